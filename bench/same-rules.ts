@@ -1,5 +1,5 @@
 /** Fifty rules and sixteen actions of about 2 KB, for every system that gives verdicts: one list, said in each language. */
-import type { Json, JsonObject } from "../src/core/json.ts";
+import type { Json, JsonObject } from "../src/kernel/json.ts";
 
 /** The same condition as CEL over `args` and as Cedar over `context`. Money is in whole cents, which is all that Cedar compares. */
 export type SameRule = { readonly id: string; readonly cel: string; readonly cedar: string };

@@ -25,7 +25,7 @@ const DESK = {
   stamp: path.join("node_modules", ".desk-stamp"),
   lock: path.join("node_modules", ".desk.lock"),
   sources: () => [
-    ...["package-lock.json", "dashboard/index.html", "dashboard/package.json", "src/core/visible.ts"],
+    ...["package-lock.json", "dashboard/index.html", "dashboard/package.json", "src/kernel/text.ts"],
     ...fs
       .readdirSync("dashboard")
       .filter((name) => name.endsWith(".ts"))

@@ -46,17 +46,19 @@ const withoutComments = (statement: string): string =>
   statement.replace(TOKEN, (token) => (/^\/[/*]/.test(token) ? "" : token));
 
 function normalise(statement: string, nameOf: (name: string) => string): string {
-  return statement
-    .replace(/^export\s+/, "")
-    .replace(/"(?:\.{1,2}\/|src\/|tests\/|examples\/)[^"\n]*"/g, '"path"')
-    .replace(/[A-Za-z_$][\w$]*/g, (name) => nameOf(name))
-    .replace(/\b([\w$]+): \1\b/g, "$1")
-    .replace(/\b([\w$]+) as \1\b/g, "$1")
-    .replace(/[,;](?=\s*[)\]}])/g, "")
-    // The formatter puts these where a line becomes too long.
-    .replace(/[()]|(?<=[=:<(]\s*)[|&](?=\s)/g, "")
-    .replace(/\s+/g, "")
-    .replace(/;$/, "");
+  return (
+    statement
+      .replace(/^export\s+/, "")
+      .replace(/"(?:\.{1,2}\/|src\/|tests\/|examples\/)[^"\n]*"/g, '"path"')
+      .replace(/[A-Za-z_$][\w$]*/g, (name) => nameOf(name))
+      .replace(/\b([\w$]+): \1\b/g, "$1")
+      .replace(/\b([\w$]+) as \1\b/g, "$1")
+      .replace(/[,;](?=\s*[)\]}])/g, "")
+      // The formatter puts these where a line becomes too long.
+      .replace(/[()]|(?<=[=:<(]\s*)[|&](?=\s)/g, "")
+      .replace(/\s+/g, "")
+      .replace(/;$/, "")
+  );
 }
 
 const isImport = (statement: string): boolean =>

@@ -2,11 +2,9 @@
 import type { Approvals } from "./approvals/contract.ts";
 import { approvalsOf } from "./approvals/verbs.ts";
 import { cardLines } from "./cli/approvals/card.ts";
-import type { SecretHandle } from "./core/secret-handle.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
-import { idleClock } from "./engine/clock.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
 import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
@@ -54,6 +52,8 @@ import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
 import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
+import { idleClock } from "./kernel/clock.ts";
+import type { SecretHandle } from "./kernel/stored-value.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 
@@ -78,19 +78,15 @@ export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
 export type { BacktestReport } from "./core/backtest/report.ts";
 export type { Suggestion } from "./core/backtest/suggest.ts";
-export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./core/errors.ts";
 export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
-export type { Money } from "./core/money.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export { definePolicy } from "./core/policy/compile.ts";
 export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
 export type { ReceiptBundle } from "./core/receipt-jws.ts";
-export type { Refusal, RefusalCode } from "./core/refusal.ts";
 export type { Member, Role } from "./core/roster.ts";
 export type { Scope } from "./core/scopes.ts";
 export type { Seal } from "./core/seal.ts";
-export type { SecretHandle } from "./core/secret-handle.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
@@ -261,6 +257,10 @@ export type {
   GrantUse,
   StandingGrant,
 } from "./grants/contract.ts";
+export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./kernel/errors.ts";
+export type { Money } from "./kernel/money.ts";
+export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
+export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";

@@ -1,13 +1,14 @@
 /** The office of a tenant on this node: an instance with its definitions, kept up, run and told of until it closes. */
-import { errorText } from "./core/error-text.ts";
-import { isHoldpointError } from "./core/errors.ts";
+
 import { HOME } from "./core/tenant/state.ts";
-import { idleClock } from "./engine/clock.ts";
 import { forEach, isLeftAlone, unlessLeftAlone } from "./engine/left-alone.ts";
 import type { Runtime } from "./engine/runtime.ts";
 import { refuseOtherKey } from "./engine/seal.ts";
 import { standingOf } from "./engine/tenant/tenants.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
+import { idleClock } from "./kernel/clock.ts";
+import { isHoldpointError } from "./kernel/errors.ts";
+import { errorText } from "./kernel/text.ts";
 import { insides, openStore } from "./open.ts";
 import type { Log, LogLine } from "./server/log.ts";
 import { noticeLine } from "./server/notice-line.ts";

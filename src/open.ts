@@ -1,10 +1,8 @@
 /** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
 import { hostname } from "node:os";
-import { HoldpointError } from "./core/errors.ts";
 import { FOLDS } from "./core/streams.ts";
 import { HOME } from "./core/tenant/state.ts";
 import { outsideCallers } from "./engine/ambient.ts";
-import { idleClock, wallClock } from "./engine/clock.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
 import { RHYTHM } from "./engine/maintenance.ts";
 import { closeOpened, type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
@@ -14,10 +12,11 @@ import { noticePrinter } from "./engine/print-notice.ts";
 import { pooledRandom } from "./engine/random.ts";
 import type { CrashPoint, Notice } from "./engine/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
-import { storeClock } from "./engine/store-clock.ts";
 import type { Tool } from "./engine/tool.ts";
 import { witnessIn } from "./engine/witness.ts";
 import type { Definitions } from "./engine/workflow/workflows.ts";
+import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
+import { HoldpointError } from "./kernel/errors.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { PROJECTIONS } from "./views/projections.ts";

@@ -1,8 +1,8 @@
 /** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
 import { randomUUID } from "node:crypto";
 import { allOf } from "./engine/all-of.ts";
-import { wallClock } from "./engine/clock.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
+import { wallClock } from "./kernel/clock.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment } from "./open.ts";
 import { byCredential } from "./server/authenticate.ts";

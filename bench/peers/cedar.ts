@@ -1,6 +1,6 @@
 /** Cedar, compiled to WebAssembly, with its policies parsed beforehand. It answers allow or deny, and has no other verdicts. */
 import { preparsePolicySet, statefulIsAuthorized } from "@cedar-policy/cedar-wasm/nodejs";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/kernel/json.ts";
 import { checkSame, SAME_ACTIONS, sameRules } from "../same-rules.ts";
 import { type Load, now, type OpenSystem } from "../system.ts";
 

@@ -1,8 +1,8 @@
 /** The card, written once: all that a person sees before they decide. The codec spells it on the wire; its types are read off it. */
 import { z } from "zod";
-import type { Json } from "../core/json.ts";
 import { RISK_LEVELS } from "../core/verdict.ts";
 import { type OnWire, viewCodec } from "../kernel/codec.ts";
+import type { Json } from "../kernel/json.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 import { MOVES } from "./state.ts";
 

@@ -5,16 +5,16 @@
  * K2. What it says of the approval, of who may decide and of what is asked about is of one moment.
  */
 import type { LiveAction } from "../core/action/state.ts";
-import { digestOf } from "../core/digest.ts";
-import { type Draft, isNeed } from "../core/draft.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { moneyFromJson } from "../core/money.ts";
 import type { RosterState } from "../core/roster.ts";
-import { actionStream, approvalStream, budgetStream, ROSTER, workflowStream } from "../core/stream.ts";
 import type { CallUndo } from "../core/workflow/events.ts";
 import { loadArtifact, loadValue, readState } from "../engine/read-state.ts";
 import { rehearse } from "../engine/rehearse.ts";
 import type { Runtime } from "../engine/runtime.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { moneyFromJson } from "../kernel/money.ts";
+import { actionStream, approvalStream, budgetStream, ROSTER, workflowStream } from "../kernel/stream.ts";
+import { type Draft, isNeed } from "../kernel/transaction.ts";
 import { readHistory, readReviews, type TenantStore } from "./card-history.ts";
 import { type Card, type CardOnWire, cardCodec } from "./card-schema.ts";
 import { knownUndo, readWorkflow } from "./card-workflow.ts";

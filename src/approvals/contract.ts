@@ -1,7 +1,5 @@
 /** What people and programs do with approvals: the verbs, their routes and their schemas. */
 import { z } from "zod";
-import type { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
 import { LONGEST_MS } from "../core/stages.ts";
 import {
   contract,
@@ -13,6 +11,8 @@ import {
   type VerbFacts,
   verb,
 } from "../kernel/contract.ts";
+import type { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import {
   actor,
   actorOfAnyKind,

@@ -1,10 +1,5 @@
 /** Reading an approval, and a person's decision on it: what they write, their edit, and their vote. */
-import { shown as shownText } from "../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
-import { refusalData } from "../core/refusals.ts";
-import { hasMovedHandle } from "../core/secret-handle.ts";
-import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
+
 import type { Issue } from "../core/tool-rules.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import { loaderOf } from "../engine/load.ts";
@@ -25,6 +20,12 @@ import {
 } from "../engine/secrets.ts";
 import { issuesAgainst, issuesText } from "../engine/stored-schema.ts";
 import type { Tool } from "../engine/tool.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { refusalData } from "../kernel/refusals.ts";
+import { hasMovedHandle } from "../kernel/stored-value.ts";
+import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
+import { displayValue as shownText } from "../kernel/text.ts";
 import type { Approval, Decided, Decision, Rejection } from "./contract.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";

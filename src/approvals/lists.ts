@@ -1,14 +1,15 @@
 /** Lists of approvals: pages of them, those that wait for one person, and how many there are. */
-import type { Json } from "../core/json.ts";
+
 import type { RosterState } from "../core/roster.ts";
-import { approvalStream, ROSTER } from "../core/stream.ts";
-import { wrong } from "../engine/check-call.ts";
 import { isIrreversibleRow } from "../engine/irreversible-rows.ts";
 import { unlessLeftAlone } from "../engine/left-alone.ts";
 import { readState } from "../engine/read-state.ts";
 import { cursorAfter, eachRow, MOST_SCANNED, othersTurn, rowPage, summaryOf } from "../engine/row-pages.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { countStops } from "../engine/stops.ts";
+import { rejectInput } from "../kernel/fields.ts";
+import type { Json } from "../kernel/json.ts";
+import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { waitsFor } from "./rules/seats.ts";
@@ -89,18 +90,20 @@ async function summaryFor(
 
 function listOf({ order, status }: ApprovalPage, bucket: string) {
   if (order === "deadline")
-    return bucket === "pending" ? BY_DEADLINE : wrong("Only what is pending is listed by its deadline.");
+    return bucket === "pending"
+      ? BY_DEADLINE
+      : rejectInput("Only what is pending is listed by its deadline.");
   if (order === "decided")
     return status !== "pending" && status !== "any"
       ? BY_DECISION
-      : wrong("Only what is decided is listed by when it was.");
+      : rejectInput("Only what is decided is listed by when it was.");
   return { ...LIST, order };
 }
 
 /** Where nobody is known, all that is pending is theirs. */
 export async function listApprovals(place: ListStore, page: ApprovalPage): Promise<ApprovalList> {
   const { person, limit = 100, after } = page;
-  if (page.mine === true && person === undefined) wrong("Whose approvals they are: person is missing.");
+  if (page.mine === true && person === undefined) rejectInput("Whose approvals they are: person is missing.");
   const bucket = bucketOf(page);
   if (bucket === undefined) return { items: [], next: null };
   const list = listOf(page, bucket);

@@ -1,9 +1,10 @@
 /** Makes the views of approvals (`views.ts`) of what the library answers. */
-import { actionStream } from "../core/stream.ts";
+
 import type { ApproverRule } from "../core/verdict.ts";
 import { unlessLeftAlone } from "../engine/left-alone.ts";
 import { readState } from "../engine/read-state.ts";
 import type { Runtime } from "../engine/runtime.ts";
+import { actionStream } from "../kernel/stream.ts";
 import type { Approval, ApprovalSummary } from "./contract.ts";
 import { type Listed, type LiveApproval, ruleIn, stageRules, type Vote } from "./state.ts";
 import type { ApprovalView, StageState, StagesView, SummaryView } from "./views.ts";

@@ -9,10 +9,8 @@
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
  * A5. Comments are kept, and change nothing else.
  */
-import type { Json } from "../core/json.ts";
-import type { Refused } from "../core/refusals.ts";
+
 import { type ApprovalTerms, rulesOf } from "../core/stages.ts";
-import { actionStream, intentStream, type StreamRef, workflowStream } from "../core/stream.ts";
 import {
   ANY_ONE_PERSON,
   type ApproverRule,
@@ -20,6 +18,9 @@ import {
   type Remarks,
   type RiskLevel,
 } from "../core/verdict.ts";
+import type { Json } from "../kernel/json.ts";
+import type { WithRefusals } from "../kernel/refusals.ts";
+import { actionStream, intentStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -171,7 +172,7 @@ export type Delegation = DelegationBody & At;
 export type Ending = At & { readonly by: readonly string[]; readonly reason: string };
 
 export type LiveApproval = ApprovalQuestion &
-  Refused & {
+  WithRefusals & {
     readonly status: ApprovalStatus;
     readonly requestedAt: number;
     /** The terms as they were asked, or asked again: what the binding is made of. */

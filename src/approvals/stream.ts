@@ -1,10 +1,10 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has what holds of the state. */
-import { canonicalJson } from "../core/canonical-json.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { JsonObject } from "../core/json.ts";
-import { withRefusal } from "../core/refusals.ts";
-import { shortFirst } from "../core/short-first.ts";
-import type { Via } from "../core/via.ts";
+import { canonicalJson, shortFieldsFirst } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Via } from "../kernel/principal.ts";
+import { withRefusal } from "../kernel/refusals.ts";
+
 import { defineStream } from "../kernel/stream.ts";
 import {
   type ApprovalQuestion,
@@ -133,7 +133,7 @@ export function previewOf(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= PREVIEW_CHARACTERS
     ? text
-    : `${shortFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
+    : `${shortFieldsFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
 }
 
 function summary(approval: LiveApproval): JsonObject {

@@ -6,18 +6,17 @@
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 import type { ReviewFacts } from "../core/action/events.ts";
-import { changesBetween } from "../core/changes.ts";
-import { digestOf } from "../core/digest.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { actionStream, approvalStream, ROSTER, type StreamRef } from "../core/stream.ts";
 import type { Issue, ToolRules } from "../core/tool-rules.ts";
-import type { Append } from "../core/transaction.ts";
 import { loaderOf } from "../engine/load.ts";
 import { reviewerWith } from "../engine/move.ts";
 import { readState } from "../engine/read-state.ts";
 import { type Rehearsed, rehearse } from "../engine/rehearse.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { guessing } from "../engine/secret-guesses.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { diffJson, type Json, type JsonObject } from "../kernel/json.ts";
+import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
+import type { StreamAppend } from "../kernel/transaction.ts";
 import { policyNameOf } from "./card-history.ts";
 import type { Tried } from "./card-schema.ts";
 import type { Approval } from "./contract.ts";
@@ -63,7 +62,11 @@ async function tryVote(
   return { ...tried, rules: reviewer?.rules ?? null };
 }
 
-function bodyIn(append: readonly Append[], { kind, id }: StreamRef, type: string): JsonObject | undefined {
+function bodyIn(
+  append: readonly StreamAppend[],
+  { kind, id }: StreamRef,
+  type: string,
+): JsonObject | undefined {
   const own = append.filter(({ stream }) => stream.kind === kind && stream.id === id);
   return own.flatMap(({ events }) => events).findLast((event) => event.type === type)?.body;
 }
@@ -159,5 +162,5 @@ export async function tryEdit(
   const kept = await editIssues(runtime, approval, edit);
   const told: Part = kept.length === 0 ? part : { outcome: "misfit", issues: kept };
   const { outcome, args = edit, issues = [], verdict = null } = told;
-  return { outcome, args, issues, verdict, changes: changesBetween(approval.args, args) };
+  return { outcome, args, issues, verdict, changes: diffJson(approval.args, args) };
 }

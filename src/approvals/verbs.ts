@@ -1,11 +1,3 @@
-/** What the verbs of approvals do. */
-import type { Draft, Need } from "../core/draft.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { refusalData } from "../core/refusals.ts";
-import { approvalStream, ROSTER } from "../core/stream.ts";
-import type { Needs } from "../core/transaction.ts";
-import { viaField } from "../core/via.ts";
-import { checkId, checkSignal, checkStatus } from "../engine/check-call.ts";
 import { findIds } from "../engine/find-ids.ts";
 import { copyEdit } from "../engine/prepare-args.ts";
 import { readState } from "../engine/read-state.ts";
@@ -22,7 +14,12 @@ import {
   type ViewContext,
 } from "../engine/verb.ts";
 import { parseInput } from "../kernel/contract.ts";
-import { isPlainObject } from "../kernel/fields.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { checkId, checkOneOf, checkSignal, isPlainObject } from "../kernel/fields.ts";
+import { channelField } from "../kernel/principal.ts";
+import { refusalData } from "../kernel/refusals.ts";
+import { approvalStream, ROSTER } from "../kernel/stream.ts";
+import type { Draft, Need, Needs } from "../kernel/transaction.ts";
 import {
   type Approval,
   type Approvals,
@@ -47,9 +44,16 @@ import {
   extend,
 } from "./rules/delegate.ts";
 import { revoke, type TakenBack, takeBack, type Withdrawal } from "./rules/end.ts";
-import { aboutOf } from "./state.ts";
+import { aboutOf, LISTED_STATUSES } from "./state.ts";
+
+function checkApprovalStatus(status: unknown): void {
+  checkOneOf("An approval's status", status, LISTED_STATUSES);
+}
+
+// What the verbs of approvals do.
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
+
 type Wording = {
   /** Of what the rules refuse to a person, and of what nobody can do any more. */
   readonly refused: (id: string) => string;
@@ -106,6 +110,7 @@ function checkDone<Answer extends Refusing>(
 }
 
 type Written = { readonly id: string; readonly by: string };
+
 type Worded = Written & { readonly reason: string };
 
 /** What the rules will ask for in any case: declared at once, it spares them a second round. */
@@ -129,7 +134,8 @@ const keepWords =
 /** Takes a question or a decision back. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenBack) =>
   decideVerb(
-    (draft, { id, by, reason }: Worded, how) => rule(draft, { approval: id, by, reason, ...viaField(how) }),
+    (draft, { id, by, reason }: Worded, how) =>
+      rule(draft, { approval: id, by, reason, ...channelField(how) }),
     (_, answer, { id }) => {
       if (answer.kind === "ended") return;
       if (answer.kind === "not_theirs")
@@ -213,8 +219,10 @@ async function decideAll(
 
 const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { readonly id: string }) =>
   presentApproval(runtime, await getApproval(runtime, id));
+
 /** The wire answers the approval as it is then. */
 const showing = <In extends { readonly id: string }, Out>(verb: Bound<In, Out>) => ({ ...verb, present });
+
 /** And a vote with what it brought about. */
 const voting = <In extends { readonly id: string }>(verb: Bound<In, Decided>) => ({
   ...verb,
@@ -287,7 +295,7 @@ export function approvalsOf(open: Opening): Approvals {
     decideAll: async (items, who) =>
       verbs.decideAll(Array.isArray(items) ? items.map(withOwnEditIfAny) : items, who),
     async count(status) {
-      checkStatus(status);
+      checkApprovalStatus(status);
       return countApprovals(await open(), status);
     },
     find: async (beginning) => findIds(await open(), "approvals", checkId("An approval", beginning)),

@@ -1,6 +1,7 @@
 /** An alert as people read it: what was found, by which rule, who has seen it, and what can be done about it. */
-import { visible } from "../core/visible.ts";
+
 import type { Alert } from "../index.ts";
+import { visible } from "../kernel/text.ts";
 import { type Context, EXIT } from "./command.ts";
 import { sectionsOn } from "./sections.ts";
 import type { Style } from "./terminal.ts";

@@ -1,6 +1,6 @@
-import { visible } from "../core/visible.ts";
 import type { AlertStatus } from "../engine/monitor/alerts.ts";
 import type { AlertSummary } from "../index.ts";
+import { visible } from "../kernel/text.ts";
 import { seenText } from "./alert-card.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";

@@ -1,6 +1,6 @@
-import { moneyText } from "../core/money.ts";
-import { visible } from "../core/visible.ts";
 import type { BudgetSummary } from "../index.ts";
+import { moneyText } from "../kernel/money.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { plain } from "./plain.ts";
 import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";

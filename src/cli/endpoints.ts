@@ -1,6 +1,6 @@
 import type { Target } from "../core/message/endpoint-state.ts";
-import { visible } from "../core/visible.ts";
 import type { Endpoint, EndpointSummary } from "../index.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { endpointId } from "./resolve-id.ts";

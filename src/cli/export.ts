@@ -1,4 +1,4 @@
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { writeWholeFile } from "./whole-file.ts";

@@ -1,7 +1,8 @@
 /** What goes wrong, in words and as an exit code. */
 import { resolve } from "node:path";
-import { type ErrorCode, isHoldpointError } from "../core/errors.ts";
-import { visible } from "../core/visible.ts";
+import { type ErrorCode, isHoldpointError } from "../kernel/errors.ts";
+import { visible } from "../kernel/text.ts";
+
 import { EXIT } from "./command.ts";
 import { hanging } from "./measure.ts";
 import { jsonText, type Terminal } from "./terminal.ts";

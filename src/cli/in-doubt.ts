@@ -1,5 +1,5 @@
-import { visible } from "../core/visible.ts";
 import type { Action, ActionSummary } from "../index.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL } from "./command.ts";
 import { readable } from "./readable.ts";
 import { sectionsOn } from "./sections.ts";

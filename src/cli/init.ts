@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, EXIT, word } from "./command.ts";
 import { CommandError, fileError } from "./failure.ts";
 import { version } from "./version.ts";

@@ -1,7 +1,6 @@
-import type { Json } from "../core/json.ts";
-import { parseJson } from "../core/strict-json.ts";
-import { visible } from "../core/visible.ts";
 import type { Intent, IntentAnswer, IntentPage, IntentSummary, OutgoingIntent } from "../index.ts";
+import { type Json, parseJson } from "../kernel/json.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { usage } from "./failure.ts";
 import { readLimit } from "./read-list.ts";

@@ -1,6 +1,6 @@
-import { canonicalJson } from "../core/canonical-json.ts";
-import { visible, visiblePreview } from "../core/visible.ts";
 import type { JournalRecord } from "../index.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { visible, visiblePreview } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL, word } from "./command.ts";
 import { cut, fold, missing } from "./measure.ts";
 import { anyId } from "./resolve-id.ts";

@@ -1,6 +1,6 @@
 /** `holdpoint key-file`: the key that signs, made before anything runs, so that all nodes can be given the same. */
 import { resolve } from "node:path";
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, EXIT, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 

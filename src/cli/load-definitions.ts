@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorText } from "../core/error-text.ts";
-import { isHoldpointError } from "../core/errors.ts";
 import type { Holdpoint } from "../index.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+import { errorText } from "../kernel/text.ts";
 import { CommandError } from "./failure.ts";
 
 const SHAPE = "Its default export is a function: export default (hp) => { hp.gate(…); hp.workflow(…); }";

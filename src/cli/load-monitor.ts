@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorText } from "../core/error-text.ts";
 import { readMonitor } from "../engine/monitor/read-monitor.ts";
 import type { MonitorOptions } from "../index.ts";
+import { errorText } from "../kernel/text.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { unusable } from "./policy/load.ts";

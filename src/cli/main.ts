@@ -1,6 +1,7 @@
 /** The command line: parses, opens the store that is there, runs one command, answers an exit code. It never throws. */
-import { isHoldpointError } from "../core/errors.ts";
+
 import { personHere } from "../engine/settings.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
 import type { Command, Context } from "./command.ts";
 import { EXIT, flag, isOn } from "./command.ts";
 import { COMMANDS } from "./commands.ts";

@@ -1,5 +1,5 @@
 /** How wide text is on a terminal, and how it is cut and folded there. Works on text that is visible already. */
-import { PIECES } from "../core/visible.ts";
+import { PIECES } from "../kernel/text.ts";
 
 const WIDE =
   /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}])/u;

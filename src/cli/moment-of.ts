@@ -1,6 +1,7 @@
 /** The moment that `--at` names: the number of an entry, or a time. */
-import { HoldpointError } from "../core/errors.ts";
+
 import type { Moment, WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { CommandError } from "./failure.ts";
 import { moment } from "./times.ts";
 

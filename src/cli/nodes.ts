@@ -1,6 +1,6 @@
-import type { Json } from "../core/json.ts";
-import { visible } from "../core/visible.ts";
 import type { FleetNode } from "../index.ts";
+import type { Json } from "../kernel/json.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, isOn } from "./command.ts";
 import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
 import { printTable } from "./table.ts";

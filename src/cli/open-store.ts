@@ -1,9 +1,9 @@
 /** The store that is there. Commands never make one, never take an epoch and so never recover anything. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { HoldpointError } from "../core/errors.ts";
 import { databaseUrl, dataFolder, shownDatabase } from "../engine/settings.ts";
 import type { Holdpoint } from "../index.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { Values } from "./command.ts";
 import { CommandError } from "./failure.ts";
 

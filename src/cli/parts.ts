@@ -1,6 +1,7 @@
 /** Commands of several parts, such as `keys issue`: which part is meant, and which flags go with it. */
-import { didYouMean } from "../core/policy/nearest.ts";
-import { visible } from "../core/visible.ts";
+import { didYouMean } from "../kernel/spelling.ts";
+import { visible } from "../kernel/text.ts";
+
 import { COMMON_FLAGS, type Context, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 

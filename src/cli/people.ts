@@ -1,6 +1,6 @@
-import type { Json } from "../core/json.ts";
-import { visible } from "../core/visible.ts";
 import type { Member, Person, Role } from "../index.ts";
+import type { Json } from "../kernel/json.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { type Part, runPart } from "./parts.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../core/json.ts";
+import type { Json } from "../kernel/json.ts";
 
 /** As JSON: micros, which are more than its numbers can hold, as text. */
 export const plain = (value: unknown): Json =>

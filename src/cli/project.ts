@@ -1,8 +1,8 @@
 /** `holdpoint.json`: what a project says about itself, found upward from the working directory. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isJsonObject } from "../core/json.ts";
-import { parseJson } from "../core/strict-json.ts";
+import { isJsonObject, parseJson } from "../kernel/json.ts";
+
 import { CommandError, fileError } from "./failure.ts";
 
 export const PROJECT_FILE = "holdpoint.json";

@@ -1,7 +1,8 @@
 /** Arguments as a tree that people read: one line a field, long text as a block, nothing left to the imagination. */
-import { isJsonObject, type Json } from "../core/json.ts";
-import { isSecretHandle } from "../core/secret-handle.ts";
-import { visible, visibleJson } from "../core/visible.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { isSecretHandle } from "../kernel/stored-value.ts";
+import { visible, visibleJson } from "../kernel/text.ts";
+
 import { cut, missing } from "./measure.ts";
 
 const MOST_CHARACTERS = 1_000;

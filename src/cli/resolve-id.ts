@@ -1,7 +1,7 @@
 /** Ids as people type them: whole, or a beginning that only one has. */
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { LISTED } from "../engine/limits.ts";
+
 import type { Contract } from "../kernel/contract.ts";
+import { HoldpointError, isHoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -11,7 +11,7 @@ const FORM = /^(alr|apr|act|eff|end|grt|int|key|msg|wf)_([0-9A-Za-z]+)$/;
 
 /** Where ids of a kind are listed. */
 const LISTS: { readonly [prefix: string]: string } = {
-  wf: LISTED,
+  wf: WORKFLOW_ID_HINT,
   alr: "Check the id; `holdpoint alerts --all` lists them.",
   grt: "Check the id; `holdpoint grants --all` lists them.",
 };
@@ -136,7 +136,7 @@ export async function workflowId(context: Context, given: string): Promise<strin
     "unknown_id",
     `"${given}" is no workflow: it is neither an id, wf_…, nor a request id.`,
     {
-      next: LISTED,
+      next: WORKFLOW_ID_HINT,
     },
   );
 }

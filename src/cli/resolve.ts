@@ -1,4 +1,4 @@
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, EXIT, needed, REASON, word } from "./command.ts";
 import { actionId } from "./resolve-id.ts";
 

@@ -4,10 +4,10 @@
  * the contract's verbs.
  */
 import type { z } from "zod";
-import { visible } from "../core/visible.ts";
 import { grants, grantsTerminal } from "../grants/contract.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
 import type { Act, CardDocument, ResourceCommand } from "../kernel/terminal.ts";
+import { visible } from "../kernel/text.ts";
 import { helpText, valueKind } from "../kernel/values.ts";
 import { type Command, type Context, EXIT, type Flags, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";

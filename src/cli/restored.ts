@@ -1,5 +1,5 @@
-import { visible } from "../core/visible.ts";
 import type { Acknowledged, Restored } from "../index.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fold } from "./measure.ts";

@@ -1,4 +1,4 @@
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, REASON, word } from "./command.ts";
 import { workflowId } from "./resolve-id.ts";
 import { whereFlags } from "./where-flags.ts";

@@ -1,7 +1,7 @@
 /** A JSON Schema as people read it: what an answer has to be. What cannot be said shortly stands as JSON. */
-import { canonicalJson } from "../core/canonical-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { visible, visiblePreview } from "../core/visible.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { visible, visiblePreview } from "../kernel/text.ts";
 
 const STEP = "  ";
 type Lines = readonly string[];

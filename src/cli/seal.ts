@@ -1,4 +1,4 @@
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonText } from "./terminal.ts";

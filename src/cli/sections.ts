@@ -1,8 +1,8 @@
 /** The parts of a card: headings, labelled values, and blocks of strangers' text that cannot pass for anything else. */
-import { canonicalJson } from "../core/canonical-json.ts";
-import type { Json } from "../core/json.ts";
-import { visible, visiblePreview } from "../core/visible.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import type { Json } from "../kernel/json.ts";
 import type { CardDocument, CardField, RichText } from "../kernel/terminal.ts";
+import { visible, visiblePreview } from "../kernel/text.ts";
 import { cut, fold, missing } from "./measure.ts";
 import { readable } from "./readable.ts";
 import type { Style, Terminal } from "./terminal.ts";

@@ -2,8 +2,9 @@
  * What a page or a mail shows of values that are too long for one: their beginning, and what was left out. Drawing takes time
  * that grows with the value, and whoever asks chooses how long that is.
  */
-import { sha256 } from "../core/digest.ts";
+
 import type { Shown } from "../engine/message/shown.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
 
 /** Characters of JSON that are drawn in full, and those that are shown of what is longer. */
 const MOST = 65_536;

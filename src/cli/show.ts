@@ -1,6 +1,6 @@
-import type { JsonObject } from "../core/json.ts";
 import type { Shown } from "../engine/message/shown.ts";
 import type { Action, Approval } from "../index.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import { showAlert } from "./alert-card.ts";
 import { printShown } from "./approvals/card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";

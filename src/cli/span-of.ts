@@ -1,6 +1,8 @@
 /** Spans of time and sums of money as people type them. */
-import type { Money } from "../core/money.ts";
-import { durationMs } from "../core/policy/duration.ts";
+
+import { durationMs } from "../kernel/duration.ts";
+import type { Money } from "../kernel/money.ts";
+
 import { CommandError } from "./failure.ts";
 
 /** `7d`, `12h`, `30m`; in milliseconds. */

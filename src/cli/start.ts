@@ -1,9 +1,8 @@
 /** `holdpoint start`: a workflow by its definition's name, run by whichever node has that. */
 import { readFileSync } from "node:fs";
-import type { Json } from "../core/json.ts";
-import { parseJson } from "../core/strict-json.ts";
-import { visible, visibleJson } from "../core/visible.ts";
 import type { Requested, WorkflowResult } from "../index.ts";
+import { type Json, parseJson } from "../kernel/json.ts";
+import { visible, visibleJson } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError, fileError } from "./failure.ts";
 import { whereFlags } from "./where-flags.ts";

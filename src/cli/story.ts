@@ -1,7 +1,8 @@
 /** A workflow's journal as a story: who did what, with which receipt, and what was taken back. */
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { visible } from "../core/visible.ts";
+
 import type { Entry } from "../engine/workflow/recorded.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { visible } from "../kernel/text.ts";
 import { moment } from "./times.ts";
 
 export type Line = { readonly who: string; readonly did: string; readonly what: string };

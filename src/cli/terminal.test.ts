@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { describe, test } from "node:test";
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { printTable } from "./table.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 

@@ -1,6 +1,6 @@
 /** Where words go: standard output for answers, standard error for complaints and progress. */
 import { styleText } from "node:util";
-import { ESCAPES, visibleJson } from "../core/visible.ts";
+import { ESCAPES, visibleJson } from "../kernel/text.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 type Stream = NodeJS.WriteStream;

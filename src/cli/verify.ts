@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { isJsonObject, type Json } from "../core/json.ts";
 import { type PublicJwk, readPublicJwk } from "../core/jws.ts";
-import { parseJson } from "../core/strict-json.ts";
-import { visible } from "../core/visible.ts";
 import type { Report } from "../index.ts";
+import { isJsonObject, type Json, parseJson } from "../kernel/json.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";
 import { CommandError, fileError } from "./failure.ts";
 import { sectionsOn } from "./sections.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { FORBIDDEN, HOSTILE } from "../../tests/cli/hostile.ts";
-import { visible, visibleJson } from "../core/visible.ts";
+import { visible, visibleJson } from "../kernel/text.ts";
 import { cut, fit, fold, widthOf } from "./measure.ts";
 import { readable } from "./readable.ts";
 import { jsonText } from "./terminal.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { visible } from "../core/visible.ts";
 import type { ApprovalSummary } from "../index.ts";
+import { visible } from "../kernel/text.ts";
 import { contentCell } from "./approvals/list.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { fit, pad } from "./measure.ts";

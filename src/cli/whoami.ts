@@ -1,4 +1,4 @@
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 import { type Command, EXIT } from "./command.ts";
 import { sectionsOn } from "./sections.ts";
 

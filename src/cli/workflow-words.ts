@@ -2,9 +2,9 @@
 
 import { type AtStake, rejectionOf } from "../approvals/rules/card.ts";
 import { TENANT_SCOPE } from "../core/switch.ts";
-import { visible } from "../core/visible.ts";
 import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
+import { visible } from "../kernel/text.ts";
 import type { Style } from "./terminal.ts";
 
 export const STATUS_STYLES: { readonly [status: string]: Style } = {

@@ -1,7 +1,8 @@
 /** The commit that puts a version of a policy in force. */
-import type { Draft, Need } from "./draft.ts";
-import type { Json } from "./json.ts";
-import { policyStream } from "./stream.ts";
+
+import type { Json } from "../kernel/json.ts";
+import { policyStream } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
 
 export type AdoptPolicy = {
   readonly name: string;

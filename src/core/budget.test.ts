@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { isHoldpointError } from "../kernel/errors.ts";
+import type { NewEvent } from "../kernel/stream.ts";
 import { type BudgetState, budgetFold, limitBudget, reserve, settle } from "./budget.ts";
-import { isHoldpointError } from "./errors.ts";
-import type { NewEvent } from "./event.ts";
 
 const usd = (micros: bigint) => ({ currency: "USD", micros });
 const fold = (events: readonly NewEvent[], from: BudgetState = budgetFold.initial): BudgetState =>

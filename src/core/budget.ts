@@ -4,10 +4,11 @@
  * B1. A reservation is admitted only while spent + reserved + amount ≤ limit.
  * B2. A reservation ends once: settled with the true amount, or released. In doubt it stays.
  */
-import { bodyOf, type Fold, type NewEvent } from "./event.ts";
-import type { JsonObject } from "./json.ts";
-import { type Money, moneyText, moneyToJson } from "./money.ts";
-import { type Via, viaField } from "./via.ts";
+
+import type { JsonObject } from "../kernel/json.ts";
+import { type Money, moneyText, moneyToJson } from "../kernel/money.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
+import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 export type BudgetState = {
   /** null: the budget was never opened. */
@@ -33,7 +34,7 @@ export const budgetFold: Fold<BudgetState> = {
   version: 2,
   initial: { limit: null, spent: 0n, reserved: 0n, overrun: 0n, reservations: new Map() },
   evolve(state, event) {
-    const body = bodyOf("A budget", event, EVENTS);
+    const body = eventBody("A budget", event, EVENTS);
     const effect = String(body["effect"]);
     const held = state.reservations.get(effect) ?? 0n;
     switch (event.type) {
@@ -69,7 +70,7 @@ export const budgetFold: Fold<BudgetState> = {
 };
 
 export function limitBudget(limit: Money, by: string, how: Via = {}): NewEvent[] {
-  return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by, ...viaField(how) } }];
+  return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by, ...channelField(how) } }];
 }
 
 export type Reservation =

@@ -7,9 +7,10 @@
  * W3. Sessions and login links from before a restore are worth nothing: they may have been ended since the backup.
  * W4. In a tenant that was closed no credential is worth anything.
  */
+
+import { isPerson } from "../kernel/principal.ts";
 import type { LiveKey } from "./key/state.ts";
 import { checkKey, type KeyFault, type KeyState } from "./key/state.ts";
-import { isPerson } from "./principal.ts";
 import type { StoreState } from "./restore.ts";
 import type { Role, RosterState } from "./roster.ts";
 import { type Scope, scopesOf } from "./scopes.ts";

@@ -5,9 +5,8 @@
  * E2. `prev` is the hash of the stream's entry before, 64 zeros for the first; `seq` counts from 1.
  * E3. The header holds SHA-256 over salt and canonical body, never the body: erasing both leaves the chain whole.
  */
-import { canonicalJson } from "./canonical-json.ts";
-import { sha256 } from "./digest.ts";
-import type { NewEvent } from "./event.ts";
+import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
+import type { NewEvent } from "../kernel/stream.ts";
 
 export const ENTRY_VERSION = 1;
 export const GENESIS = "0".repeat(64);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { isHoldpointError } from "../kernel/errors.ts";
+import type { NewEvent } from "../kernel/stream.ts";
 import { type EpochState, endEpoch, epochFold, openEpoch } from "./epoch.ts";
-import { isHoldpointError } from "./errors.ts";
-import type { NewEvent } from "./event.ts";
 
 const fold = (events: readonly NewEvent[], from: EpochState = epochFold.initial): EpochState =>
   events.reduce((state, event, index) => epochFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);

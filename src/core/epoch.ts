@@ -4,9 +4,9 @@
  * X1. Nothing starts and no outcome is accepted in the name of an epoch that ended.
  * X2. Only effects of ended epochs are recovered.
  */
-import { HoldpointError } from "./errors.ts";
-import { bodyOf, type Fold, type NewEvent } from "./event.ts";
-import { isJsonObject, type Json } from "./json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 /** What a process says of itself, for people who look at who is there. */
 export type NodeFacts = {
@@ -40,7 +40,7 @@ export const epochFold: Fold<EpochState> = {
   initial: { life: "none" },
   isOver: ({ life }) => life === "ended",
   evolve(state, event) {
-    const body = bodyOf("An epoch", event, ["epoch.opened", "epoch.closed", "epoch.died"]);
+    const body = eventBody("An epoch", event, ["epoch.opened", "epoch.closed", "epoch.died"]);
     const isOpening = event.type === "epoch.opened";
     if (isOpening && state.life === "none") return { life: "open", openedAt: event.at, ...factsOf(body) };
     if (isOpening || state.life !== "open")

@@ -1,6 +1,7 @@
 /** What a process with the tool at hand brings to a decision, and what rules ask it to load first. */
-import type { Json } from "./json.ts";
-import { isArtifactRef } from "./stored-value.ts";
+import type { Json } from "../kernel/json.ts";
+import { isArtifactRef } from "../kernel/stored-value.ts";
+
 import type { ToolRules } from "./tool-rules.ts";
 
 /** The tool, large arguments that the process loaded, fresh ids and its own epoch. */

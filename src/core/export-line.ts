@@ -3,14 +3,15 @@
  * there have to be; between them stand keys, seals, entries in commit order, and receipts. An exporter reads the seals
  * before the entries, or a seal made in between would cover entries that the export does not hold.
  */
-import { canonicalJson } from "./canonical-json.ts";
-import { HoldpointError } from "./errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/json.ts";
+
 import { type PublicJwk, readPublicJwk } from "./jws.ts";
 import { isCount, isHash } from "./read-header.ts";
 import type { ReceiptBundle } from "./receipt-jws.ts";
 import type { Seal, SealLeaf } from "./seal.ts";
-import { parseJson } from "./strict-json.ts";
+
 import type { JournalLine } from "./verify-entry.ts";
 
 export type ExportLine =

@@ -6,8 +6,7 @@
  * A2. What was spent comes back evenly, all of it within an hour.
  * A3. What stood there before, or was written a moment ago, was guessed already: whoever types on pays for what they typed.
  */
-import { type Change, changesBetween } from "./changes.ts";
-import { isJsonObject, type Json } from "./json.ts";
+import { diffJson, isJsonObject, type Json, type JsonChange } from "../kernel/json.ts";
 
 export const ALLOWED_CHARACTERS = 60_000;
 export const ALLOWED_WITHIN_MS = 3_600_000;
@@ -76,12 +75,12 @@ function newIn(before: Json, after: Json): number {
     const whole = text.length;
     return typeof was === "string" ? Math.min(whole, changedPart(was, text) + AROUND) : whole;
   };
-  const costOfChange = ({ path, before: was, after: now }: Change) => {
+  const costOfChange = ({ path, before: was, after: now }: JsonChange) => {
     const name = path.at(-1);
     const texts = [...(typeof name === "string" ? [name] : []), ...(now === undefined ? [] : textsIn(now))];
     return texts.reduce((sum, text) => sum + costOf(text, was), 0);
   };
-  return changesBetween(before, after).reduce((sum, change) => sum + costOfChange(change), 0);
+  return diffJson(before, after).reduce((sum, change) => sum + costOfChange(change), 0);
 }
 
 /** How many characters of a value stood in none of those before it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { isHoldpointError } from "./errors.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
 import { keyId, openJws, readPublicJwk, signingKeyFromPkcs8, signJws, verifyJws } from "./jws.ts";
 
 /** The key of RFC 8037, appendix A. */

@@ -5,10 +5,9 @@
  * J2. `kid` is the RFC 7638 thumbprint of the public key. A JWS is accepted only under the type it was asked for.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { canonicalJson } from "./canonical-json.ts";
-import { HoldpointError } from "./errors.ts";
-import { isJsonObject, type JsonObject } from "./json.ts";
-import { parseJson } from "./strict-json.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../kernel/json.ts";
 
 export type PublicJwk = { readonly kty: "OKP"; readonly crv: "Ed25519"; readonly x: string };
 

@@ -1,14 +1,14 @@
 /** Whether this program knows what an entry says. What it does not know, a newer one has written. */
-import { isHoldpointError } from "./errors.ts";
-import type { Fold } from "./event.ts";
-import { knownStream } from "./stream.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+import { type Fold, findStreamRef } from "../kernel/stream.ts";
+
 import { FOLDS } from "./streams.ts";
 
 export type Told = { readonly stream: string; readonly type: string; readonly tv: number };
 
 /** A fold looks at type and version before anything else, and a body that is gone is none that it does not know. */
 export function isKnownEvent({ stream, type, tv }: Told): boolean {
-  const ref = knownStream(stream);
+  const ref = findStreamRef(stream);
   if (ref === undefined) return false;
   const fold: Fold<unknown> = FOLDS[ref.kind];
   try {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ROSTER } from "../kernel/stream.ts";
 import { type Fact, fact, given } from "../testing/given.ts";
 import { addFirstAdmin, addPerson, changePerson, changeStanding, removePerson } from "./people.ts";
 import type { Member, Role } from "./roster.ts";
-import { ROSTER } from "./stream.ts";
 
 const BY = "person:root";
 const member = (roles: readonly Role[]): Member => ({ name: "Ann", mail: null, roles, groups: [] });

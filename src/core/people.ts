@@ -4,9 +4,11 @@
  * V1. Only a person in good standing changes it.
  * V2. Once there is an admin in good standing there always is one: the last cannot be removed, lose the role or be suspended.
  */
-import type { Draft, Need } from "./draft.ts";
-import type { NewEvent } from "./event.ts";
-import { isPerson } from "./principal.ts";
+
+import { isPerson, type Via } from "../kernel/principal.ts";
+import { type NewEvent, ROSTER } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
+
 import {
   decideMember,
   decideRemoval,
@@ -15,8 +17,6 @@ import {
   type RosterState,
   rosterFold,
 } from "./roster.ts";
-import { ROSTER } from "./stream.ts";
-import type { Via } from "./via.ts";
 
 export type PeopleAnswer =
   | { readonly kind: "done"; readonly changed: boolean }

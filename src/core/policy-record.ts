@@ -2,7 +2,7 @@
  * Which versions of a policy were put in force, when and by whom. The documents themselves are kept under their digests. Who
  * judges by them stands in the same stream, and is not folded: a process ends in the stream of its epoch.
  */
-import { bodyOf, type Fold } from "./event.ts";
+import { eventBody, type Fold } from "../kernel/stream.ts";
 
 export type PolicyVersion = {
   readonly digest: string;
@@ -21,7 +21,7 @@ export const policyFold: Fold<PolicyState> = {
   version: 2,
   initial: { versions: [] },
   evolve(state, event) {
-    const { digest, by, source } = bodyOf("A policy", event, POLICY_EVENTS);
+    const { digest, by, source } = eventBody("A policy", event, POLICY_EVENTS);
     if (event.type !== "policy.adopted") return state;
     const version = { digest: String(digest), at: event.at, by: String(by), source: String(source) };
     return { versions: [...state.versions, version].slice(-KEPT_VERSIONS) };

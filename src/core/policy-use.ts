@@ -1,6 +1,7 @@
 /** Which processes judge by which version of a policy: said by each of them, from when it can perform effects. */
-import type { Draft, Need } from "./draft.ts";
-import { policyStream } from "./stream.ts";
+
+import { policyStream } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
 
 /** One version, and where the process has it from. */
 export type UsedVersion = { readonly name: string; readonly digest: string; readonly source: string };

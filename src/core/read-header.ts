@@ -1,6 +1,5 @@
+import { isJsonObject, type JsonObject, parseJson } from "../kernel/json.ts";
 import { ENTRY_VERSION, type Header, headerBytes } from "./entry.ts";
-import { isJsonObject, type JsonObject } from "./json.ts";
-import { parseJson } from "./strict-json.ts";
 
 const HASH = /^[0-9a-f]{64}$/;
 

@@ -5,9 +5,10 @@
  *     → the seal's Merkle root → the seal's signature.
  * R2. A bundle is either the receipt alone (not sealed yet) or the receipt with the whole proof.
  */
-import { sha256 } from "./digest.ts";
-import { HoldpointError } from "./errors.ts";
-import { isJsonObject, type JsonObject } from "./json.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type JsonObject } from "../kernel/json.ts";
+
 import { type PublicJwk, type SigningKey, signJws, verifyJws } from "./jws.ts";
 import { inclusionPath, rootFromPath } from "./merkle.ts";
 import { isCount, isHash, readHeader } from "./read-header.ts";

@@ -2,8 +2,9 @@
  * What policies add to what they say, where several were asked: nothing is lost because another one is the stricter.
  * The highest risk is the verdict's; all of them stand beside it where there is more than one.
  */
-import { canonicalJson } from "./canonical-json.ts";
-import { isJsonObject } from "./json.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { isJsonObject } from "../kernel/json.ts";
+
 import { type Remarks, RISK_LEVELS, type Risk, type Verdict } from "./verdict.ts";
 
 /** The same said twice is said once: one of two verdicts may come of both already. */

@@ -2,7 +2,7 @@
  * The store's own stream: that its history was found elsewhere, or older than it had been, and who took it on as it is.
  * What was committed after the backup, or in the original after the copy, is not in it and cannot be.
  */
-import { bodyOf, type Fold, type NewEvent } from "./event.ts";
+import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 export type Restore = {
   readonly by: string;
@@ -21,7 +21,7 @@ export const storeFold: Fold<StoreState> = {
   version: 1,
   initial: { restores: 0, last: null },
   evolve(state, event) {
-    const { by, reason, seen, incarnation } = bodyOf("A store", event, ["store.restored"]);
+    const { by, reason, seen, incarnation } = eventBody("A store", event, ["store.restored"]);
     const said = {
       by: String(by),
       reason: String(reason),

@@ -11,7 +11,7 @@ import {
   says,
   toolRules,
 } from "../../tests/fixtures/rules.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../kernel/json.ts";
 import { reviewAction } from "./review.ts";
 import type { ToolRules } from "./tool-rules.ts";
 import type { PolicyInput, Verdict } from "./verdict.ts";

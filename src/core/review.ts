@@ -6,9 +6,10 @@
  *     wrong value, wherever in it that is.
  * V3. A quorum that its eligible people cannot meet blocks.
  */
-import { copyJson } from "./canonical-json.ts";
-import { errorText } from "./error-text.ts";
-import { isJsonObject, type Json } from "./json.ts";
+import { copyJson } from "../kernel/canonical-json.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { errorText } from "../kernel/text.ts";
+
 import { readVerdict } from "./policy/check-verdict.ts";
 import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "./stages.ts";

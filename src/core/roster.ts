@@ -6,9 +6,10 @@
  * N2. Whoever is not in the roster has no role and no group; where nobody is in it, it says nothing of who decides.
  * N3. Somebody who was removed and added again is somebody new: what they held before is worth nothing.
  */
-import { bodyOf, type Fold, type NewEvent } from "./event.ts";
-import type { JsonObject } from "./json.ts";
-import { type Via, viaField } from "./via.ts";
+
+import type { JsonObject } from "../kernel/json.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
+import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 export const ROLES = ["admin", "poster", "executor", "supervisor", "verifier", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
@@ -47,7 +48,7 @@ export const rosterFold: Fold<RosterState> = {
   version: 3,
   initial: { suspended: [], members: new Map() },
   evolve(state, event) {
-    const body = bodyOf("The roster", event, EVENTS);
+    const body = eventBody("The roster", event, EVENTS);
     const person = String(body["person"]);
     const suspended = state.suspended.filter((name) => name !== person);
     const members = new Map(state.members);
@@ -94,7 +95,7 @@ export function decideStanding(
   if (state.suspended.includes(command.person) === command.suspend) return [];
   const type = command.suspend ? "person.suspended" : "person.reinstated";
   const { person, by, reason } = command;
-  return [{ type, tv: 1, body: { person, by, reason, ...viaField(command) } }];
+  return [{ type, tv: 1, body: { person, by, reason, ...channelField(command) } }];
 }
 
 export type MemberCommand = Via & {
@@ -120,7 +121,7 @@ export function decideMember(state: RosterState, command: MemberCommand): NewEve
   };
   if (known !== undefined && isSame(known, tidy)) return [];
   const type = known === undefined ? "person.added" : "person.changed";
-  const body = { person, ...tidy, by, ...viaField(command) };
+  const body = { person, ...tidy, by, ...channelField(command) };
   return [{ type, tv: 1, body: body as unknown as JsonObject }];
 }
 

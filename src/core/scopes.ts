@@ -6,7 +6,7 @@
  * Z2. Narrowing only takes away.
  * Z3. Scopes about the tenants of an instance are of its home tenant: an admin of any other has none.
  */
-import { isPerson } from "./principal.ts";
+import { isPerson } from "../kernel/principal.ts";
 import { ROLES, type Role } from "./roster.ts";
 import { HOME } from "./tenant/state.ts";
 

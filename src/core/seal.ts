@@ -5,9 +5,9 @@
  * L2. The root is over the heads that moved since the seal before, ordered by stream name in code units.
  * L3. `entries` counts every entry sealed so far: the sum of each stream's highest sealed seq.
  */
-import { canonicalJson } from "./canonical-json.ts";
-import { sha256 } from "./digest.ts";
-import type { JsonObject } from "./json.ts";
+import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
+import type { JsonObject } from "../kernel/json.ts";
+
 import { openJws, type SigningKey, signJws } from "./jws.ts";
 import { merkleRoot } from "./merkle.ts";
 

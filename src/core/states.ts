@@ -2,11 +2,11 @@
 
 import type { ApprovalState } from "../approvals/state.ts";
 import type { GrantState } from "../grants/stream.ts";
+import type { Fold, Folded, StreamKind, StreamRef } from "../kernel/stream.ts";
 import type { ActionState } from "./action/state.ts";
 import type { AnswerState } from "./answer/state.ts";
 import type { BudgetState } from "./budget.ts";
 import type { EpochState } from "./epoch.ts";
-import type { Fold } from "./event.ts";
 import type { IntentState } from "./intent/state.ts";
 import type { KeyState } from "./key/state.ts";
 import type { EndpointState } from "./message/endpoint-state.ts";
@@ -18,7 +18,7 @@ import type { PolicyState } from "./policy-record.ts";
 import type { StoreState } from "./restore.ts";
 import type { RosterState } from "./roster.ts";
 import type { LoginState, SessionState } from "./session/state.ts";
-import type { Folded, StreamKind, StreamRef } from "./stream.ts";
+
 import type { SwitchState } from "./switch.ts";
 import type { TenantState } from "./tenant/state.ts";
 import type { WorkflowState } from "./workflow/state.ts";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { digestOf } from "./digest.ts";
-import type { Json } from "./json.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import type { Json } from "../kernel/json.ts";
+
 import { reviewAction } from "./review.ts";
 import { type ApprovalTerms, approvalTerms, rulesOf } from "./stages.ts";
 import { stricter } from "./stricter.ts";

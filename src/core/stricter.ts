@@ -10,7 +10,7 @@
  * Z4. What is no verdict counts as the strictest: the review blocks it.
  * Z5. Risk and rules on trial of both are kept, whichever of them holds.
  */
-import { digestOf } from "./digest.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
 import { remarking, remarksOf } from "./remarks.ts";
 import { type ApprovalTerms, approvalTerms, rulesOf, type Stage } from "./stages.ts";
 import { ANY_ONE_PERSON, type OnTimeout, type StageRule, type Verdict } from "./verdict.ts";

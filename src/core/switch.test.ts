@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "./errors.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
 import { agentScope, decideSwitch, scopeOf, stoppedOf, switchFold } from "./switch.ts";
 
 const stop = { stop: true, by: "person:ann", reason: "drill" };

@@ -1,6 +1,7 @@
 /** The kill switch: one stream per scope (`tenant`, `agent:<name>` or `service:<name>`, `workflow:<id>`); every effect start reads those that apply. */
-import { bodyOf, type Fold, type NewEvent } from "./event.ts";
-import { type Via, viaField } from "./via.ts";
+
+import { channelField, type Via } from "../kernel/principal.ts";
+import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 export type SwitchState =
   | { readonly stopped: false }
@@ -37,7 +38,7 @@ export const switchFold: Fold<SwitchState> = {
   version: 1,
   initial: { stopped: false },
   evolve(_state, event) {
-    const { by, reason } = bodyOf("A switch", event, ["switch.stopped", "switch.released"]);
+    const { by, reason } = eventBody("A switch", event, ["switch.stopped", "switch.released"]);
     if (event.type === "switch.released") return { stopped: false };
     return { stopped: true, by: String(by), reason: String(reason), at: event.at };
   },
@@ -50,5 +51,5 @@ export function decideSwitch(
 ): NewEvent[] {
   if (state.stopped === command.stop) return [];
   const type = command.stop ? "switch.stopped" : "switch.released";
-  return [{ type, tv: 1, body: { by: command.by, reason: command.reason, ...viaField(command) } }];
+  return [{ type, tv: 1, body: { by: command.by, reason: command.reason, ...channelField(command) } }];
 }

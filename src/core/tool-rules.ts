@@ -1,5 +1,6 @@
-import type { Json } from "./json.ts";
-import type { Money } from "./money.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Money } from "../kernel/money.ts";
+
 import type { PolicyInput, Verdict } from "./verdict.ts";
 
 /**

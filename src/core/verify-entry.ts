@@ -1,5 +1,5 @@
 /** The checks of one entry after the other, and what is left to say at the end. Used by `verify-journal.ts`. */
-import { sha256 } from "./digest.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
 import { bodyDigest, GENESIS, type Header, SALT_BYTES, type StoredEntry } from "./entry.ts";
 import type { Find } from "./finding.ts";
 import { readHeader } from "./read-header.ts";

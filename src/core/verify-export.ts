@@ -1,5 +1,5 @@
 /** Verifies the lines of an export. Holds the entries in memory; `verifier/verify.mjs` reads exports of any size. */
-import { HoldpointError } from "./errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { type ExportLine, parseExportLine } from "./export-line.ts";
 import type { Finding } from "./finding.ts";
 import type { PublicJwk } from "./jws.ts";

@@ -1,8 +1,9 @@
 /** Reading actions. */
 import type { LiveAction } from "../core/action/state.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
-import { actionStream } from "../core/stream.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream } from "../kernel/stream.ts";
+
 import { loadValue, readState } from "./read-state.ts";
 import { findAction } from "./receipts.ts";
 import { rowPage, summaryOf } from "./row-pages.ts";

@@ -9,7 +9,7 @@
  *     definition left running never returns, and writes nothing.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { ToolContext } from "./tool.ts";
 
 export type Instance = ReadonlyMap<string, unknown>;

@@ -1,9 +1,10 @@
 /** Works on a request once, however often it is sent under one key; whoever sends it again gets the first answer. */
 import { type BeginAnswer, type BeginCommand, beginAnswer, endAnswer } from "../core/answer/answer-once.ts";
-import { sha256 } from "../core/digest.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
-import { answerStream } from "../core/stream.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { answerStream } from "../kernel/stream.ts";
+
 import { loadValue } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";

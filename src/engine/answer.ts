@@ -3,9 +3,10 @@ import { type Receipt, receiptOf } from "../core/action/receipt.ts";
 import { notesIn } from "../core/action/settled-answer.ts";
 import { effectOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import { copyJson } from "../core/canonical-json.ts";
-import type { Json } from "../core/json.ts";
-import { type Refusal, refusal } from "../core/refusal.ts";
+import { copyJson } from "../kernel/canonical-json.ts";
+import type { Json } from "../kernel/json.ts";
+import { type Refusal, refusal } from "../kernel/refusals.ts";
+
 import { loadValue } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";
 

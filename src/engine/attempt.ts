@@ -2,13 +2,15 @@
 import type { ReservedCost } from "../core/action/events.ts";
 import type { Report } from "../core/action/outcome.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import { copyJson, frozenJson } from "../core/canonical-json.ts";
-import { errorText } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
+import { copyJson, frozenJson } from "../kernel/canonical-json.ts";
+import { type Clock, sleepFor } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { isMoney } from "../kernel/money.ts";
+import { errorText } from "../kernel/text.ts";
+
 import { effectFrame, insideFunction } from "./ambient.ts";
-import { type Clock, sleepThrough } from "./clock.ts";
-import { isMoney } from "./define-tool.ts";
+
 import type { Epoch, Runtime } from "./runtime.ts";
 import { redactJson, redactText, revealSecrets } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -141,7 +143,7 @@ async function withinTime(
   over: AbortController,
 ): Promise<Ended> {
   const timer = new AbortController();
-  const late = sleepThrough(clock, ms, timer.signal).then((): Ended | Promise<Ended> => {
+  const late = sleepFor(clock, ms, timer.signal).then((): Ended | Promise<Ended> => {
     if (timer.signal.aborted) return ended;
     over.abort();
     return { status: "failed", reason: `no answer within ${ms} ms`, late: ended };

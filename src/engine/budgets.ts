@@ -1,14 +1,13 @@
 /** Budgets: opening them, giving them another limit, reading them. */
 import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
 import { isBudgetName } from "../core/budget-name.ts";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Money } from "../core/money.ts";
-import { budgetStream } from "../core/stream.ts";
-import type { Via } from "../core/via.ts";
-import { isPlainObject } from "../kernel/fields.ts";
-import { checkFields } from "./check-call.ts";
-import { checkAmount } from "./define-tool.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, isPlainObject } from "../kernel/fields.ts";
+import { checkAmount, type Money } from "../kernel/money.ts";
+import type { Via } from "../kernel/principal.ts";
+import { budgetStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+
 import type { Said } from "./operate.ts";
 import { readState } from "./read-state.ts";
 import { rowPage } from "./row-pages.ts";
@@ -32,7 +31,8 @@ export type BudgetPage = { readonly limit?: number; readonly after?: string };
 export type BudgetList = { readonly items: readonly BudgetSummary[]; readonly next: string | null };
 
 function checkBudget(id: unknown): void {
-  if (!isBudgetName(id)) throw new HoldpointError("invalid_input", `"${shown(id)}" is not a budget's name.`);
+  if (!isBudgetName(id))
+    throw new HoldpointError("invalid_input", `"${displayValue(id)}" is not a budget's name.`);
 }
 
 function checkLimit(id: string, limit: Money): void {

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { canonicalJson } from "../core/canonical-json.ts";
-import { sha256 } from "../core/digest.ts";
-import { isHoldpointError } from "../core/errors.ts";
-import type { Json, JsonObject } from "../core/json.ts";
 import { FOLDS } from "../core/streams.ts";
 import { snapshotOf } from "../core/workflow/snapshot.ts";
+import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import { captureSnapshot, LARGEST_SNAPSHOT_BYTES, openSnapshot } from "./capture.ts";

@@ -6,14 +6,12 @@
  *     used.
  */
 import { gunzipSync, gzipSync } from "node:zlib";
-import { canonicalJson } from "../core/canonical-json.ts";
-import { sha256 } from "../core/digest.ts";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { parseJson } from "../core/strict-json.ts";
-import type { Artifact } from "../core/transaction.ts";
 import { LAYERS, type SnapshotRef, snapshotUri } from "../core/workflow/snapshot.ts";
+import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/json.ts";
+import type { Artifact } from "../kernel/stored-value.ts";
+import { displayValue } from "../kernel/text.ts";
 import type { Store } from "../stores/store.ts";
 import type { Runtime } from "./runtime.ts";
 import { handlesIn, redactJson, type Secrets } from "./secrets.ts";
@@ -80,7 +78,7 @@ function tooLarge(snapshot: JsonObject, bytes: number): HoldpointError {
   const parts = sizes.map(([layer, size]) => `${layer} ${sizeText(size)}`).join(", ");
   return new HoldpointError(
     "payload_too_large",
-    `The snapshot of "${shown(snapshot["checkpoint_name"])}" has ${sizeText(bytes)} of JSON (${parts}); at most ${sizeText(LARGEST_SNAPSHOT_BYTES)} are kept.`,
+    `The snapshot of "${displayValue(snapshot["checkpoint_name"])}" has ${sizeText(bytes)} of JSON (${parts}); at most ${sizeText(LARGEST_SNAPSHOT_BYTES)} are kept.`,
     {
       next: "Capture less, or keep large data elsewhere and capture a reference to it. Outputs count twice: they stand in task_state and in execution_state.",
       details: { bytes, most: LARGEST_SNAPSHOT_BYTES, layers: Object.fromEntries(sizes) },

@@ -1,8 +1,7 @@
 /** The options of an instance, checked when it is made and not at the first call. */
-import { HoldpointError } from "../core/errors.ts";
-import { isPrincipal } from "../core/principal.ts";
-import { isPlainObject } from "../kernel/fields.ts";
-import { checkFields } from "./check-call.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, isPlainObject } from "../kernel/fields.ts";
+import { isPrincipal } from "../kernel/principal.ts";
 
 type Rule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
 

@@ -1,5 +1,5 @@
 /** What a call is told whose instance closes. */
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 /** `action` where it is written down already, and may have been started. */
 export function closed(action?: string): HoldpointError {

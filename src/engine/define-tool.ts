@@ -1,18 +1,17 @@
 /** From what a user writes to what rules and hands work with. */
 
 import type { ProbeAnswer } from "../core/action/resolve.ts";
-import { canonicalJson } from "../core/canonical-json.ts";
-import { digestOf } from "../core/digest.ts";
-import { errorText, shown } from "../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
-import type { Money } from "../core/money.ts";
 import { readVerdict } from "../core/policy/check-verdict.ts";
 import { notAVerdict } from "../core/review.ts";
 import { type ApprovalTerms, approvalTerms, unmeetable } from "../core/stages.ts";
 import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../core/verdict.ts";
-import { fieldFault, isPlainObject } from "../kernel/fields.ts";
+import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { checkFields, fieldFault, isPlainObject, rejectInput } from "../kernel/fields.ts";
+import type { Json } from "../kernel/json.ts";
+import { isMoney, moneyFault } from "../kernel/money.ts";
+import { displayValue, errorText } from "../kernel/text.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import {
   type CheckFrame,
@@ -22,7 +21,6 @@ import {
   insideFunction,
   insideSync,
 } from "./ambient.ts";
-import { checkFields, wrong } from "./check-call.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
 import { handlesIn, reservedKey } from "./secrets.ts";
 import { quiet } from "./thenable.ts";
@@ -92,6 +90,7 @@ export type ToolDefinition<Args, Result> = {
 );
 
 export type Undo<Args, Result> = (args: Args, result: Result, context: ToolContext) => unknown;
+
 export type UndoRule<Args, Result> = {
   readonly run: Undo<Args, Result>;
   /** What the undo promises about repeating it; as the tool itself where that makes sense, else `once`. */
@@ -108,18 +107,21 @@ export type ProbeResult = {
 };
 
 const HOUR_MS = 3_600_000;
+
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 
 function checkNumber(name: string, field: string, value: number | undefined, least: number): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
-    wrong(`The tool "${name}" has ${field}: ${shown(value)}; a whole number of at least ${least} is needed.`);
+    rejectInput(
+      `The tool "${name}" has ${field}: ${displayValue(value)}; a whole number of at least ${least} is needed.`,
+    );
 }
 
 function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
   for (const field of ["cost", "dedupe", "isDefinite", "verify", "preview", "run", "runInTransaction"]) {
     const value = definition[field];
     if (value !== undefined && typeof value !== "function")
-      wrong(`The tool "${shown(definition["name"])}" has a ${field} that is not a function.`);
+      rejectInput(`The tool "${displayValue(definition["name"])}" has a ${field} that is not a function.`);
   }
 }
 
@@ -145,23 +147,25 @@ const FIELDS = [
   "run",
   "runInTransaction",
 ];
+
 const UNDO_FIELDS = ["run", "effect", "policy", "timeoutMs"];
+
 const UNDO_EFFECTS: readonly unknown[] = ["idempotent", "keyed", "once"];
 
 const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;
 
 function checkShape(definition: ToolDefinition<never, unknown>): void {
-  if (!isPlainObject(definition)) wrong("A tool is declared with an object: { name, run, … }.");
+  if (!isPlainObject(definition)) rejectInput("A tool is declared with an object: { name, run, … }.");
   const { name } = definition;
   if (typeof name !== "string" || !NAME.test(name))
-    wrong(
-      `"${shown(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
+    rejectInput(
+      `"${displayValue(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
     );
   checkFields(`The tool "${name}"`, definition, FIELDS);
   for (const field of ["description", "version", "policyVersion"] as const) {
     const { [field]: text = "" } = definition;
     if (typeof text !== "string" || !text.isWellFormed())
-      wrong(`The tool "${name}" has a ${field} that is not a text.`);
+      rejectInput(`The tool "${name}" has a ${field} that is not a text.`);
   }
 }
 
@@ -169,17 +173,17 @@ function check(definition: ToolDefinition<never, unknown>): void {
   checkShape(definition);
   const { name, effect = "once" } = definition;
   if (!EFFECT_CLASSES.includes(effect))
-    wrong(
-      `The tool "${name}" has the effect class "${shown(effect)}"; it is one of ${EFFECT_CLASSES.join(", ")}.`,
+    rejectInput(
+      `The tool "${name}" has the effect class "${displayValue(effect)}"; it is one of ${EFFECT_CLASSES.join(", ")}.`,
     );
   checkFunctions(definition);
   const field = effect === "transactional" ? "runInTransaction" : "run";
   if ((definition as Readonly<Record<string, unknown>>)[field] === undefined)
-    wrong(`The tool "${name}" has no ${field} function.`);
+    rejectInput(`The tool "${name}" has no ${field} function.`);
   for (const [number, least] of Object.entries(NUMBERS))
     checkNumber(name, number, definition[number as keyof typeof NUMBERS], least);
   if (effect === "probed" && definition.verify === undefined)
-    wrong(`The tool "${name}" is probed and has no verify function.`);
+    rejectInput(`The tool "${name}" is probed and has no verify function.`);
 }
 
 /** A revision may hold handles that the policy's author made, or that are in the action; never ones written as JSON. */
@@ -218,7 +222,7 @@ export function checkPolicy(whose: string, policy: Policy<never>): void {
     return;
   const verdict = readWritten(policy);
   if (typeof verdict === "string")
-    wrong(`The policy of the ${whose} is not a verdict or a function: ${verdict}.`);
+    rejectInput(`The policy of the ${whose} is not a verdict or a function: ${verdict}.`);
   if (verdict.verdict !== "escalate") return;
   const fault = unmeetable(approvalTerms(verdict) as ApprovalTerms, []);
   if (fault !== undefined)
@@ -231,10 +235,6 @@ function policyDigest(policy: Policy<never>, version: string | undefined): strin
 }
 
 const COST_FIELDS = ["budget", "amount"];
-
-/** A field beside the amount, such as a period, would be lost in silence. */
-const moneyFault = (what: string, given: unknown): string | undefined =>
-  typeof given === "object" && given !== null ? fieldFault(what, given, ["currency", "micros"]) : undefined;
 
 function costList(given: Cost | readonly Cost[]): readonly Cost[] {
   const list = Array.isArray(given) ? (given as readonly Cost[]) : [given as Cost];
@@ -254,35 +254,18 @@ function dedupeKey(key: unknown): string {
   throw new TypeError("a dedupe key is a text of 1 to 1000 characters");
 }
 
-/** An amount of at least 0, with no field beside currency and micros. */
-export function checkAmount(what: string, given: Money): Money {
-  const fault = moneyFault(what, given);
-  if (fault !== undefined) wrong(`${fault}.`);
-  if (isMoney(given) && given.micros >= 0n) return given;
-  return wrong(`${what} is { currency, micros } with micros as a bigint of at least 0.`);
-}
-
-export function isMoney(value: unknown): value is Money {
-  const money = value as Money | null;
-  return (
-    typeof money === "object" &&
-    money !== null &&
-    typeof money.currency === "string" &&
-    /^[A-Z]{3,8}$/.test(money.currency) &&
-    typeof money.micros === "bigint"
-  );
-}
-
 /** Each call gets arguments of its own: what an author's function does to them stays there. */
 const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
 
 function checkUndo(name: string, rule: UndoRule<Json, unknown>): void {
   const whose = `The undo of the tool "${name}"`;
-  if (!isPlainObject(rule)) wrong(`${whose} is not a function, { run } or "nothing".`);
+  if (!isPlainObject(rule)) rejectInput(`${whose} is not a function, { run } or "nothing".`);
   const { run, effect = "once" } = checkFields(whose, rule, UNDO_FIELDS);
-  if (typeof run !== "function") wrong(`${whose} is not a function, { run } or "nothing".`);
+  if (typeof run !== "function") rejectInput(`${whose} is not a function, { run } or "nothing".`);
   if (!UNDO_EFFECTS.includes(effect))
-    wrong(`${whose} has the effect class "${shown(effect)}"; it is one of ${UNDO_EFFECTS.join(", ")}.`);
+    rejectInput(
+      `${whose} has the effect class "${displayValue(effect)}"; it is one of ${UNDO_EFFECTS.join(", ")}.`,
+    );
 }
 
 function undoOf(

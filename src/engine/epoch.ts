@@ -9,13 +9,13 @@
  *     or until its lease lapses. Nobody else looks into what may still happen.
  */
 import { endEpoch, type NodeFacts, openEpoch } from "../core/epoch.ts";
-import { HoldpointError } from "../core/errors.ts";
 import { takePolicy } from "../core/policy-use.ts";
-import { epochStream, policyStream } from "../core/stream.ts";
 import { ownStanding } from "../core/tenant/state.ts";
+import { type Clock, stopwatch } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { epochStream, policyStream } from "../kernel/stream.ts";
 import type { EpochHold } from "../stores/store.ts";
-import type { Clock } from "./clock.ts";
-import { stopwatch } from "./clock.ts";
+
 import { runCommand } from "./run-command.ts";
 import { type Epoch, freshId, type InForce, type Runtime } from "./runtime.ts";
 

@@ -2,14 +2,15 @@
 import type { Advanced } from "../core/action/advance.ts";
 import type { Proposed } from "../core/action/propose.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
-import { digestOf } from "../core/digest.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
-import { refusal } from "../core/refusal.ts";
-import { actionStream, approvalStream, type StreamRef, streamName } from "../core/stream.ts";
 import type { Placement } from "../core/workflow/call.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { stopwatch } from "../kernel/clock.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { refusal } from "../kernel/refusals.ts";
+import { actionStream, approvalStream, type StreamRef, streamName } from "../kernel/stream.ts";
 import { type Answer, answerOf, refused } from "./answer.ts";
-import { stopwatch } from "./clock.ts";
+
 import { closed } from "./closed.ts";
 import { move, type Source } from "./move.ts";
 import { perform } from "./perform.ts";

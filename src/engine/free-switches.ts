@@ -2,8 +2,9 @@
  * Where the kill switches were found off a moment ago: a step, which is no effect, need not look again so soon. Effects look
  * in the commit that starts them.
  */
+
+import { type Clock, stopwatch } from "../kernel/clock.ts";
 import type { Store } from "../stores/store.ts";
-import { type Clock, stopwatch } from "./clock.ts";
 
 const FRESH_MS = 250;
 const MOST_KEPT = 1_000;

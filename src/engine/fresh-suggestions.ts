@@ -1,5 +1,5 @@
 /** Suggestions beside other work, one search at a time in an instance: it goes over the whole journal, twice. */
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { Store } from "../stores/store.ts";
 import { paceOf } from "./pace.ts";
 import type { Runtime } from "./runtime.ts";

@@ -1,13 +1,15 @@
 /** The callable that a program gets for a tool, and the call by name. */
 
-import { digestOf } from "../core/digest.ts";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import type { Json } from "../kernel/json.ts";
+import { displayValue } from "../kernel/text.ts";
+
 import { getAction } from "./actions.ts";
 import { currentFrame, nestedCall, refuseNested, refuseUnnamed } from "./ambient.ts";
 import type { Answer } from "./answer.ts";
-import { checkFields, wrong } from "./check-call.ts";
+
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
@@ -39,13 +41,13 @@ export function checkOptions(options: CallOptions): void {
     requestId !== undefined &&
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())
   )
-    wrong("A request id is a text of 1 to 500 characters.");
+    rejectInput("A request id is a text of 1 to 500 characters.");
   if (requestId !== undefined && /^(act|eff|apr)_[0-9A-Z]{26}$/.test(requestId))
-    wrong("A request id may not look like an id of Holdpoint's own.");
+    rejectInput("A request id may not look like an id of Holdpoint's own.");
   if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
-    wrong("What the agent says is a text of at most 10000 characters.");
+    rejectInput("What the agent says is a text of at most 10000 characters.");
   if (waitMs !== undefined && !(Number.isSafeInteger(waitMs) && waitMs >= 0))
-    wrong("waitMs is a whole number of milliseconds of at least 0.");
+    rejectInput("waitMs is a whole number of milliseconds of at least 0.");
 }
 
 /** Repeating something that happens once needs a name for it; without one every call is a new action. */
@@ -228,10 +230,10 @@ function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result
     if (known === undefined)
       throw new HoldpointError(
         "unknown_tool",
-        `There is no tool "${shown(given.action)}" and no run function was given.`,
+        `There is no tool "${displayValue(given.action)}" and no run function was given.`,
       );
     if (given.policy !== undefined)
-      wrong("A policy goes with a run function; a registered tool has its own.");
+      rejectInput("A policy goes with a run function; a registered tool has its own.");
     return known;
   }
   if (known !== undefined)
@@ -251,7 +253,7 @@ export function executeByName<Payload, Result>(
   gates: Gates,
   given: Execution<Payload, Result>,
 ): Promise<Answer<Result>> {
-  refuseNested(shown(given?.action), given?.requestId !== undefined);
+  refuseNested(displayValue(given?.action), given?.requestId !== undefined);
   return executeApart(gates, given);
 }
 
@@ -260,7 +262,7 @@ async function executeApart<Payload, Result>(
   given: Execution<Payload, Result>,
 ): Promise<Answer<Result>> {
   checkFields("What hp.execute takes", given, FIELDS);
-  if (given.requestId === undefined) wrong("execute needs a request id.");
+  if (given.requestId === undefined) rejectInput("execute needs a request id.");
   const tool = toolFor(gates, given);
   const { requestId, says, waitMs } = given;
   const options = {

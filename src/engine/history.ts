@@ -5,8 +5,9 @@
  * W1. Nobody executes before that is clear; what is in order is noted then, so that the next look can tell.
  * W2. No seal is signed that does not follow the last one that this machine saw: two histories never share a number.
  */
-import { HoldpointError } from "../core/errors.ts";
+
 import { readSealPayload, type Seal, type SealDraft, sealHash } from "../core/seal.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { Place, Store } from "../stores/store.ts";
 import { type Remembered, type Seen, tenantKey, type Witness } from "./witness.ts";
 

@@ -2,14 +2,17 @@
 
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Money } from "../core/money.ts";
 import type { ReceiptBundle } from "../core/receipt-jws.ts";
 import type { Seal } from "../core/seal.ts";
-import type { SecretHandle } from "../core/secret-handle.ts";
 import type { Stoppable, SwitchState } from "../core/switch.ts";
 import type { Report } from "../core/verify-journal.ts";
 import type { SavedSeal } from "../core/verify-seals.ts";
+import { checkActionPage } from "../effects/actions.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, checkId, checkListener } from "../kernel/fields.ts";
+import type { Money } from "../kernel/money.ts";
+import type { SecretHandle } from "../kernel/stored-value.ts";
+import { checkVerification } from "../runtime/journal.ts";
 import type { Rebuilt } from "../stores/store.ts";
 import {
   type Action,
@@ -28,7 +31,7 @@ import {
   listBudgets,
   setBudget,
 } from "./budgets.ts";
-import { checkActionPage, checkFields, checkId, checkListener, checkVerification } from "./check-call.ts";
+
 import { findIds } from "./find-ids.ts";
 import {
   exportJournal,

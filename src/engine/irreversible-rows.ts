@@ -5,7 +5,7 @@
 
 import { knownUndo } from "../approvals/card-workflow.ts";
 import { isIrreversible, type KnownUndo } from "../approvals/rules/card.ts";
-import { actionStream } from "../core/stream.ts";
+import { actionStream } from "../kernel/stream.ts";
 import type { ViewRow } from "../stores/store.ts";
 import { unlessLeftAlone } from "./left-alone.ts";
 import { readState } from "./read-state.ts";

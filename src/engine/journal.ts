@@ -3,11 +3,13 @@
 import type { ApprovalQuestion } from "../approvals/state.ts";
 import { requestName } from "../core/action/propose.ts";
 import type { Header } from "../core/entry.ts";
-import { HoldpointError } from "../core/errors.ts";
 import { exportLine } from "../core/export-line.ts";
 import type { Finding } from "../core/finding.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
 import type { PublicJwk } from "../core/jws.ts";
+import { type Report, startVerification } from "../core/verify-journal.ts";
+import type { SavedSeal } from "../core/verify-seals.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
 import {
   actionStream,
   alertStream,
@@ -18,9 +20,7 @@ import {
   type StreamRef,
   streamName,
   workflowStream,
-} from "../core/stream.ts";
-import { type Report, startVerification } from "../core/verify-journal.ts";
-import type { SavedSeal } from "../core/verify-seals.ts";
+} from "../kernel/stream.ts";
 import type { JournalEntry } from "../stores/store.ts";
 import { findAction } from "./receipts.ts";
 import type { Runtime } from "./runtime.ts";

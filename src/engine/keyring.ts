@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { HoldpointError } from "../core/errors.ts";
 import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../core/jws.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 export type Keyring = { readonly signing: SigningKey; readonly secrets: Uint8Array };
 

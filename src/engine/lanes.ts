@@ -2,7 +2,7 @@
  * Work beside the calls. Every tool has a lane of its own with room for so many at a time: what hangs in one lane holds
  * up nobody in another. What fails is told about once, not every round.
  */
-import { errorText } from "../core/error-text.ts";
+import { errorText } from "../kernel/text.ts";
 
 export type Lanes = {
   /** Runs the work when its lane has room, unless it is queued or under way by that name already. Never rejects. */

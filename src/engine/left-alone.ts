@@ -3,7 +3,7 @@
  *
  * L1. One such stream keeps nobody from the next: what goes over many looks at each by itself.
  */
-import { type HoldpointError, isHoldpointError } from "../core/errors.ts";
+import { type HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 
 export const isLeftAlone = (error: unknown): error is HoldpointError =>
   isHoldpointError(error, "unknown_event") || isHoldpointError(error, "body_erased");

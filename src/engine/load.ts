@@ -5,7 +5,7 @@
 
 import { historyKey } from "../core/action/review.ts";
 import type { Load } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../kernel/json.ts";
 import { pastCallsOf } from "./past-calls.ts";
 import { computePreview } from "./preview.ts";
 import { loadArtifact } from "./read-state.ts";

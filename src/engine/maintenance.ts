@@ -1,6 +1,6 @@
 /** What an executing process does beside its calls: keeps its lease, recovers, probes, announces deadlines, seals. */
 
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { OwnEpoch } from "./epoch.ts";
 import { sweepIntents } from "./intent/sweep.ts";
 import { isLeftAlone } from "./left-alone.ts";

@@ -4,13 +4,13 @@ import { keepApart } from "../approvals/rules/ask.ts";
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
 import { type Covered, switchScopes } from "../core/action/switches.ts";
-import type { Draft, Need } from "../core/draft.ts";
-import { HoldpointError } from "../core/errors.ts";
 import type { Asker, Executor, Load } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
-import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../core/stream.ts";
 import type { ToolRules } from "../core/tool-rules.ts";
-import type { Needs } from "../core/transaction.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../kernel/stream.ts";
+import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+
 import { loaderOf } from "./load.ts";
 import { runLoading } from "./run-command.ts";
 import { type Epoch, freshId, type Runtime } from "./runtime.ts";

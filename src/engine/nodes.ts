@@ -3,10 +3,12 @@
  *
  * N1. Whoever only looks ends nobody: one whose hold has lapsed is shown as that, until a process that executes says so.
  */
-import type { JsonObject } from "../core/json.ts";
+
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import type { ViewRow } from "../stores/store.ts";
 import { actionRows } from "./action-rows.ts";
-import { checkFields, wrong } from "./check-call.ts";
+
 import { endIfDead } from "./epoch.ts";
 import { forEach } from "./left-alone.ts";
 import { eachRow, rowPage } from "./row-pages.ts";
@@ -94,7 +96,7 @@ async function nodeOf(place: Place, row: ViewRow, load: Load): Promise<FleetNode
 
 export async function listNodes(place: Place, page: NodePage = {}): Promise<NodeList> {
   const { all = false, limit = 100, after } = checkFields("A page of nodes", page, ["all", "limit", "after"]);
-  if (typeof all !== "boolean") wrong("all is true or false.");
+  if (typeof all !== "boolean") rejectInput("all is true or false.");
   const list = { view: NODES, kind: "epoch", prefix: "epo", bucket: all ? "any" : "open" } as const;
   const { rows, next } = await rowPage(place, { ...list, order: "newest", limit, after });
   const load = await loadOf(place);

@@ -1,12 +1,14 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
-import { errorText } from "../core/error-text.ts";
-import { isHoldpointError } from "../core/errors.ts";
+
 import type { CompiledPolicy } from "../core/policy/compile.ts";
-import { visible } from "../core/visible.ts";
+import { type Clock, stopwatch } from "../kernel/clock.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+import { errorText, visible } from "../kernel/text.ts";
+
 import type { Store } from "../stores/store.ts";
 import { allOf } from "./all-of.ts";
 import { outsideCallers, outsideFrames } from "./ambient.ts";
-import { type Clock, stopwatch } from "./clock.ts";
+
 import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
 import { createHistory } from "./history.ts";
 import type { Keyring } from "./keyring.ts";

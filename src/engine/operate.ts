@@ -3,16 +3,17 @@
 import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import type { Draft, Need } from "../core/draft.ts";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
-import { isId } from "../core/ids.ts";
-import { isPerson, isPrincipal } from "../core/principal.ts";
-import { actionStream, ROSTER, switchStream, workflowStream } from "../core/stream.ts";
 import { decideSwitch, type Stoppable, type SwitchState, scopeOf } from "../core/switch.ts";
 import { ownStanding } from "../core/tenant/state.ts";
-import { type Via, viaField } from "../core/via.ts";
-import { checkFields, checkStoppable } from "./check-call.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields } from "../kernel/fields.ts";
+import { isId } from "../kernel/ids.ts";
+import { channelField, isPerson, isPrincipal, type Via } from "../kernel/principal.ts";
+import { actionStream, ROSTER, switchStream, workflowStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
+import { checkStoppable } from "../kill-switch/methods.ts";
+
 import { forgetFree } from "./free-switches.ts";
 import { loadValue, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
@@ -25,7 +26,7 @@ export type Said = { readonly by: string; readonly reason: string };
 
 export function checkSaid({ by, reason }: Said): void {
   if (!isPrincipal(by) || !isPerson(by))
-    throw new HoldpointError("invalid_input", `"${shown(by)}" is not a person: write person:<name>.`);
+    throw new HoldpointError("invalid_input", `"${displayValue(by)}" is not a person: write person:<name>.`);
   const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();
   if (!isText || reason.length > 10_000)
     throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
@@ -35,7 +36,7 @@ const closed = ({ tenant }: Place): HoldpointError =>
   new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);
 
 const noWorkflow = (workflow: string): HoldpointError =>
-  new HoldpointError("unknown_id", `There is no workflow ${shown(workflow)}.`, {
+  new HoldpointError("unknown_id", `There is no workflow ${displayValue(workflow)}.`, {
     next: "Check the id; `holdpoint workflows` lists them.",
   });
 
@@ -76,7 +77,7 @@ export async function setSwitch(
       if (!stop && draft.state(ownStanding(place)).status === "closed") throw closed(place);
       const more = checkKnown(draft, workflow) ?? (stop ? undefined : checkReleaser(draft, by));
       if (more !== undefined) return more;
-      const events = decideSwitch(draft.state(ref), { stop, by, reason, ...viaField(command) });
+      const events = decideSwitch(draft.state(ref), { stop, by, reason, ...channelField(command) });
       draft.append(ref, events);
       return events.length > 0;
     });
@@ -105,13 +106,14 @@ export async function resolveDoubt(
   if (command.status !== "applied" && command.status !== "not_applied")
     throw new HoldpointError(
       "invalid_input",
-      `An effect is resolved as applied or not_applied, not "${shown(command.status)}".`,
+      `An effect is resolved as applied or not_applied, not "${displayValue(command.status)}".`,
     );
   const action = actionOf(effect);
   const state = isId("act", action)
     ? await readState(place, actionStream(action))
     : { phase: "none" as const };
-  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no effect ${shown(effect)}.`);
+  if (state.phase === "none")
+    throw new HoldpointError("unknown_id", `There is no effect ${displayValue(effect)}.`);
   const { status, by } = command;
   // What people write is kept in clear, so the values of the action's secrets are taken out of it.
   const args = await loadValue(place, state.args);
@@ -120,7 +122,7 @@ export async function resolveDoubt(
   const reason = kept(command.reason);
   const evidence = command.evidence === undefined ? null : kept(command.evidence);
   const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
-    resolveByPerson(draft, { action, status, by, reason, evidence, ...viaField(command) }),
+    resolveByPerson(draft, { action, status, by, reason, evidence, ...channelField(command) }),
   );
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isHoldpointError } from "../core/errors.ts";
-import { wallClock } from "./clock.ts";
+import { wallClock } from "../kernel/clock.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+
 import { inPace, paceOf } from "./pace.ts";
 
 /** Time passes by steps: one millisecond each. */

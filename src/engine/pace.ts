@@ -5,8 +5,9 @@
  *     one piece is done in a turn: however many go over their journals, others wait for one of them.
  * P2. It ends, with an error, when the instance closes.
  */
-import { HoldpointError } from "../core/errors.ts";
-import type { Clock } from "./clock.ts";
+
+import type { Clock } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 /** Asked between any two steps; what it answers is awaited only if it has to be. */
 export type Pace = () => Promise<void> | undefined;

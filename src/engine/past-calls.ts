@@ -4,10 +4,10 @@
  */
 import { isCall, type PastCalls, pastCall } from "../core/action/review.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import { isArtifactRef } from "../core/stored-value.ts";
-import { actionStream } from "../core/stream.ts";
 import type { PastCall } from "../core/verdict.ts";
 import type { Fork } from "../core/workflow/events.ts";
+import { isArtifactRef } from "../kernel/stored-value.ts";
+import { actionStream } from "../kernel/stream.ts";
 import type { Store } from "../stores/store.ts";
 import { loadValue } from "./read-state.ts";
 import { entriesOf } from "./workflow/entries.ts";

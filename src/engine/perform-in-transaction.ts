@@ -3,15 +3,20 @@ import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import { canonicalJson } from "../core/canonical-json.ts";
-import { digestOf } from "../core/digest.ts";
-import { type Draft, isNeed, openDraft } from "../core/draft.ts";
-import { errorText } from "../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Load } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
-import { actionStream } from "../core/stream.ts";
-import type { Decision, Sight } from "../core/transaction.ts";
+import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
+import {
+  type DecideResult,
+  type DecisionScope,
+  type Draft,
+  isNeed,
+  openDraft,
+} from "../kernel/transaction.ts";
+
 import type { SqlTransaction } from "../stores/store.ts";
 import { effectFrame, type Instance, insideSync } from "./ambient.ts";
 import { contextOf, resultJson } from "./attempt.ts";
@@ -36,7 +41,7 @@ function settle(
   move: (draft: Draft) => ReturnType<typeof moveRules>,
   argsOf: (state: ActionIn<"running">) => Json,
   work: Work,
-): Decision<Proposed | Load> {
+): DecideResult<Proposed | Load> {
   const answer = move(draft);
   if (isNeed(answer)) return answer;
   if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
@@ -105,7 +110,7 @@ export async function performInTransaction(
   const argsOf = (state: ActionIn<"running">) =>
     withOwnArgs(source, loaded, digest).get(state.argsDigest) ?? state.args;
   const needs = { write: [actionStream(actionIn(source))] };
-  const inOneTransaction = (sight: Sight, sql: SqlTransaction) =>
+  const inOneTransaction = (sight: DecisionScope, sql: SqlTransaction) =>
     settle(openDraft(sight), move, argsOf, runTool(runtime.tools, tool, sql, known));
   for (;;) {
     const answer = await runWithSql(runtime, needs, inOneTransaction).catch((error: unknown) => {

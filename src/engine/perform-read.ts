@@ -5,13 +5,20 @@
 import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import { type Draft, isNeed, type Need, openDraft } from "../core/draft.ts";
-import { errorText } from "../core/error-text.ts";
-import { isHoldpointError } from "../core/errors.ts";
 import type { Load } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
-import { actionStream } from "../core/stream.ts";
-import type { Decision, Sight } from "../core/transaction.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
+import {
+  type DecideResult,
+  type DecisionScope,
+  type Draft,
+  isNeed,
+  type Need,
+  openDraft,
+} from "../kernel/transaction.ts";
+
 import { attempt, type Call } from "./attempt.ts";
 import { closed } from "./closed.ts";
 import { loaderOf } from "./load.ts";
@@ -30,7 +37,7 @@ const hasStarted = (answer: Proposed): boolean => answer.kind === "new" && answe
 function lookAhead(
   rules: Rules,
   args: (draft: Draft) => Json,
-): (sight: Sight) => Decision<Proposed | Started | Load> {
+): (sight: DecisionScope) => DecideResult<Proposed | Started | Load> {
   return (sight) => {
     const draft = openDraft(sight);
     const answer = rules(draft);

@@ -26,14 +26,15 @@ import {
 } from "../core/action/recover.ts";
 import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, Effect, LiveAction } from "../core/action/state.ts";
-import { errorText } from "../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
-import { isArtifactRef } from "../core/stored-value.ts";
-import { actionStream, budgetStream, epochStream } from "../core/stream.ts";
 import { ownStanding } from "../core/tenant/state.ts";
 import { grantsBehind } from "../grants/rules.ts";
+import { stopwatch } from "../kernel/clock.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { isArtifactRef } from "../kernel/stored-value.ts";
+import { actionStream, budgetStream, epochStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
 import { attempt, type Call, type Failed } from "./attempt.ts";
-import { stopwatch } from "./clock.ts";
+
 import { loadArgs, readState } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";
 import type { Epoch, Runtime } from "./runtime.ts";

@@ -1,8 +1,9 @@
 /** What an embedding program can ask about policies: which were in force, and what another would have said. */
 import type { BacktestReport } from "../core/backtest/report.ts";
-import { HoldpointError } from "../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../core/policy/compile.ts";
 import type { PolicyText } from "../core/policy/document.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
 import {
   getPolicy,
   type KeptPolicy,
@@ -14,7 +15,7 @@ import {
 import { knownTools, type RecordedTool } from "./backtest/known-tools.ts";
 import { type BacktestOptions, runBacktest } from "./backtest/run-backtest.ts";
 import { type Told, toldOf } from "./backtest/told.ts";
-import { checkFields, checkId, checkListener, wrong } from "./check-call.ts";
+
 import type { Opening } from "./runtime.ts";
 import { type Suggestions, type SuggestOptions, suggestRules } from "./suggest-rules.ts";
 
@@ -47,13 +48,13 @@ export function compiledForTrial(document: PolicyText): CompiledPolicy {
 
 function checkWhen(what: string, given: { readonly since?: unknown; readonly progress?: unknown }): void {
   if (given.since !== undefined && !Number.isFinite(given.since))
-    wrong(`${what}: since is a time in milliseconds since 1970.`);
+    rejectInput(`${what}: since is a time in milliseconds since 1970.`);
   checkListener(given.progress);
 }
 
 function checkCount(what: string, value: unknown, least: number): void {
   if (value !== undefined && !(Number.isInteger(value) && Number(value) >= least))
-    wrong(`${what} is a whole number of at least ${least}.`);
+    rejectInput(`${what} is a whole number of at least ${least}.`);
 }
 
 function checkBacktest(options: BacktestOptions): BacktestOptions {
@@ -61,7 +62,7 @@ function checkBacktest(options: BacktestOptions): BacktestOptions {
   checkWhen("A back-test", options);
   checkCount("A back-test's limit", options.limit, 0);
   if (options.amount !== undefined && typeof options.amount !== "string")
-    wrong("A back-test's amount is the name of an argument.");
+    rejectInput("A back-test's amount is the name of an argument.");
   return options;
 }
 

@@ -1,9 +1,10 @@
 /** Arguments as a caller gives them, made into what is proposed: strict JSON, validated, secrets as handles. */
 
-import { canonicalJson, copyJson, frozenJson } from "../core/canonical-json.ts";
-import { HoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
-import { isSecretHandle } from "../core/secret-handle.ts";
+import { canonicalJson, copyJson, frozenJson } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { isSecretHandle } from "../kernel/stored-value.ts";
+
 import { isMadeHere, knownSecrets, reservedKey, type Secrets, validateHidden } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 

@@ -4,12 +4,14 @@
  */
 
 import type { ShownPreview } from "../approvals/state.ts";
-import { copyJson } from "../core/canonical-json.ts";
-import { errorText } from "../core/error-text.ts";
 import type { PreviewCall } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
+import { copyJson } from "../kernel/canonical-json.ts";
+import { sleepFor } from "../kernel/clock.ts";
+import type { Json } from "../kernel/json.ts";
+import { errorText } from "../kernel/text.ts";
+
 import { resultJson } from "./attempt.ts";
-import { sleepThrough } from "./clock.ts";
+
 import type { Runtime } from "./runtime.ts";
 import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import type { PreviewContext, Tool } from "./tool.ts";
@@ -28,7 +30,7 @@ function contextOf(
 }
 
 async function within(clock: Runtime["clock"], ms: number, over: AbortController): Promise<never> {
-  await sleepThrough(clock, ms, over.signal);
+  await sleepFor(clock, ms, over.signal);
   throw new Error(`no answer within ${ms} ms`);
 }
 

@@ -1,6 +1,6 @@
 /** What a program tells on standard error unless it is given a `notify` of its own. */
-import { errorText } from "../core/error-text.ts";
-import { visible } from "../core/visible.ts";
+import { errorText, visible } from "../kernel/text.ts";
+
 import type { Notice } from "./runtime.ts";
 
 const message = (error: unknown): string => visible(errorText(error));

@@ -1,11 +1,13 @@
 /** Asks tools that can tell (`verify`) about their effects in doubt. */
 import { type ProbeAnswer, recordProbe } from "../core/action/resolve.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import { errorText } from "../core/error-text.ts";
-import { actionStream, epochStream } from "../core/stream.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { actionStream, epochStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
+
 import { actionRows } from "./action-rows.ts";
 import { resultJson } from "./attempt.ts";
-import type { Clock } from "./clock.ts";
+
 import { endIfDead } from "./epoch.ts";
 import { loadArgs, readState, readStateAt } from "./read-state.ts";
 import { runCommand } from "./run-command.ts";

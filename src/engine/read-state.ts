@@ -1,12 +1,12 @@
 /** Reading states, and the values that stand in them as references. */
 
-import { digestOf, sha256 } from "../core/digest.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
 import type { StateOf } from "../core/states.ts";
-import { artifactHash, isArtifactRef } from "../core/stored-value.ts";
-import type { StreamKind, StreamRef } from "../core/stream.ts";
-import { parseJson } from "../core/strict-json.ts";
+import { digestOf, sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { type Json, parseJson } from "../kernel/json.ts";
+import { artifactHash, isArtifactRef } from "../kernel/stored-value.ts";
+import type { StreamKind, StreamRef } from "../kernel/stream.ts";
+
 import type { Store } from "../stores/store.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };

@@ -3,9 +3,10 @@
 import { requestName } from "../core/action/propose.ts";
 import { type Receipt, receiptOf, receiptPayload } from "../core/action/receipt.ts";
 import { actionOf } from "../core/action/start.ts";
-import { HoldpointError } from "../core/errors.ts";
 import { type ReceiptBundle, signReceipt } from "../core/receipt-jws.ts";
-import { actionStream, streamName } from "../core/stream.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { actionStream, streamName } from "../kernel/stream.ts";
+
 import { readState } from "./read-state.ts";
 import type { Runtime } from "./runtime.ts";
 import { sealTenant } from "./seal.ts";

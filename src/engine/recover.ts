@@ -5,8 +5,9 @@ import { recordOutcome } from "../core/action/outcome.ts";
 import { takeOver } from "../core/action/recover.ts";
 import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { isStep } from "../core/action/within.ts";
-import { isHoldpointError } from "../core/errors.ts";
-import { actionStream, workflowStream } from "../core/stream.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
+import { actionStream, workflowStream } from "../kernel/stream.ts";
+
 import { actionRows } from "./action-rows.ts";
 import { endIfDead } from "./epoch.ts";
 import { perform } from "./perform.ts";

@@ -4,10 +4,20 @@
  * R1. Nothing is written: what they wanted to write is only looked at, and what they appended is handed back and dropped.
  */
 
-import { type Draft, isNeed, type Need, openDraft } from "../core/draft.ts";
 import type { Load } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
-import type { Append, Decide, Decision, Needs, Sight } from "../core/transaction.ts";
+import type { Json } from "../kernel/json.ts";
+import {
+  type Decide,
+  type DecideResult,
+  type DecisionScope,
+  type Draft,
+  isNeed,
+  type Need,
+  type Needs,
+  openDraft,
+  type StreamAppend,
+} from "../kernel/transaction.ts";
+
 import { runDecide } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -18,7 +28,7 @@ type Loader = (asked: Load) => Promise<Json>;
 /** What the rules answered, and what they would have appended. */
 export type Rehearsed<Result> = {
   readonly answer: Exclude<Result, Need | Load>;
-  readonly append: readonly Append[];
+  readonly append: readonly StreamAppend[];
 };
 
 const onlySeen = ({ write = [], read = [], ...rest }: Needs): Needs => ({
@@ -26,14 +36,14 @@ const onlySeen = ({ write = [], read = [], ...rest }: Needs): Needs => ({
   read: [...write, ...read],
 });
 
-function looking(sight: Sight): Sight {
+function looking(sight: DecisionScope): DecisionScope {
   return { ...sight, missing: (needs) => sight.missing(onlySeen(needs)) };
 }
 
-type Looked<Result> = { readonly result: Exclude<Result, Need>; readonly append: readonly Append[] };
+type Looked<Result> = { readonly result: Exclude<Result, Need>; readonly append: readonly StreamAppend[] };
 
 function lookWith<Result>(rules: Rules<Result>, loaded: ReadonlyMap<string, Json>): Decide<Looked<Result>> {
-  return (sight): Decision<Looked<Result>> => {
+  return (sight): DecideResult<Looked<Result>> => {
     const draft = openDraft(looking(sight));
     const answer = rules(draft, loaded);
     if (isNeed(answer)) return answer;

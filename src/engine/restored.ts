@@ -6,14 +6,15 @@
 import { afterRestore } from "../core/action/restored.ts";
 import type { Header } from "../core/entry.ts";
 import { endEpoch } from "../core/epoch.ts";
-import { HoldpointError } from "../core/errors.ts";
 import { restored } from "../core/restore.ts";
 import { readSealPayload } from "../core/seal.ts";
-import { actionStream, epochStream, grantStream, HISTORY } from "../core/stream.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
 import { revokeGrant } from "../grants/rules.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields } from "../kernel/fields.ts";
+import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
 import { actionRows } from "./action-rows.ts";
-import { checkFields } from "./check-call.ts";
+
 import { lookHome } from "./history.ts";
 import { allPages } from "./journal.ts";
 import { checkSaid, type Said } from "./operate.ts";
@@ -177,7 +178,9 @@ export async function acknowledgeRestore(
   const counts: Counts = { epochs: 0, workflows: 0, inDoubt: 0, refused: 0, waiting: 0, grants: 0 };
   for (const tenant of await store.tenants()) {
     const place = { ...runtime, tenant };
-    await runCommand(place, { write: [HISTORY] }, (draft) => draft.append(HISTORY, restored(fact)));
+    await runCommand(place, { write: [STORE_HISTORY] }, (draft) =>
+      draft.append(STORE_HISTORY, restored(fact)),
+    );
     await endEpochs(place, by, counts);
     await endWorkflows(place, by, counts);
     await endActions(place, counts);

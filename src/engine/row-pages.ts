@@ -1,9 +1,12 @@
 /** Pages of a view's rows: for people and clients with a cursor that they hand back, and all of them for the engine. */
-import { shown } from "../core/error-text.ts";
-import { type IdPrefix, isId } from "../core/ids.ts";
-import type { StreamKind } from "../core/stream.ts";
+
+import { rejectInput } from "../kernel/fields.ts";
+import { type IdPrefix, isId } from "../kernel/ids.ts";
+import type { StreamKind } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+
 import type { ViewQuery, ViewRow } from "../stores/store.ts";
-import { wrong } from "./check-call.ts";
+
 import type { Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -35,15 +38,15 @@ function readCursor(asked: Asked): After | undefined {
   if (after === undefined) return undefined;
   const [, at, id] = /^(\d{1,16})-(.+)$/.exec(String(after)) ?? [];
   if (!("prefix" in asked ? isId(asked.prefix, id) : asked.isName(id)))
-    return wrong(`"${shown(after)}" is not a cursor of this list.`);
+    return rejectInput(`"${displayValue(after)}" is not a cursor of this list.`);
   return { at: Number(at), stream: `${kind}/${id}` };
 }
 
 function queryOf(asked: Asked): Omit<ViewQuery, "limit"> {
   const { view, bucket = "any", order, limit } = asked;
-  if (order !== "newest" && order !== "oldest") wrong("A list's order is oldest or newest.");
+  if (order !== "newest" && order !== "oldest") rejectInput("A list's order is oldest or newest.");
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+    rejectInput(`A limit is a whole number from 1 to ${MOST}.`);
   const after = readCursor(asked);
   return { view, order, ...(bucket === "any" ? {} : { bucket }), ...(after && { after }) };
 }

@@ -7,11 +7,21 @@
  *     a policy or a transactional tool would otherwise see the request of another caller.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Draft, decideWith, isNeed, type Need, openDraft } from "../core/draft.ts";
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
 import type { Load } from "../core/executor.ts";
-import type { Json } from "../core/json.ts";
-import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import {
+  type Decide,
+  type DecideResult,
+  type DecisionScope,
+  type Draft,
+  decideWith,
+  isNeed,
+  type Need,
+  type Needs,
+  openDraft,
+} from "../kernel/transaction.ts";
+
 import type { SqlTransaction } from "../stores/store.ts";
 import type { Runtime } from "./runtime.ts";
 import { SecretsNeeded } from "./secrets.ts";
@@ -51,7 +61,7 @@ export const storeTime = (place: Place): Promise<number> =>
 export function runWithSql<Result>(
   place: Place,
   needs: Needs,
-  decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
+  decide: (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>,
 ): Promise<Result> {
   const inContext = AsyncLocalStorage.bind(decide);
   return findOut(place, async () => {

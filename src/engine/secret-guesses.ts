@@ -7,7 +7,7 @@
  * G3. Nobody is kept from saying no: of a decision or a withdrawal that goes beyond the allowance, only the text is left out.
  * G4. It is counted in this process, for as long as it runs.
  */
-import { HoldpointError, isHoldpointError } from "../core/errors.ts";
+
 import {
   type Allowance,
   type Charged,
@@ -17,7 +17,9 @@ import {
   newCharacters,
   wasWrong,
 } from "../core/guess-allowance.ts";
-import type { Json } from "../core/json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+
 import type { Runtime } from "./runtime.ts";
 import { redactText } from "./secrets.ts";
 

@@ -7,12 +7,12 @@
  */
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import { canonicalJson } from "../core/canonical-json.ts";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
-import { isSecretHandle, isSecretReference, type SecretHandle } from "../core/secret-handle.ts";
 import type { Validation } from "../core/tool-rules.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { isSecretHandle, isSecretReference, type SecretHandle } from "../kernel/stored-value.ts";
+import { displayValue } from "../kernel/text.ts";
 import type { Store } from "../stores/store.ts";
 
 export type Secrets = {
@@ -33,7 +33,7 @@ export function secret(reference: string): string & SecretHandle {
   if (!isSecretReference(reference)) {
     throw new HoldpointError(
       "invalid_input",
-      `"${shown(reference)}" is not a secret's reference: write env:NAME.`,
+      `"${displayValue(reference)}" is not a secret's reference: write env:NAME.`,
     );
   }
   return handle(reference) as unknown as string & SecretHandle;

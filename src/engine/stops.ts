@@ -1,7 +1,7 @@
 /** What is stopped: the kill switches that are on, of the tenant, of agents and services, and of workflows. */
 import { type Stopped, stoppedOf } from "../core/switch.ts";
+import { checkFields } from "../kernel/fields.ts";
 import type { ViewRow } from "../stores/store.ts";
-import { checkFields } from "./check-call.ts";
 import { rowPage } from "./row-pages.ts";
 import type { Runtime } from "./runtime.ts";
 

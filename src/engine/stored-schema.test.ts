@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../kernel/json.ts";
 import { issuesAgainst, issuesText } from "./stored-schema.ts";
 
 const SCHEMA = {

@@ -1,10 +1,11 @@
 /** Input schemas that the journal keeps: which one a tool had, and what of some arguments does not fit it. */
-import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { didYouMean } from "../core/policy/nearest.ts";
-import { actionStream } from "../core/stream.ts";
+
 import type { Issue } from "../core/tool-rules.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { didYouMean } from "../kernel/spelling.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
 import { loadArtifact, readState } from "./read-state.ts";
 import { eachRow } from "./row-pages.ts";
 import type { Runtime } from "./runtime.ts";
@@ -58,7 +59,7 @@ export async function schemaDigest(runtime: Runtime, tool: string): Promise<stri
   }
   throw new HoldpointError(
     "unknown_tool",
-    `No action of the tool "${shown(tool)}" was found here${didYouMean(tool, others)}.`,
+    `No action of the tool "${displayValue(tool)}" was found here${didYouMean(tool, others)}.`,
     {
       next: "Check the name, give the grant in a program that declares the tool, or wait until it is first called.",
     },

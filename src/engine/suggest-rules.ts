@@ -3,11 +3,11 @@
 import { collect, openSamples } from "../core/backtest/samples.ts";
 import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
 import { argsType } from "../core/policy/expression.ts";
+import { DEFAULT_MIN_DECISIONS } from "../runtime/settings.ts";
 import type { Store } from "../stores/store.ts";
 import { knownTools } from "./backtest/known-tools.ts";
 import { type Playing, type Progress, playJournal } from "./backtest/play.ts";
 import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
-import { DEFAULT_MIN } from "./limits.ts";
 import { atOnce, inPace } from "./pace.ts";
 
 export type SuggestOptions = {
@@ -29,7 +29,7 @@ export type Suggestions = {
 
 export async function suggestRules(
   place: { readonly store: Store; readonly tenant: string },
-  { since, min = DEFAULT_MIN, ...playing }: SuggestOptions & Playing = {},
+  { since, min = DEFAULT_MIN_DECISIONS, ...playing }: SuggestOptions & Playing = {},
 ): Promise<Suggestions> {
   const samples = openSamples(since ?? null);
   await playJournal(place, (heard) => collect(samples, heard), playing);

@@ -3,7 +3,7 @@
  * with or without it.
  */
 import { announceDue } from "../approvals/rules/end.ts";
-import { approvalStream } from "../core/stream.ts";
+import { approvalStream } from "../kernel/stream.ts";
 import { forEach } from "./left-alone.ts";
 import { runCommand } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";

@@ -6,10 +6,6 @@
  * - `run`: anything else that waits. Each is listed by `npm run check`, so that it stays the exception.
  */
 import type { z } from "zod";
-import type { Draft, Need } from "../core/draft.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Needs } from "../core/transaction.ts";
-import { type Via, viaField } from "../core/via.ts";
 import {
   type Contract,
   type Library,
@@ -17,6 +13,9 @@ import {
   parseArguments,
   type VerbContract,
 } from "../kernel/contract.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
+import type { Draft, Need, Needs } from "../kernel/transaction.ts";
 import { runCommand } from "./run-command.ts";
 import type { Opening, Runtime } from "./runtime.ts";
 
@@ -97,7 +96,7 @@ export function bindLibrary<One extends Contract>(open: Opening, one: Capability
     name,
     async (...args: readonly unknown[]) => {
       const { via, ...input } = parseArguments(contract, facts, args);
-      const how = viaField({ via } as Via);
+      const how = channelField({ via } as Via);
       return bindingFor(one as unknown as Capability, name).perform({ runtime: await open(), how }, input);
     },
   ]);

@@ -9,7 +9,7 @@
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
 import { expireIfDue, isOverdue } from "../approvals/rules/end.ts";
-import { actionStream, approvalStream, type StreamRef, workflowStream } from "../core/stream.ts";
+import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import { type Action, getAction } from "./actions.ts";
 import type { Hold } from "./hold.ts";
 import { readStateAt } from "./read-state.ts";

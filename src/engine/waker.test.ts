@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { intentStream, type StreamRef } from "../core/stream.ts";
+import { idleClock } from "../kernel/clock.ts";
+import { intentStream, type StreamRef } from "../kernel/stream.ts";
 import type { Moved, Store } from "../stores/store.ts";
 import { memoryStore } from "../testing/memory-store.ts";
-import { idleClock } from "./clock.ts";
+
 import { createWaker } from "./waker.ts";
 
 const TENANT = "acme";

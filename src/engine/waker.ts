@@ -4,9 +4,10 @@
  *
  * K1. A watch sees every commit after it was made: make it before reading the state it is about.
  */
-import { type StreamRef, streamName } from "../core/stream.ts";
+
+import type { Clock } from "../kernel/clock.ts";
+import { type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Store } from "../stores/store.ts";
-import type { Clock } from "./clock.ts";
 
 export type Watch = {
   /** Resolves when a watched stream moved since the watch was made or last asked, or when the time is over. */

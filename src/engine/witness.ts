@@ -9,7 +9,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sha256 } from "../core/digest.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
 
 export type Seen = { readonly n: number; readonly position: number; readonly hash: string };
 /** With when it was written down. */

@@ -1,7 +1,7 @@
 /** What people and programs do with standing grants: the verbs, their routes and their schemas. */
 import { z } from "zod";
-import { moneyText } from "../core/money.ts";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import { moneyText } from "../kernel/money.ts";
 import type { CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
 import {
   actor,

@@ -10,15 +10,15 @@
  */
 import { namesGroups } from "../core/approver-names.ts";
 import { isExcluded, isNamedIn, isWordOf } from "../core/deciders.ts";
-import type { Draft, Need } from "../core/draft.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { type MoneyJson, unitsToMicros } from "../core/money.ts";
 import { argumentsFault, evaluateArguments } from "../core/policy/expression.ts";
-import { isPerson } from "../core/principal.ts";
 import type { RosterState } from "../core/roster.ts";
-import { ROSTER, type StreamRef } from "../core/stream.ts";
 import { type ApproverRule, leftOut } from "../core/verdict.ts";
-import { type Via, viaField } from "../core/via.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { type MoneyJson, unitsToMicros } from "../kernel/money.ts";
+import { channelField, isPerson, type Via } from "../kernel/principal.ts";
+import { ROSTER, type StreamRef } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
+
 import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
 
 type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
@@ -60,7 +60,7 @@ export function revokeGrant(
   if (status !== "given") return { kind: status === "none" ? "unknown" : "revoked" };
   const fault = isRestore ? undefined : whyNot(draft, by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
-  draft.append(ref, [grant.event("grant.revoked", { by, reason, ...viaField(command) })]);
+  draft.append(ref, [grant.event("grant.revoked", { by, reason, ...channelField(command) })]);
   return { kind: "revoked" };
 }
 

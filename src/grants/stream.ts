@@ -4,9 +4,10 @@
  * K1. It is used only while it is neither revoked nor used up, and never for more than its limit.
  * K2. A use is returned at most once: nothing is returned that was not used.
  */
-import type { JsonObject } from "../core/json.ts";
-import type { MoneyJson } from "../core/money.ts";
-import type { Via } from "../core/via.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { MoneyJson } from "../kernel/money.ts";
+import type { Via } from "../kernel/principal.ts";
+
 import { defineStream, outOfOrder } from "../kernel/stream.ts";
 
 /** The most that all uses may come to together, and the expression that gives what one use comes to, in units. */

@@ -1,9 +1,5 @@
 /** What the verbs of standing grants do. */
-import { shown } from "../core/error-text.ts";
-import type { JsonObject } from "../core/json.ts";
-import { moneyFromJson, moneyToJson } from "../core/money.ts";
-import { viaField } from "../core/via.ts";
-import { wrong } from "../engine/check-call.ts";
+
 import { findIds } from "../engine/find-ids.ts";
 import { readStateAt } from "../engine/read-state.ts";
 import { rowPage } from "../engine/row-pages.ts";
@@ -12,6 +8,11 @@ import { freshId, type Runtime } from "../engine/runtime.ts";
 import { argumentsSchema, schemaDigest } from "../engine/stored-schema.ts";
 import { capability, decideVerb, notEligible, readVerb, runVerb } from "../engine/verb.ts";
 import { unknownId } from "../kernel/contract.ts";
+import { rejectInput } from "../kernel/fields.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { moneyFromJson, moneyToJson } from "../kernel/money.ts";
+import { channelField } from "../kernel/principal.ts";
+import { displayValue } from "../kernel/text.ts";
 import { type GrantOffer, type GrantUse, grants, type StandingGrant } from "./contract.ts";
 import { amountFault, giveGrant, revokeGrant, whenFault } from "./rules.ts";
 import { grant, type LiveGrant, type GrantUse as RecordedUse, statusIn } from "./stream.ts";
@@ -52,7 +53,8 @@ function checkExpressions({ when, amount }: GrantOffer, schema: JsonObject | nul
   const checks = { when: [when, whenFault], amount: [amount, amountFault] } as const;
   for (const [field, [text, faultIn]] of Object.entries(checks)) {
     const fault = text === undefined ? undefined : faultIn(text, schema);
-    if (fault !== undefined) wrong(`"${field}" cannot be used: ${fault}. It is "${shown(text)}".`);
+    if (fault !== undefined)
+      rejectInput(`"${field}" cannot be used: ${fault}. It is "${displayValue(text)}".`);
   }
 }
 
@@ -78,7 +80,7 @@ export const grantVerbs = capability(grants, {
     const id = freshId(runtime, "grt");
     const limit = total === undefined || amount === undefined ? null : { ...moneyToJson(total), amount };
     const asked = agent === null || agent.startsWith("agent:") ? agent : `agent:${agent}`;
-    const given = { ...terms, schema, agent: asked, when, limit, lastsMs, grant: id, ...viaField(how) };
+    const given = { ...terms, schema, agent: asked, when, limit, lastsMs, grant: id, ...channelField(how) };
     const answer = await runCommand(runtime, {}, (draft) => giveGrant(draft, given));
     if (answer.kind === "not_allowed") throw notEligible(answer.reason);
     return getGrant(runtime, id);
@@ -91,7 +93,7 @@ export const grantVerbs = capability(grants, {
   uses: readVerb(async (runtime, { id }) => readUses(runtime, (await getGrant(runtime, id)).id)),
   find: readVerb((runtime, { beginning }) => findIds(runtime, "grants", beginning)),
   revoke: decideVerb(
-    (draft, { id, by, reason }, how) => revokeGrant(draft, { grant: id, by, reason, ...viaField(how) }),
+    (draft, { id, by, reason }, how) => revokeGrant(draft, { grant: id, by, reason, ...channelField(how) }),
     (runtime, decision, { id }) => {
       if (decision.kind === "unknown") throw unknownId(grants, id);
       if (decision.kind === "not_allowed") throw notEligible(decision.reason);

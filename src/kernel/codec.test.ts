@@ -35,6 +35,7 @@ const thing = z.strictObject({
   status: z.enum(["new", "old"]).default("new"),
   note: z.string().optional(),
 });
+
 type Thing = z.output<typeof thing>;
 
 const FULL: Thing = {
@@ -50,6 +51,7 @@ const FULL: Thing = {
   ended: { at: 1_800_000_000_000, byWhom: "ann" },
   parts: [{ partName: "lid", soldAt: 1_800_000_000_000 }, { partName: "cup" }],
 };
+
 const SENT = {
   ...{ thing_id: "thg_1", action_id: "act_1", made_at: "2027-01-15T08:00:00.123Z", kept_for_seconds: 61 },
   ...{ is_open: true, status: "old" as const },

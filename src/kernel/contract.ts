@@ -12,13 +12,14 @@
  *     answer, and `read` makes the library's answer of it at a distance.
  */
 import { z } from "zod";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
 import type { Scope } from "../core/scopes.ts";
+import { HoldpointError } from "./errors.ts";
 import { isPlainObject, noField } from "./fields.ts";
+import { displayValue } from "./text.ts";
 import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 
 type Method = "GET" | "POST";
+
 type Input = z.ZodObject | undefined;
 
 /** Of a route that several verbs share: the client's call, what the route does, and the field by which this verb is meant. */
@@ -28,6 +29,7 @@ type SharedRoute = {
   readonly field: string;
   readonly value: string;
 };
+
 /** Makes an error of a problem document, where an answer holds some. */
 type ReadProblem = (problem: unknown) => HoldpointError;
 
@@ -115,12 +117,16 @@ export const libraryOnly =
   };
 
 const LONGEST_ID = 600;
+
 const MOST_LISTED = 1_000;
+
 const LIMIT = `A limit is a whole number from 1 to ${MOST_LISTED}.`;
+
 const pageShape = {
   limit: whole(MOST_LISTED, LIMIT).optional(),
   after: z.string().optional(),
 };
+
 type PageShape = typeof pageShape;
 
 export function listVerb<
@@ -146,6 +152,7 @@ export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFa
 type PathNames<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? readonly [string, ...PathNames<Rest>]
   : readonly [];
+
 type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
   ? One extends { readonly positional: infer Field extends keyof z.input<One["input"]> }
     ? [...Optional<z.input<One["input"]>[Field]>, ...Remaining<Omit<z.input<One["input"]>, Field>>]
@@ -153,7 +160,9 @@ type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
       ? readonly [input?: z.input<One["input"]>]
       : readonly [input: z.input<One["input"]>]
   : readonly [];
+
 type Remaining<Fields> = keyof Fields extends never ? readonly [] : readonly [more: Fields];
+
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
 /** What the library answers. */
@@ -162,6 +171,7 @@ export type LibraryAnswer<One extends VerbContract> = One extends {
 }
   ? Answer
   : z.output<One["output"]>;
+
 /** A verb as the library has it. */
 type VerbMethod<One extends VerbContract> = (
   ...args: [...PathNames<One["http"]>, ...InputNames<One>]
@@ -223,7 +233,7 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
     details: {
       errors: issues
         .slice(0, 100)
-        .map(({ path, message }) => ({ field: path.join("."), message: shown(message) })),
+        .map(({ path, message }) => ({ field: path.join("."), message: displayValue(message) })),
     },
   });
 }
@@ -285,7 +295,7 @@ function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): 
 
 /** Of an id that no stream has. */
 export function unknownId({ owner, name }: Pick<Contract, "owner" | "name">, given: string): HoldpointError {
-  return new HoldpointError("unknown_id", `There is no ${owner} ${shown(given)}.`, {
+  return new HoldpointError("unknown_id", `There is no ${owner} ${displayValue(given)}.`, {
     next: `\`holdpoint ${name}\` lists them.`,
   });
 }

@@ -1,13 +1,14 @@
 /**
- * The fields of an object that a caller hands over.
- *
- * H1. A field that nothing reads is refused: a misspelt limit would be no limit. The fault names the field and the nearest
- *     known spelling.
- * H2. Where a field decides who approves, the object is plain data: no prototype, getter, symbol or hidden property can say
- *     something that the check does not see.
+ * Checks of objects and values that a caller passes in, made before anything is read.
+ * A field that nothing reads is refused: a misspelt limit would be no limit. The fault names the field and the nearest
+ * known one.
+ * Where a field decides who approves, the object must be plain data (H2): no prototype, getter, symbol or hidden
+ * property can say something that the check does not see.
  */
-import { shown } from "../core/error-text.ts";
-import { didYouMean } from "../core/policy/nearest.ts";
+
+import { HoldpointError } from "./errors.ts";
+import { didYouMean } from "./spelling.ts";
+import { displayValue } from "./text.ts";
 
 /** Made by `{}`, in this realm or another, or without a prototype. */
 export function isPlainObject(value: unknown): value is object {
@@ -25,7 +26,7 @@ export function isPlainObject(value: unknown): value is object {
 
 /** ` has no field "quorom" (did you mean quorum?); there are …`, to follow the name of the object. */
 export const noField = (field: PropertyKey, known: readonly string[]): string =>
-  ` has no field "${shown(field)}"${didYouMean(String(field), known)}; there are ${known.join(", ")}`;
+  ` has no field "${displayValue(field)}"${didYouMean(String(field), known)}; there are ${known.join(", ")}`;
 
 /** Why an object has a field that nothing reads; undefined when it has none. */
 export function fieldFault(what: string, given: object, known: readonly string[]): string | undefined {
@@ -52,4 +53,35 @@ export function fullDataFault(what: string, given: unknown, known: readonly stri
   if (fault !== undefined) return fault;
   const [empty] = Object.entries(given as object).find(([, value]) => value === undefined) ?? [];
   return empty === undefined ? undefined : `${what}.${empty} is undefined; leave it out or give a value`;
+}
+
+/** Misuse, said before anything is looked at. */
+export function rejectInput(what: string): never {
+  throw new HoldpointError("invalid_input", what);
+}
+
+/** An object with no fields beyond those named: a misspelt one would otherwise be ignored in silence. */
+export function checkFields<Given>(what: string, given: Given, fields: readonly string[]): Given {
+  if (!isPlainObject(given)) return rejectInput(`${what} is an object: { ${fields.join(", ")} }.`);
+  const fault = fieldFault(what, given, fields);
+  return fault === undefined ? given : rejectInput(`${fault}.`);
+}
+
+export function checkId(what: string, id: unknown): string {
+  if (typeof id === "string" && id !== "" && id.length <= 600 && id.isWellFormed()) return id;
+  return rejectInput(`${what} is named by a text that is not empty.`);
+}
+
+export function checkOneOf(what: string, value: unknown, list: readonly string[]): void {
+  if (value !== undefined && !list.includes(value as string))
+    rejectInput(`${what} is one of ${list.join(", ")}, not "${displayValue(value)}".`);
+}
+
+export function checkSignal(signal: unknown): void {
+  if (!(signal instanceof AbortSignal)) rejectInput("Following takes an AbortSignal, which ends it.");
+}
+
+export function checkListener(progress: unknown): void {
+  if (progress !== undefined && typeof progress !== "function")
+    rejectInput("Progress is told to a function.");
 }

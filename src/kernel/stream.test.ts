@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "./json.ts";
 import { defineStream } from "./stream.ts";
 
 type Door = {
@@ -9,9 +9,11 @@ type Door = {
   readonly moves: number;
   readonly at: number;
 };
+
 type DoorState = { readonly status: "none" } | Door;
 
 const { after, define } = defineStream<DoorState>();
+
 const move = (status: Door["status"]) => (door: Door) => ({ ...door, status, moves: door.moves + 1 });
 
 const door = define("alert", {
@@ -76,6 +78,7 @@ const facts = (
       door.fold.evolve(state, { type, tv, body, at: 100 + index, seq: index + 1 }),
     door.fold.initial,
   );
+
 const BUILT = ["door.built", { name: "front" }, 3] as const;
 
 describe("the fold of a stream", () => {

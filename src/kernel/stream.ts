@@ -1,19 +1,153 @@
 /**
- * One kind of stream, defined once: its events with what each does to the state, its lists, its indexes, and the texts of the
- * events reference.
- *
- * S1. An event that is unknown, newer than this program or erased is an error, never skipped.
- * S2. An event applies only to the statuses that it names. In any other it is the error `broken_rule`.
- * S3. An event that has to change gets a new version and an upcast from each version before it. Entries are never rewritten.
- * S4. A row depends on the state alone, so that a store can build every list again from the journal.
+ * Streams. A stream is one journal in a tenant: every fact about one action, one approval and so on, named `kind/id`
+ * in an entry's header. Here are references to streams, events, folds, and `defineStream`, which defines a kind once:
+ * its events with what each does to the state, its lists, its indexes, and the texts of the events reference. An event
+ * that is unknown, newer than this program or erased is an error, never skipped. An event applies only to the statuses
+ * that it names; in any other it is the error `broken_rule`. An event that has to change gets a new version and an
+ * upcast from each version before it; entries are never rewritten. A row depends on the state alone, so that a store
+ * can build every list again from the journal.
  */
-import { HoldpointError } from "../core/errors.ts";
-import type { Fold, NewEvent, RecordedEvent } from "../core/event.ts";
-import type { JsonObject } from "../core/json.ts";
-import type { IndexKey, StreamKind, StreamRef } from "../core/stream.ts";
+
+import { HoldpointError } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
+
+/** What a rule returns: a fact to append. `tv` is the version of the event type. */
+export type NewEvent = { readonly type: string; readonly tv: number; readonly body: JsonObject };
+
+/** A fact as a fold sees it. `body` is null when it was erased together with its salt. */
+export type RecordedEvent = {
+  readonly type: string;
+  readonly tv: number;
+  readonly at: number;
+  readonly seq: number;
+  readonly body: JsonObject | null;
+};
+
+/** The fold of one kind of stream. `version` changes whenever `evolve` does: cached states are then thrown away. */
+export type Fold<State> = {
+  readonly version: number;
+  readonly initial: State;
+  evolve(state: State, event: RecordedEvent): State;
+  /** Nothing is expected to follow: such a state is not worth keeping at hand. */
+  isOver?(state: State): boolean;
+  /** What rules of lower capabilities call on a stream of this kind. A store hands it on to the draft. */
+  readonly port?: unknown;
+};
+
+/** The body of an event that a fold knows. One that is unknown, newer or erased is an error, never skipped or guessed. */
+export function eventBody(what: string, event: RecordedEvent, types: readonly string[]): JsonObject {
+  const { type, tv, body, seq } = event;
+  if (!types.includes(type) || tv !== 1)
+    throw new HoldpointError("unknown_event", `${what} met the event "${type}" version ${tv}.`);
+  if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} is gone.`);
+  return body;
+}
+
+export const STREAM_KINDS = [
+  "action",
+  "alert",
+  "answer",
+  "approval",
+  "budget",
+  "endpoint",
+  "epoch",
+  "grant",
+  "intent",
+  "key",
+  "login",
+  "message",
+  "monitor",
+  "notifier",
+  "policy",
+  "roster",
+  "session",
+  "store",
+  "switch",
+  "tenant",
+  "workflow",
+] as const;
+
+export type StreamKind = (typeof STREAM_KINDS)[number];
+
+declare const folded: unique symbol;
+
+/** Known to the compiler alone: the state that a reference leads to. */
+export type Folded<State> = { readonly [folded]?: State };
+
+export type StreamRef<K extends StreamKind = StreamKind, State = unknown> = Folded<State> & {
+  readonly kind: K;
+  readonly id: string;
+};
+
+/** All streams that an index lists under one key, for example the grants of one tool. */
+export type IndexKey = { readonly view: string; readonly key: string };
+
+export function streamName(ref: StreamRef): string {
+  return `${ref.kind}/${ref.id}`;
+}
+
+/** Undefined for a kind that only a newer program knows. */
+export function findStreamRef(name: string): StreamRef | undefined {
+  const slash = name.indexOf("/");
+  const kind = STREAM_KINDS.find((known) => known === name.slice(0, slash));
+  return kind === undefined ? undefined : { kind, id: name.slice(slash + 1) };
+}
+
+export function parseStreamRef(name: string): StreamRef {
+  const ref = findStreamRef(name);
+  if (ref !== undefined) return ref;
+  throw new HoldpointError("unknown_event", `The stream "${name}" is of a kind that is not known here.`);
+}
+
+export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });
+
+export const alertStream = (id: string): StreamRef<"alert"> => ({ kind: "alert", id });
+
+export const answerStream = (id: string): StreamRef<"answer"> => ({ kind: "answer", id });
+
+export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
+
+export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
+
+export const endpointStream = (id: string): StreamRef<"endpoint"> => ({ kind: "endpoint", id });
+
+export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
+
+export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
+
+export const intentStream = (id: string): StreamRef<"intent"> => ({ kind: "intent", id });
+
+export const keyStream = (id: string): StreamRef<"key"> => ({ kind: "key", id });
+
+export const loginStream = (id: string): StreamRef<"login"> => ({ kind: "login", id });
+
+export const messageStream = (id: string): StreamRef<"message"> => ({ kind: "message", id });
+
+export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
+
+export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
+
+export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
+
+export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
+
+export const tenantStream = (name: string): StreamRef<"tenant"> => ({ kind: "tenant", id: name });
+
+export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
+
+/** The one reader that makes messages of entries. */
+export const NOTIFIER: StreamRef<"notifier"> = { kind: "notifier", id: "outbox" };
+
+/** The one list of the people of a tenant: what they are there for, and whose standing was taken away. */
+export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
+
+/** The one stream about the store itself. */
+export const STORE_HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };
 
 type Status = { readonly status: string };
+
 type Entry = { readonly at: number; readonly seq: number };
+
 type Upcast = (body: JsonObject) => JsonObject;
 
 /** What one type of event does. `Body` is known to the compiler alone. */
@@ -25,7 +159,9 @@ type EventStep<State, Body> = {
   apply(state: State, body: JsonObject, entry: Entry): State;
   readonly body?: Body;
 };
+
 type Steps<State> = { readonly [type: string]: EventStep<State, unknown> };
+
 type BodyIn<Step> = Step extends EventStep<infer _State, infer Body> ? Body : never;
 
 /** One order of a list. A store keeps each in a table of its own, named by `view`. */
@@ -61,6 +197,7 @@ type Row = {
   readonly due: number | null;
   readonly data: JsonObject;
 };
+
 /** What a store writes rows by. */
 type StreamView<Kind, State> = {
   readonly view: string;

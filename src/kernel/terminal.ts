@@ -2,7 +2,7 @@
  * How a capability is shown to people in a terminal, as data: a command of several parts over its contract, the columns of its
  * list, and the card of one item. The command line renders it, and takes flags from the fields of the verbs' inputs.
  */
-import type { Json } from "../core/json.ts";
+import type { Json } from "./json.ts";
 
 /** Text, with moments that the renderer writes out: `["revoked ", { ago: at }, " by ann"]`. */
 export type RichText = string | readonly (string | { readonly ago: number } | { readonly moment: number })[];
@@ -29,10 +29,12 @@ export type CardField =
   | undefined;
 
 export type CardFields = { readonly [label: string]: CardField };
+
 /** By heading. Several records of fields follow each other where a label comes more than once. Null and undefined: left out. */
 export type CardSections = {
   readonly [heading: string]: CardFields | readonly CardFields[] | null | undefined;
 };
+
 export type Tone = "green" | "yellow" | "red" | "bold";
 
 /** What everybody sees of one thing: sections of labelled values, in the order in which they are read. */

@@ -1,5 +1,5 @@
 /** What an error of a provider, or of the line to it, means. */
-import { errorText } from "../core/error-text.ts";
+import { errorText } from "../kernel/text.ts";
 import type { ModelFailure } from "./model.ts";
 
 type Seen = {

@@ -1,8 +1,8 @@
 /** From what a program names as its model to something that can be asked. Keys are read only when they are used. */
 import type { LanguageModel } from "ai";
-import { shown } from "../core/error-text.ts";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { fieldFault } from "../kernel/fields.ts";
+import { displayValue } from "../kernel/text.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { isModel, type Model } from "./model.ts";
 import { loadPackage } from "./packages.ts";
@@ -28,7 +28,7 @@ function timeoutOf(environment: Environment): number {
   const said = environment("OPENAI_TIMEOUT_SECONDS");
   const seconds = said === undefined || said.trim() === "" ? DEFAULT_SECONDS : Number(said);
   if (!(Number.isFinite(seconds) && seconds > 0))
-    wrong(`OPENAI_TIMEOUT_SECONDS is a number of seconds over 0, not "${shown(said)}".`);
+    wrong(`OPENAI_TIMEOUT_SECONDS is a number of seconds over 0, not "${displayValue(said)}".`);
   return Math.max(Math.round(seconds * 1_000), 1);
 }
 
@@ -103,7 +103,7 @@ function namedModel(given: string, place: Place): Promise<Model> {
     return openaiModel(name === "" ? (place.environment("OPENAI_MODEL") ?? DEFAULT_OPENAI) : name, place);
   if (provider === "anthropic" && name !== "") return anthropicModel(name, place);
   return wrong(
-    `"${shown(given)}" is no model: name one as openai/<model> or anthropic/<model>, or give an address.`,
+    `"${displayValue(given)}" is no model: name one as openai/<model> or anthropic/<model>, or give an address.`,
   );
 }
 

@@ -1,5 +1,5 @@
 /** The AI SDK's packages are optional: they are loaded only by those who name such a model. */
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 export async function loadPackage<Module>(name: string, load: () => Promise<unknown>): Promise<Module> {
   try {

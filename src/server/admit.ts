@@ -1,6 +1,6 @@
 /** Whether a request may go on to its handler: before anything of its body is read. */
 import type { FastifyRequest } from "fastify";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { Authenticate, Credential, Who } from "./authenticate.ts";
 import { createBuckets, type Rate } from "./guards/rate.ts";
 import { type Route, type ScopedRoute, scopesOfRoute } from "./route.ts";

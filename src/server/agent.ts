@@ -1,7 +1,8 @@
 /** Which program does something: whoever the credential is. What a body says counts only where nobody is authenticated. */
 import { z } from "zod";
-import { HoldpointError } from "../core/errors.ts";
-import { isPrincipal } from "../core/principal.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isPrincipal } from "../kernel/principal.ts";
+
 import type { Who } from "./authenticate.ts";
 
 export type Kind = "person" | "agent" | "service";

@@ -1,9 +1,10 @@
 /** The server made from the list of routes: parse, authenticate, hand over, answer. It decides nothing. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
-import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+
 import { checkStill, createAdmit, credentialOf } from "./admit.ts";
 import type { Authenticate, Who } from "./authenticate.ts";
 import { answerClientError, answerExpectation } from "./client-error.ts";

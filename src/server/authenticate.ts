@@ -1,9 +1,8 @@
 /** Who is asking: a credential becomes a principal of one tenant, with what it may do there. */
-import { HoldpointError } from "../core/errors.ts";
+
 import { ROLES, type Role } from "../core/roster.ts";
 import { SCOPES, type Scope } from "../core/scopes.ts";
 import { HOME } from "../core/tenant/state.ts";
-import type { Clock } from "../engine/clock.ts";
 import {
   type Identity,
   identify,
@@ -12,6 +11,8 @@ import {
   type Read,
   readCredential,
 } from "../engine/identity/authenticate.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { Store } from "../stores/store.ts";
 
 export type Who = {

@@ -1,7 +1,7 @@
 /** What never becomes a request: answered without the router, and closed. */
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { SECURITY_HEADERS } from "./guards/headers.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
 

@@ -1,7 +1,7 @@
 /** What a workflow is created with, as it stands on the wire. */
 import { z } from "zod";
-import { HoldpointError } from "../core/errors.ts";
 import type { OutsideCheckpoint, OutsideCreation } from "../engine/outside/create-workflow.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { mayActFor, onlyForItself, principalNamed, selfOf } from "./agent.ts";
 import { askingFields, askingOf, said } from "./asking.ts";
 import type { Who } from "./authenticate.ts";

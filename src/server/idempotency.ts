@@ -1,9 +1,9 @@
 /** `Idempotency-Key` of a POST: the same key and body are worked on once. */
 import type { FastifyRequest } from "fastify";
-import { digestOf } from "../core/digest.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
 import { answerOnce, type Once, type Worked } from "../engine/answer-once.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import type { Who } from "./authenticate.ts";
 import { asHoldpointError, PROBLEM_TYPE, problemOf } from "./problem.ts";
 import type { Answer, Route } from "./route.ts";

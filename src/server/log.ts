@@ -1,5 +1,5 @@
 /** One line a request, as JSON or for people. Bodies, queries and credentials are never part of it. */
-import { visible } from "../core/visible.ts";
+import { visible } from "../kernel/text.ts";
 
 export type LogLine = {
   readonly level: "info" | "warn" | "error";

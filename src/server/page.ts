@@ -1,6 +1,6 @@
 /** Lists in pages: a cursor is opaque to whoever gets it, and belongs to one list. */
 import { z } from "zod";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 export const MOST = 1_000;
 const USUAL = 100;

@@ -1,6 +1,6 @@
 /** What went wrong, on the wire: RFC 9457, with our codes and their advice. */
 import type { z } from "zod";
-import { type ErrorCode, HoldpointError, isHoldpointError } from "../core/errors.ts";
+import { type ErrorCode, HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 

@@ -1,6 +1,6 @@
 /** Answers and problems, as they leave. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { asHoldpointError, PROBLEM_TYPE, problemOf } from "./problem.ts";
 import { type Answer, type Route, routeName } from "./route.ts";
 

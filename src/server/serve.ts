@@ -1,7 +1,7 @@
 /** A server that listens, until it is told to stop: requests under way end, then connections, then the store. */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { type AppParts, buildApp } from "./app.ts";
 import { createQuestions } from "./guards/questions.ts";
 import { isLoopback, type Settings } from "./settings.ts";

@@ -1,9 +1,9 @@
 /** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
 import { z } from "zod";
-import { HoldpointError } from "../core/errors.ts";
-import { isPrincipal } from "../core/principal.ts";
 import { deliveryFaults } from "../engine/message/settings.ts";
 import { databaseInFile, type ReadText } from "../engine/settings.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isPrincipal } from "../kernel/principal.ts";
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(1_000_000);

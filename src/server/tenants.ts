@@ -1,8 +1,9 @@
 /** One office per tenant over one store: opened when somebody of that tenant first asks, closed with the server or when the tenant is. */
-import { HoldpointError } from "../core/errors.ts";
+
 import type { Endpoints } from "../engine/message/endpoints.ts";
 import type { Messages } from "../engine/message/messages.ts";
 import type { Runtime } from "../engine/runtime.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 /** What a tenant's requests are worked on with. */
 export type Office = {

@@ -1,6 +1,6 @@
 /** How values stand on the wire: snake_case, times in RFC 3339 with Z, money with its micros as text. */
 import { z } from "zod";
-import type { Money } from "../core/money.ts";
+import type { Money } from "../kernel/money.ts";
 import { actorOnWire, anyJson, moneyOnWire, timeOnWire } from "../kernel/values.ts";
 
 export const timeSchema = timeOnWire;

@@ -1,4 +1,4 @@
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { ViewQuery } from "./store.ts";
 
 export function checkQuery({ limit, after }: ViewQuery, exists: (stream: string) => boolean): void {

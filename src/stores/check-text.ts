@@ -1,4 +1,4 @@
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 /** Half a surrogate pair has no UTF-8: two such names would be one row in a database. */
 export function checkText(what: string, text: string): string {

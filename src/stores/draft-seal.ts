@@ -1,8 +1,9 @@
 /** What a sealer gets to sign, made the same way by every store. */
-import { sha256 } from "../core/digest.ts";
+
 import { GENESIS } from "../core/entry.ts";
-import { HoldpointError } from "../core/errors.ts";
 import type { Seal, SealDraft, SealLeaf } from "../core/seal.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 /** The last seal of a tenant, with what a store keeps beside it. */
 export type SealedSoFar = {

@@ -1,5 +1,5 @@
 /** Every call of a store goes through here: none after the end, and none on a database that called itself damaged. */
-import { HoldpointError } from "../core/errors.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 
 export type Ended = { damage: unknown; closed: Promise<void> | undefined };
 

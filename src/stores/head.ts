@@ -1,10 +1,9 @@
 /** A stream's head: where its chain ends, and the state folded up to there. */
 import { GENESIS, type Header, type StoredEntry } from "../core/entry.ts";
-import { HoldpointError } from "../core/errors.ts";
-import type { Fold } from "../core/event.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { Folds } from "../core/states.ts";
-import type { StreamKind } from "../core/stream.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Fold, StreamKind } from "../kernel/stream.ts";
 
 export type Head = {
   /** Entries so far; 0 means that the stream does not exist. */

@@ -6,13 +6,15 @@
  * D2. A state is folded from the bytes that are stored, so that live and replayed states are equal.
  * D3. A decision that throws has planned nothing.
  */
-import { sha256 } from "../core/digest.ts";
+
 import { makeEntry, SALT_BYTES, type StoredEntry } from "../core/entry.ts";
-import { HoldpointError } from "../core/errors.ts";
 import type { Folds } from "../core/states.ts";
-import type { IndexKey, StreamRef } from "../core/stream.ts";
-import { streamName } from "../core/stream.ts";
-import type { Artifact, Decide, Decision, IndexRow, Needs } from "../core/transaction.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Artifact } from "../kernel/stored-value.ts";
+import { type IndexKey, type StreamRef, streamName } from "../kernel/stream.ts";
+import type { Decide, DecideResult, IndexRow, Needs } from "../kernel/transaction.ts";
+
 import { foldEvent, type Head } from "./head.ts";
 import { type Declared, declareAll, declaredOf, declaring, type Known, sightOf } from "./sight.ts";
 
@@ -43,7 +45,7 @@ export type Plan<Result> = {
   readonly result: Result;
 };
 
-type Commit<Result> = Extract<Decision<Result>, { kind: "commit" }>;
+type Commit<Result> = Extract<DecideResult<Result>, { kind: "commit" }>;
 
 /**
  * Each round names streams that were not named before, so that rules end by themselves; this stops a rule that does not. A call deep in

@@ -1,7 +1,9 @@
 /** Views: which projections a stream feeds, and the row each makes of its state. */
-import { HoldpointError } from "../core/errors.ts";
+
 import type { StateOf } from "../core/states.ts";
-import { STREAM_KINDS, type StreamKind, type StreamRef } from "../core/stream.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { STREAM_KINDS, type StreamKind, type StreamRef } from "../kernel/stream.ts";
+
 import type { Projection, ViewRow } from "./store.ts";
 
 export type Projections = {

@@ -1,8 +1,10 @@
 /** What a decision declared, and the window through which it sees that and nothing else. */
-import { HoldpointError } from "../core/errors.ts";
+
 import type { Folds, StateAt } from "../core/states.ts";
-import { type IndexKey, type StreamRef, streamName } from "../core/stream.ts";
-import type { IndexRow, Needs, Sight } from "../core/transaction.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { type IndexKey, type StreamRef, streamName } from "../kernel/stream.ts";
+import type { DecisionScope, IndexRow, Needs } from "../kernel/transaction.ts";
+
 import { checkText } from "./check-text.ts";
 import { foldOf, type Head } from "./head.ts";
 
@@ -59,7 +61,7 @@ function declare(known: Known, finder: Finder, stream: StreamRef, write: boolean
 
 type Window = { readonly tenant: string; readonly folds: Folds; readonly now: number };
 
-export function sightOf(known: Known, { tenant, folds, now }: Window): Sight {
+export function sightOf(known: Known, { tenant, folds, now }: Window): DecisionScope {
   return {
     tenant,
     now,

@@ -11,11 +11,11 @@
  * P5. An answer that cannot be known (the commit may or may not have happened) is the error `commit_unknown`.
  */
 import type { StoredEntry } from "../core/entry.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { Seal, SealDraft } from "../core/seal.ts";
 import type { StateOf } from "../core/states.ts";
-import type { StreamKind, StreamRef } from "../core/stream.ts";
-import type { Decide, Decision, Needs, Sight } from "../core/transaction.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { StreamKind, StreamRef } from "../kernel/stream.ts";
+import type { Decide, DecideResult, DecisionScope, Needs } from "../kernel/transaction.ts";
 
 /** One entry with its place in the store's commit order: positions rise, and may leave gaps. */
 export type JournalEntry = StoredEntry & { readonly position: number };
@@ -113,7 +113,7 @@ export type Store = {
   transactWithSql?<Result>(
     tenant: string,
     needs: Needs,
-    decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
+    decide: (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>,
   ): Promise<Result>;
 
   /** Entries of one stream, oldest first. An unknown stream has none. */

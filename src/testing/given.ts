@@ -11,14 +11,22 @@
  * G2. Bodies pass through canonical JSON, as in a store: what cannot be kept fails here too.
  */
 import assert from "node:assert/strict";
-import { canonicalJson } from "../core/canonical-json.ts";
-import { type Draft, decideWith, type Need } from "../core/draft.ts";
-import type { NewEvent } from "../core/event.ts";
-import type { JsonObject } from "../core/json.ts";
 import type { StateAt } from "../core/states.ts";
-import { type IndexKey, type StreamRef, streamName } from "../core/stream.ts";
 import { FOLDS } from "../core/streams.ts";
-import type { Artifact, Decision, IndexRow, Needs, Sight } from "../core/transaction.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Artifact } from "../kernel/stored-value.ts";
+import { type IndexKey, type NewEvent, type StreamRef, streamName } from "../kernel/stream.ts";
+import {
+  type DecideResult,
+  type DecisionScope,
+  type Draft,
+  decideWith,
+  type IndexRow,
+  type Need,
+  type Needs,
+} from "../kernel/transaction.ts";
+
 import type { Projection } from "../stores/store.ts";
 import { PROJECTIONS } from "../views/projections.ts";
 
@@ -70,12 +78,12 @@ export function given(
 }
 
 type Place = { readonly now: number; readonly tenant: string };
-type Commit<Result> = Extract<Decision<Result>, { kind: "commit" }>;
+type Commit<Result> = Extract<DecideResult<Result>, { kind: "commit" }>;
 
 function decided<Result>(
   world: World,
   { now, tenant }: Place,
-  decide: (sight: Sight) => Decision<Result>,
+  decide: (sight: DecisionScope) => DecideResult<Result>,
 ): Commit<Result> {
   const declared: Declared = { write: new Set(), read: new Set(), names: new Set(), index: new Set() };
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -104,7 +112,7 @@ type Declared = { readonly [part in "write" | "read" | "names" | "index"]: Set<s
 
 const indexText = ({ view, key }: IndexKey): string => `${view}/${key}`;
 
-function sightOf(world: World, { write, read, names, index }: Declared, place: Place): Sight {
+function sightOf(world: World, { write, read, names, index }: Declared, place: Place): DecisionScope {
   const isSeen = (ref: StreamRef) => write.has(streamName(ref)) || read.has(streamName(ref));
   const see = (ref: StreamRef): readonly Fact[] => {
     assert.ok(isSeen(ref), `looks at ${streamName(ref)} without declaring it`);
@@ -113,7 +121,7 @@ function sightOf(world: World, { write, read, names, index }: Declared, place: P
   return {
     ...place,
     state: (ref) => fold(ref, see(ref)),
-    fold: (kind) => FOLDS[kind] as ReturnType<Sight["fold"]>,
+    fold: (kind) => FOLDS[kind] as ReturnType<DecisionScope["fold"]>,
     version: (ref) => see(ref).length,
     name(name) {
       assert.ok(names.has(name), `looks up "${name}" without declaring it`);
@@ -140,7 +148,7 @@ function on(facts: readonly Fact[], ref: StreamRef): readonly Fact[] {
 }
 
 function fold<Ref extends StreamRef>(ref: Ref, facts: readonly Fact[]): StateAt<Ref> {
-  const { initial, evolve } = FOLDS[ref.kind] as ReturnType<Sight["fold"]>;
+  const { initial, evolve } = FOLDS[ref.kind] as ReturnType<DecisionScope["fold"]>;
   return facts.reduce<unknown>(
     (state, { type, tv, body, at }, index) => evolve(state, { type, tv, body, at, seq: index + 1 }),
     initial,

@@ -2,7 +2,7 @@
 
 import { previewOf } from "../approvals/stream.ts";
 import type { ActionState, LiveAction } from "../core/action/state.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 const ACTIONS_VIEW = "actions";
 

@@ -1,6 +1,6 @@
 /** What activity is counted from: the little that is needed of a row, since there may be many. */
 import { isQuestionEnd, QUESTION_ENDS, type QuestionEnd } from "../approvals/state.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 type Row = {
   readonly stream: { readonly id: string };

@@ -3,7 +3,7 @@
 import { previewOf } from "../approvals/stream.ts";
 import type { IntentState } from "../core/intent/state.ts";
 import { isOpen, isUntaken, type LiveIntent, lifecycleOf } from "../core/intent/state.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 function summary(intent: LiveIntent): JsonObject {
   const { status, intentType, toAgent, to, from, requestId, deadline, approval, waitsOn, end } = intent;

@@ -1,6 +1,7 @@
 /** API keys, as people list them. The hash stays in the journal. */
-import type { JsonObject } from "../core/json.ts";
+
 import type { KeyState } from "../core/key/state.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 export const keysView = {
   view: "keys",

@@ -1,7 +1,8 @@
 /** Endpoints and messages as people list them, and messages as processes look for what is due. */
-import type { JsonObject } from "../core/json.ts";
+
 import type { EndpointState } from "../core/message/endpoint-state.ts";
 import type { MessageState } from "../core/message/message-state.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 export const endpointsView = {
   view: "endpoints",

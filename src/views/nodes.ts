@@ -1,6 +1,6 @@
 /** Epochs as people look at nodes: who is there, and who was. Whether one still holds its epoch is not in its stream. */
 import type { EpochState } from "../core/epoch.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 export const nodesView = {
   view: "nodes",

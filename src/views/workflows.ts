@@ -1,7 +1,8 @@
 /** Workflows as people list them, and as processes look for work. */
-import type { JsonObject } from "../core/json.ts";
+
 import { bucketOf } from "../core/workflow/runs-bucket.ts";
 import type { LiveWorkflow, WorkflowState } from "../core/workflow/state.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 /** What the rows are made of, beside what never changes. Most facts of a workflow touch none of it. */
 const SHOWN = ["status", "generation", "pending", "lastDecision", "passed", "end"] as const;

@@ -1,8 +1,8 @@
 /** Routing, reminders and delegation through the instance, under a clock that the test moves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
 import type { Handing, Verdict } from "../../src/index.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { joins } from "../fixtures/people.ts";
 import { journalText, machine, type Process, pendingOf } from "../fixtures/runtime.ts";
 

@@ -1,8 +1,8 @@
 /** Several decisions at once: each on its own binding, each with its own answer. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
 import type { BatchAnswer, BatchItem } from "../../src/index.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const [ANN, BOB] = ["person:ann", "person:bob"] as const;

@@ -1,7 +1,7 @@
 /** Decisions that come too late, twice, or for something else: ten thousand of them, and none is accepted. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { randomOf } from "../../src/testing/store-contract/bench.ts";
 import { joins } from "../fixtures/people.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";

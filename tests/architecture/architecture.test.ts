@@ -268,7 +268,7 @@ const clean: readonly SourceText[] = [
     "}",
   ),
   file(
-    "src/core/event.ts",
+    "src/kernel/stream.ts",
     "export type Event = { readonly process: { readonly name: string }; any: number };",
   ),
   file(

@@ -224,8 +224,8 @@ export function deskImports(declared: ReadonlySet<string>): Rule {
     if (!specifier.startsWith("."))
       return specifier === "holdpoint/client" || declared.has(packageOf(specifier));
     if (target.startsWith("dashboard/src/")) return !isTest({ path: target });
-    const isWord = target.startsWith("src/client/") || target === "src/core/json.ts";
-    return target === "src/core/visible.ts" || (typeOnly && isWord);
+    const isWord = target.startsWith("src/client/") || target === "src/kernel/json.ts";
+    return target === "src/kernel/text.ts" || (typeOnly && isWord);
   };
   return (sources) =>
     sources

@@ -1,7 +1,7 @@
 /** An action that people are asked about again, because its preview has moved, is one action. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ASK = { policy: "p", default: "escalate" } as const;

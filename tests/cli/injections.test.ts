@@ -11,8 +11,8 @@ import { notifications } from "../../src/cli/notifications.ts";
 import { people } from "../../src/cli/people.ts";
 import { jsonText, type Terminal } from "../../src/cli/terminal.ts";
 import { workflows } from "../../src/cli/workflows.ts";
-import { visible } from "../../src/core/visible.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { visible } from "../../src/kernel/text.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 import { FORBIDDEN } from "./hostile.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
-import { wallClock } from "../../src/engine/clock.ts";
 import { notificationsOf } from "../../src/engine/message/notifications.ts";
+import { wallClock } from "../../src/kernel/clock.ts";
 import { everybody } from "../../src/server/authenticate.ts";
 import { createAudience } from "../../src/server/events/audience.ts";
 import { createMetrics } from "../../src/server/metrics/metrics.ts";

@@ -1,8 +1,8 @@
 /** One process that only decides: approves most, edits and rejects some, raises the budget, keeps seals. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorText } from "../../src/core/error-text.ts";
 import { type ApprovalSummary, holdpoint, isHoldpointError } from "../../src/index.ts";
+import { errorText } from "../../src/kernel/text.ts";
 import { createDeath, listen, report } from "./orders.ts";
 import { logOf, optionsOf, readSetup } from "./setup.ts";
 import { openLog } from "./told.ts";

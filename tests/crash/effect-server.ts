@@ -8,8 +8,9 @@
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { canonicalJson } from "../../src/core/canonical-json.ts";
-import type { Json } from "../../src/core/json.ts";
+import { canonicalJson } from "../../src/kernel/canonical-json.ts";
+import type { Json } from "../../src/kernel/json.ts";
+
 import { isRefusedByReceiver, MODES, type Mode, REMEMBERED_MS, type Received } from "./effects.ts";
 
 type Post = { readonly key: string; readonly tool: string; readonly args: Json & { readonly n: number } };

@@ -4,9 +4,9 @@ import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
 import type { BudgetState } from "../../src/core/budget.ts";
 import type { Header } from "../../src/core/entry.ts";
-import { streamRef } from "../../src/core/stream.ts";
 import { FOLDS } from "../../src/core/streams.ts";
 import { startVerification } from "../../src/core/verify-journal.ts";
+import { parseStreamRef } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../src/stores/store.ts";
 import type { States } from "./acknowledged.ts";
@@ -49,7 +49,7 @@ export function watchJournal(): JournalWatch {
   function take(entry: JournalEntry): void {
     verification.entry(entry);
     const header = JSON.parse(entry.header) as Header;
-    const { kind, id } = streamRef(header.stream);
+    const { kind, id } = parseStreamRef(header.stream);
     const head = foldEntry(FOLDS, kind, heads.get(header.stream) ?? emptyHead(FOLDS, kind), entry);
     heads.set(header.stream, head);
     if (kind === "action") actions.set(id, head.state as ActionState);

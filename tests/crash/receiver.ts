@@ -1,6 +1,6 @@
 /** How a tool talks to the effect server. */
 import { Agent, request } from "node:http";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import type { Mode } from "./effects.ts";
 
 export type Reply = { readonly status: number; readonly result: string | null };

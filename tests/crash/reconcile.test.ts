@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ActionState } from "../../src/core/action/state.ts";
-import { canonicalJson } from "../../src/core/canonical-json.ts";
+import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import type { Received } from "./effects.ts";
 import { knownEffects, reconcile } from "./reconcile.ts";
 import { SPECS } from "./tools.ts";

@@ -7,7 +7,7 @@
  * R4. What happened has an effect of its own, with the very bytes that were recorded for it.
  */
 import type { ActionState, LiveAction } from "../../src/core/action/state.ts";
-import { canonicalJson } from "../../src/core/canonical-json.ts";
+import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import type { Received } from "./effects.ts";
 import type { Spec } from "./tools.ts";
 

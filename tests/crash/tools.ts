@@ -1,5 +1,5 @@
 /** The tools of the load: every effect class against the receivers that fit it, part of them asked, part with a cost. */
-import { canonicalJson } from "../../src/core/canonical-json.ts";
+
 import {
   type Cost,
   type EffectClass,
@@ -9,6 +9,7 @@ import {
   type Policy,
   type ToolContext,
 } from "../../src/index.ts";
+import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import { type Mode, REMEMBERED_MS } from "./effects.ts";
 import type { Receiver } from "./receiver.ts";
 

@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorText } from "../../src/core/error-text.ts";
 import { type GatedTool, type Holdpoint, holdpoint, isHoldpointError } from "../../src/index.ts";
+import { errorText } from "../../src/kernel/text.ts";
 import { createDeath, type Go, listen, report } from "./orders.ts";
 import type { Point } from "./places.ts";
 import { createReceiver } from "./receiver.ts";

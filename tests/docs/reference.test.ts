@@ -92,7 +92,7 @@ test("docs/reference/errors.md has the code of every error that is thrown to a d
 });
 
 test("docs/reference/library.md has every refusal code, and whether it may be tried again", () => {
-  const table = [...readRoot("src/core/refusal.ts").matchAll(/^ {2}(\w+): \{\s*retry: (true|false)/gm)];
+  const table = [...readRoot("src/kernel/refusals.ts").matchAll(/^ {2}(\w+): \{\s*retry: (true|false)/gm)];
   const written = [...readRoot("docs/reference/library.md").matchAll(/^\| "(\w+)" \| (yes|no) \|/gm)].map(
     ([, code, retry]) => `${code} ${retry === "yes"}`,
   );

@@ -12,7 +12,6 @@ import {
   refunded,
   refundTools,
 } from "../../src/cli/demos/refund-tools.ts";
-import type { Json, JsonObject } from "../../src/core/json.ts";
 import { runCase } from "../../src/core/policy/cases.ts";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
 import type { PolicyText } from "../../src/core/policy/document.ts";
@@ -21,6 +20,7 @@ import type { PastCall } from "../../src/core/verdict.ts";
 import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
 import { readCases } from "../../src/engine/policy/read-cases.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { ROOT } from "../e2e/program.ts";
 
 /** What the example gates, as definitions. */

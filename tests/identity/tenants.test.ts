@@ -1,11 +1,11 @@
 // The tenants of a store as programs meet them: made from home, closed for good, and nobody's to move into.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tenantStream } from "../../src/core/stream.ts";
 import { registerTenant } from "../../src/core/tenant/rules.ts";
 import { HOME } from "../../src/core/tenant/state.ts";
 import { runCommand } from "../../src/engine/run-command.ts";
 import { tenantsOf } from "../../src/engine/tenant/instance.ts";
+import { tenantStream } from "../../src/kernel/stream.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const by = "person:root";

@@ -1,8 +1,8 @@
 /** Intents from agent to agent, through the instance, under a clock that the test moves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
 import type { IntentDelivery, OutgoingIntent } from "../../src/index.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { machine, type Process, settled } from "../fixtures/runtime.ts";
 
 const TASK: OutgoingIntent = { intentType: "task", toAgent: "agent://doer", payload: { sort: "mail" } };

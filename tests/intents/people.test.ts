@@ -1,8 +1,8 @@
 /** Intents that people are to approve, through the instance, under a clock that the test moves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
 import type { OutgoingIntent } from "../../src/index.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { joins } from "../fixtures/people.ts";
 import { machine, settled } from "../fixtures/runtime.ts";
 

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { z } from "zod";
 import { FOLDS } from "../../src/core/streams.ts";
-import { wallClock } from "../../src/engine/clock.ts";
 import {
   type Execution,
   type GatedTool,
@@ -18,6 +17,7 @@ import {
   secret,
   type ToolDefinition,
 } from "../../src/index.ts";
+import { wallClock } from "../../src/kernel/clock.ts";
 import { createMemoryDatabase } from "../../src/stores/memory/database.ts";
 import { openMemoryStore } from "../../src/stores/memory/open.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";

@@ -1,8 +1,8 @@
 /** Approvals in stages, deadlines and more time, through the instance and under a clock that the test moves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
 import type { Verdict } from "../../src/index.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { machine, type Process, pendingOf, settled } from "../fixtures/runtime.ts";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
 import type { MonitorRule } from "../../src/core/monitor/rules.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { type Kit, kit } from "../workflows/kit.ts";
 import { ANN, type Desk, type Office, office } from "../workflows/office.ts";
 import { alerts, allAlerts, countOf, noticesOf, standing, told, watch } from "./watching.ts";

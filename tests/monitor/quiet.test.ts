@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { MonitorRule } from "../../src/core/monitor/rules.ts";
-import { workflowStream } from "../../src/core/stream.ts";
+import { workflowStream } from "../../src/kernel/stream.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { ANN, atRest, type Desk, office, question } from "../workflows/office.ts";
 import { allAlerts, standing, told, watch } from "./watching.ts";

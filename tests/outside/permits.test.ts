@@ -7,8 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { sha256 } from "../../src/core/digest.ts";
-import { HoldpointError } from "../../src/core/errors.ts";
 import { callerOf } from "../../src/engine/outside/check-outside.ts";
 import { proposeOutside, takeUp } from "../../src/engine/outside/propose.ts";
 import {
@@ -18,6 +16,8 @@ import {
   type OutsideAnswer,
   type Permit,
 } from "../../src/index.ts";
+import { sha256 } from "../../src/kernel/canonical-json.ts";
+import { HoldpointError } from "../../src/kernel/errors.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { runAgent, storedHolder } from "./agent.ts";

@@ -4,7 +4,7 @@
  * changes only when a word, a field, a value or the format of the journal does.
  */
 import { makeEntry } from "../../src/core/entry.ts";
-import type { Json, JsonObject } from "../../src/core/json.ts";
+import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { type Names, normalise } from "./normalise.ts";
 
 /** The two texts of a stored entry. */

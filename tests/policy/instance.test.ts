@@ -4,9 +4,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import { isHoldpointError } from "../../src/core/errors.ts";
-import type { JsonObject } from "../../src/core/json.ts";
 import type { Holdpoint, Notice } from "../../src/index.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
+import type { JsonObject } from "../../src/kernel/json.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
 import { documentsNamed } from "../../src/core/action/review-facts.ts";
-import type { JsonObject } from "../../src/core/json.ts";
 import { compilePolicy } from "../../src/core/policy/compile.ts";
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { Policy } from "../../src/engine/define-tool.ts";
@@ -11,6 +10,7 @@ import { defineTool } from "../../src/engine/define-tool.ts";
 import { underPolicy } from "../../src/engine/policy/under-policy.ts";
 import { governed } from "../../src/engine/workflow/govern.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import type { JsonObject } from "../../src/kernel/json.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { FINAL, GOAL, scripted } from "../supervise/refund.ts";
 

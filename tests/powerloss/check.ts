@@ -2,8 +2,8 @@
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import { errorText } from "../../src/core/error-text.ts";
 import { FOLDS } from "../../src/core/streams.ts";
+import { errorText } from "../../src/kernel/text.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { movableClock, PROJECTIONS } from "../fixtures/runtime.ts";
 import { chanceOf } from "./chance.ts";

@@ -4,7 +4,6 @@ import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { signingKeyFromPkcs8 } from "../../src/core/jws.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
-import type { Clock } from "../../src/engine/clock.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
 import {
@@ -21,6 +20,7 @@ import {
 import { RHYTHM } from "../../src/engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
 import type { Tool } from "../../src/engine/tool.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
 import type { Store } from "../../src/stores/store.ts";
 
 export const TENANT = "acme";

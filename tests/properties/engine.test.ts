@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { canonicalJson } from "../../src/core/canonical-json.ts";
-import type { Json } from "../../src/core/json.ts";
 import { isHoldpointError, NotApplied, type Verdict } from "../../src/index.ts";
+import { canonicalJson } from "../../src/kernel/canonical-json.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import { type Machine, machine, type Process, settled } from "../fixtures/runtime.ts";
 import { anyJson, anyObject, runs } from "./runs.ts";
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Environment } from "@marcbachmann/cel-js";
 import fc from "fast-check";
-import type { Json } from "../../src/core/json.ts";
 import { overArguments } from "../../src/core/policy/expression.ts";
+import type { Json } from "../../src/kernel/json.ts";
 
 const environment = new Environment({ unlistedVariablesAreDyn: true });
 

@@ -1,7 +1,8 @@
 /** Random policies and actions, drawn from a seed. */
-import type { Json } from "../../src/core/json.ts";
+
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import {
   type Draw,
   drawNumber,

@@ -2,7 +2,7 @@
  * Expressions the slow and obvious way: a tree is walked for each action, everything in it is computed, and an error is a
  * value. Shares nothing with `src/core/policy`.
  */
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import type { Tree } from "./policy-draw-expression.ts";
 import { calculateTime, ERROR, type Outcome, partOf, readMoment, readSpan } from "./policy-reference-time.ts";
 

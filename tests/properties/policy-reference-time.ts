@@ -1,5 +1,5 @@
 /** Times the slow and obvious way. Shares nothing with `src/core/policy`. */
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/kernel/json.ts";
 
 export const ERROR: unique symbol = Symbol("error");
 export type Outcome = Json | typeof ERROR;

@@ -1,6 +1,6 @@
 /** What the properties share: how often they are tried, and any value that JSON can hold. */
 import * as fc from "fast-check";
-import type { Json, JsonObject } from "../../src/core/json.ts";
+import type { Json, JsonObject } from "../../src/kernel/json.ts";
 
 /** `FC_RUNS` if set (the long run), otherwise what fits the gate. */
 export function runs(usual: number): { readonly numRuns: number } {

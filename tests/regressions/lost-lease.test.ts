@@ -1,10 +1,10 @@
 /** Between a start and its send: a lease that was lost, and recovery that looks at an effect of its own process. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { actionStream, streamName } from "../../src/core/stream.ts";
 import { recoverDead, startRecovery } from "../../src/engine/recover.ts";
 import type { CrashPoint } from "../../src/engine/runtime.ts";
 import { HoldpointError, isHoldpointError } from "../../src/index.ts";
+import { actionStream, streamName } from "../../src/kernel/stream.ts";
 import { machine, type Process, settled } from "../fixtures/runtime.ts";
 import { ANN, office } from "../workflows/office.ts";
 

@@ -1,9 +1,10 @@
 /** A monitor goes on whatever the agents that it watches have written: one that stops is blind for every rule. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { HoldpointError } from "../../src/core/errors.ts";
 import type { MonitorRule, WhenRule } from "../../src/core/monitor/rules.ts";
-import type { Decide, Decision, Needs } from "../../src/core/transaction.ts";
+import { HoldpointError } from "../../src/kernel/errors.ts";
+import type { Decide, DecideResult, Needs } from "../../src/kernel/transaction.ts";
+
 import { allAlerts, noticesOf, told, watch } from "../monitor/watching.ts";
 import { type Body, flowOf, kit } from "../workflows/kit.ts";
 import { type Desk, office } from "../workflows/office.ts";
@@ -88,7 +89,7 @@ test("a monitor that knows too much to be kept says so and goes on", async () =>
   const desk = place.open();
   const monitor = await watch(desk, [BUSY]);
   const { transact } = desk.store;
-  const tooMuch = (decision: Decision<unknown>): Decision<unknown> => {
+  const tooMuch = (decision: DecideResult<unknown>): DecideResult<unknown> => {
     if (decision.kind === "commit" && decision.append.some(({ stream }) => stream.kind === "monitor"))
       throw new HoldpointError("payload_too_large", "The value's JSON is over 64 MiB.");
     return decision;

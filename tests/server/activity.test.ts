@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Clock } from "../../src/engine/clock.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
 import { readActivity } from "../../src/server/activity.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 import { approve, refundsBench, reject } from "./refunds.ts";

@@ -1,13 +1,12 @@
 // The pages behind links in messages: they show everything, do nothing, and are for those who may look.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalJson } from "../../src/core/canonical-json.ts";
-import { digestOf } from "../../src/core/digest.ts";
-import type { Json } from "../../src/core/json.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { offerLogin } from "../../src/engine/identity/logins.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { canonicalJson, digestOf } from "../../src/kernel/canonical-json.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
 import { type Answered, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";

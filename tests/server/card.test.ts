@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import { digestOf } from "../../src/core/digest.ts";
 import type { Role } from "../../src/core/roster.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { digestOf } from "../../src/kernel/canonical-json.ts";
 import { type Answered, type Bench, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { approvalStream } from "../../src/core/stream.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import { readState } from "../../src/engine/read-state.ts";
+import { approvalStream } from "../../src/kernel/stream.ts";
 import { startWorker } from "../../src/work.ts";
 import { type Answered, type Bench, SETTINGS, serverBench } from "../fixtures/server.ts";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import { HoldpointError } from "../../src/core/errors.ts";
 import type { Hold } from "../../src/engine/hold.ts";
 import { issue, revoke } from "../../src/engine/identity/keys.ts";
+import { HoldpointError } from "../../src/kernel/errors.ts";
 import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 

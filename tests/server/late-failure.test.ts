@@ -6,8 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { tenantStream } from "../../src/core/stream.ts";
 import { HOME } from "../../src/core/tenant/state.ts";
+import { tenantStream } from "../../src/kernel/stream.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { annotate, openNewer } from "../upgrades/newer-program.ts";
 

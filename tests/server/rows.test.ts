@@ -1,8 +1,8 @@
 // What is decided in a list, together with others: the server says what is not, and what a row shows has a digest of its own.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { digestOf } from "../../src/core/digest.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { digestOf } from "../../src/kernel/canonical-json.ts";
 import { type Bench, serverSite } from "../fixtures/server.ts";
 
 type Fields = Record<string, unknown>;

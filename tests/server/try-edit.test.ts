@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import type { Json } from "../../src/core/json.ts";
-import { approvalStream } from "../../src/core/stream.ts";
-import type { Clock } from "../../src/engine/clock.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
 import { type Holdpoint, holdpoint, secret } from "../../src/index.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import type { Json } from "../../src/kernel/json.ts";
+import { approvalStream } from "../../src/kernel/stream.ts";
 import { type Answered, type Bench, type BenchOptions, serverSite } from "../fixtures/server.ts";
 import { pick, type Random, randomFrom } from "./sample.ts";
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { actionStream, approvalStream } from "../../src/core/stream.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { actionStream, approvalStream } from "../../src/kernel/stream.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { annotate, caseStream, openNewer } from "./newer-program.ts";
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isKnownEvent } from "../../src/core/known-event.ts";
-import { STREAM_KINDS, type StreamKind, streamRef } from "../../src/core/stream.ts";
 import { FOLDS } from "../../src/core/streams.ts";
+import { parseStreamRef, STREAM_KINDS, type StreamKind } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
 import { rowOf, tableOf } from "../../src/stores/project.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";
@@ -33,7 +33,7 @@ function heads(file: string): ReadonlyMap<string, Head> {
   const found = new Map<string, Head>();
   for (const line of linesOf(file)) {
     const { stream } = headerOf(line);
-    const { kind } = streamRef(stream);
+    const { kind } = parseStreamRef(stream);
     found.set(stream, foldEntry(FOLDS, kind, found.get(stream) ?? emptyHead(FOLDS, kind), line));
   }
   return found;
@@ -49,14 +49,14 @@ describe("a journal of an earlier version", () => {
       assert.deepEqual(unknown, []);
       const table = tableOf(PROJECTIONS);
       for (const [stream, { state }] of heads(file))
-        for (const projection of table.of(streamRef(stream).kind))
-          rowOf(projection, streamRef(stream), state);
+        for (const projection of table.of(parseStreamRef(stream).kind))
+          rowOf(projection, parseStreamRef(stream), state);
     });
 
     test(`${file}: its streams come to the ends that they had`, () => {
       const ends = new Map<string, number>();
       for (const [stream, { state }] of heads(file)) {
-        const { kind } = streamRef(stream);
+        const { kind } = parseStreamRef(stream);
         const { status, phase, life } = state as Record<string, unknown>;
         const end = `${kind} ${String(status ?? phase ?? life ?? "")}`.trim();
         ends.set(end, (ends.get(end) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import { after, before, describe, type TestContext } from "node:test";
 import { FOLDS } from "../../src/core/streams.ts";
-import { wallClock } from "../../src/engine/clock.ts";
 import { pooledRandom } from "../../src/engine/random.ts";
+import { wallClock } from "../../src/kernel/clock.ts";
 import { openPostgres } from "../../src/postgres.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { PROJECTIONS } from "../../src/views/projections.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { tenantStream } from "../../src/core/stream.ts";
+import { tenantStream } from "../../src/kernel/stream.ts";
 import { keepOpening, openAll } from "../../src/office.ts";
 import { openStore } from "../../src/open.ts";
 import type { LogLine } from "../../src/server/log.ts";

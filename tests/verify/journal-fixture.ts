@@ -1,7 +1,6 @@
 /** Honest journals to verify and to tamper with, built in memory from a seed. */
 import { GENESIS, makeEntry } from "../../src/core/entry.ts";
 import { exportLine } from "../../src/core/export-line.ts";
-import type { JsonObject } from "../../src/core/json.ts";
 import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../../src/core/jws.ts";
 import { readHeader } from "../../src/core/read-header.ts";
 import { type ReceiptBundle, sealCovering, signReceipt } from "../../src/core/receipt-jws.ts";
@@ -9,6 +8,7 @@ import { type Seal, type SealLeaf, sealHash, signSeal } from "../../src/core/sea
 import type { JournalLine } from "../../src/core/verify-entry.ts";
 import type { Report } from "../../src/core/verify-journal.ts";
 import type { SavedSeal } from "../../src/core/verify-seals.ts";
+import type { JsonObject } from "../../src/kernel/json.ts";
 
 export type Journal = {
   tenant: string;

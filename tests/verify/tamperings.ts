@@ -1,9 +1,9 @@
 /** What somebody with the whole journal, but without the signing key, may do to it. Each changes what is sealed. */
-import { canonicalJson } from "../../src/core/canonical-json.ts";
-import { sha256 } from "../../src/core/digest.ts";
+
 import { bodyDigest, GENESIS, headerBytes, makeEntry } from "../../src/core/entry.ts";
 import type { Seal } from "../../src/core/seal.ts";
 import type { JournalLine } from "../../src/core/verify-entry.ts";
+import { canonicalJson, sha256 } from "../../src/kernel/canonical-json.ts";
 import {
   appendSeal,
   exportLines,

@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { canonicalJson } from "../../src/core/canonical-json.ts";
 import { makeEntry } from "../../src/core/entry.ts";
-import type { JsonObject } from "../../src/core/json.ts";
 import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../../src/core/jws.ts";
 import { inclusionPath, leafHash, merkleRoot, rootFromPath } from "../../src/core/merkle.ts";
 import { readHeader } from "../../src/core/read-header.ts";
@@ -18,6 +16,8 @@ import {
   signSeal,
 } from "../../src/core/seal.ts";
 import { verifyExport } from "../../src/core/verify-export.ts";
+import { canonicalJson } from "../../src/kernel/canonical-json.ts";
+import type { JsonObject } from "../../src/kernel/json.ts";
 import { verifyLines } from "./journal-fixture.ts";
 
 type EntryVector = {

@@ -1,5 +1,5 @@
 /** Processes in trouble at a commit of their own: they die before or after it, do not hear of it, or cannot make it. */
-import { HoldpointError } from "../../src/core/errors.ts";
+import { HoldpointError } from "../../src/kernel/errors.ts";
 import type { Desk } from "./office.ts";
 
 export type Death = { readonly commit: number; readonly when: "before" | "after" | "unheard" | "failed" };

@@ -4,7 +4,6 @@ import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { FOLDS } from "../../src/core/streams.ts";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
-import type { Clock } from "../../src/engine/clock.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
 import {
@@ -39,6 +38,7 @@ import { type Workflows, workflowsOf } from "../../src/engine/workflow/instance.
 import type { WorkflowDetails } from "../../src/engine/workflow/operate-workflows.ts";
 import type { Entry } from "../../src/engine/workflow/recorded.ts";
 import { workflow } from "../../src/engine/workflow/workflows.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";

@@ -1,7 +1,7 @@
 /** What programs and operators do with workflows from outside: find, look back, fork, cancel. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { type Body, flowOf, opened, reject } from "./kit.ts";
 import { ANN, atRest, BOB, type Desk, office, question, reopen, types } from "./office.ts";
 

@@ -1,7 +1,7 @@
 /** The kill switch of one workflow: nothing of it begins, and everything else goes on. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../src/core/errors.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { ANN, atRest, type Desk, office, question } from "./office.ts";
 
 const STOP = { ...ANN, reason: "drill" };

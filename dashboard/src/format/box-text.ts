@@ -1,5 +1,5 @@
 /** What a box for typing cannot show by itself. */
-import { visible, visibleJson } from "../../../src/core/visible.ts";
+import { visible, visibleJson } from "../../../src/kernel/text.ts";
 import { isSame, type Json } from "./json.ts";
 import { holdsRightToLeft } from "./right-to-left.ts";
 

@@ -1,5 +1,5 @@
 /** Long text, folded: the beginning, and how much is left out. Nothing is cut without saying so. */
-import { visible } from "../../../src/core/visible.ts";
+import { visible } from "../../../src/kernel/text.ts";
 
 export type Folded = { readonly shown: string; readonly more: number };
 

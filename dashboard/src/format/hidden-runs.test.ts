@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { visible, visibleJson } from "../../../src/core/visible.ts";
+import { visible, visibleJson } from "../../../src/kernel/text.ts";
 import { hiddenRuns } from "./hidden-runs.ts";
 
 const told = (text: string) => hiddenRuns(visible(text)).map(({ kind, text: shown }) => [kind, shown]);

@@ -2,7 +2,7 @@
  * Where characters that cannot be seen stand in a text that has them written out. A text of a million of them is told in few
  * pieces: neighbours in one, alike ones counted. None is left out; those that stand for letters are read too.
  */
-import { ESCAPES } from "../../../src/core/visible.ts";
+import { ESCAPES } from "../../../src/kernel/text.ts";
 import { countText } from "./amounts.ts";
 
 export type Piece =

@@ -1,5 +1,5 @@
 /** JSON as it comes from the server, told apart and compared. */
-import type { Json, JsonObject } from "../../../src/core/json.ts";
+import type { Json, JsonObject } from "../../../src/kernel/json.ts";
 
 export type { Json, JsonObject };
 export type Path = readonly (string | number)[];

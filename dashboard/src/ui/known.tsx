@@ -1,5 +1,5 @@
 /** Ids and digests: short enough to read, whole to copy. */
-import { visible } from "../../../src/core/visible.ts";
+import { visible } from "../../../src/kernel/text.ts";
 import { classes } from "./classes.ts";
 import { Icon } from "./icon.tsx";
 import { Strange } from "./strange.tsx";

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from "react";
-import { visible } from "../../../src/core/visible.ts";
+import { visible } from "../../../src/kernel/text.ts";
 import { Strange } from "./strange.tsx";
 
 type Props = {

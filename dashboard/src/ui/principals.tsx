@@ -1,4 +1,4 @@
-import { visible } from "../../../src/core/visible.ts";
+import { visible } from "../../../src/kernel/text.ts";
 import { nameOf } from "../api/session.ts";
 import { Strange } from "./strange.tsx";
 

@@ -4,7 +4,7 @@
  * left are drawn so, and marked.
  */
 import { useMemo } from "react";
-import { visible, visibleJson } from "../../../src/core/visible.ts";
+import { visible, visibleJson } from "../../../src/kernel/text.ts";
 import { countText } from "../format/amounts.ts";
 import { hiddenRuns, type Piece } from "../format/hidden-runs.ts";
 import { holdsRightToLeft } from "../format/right-to-left.ts";

@@ -5,16 +5,16 @@
  * U1. Separation of duties: the poster and the executor of the work do not decide about it. The requester never decides,
  *     with or without it. The supervisor of the work may: that is their task.
  */
-import { canonicalJson } from "../../core/canonical-json.ts";
-import { digestOf, sha256 } from "../../core/digest.ts";
-import type { Draft } from "../../core/draft.ts";
+
 import type { Executor } from "../../core/executor.ts";
-import { isJsonObject } from "../../core/json.ts";
 import type { Review } from "../../core/review.ts";
 import { type ApprovalTerms, rulesOf, type Stage } from "../../core/stages.ts";
-import { streamName } from "../../core/stream.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { ApproverRule, StageRule, Verdict } from "../../core/verdict.ts";
+import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { streamName } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import {
   type ApprovalQuestion,
   aboutOf,

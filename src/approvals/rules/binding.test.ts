@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digestOf } from "../../core/digest.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
 import { bindingOf } from "./ask.ts";
 
 type BindingFacts = Parameters<typeof bindingOf>[0];

@@ -1,18 +1,18 @@
 /** What a card says of an approval, and of what the person who looks at it can do. All of it is words: other rules decide. */
 
-import { canonicalJson } from "../../core/canonical-json.ts";
-import type { Draft, Need } from "../../core/draft.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { isPerson } from "../../core/principal.ts";
 import { peopleAmong, type RosterState } from "../../core/roster.ts";
-import { ROSTER } from "../../core/stream.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import { type ApproverRule, leftOut, type Risk } from "../../core/verdict.ts";
-import { visible, visibleJson } from "../../core/visible.ts";
 import type { Irreversible } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
 import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { isPerson } from "../../kernel/principal.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import { visible, visibleJson } from "../../kernel/text.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { Card } from "../card-schema.ts";
 import {
   type ApprovalStatus,

@@ -16,11 +16,12 @@
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
 import { hasNoRoleToDecide, isGone } from "../../core/deciders.ts";
-import type { Draft, Need } from "../../core/draft.ts";
-import { isPerson } from "../../core/principal.ts";
 import type { RosterState } from "../../core/roster.ts";
 import { LONGEST_MS } from "../../core/stages.ts";
-import { ROSTER } from "../../core/stream.ts";
+import { isPerson } from "../../kernel/principal.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import {
   type ApprovalStatus,
   type CommentBody,

@@ -12,7 +12,7 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import type { Draft } from "../../core/draft.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import { cancel, expireIfDue, revoke } from "./end.ts";
 

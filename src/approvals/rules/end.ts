@@ -10,10 +10,11 @@
  * B2. Of an intent, those take the question back who may take the intent back. Where nobody is listed, anybody in good
  *     standing.
  */
-import { type Draft, isNeed, type Need } from "../../core/draft.ts";
-import { isPerson } from "../../core/principal.ts";
-import { approvalStream, ROSTER } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
+
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { approvalStream, ROSTER } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+
 import {
   type ApprovalState,
   dueReminder,
@@ -154,7 +155,7 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   if (passTime(draft, id).status === "expired")
     return tellSubject(draft, id) ?? { kind: "not_possible", status: "expired" };
-  record(draft, id, "approval.cancelled", { by, reason, ...viaField(command) });
+  record(draft, id, "approval.cancelled", { by, reason, ...channelField(command) });
   return tellSubject(draft, id) ?? { kind: "ended", status: "cancelled" };
 }
 
@@ -165,7 +166,7 @@ export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if ("kind" in state) return state;
   if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
   if (!isGiven(state)) return { kind: "not_possible", status: state.status };
-  record(draft, id, "approval.revoked", { by, reason, ...viaField(command) });
+  record(draft, id, "approval.revoked", { by, reason, ...channelField(command) });
   return tellSubject(draft, id) ?? { kind: "ended", status: "revoked" };
 }
 

@@ -20,8 +20,8 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { propose } from "../../core/action/propose.ts";
 import type { Role } from "../../core/roster.ts";
-import { grantStream } from "../../core/stream.ts";
 import type { Verdict } from "../../core/verdict.ts";
+import { grantStream } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
 import { delegate } from "./delegate.ts";
 

@@ -11,7 +11,7 @@ import {
   proposes,
   says,
 } from "../../../tests/fixtures/rules.ts";
-import { digestOf, sha256 } from "../../core/digest.ts";
+import { digestOf, sha256 } from "../../kernel/canonical-json.ts";
 import { given, NOON } from "../../testing/given.ts";
 import type { ApprovalQuestion } from "../state.ts";
 import { questionBinding } from "./ask.ts";

@@ -23,9 +23,9 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { propose } from "../../core/action/propose.ts";
 import { unmeetable } from "../../core/stages.ts";
-import { grantStream } from "../../core/stream.ts";
 import type { ApproverRule, Verdict } from "../../core/verdict.ts";
 import { approverRule } from "../../core/verdict.ts";
+import { grantStream } from "../../kernel/stream.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 

@@ -9,11 +9,11 @@
  * C2. Nobody's vote in one stage may leave a later one without the people it needs.
  */
 import { isExcluded, isGone, isNamedIn, isWordOf } from "../../core/deciders.ts";
-import type { Draft } from "../../core/draft.ts";
 import { peopleAmong, type RosterState } from "../../core/roster.ts";
 import { canBeSeated, type Without } from "../../core/stages.ts";
-import { ROSTER } from "../../core/stream.ts";
 import { type ApproverRule, leftOut } from "../../core/verdict.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import {
   type InStage,
   type LiveApproval,

@@ -18,10 +18,10 @@ import {
   votes,
 } from "../../../tests/fixtures/rules.ts";
 import { created, reach, runner, started } from "../../../tests/fixtures/workflow-rules.ts";
-import type { Draft } from "../../core/draft.ts";
 import { approvalTerms, unmeetable } from "../../core/stages.ts";
 import { ANY_ONE_PERSON, type ApproverRule, type Verdict } from "../../core/verdict.ts";
 import { reachCheckpoint } from "../../core/workflow/ask.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { apartIn, keepApart, questionBinding } from "./ask.ts";

@@ -5,11 +5,13 @@
  * B2. A consequence for an action, a workflow or an intent goes through its port, inside the same draft: no poller sees a
  *     decision that what it is about has not heard of.
  */
-import type { Draft, Need } from "../../core/draft.ts";
+
 import type { Executor, Load } from "../../core/executor.ts";
-import type { Json } from "../../core/json.ts";
-import { hasRoom } from "../../core/refusals.ts";
-import { approvalStream } from "../../core/stream.ts";
+import type { Json } from "../../kernel/json.ts";
+import { hasRoomForRefusal } from "../../kernel/refusals.ts";
+import { approvalStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { type ApprovalState, aboutOf, isGiven, type LiveApproval } from "../state.ts";
 import { type ApprovalBodies, approval as stream } from "../stream.ts";
 
@@ -60,7 +62,7 @@ export function recordRefusal<Type extends Refusal>(
   type: Type,
   body: ApprovalBodies[Type],
 ): boolean {
-  const isRecorded = hasRoom(live(draft, id), body.by);
+  const isRecorded = hasRoomForRefusal(live(draft, id), body.by);
   if (isRecorded) record(draft, id, type, body);
   return isRecorded;
 }

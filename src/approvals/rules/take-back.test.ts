@@ -12,7 +12,7 @@ import {
   BOB,
   SECOND,
 } from "../../../tests/fixtures/rules.ts";
-import type { Draft } from "../../core/draft.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import { takeBack } from "./end.ts";
 

@@ -22,7 +22,7 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { ROSTER } from "../../core/stream.ts";
+import { ROSTER } from "../../kernel/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 

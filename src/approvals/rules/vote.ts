@@ -7,12 +7,14 @@
  * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same for
  *     every edit, and learns nothing of what it was compared with.
  */
-import { digestOf } from "../../core/digest.ts";
-import { type Draft, isNeed, type Need } from "../../core/draft.ts";
+
 import type { Executor, Load } from "../../core/executor.ts";
-import type { Json } from "../../core/json.ts";
 import type { RosterState } from "../../core/roster.ts";
-import { ROSTER } from "../../core/stream.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+
 import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
 import { againAfterEdit, bindingNow } from "./ask.ts";
 import { isOverdue, passTime } from "./end.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ACTION, approval, asked, SECOND } from "../../../tests/fixtures/rules.ts";
 import { cancelAction } from "../../core/action/cancel.ts";
-import type { Draft } from "../../core/draft.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { given, NOON } from "../../testing/given.ts";
 
 const world = asked({ decideWithinMs: SECOND });

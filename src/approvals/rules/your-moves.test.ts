@@ -16,8 +16,9 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { type Draft, isNeed } from "../../core/draft.ts";
-import { ROSTER } from "../../core/stream.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import { type Draft, isNeed } from "../../kernel/transaction.ts";
+
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { Move } from "../state.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";

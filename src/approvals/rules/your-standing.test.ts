@@ -15,7 +15,7 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { approvalStream, ROSTER } from "../../core/stream.ts";
+import { approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { endsByYou, votersOf, type YourStanding, yourStanding } from "./card.ts";

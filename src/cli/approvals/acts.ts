@@ -1,6 +1,7 @@
 /** What a person does to one approval besides deciding it, as data: the library's method, its input, and what is printed. */
-import { visible } from "../../core/visible.ts";
+
 import type { Approval, Approvals } from "../../index.ts";
+import { visible } from "../../kernel/text.ts";
 import { cancelWorkflow } from "../cancel.ts";
 import { type Command, type Context, EXIT, type Flags, flag, needed, REASON, word } from "../command.ts";
 import { COMMENT_FLAGS } from "../contract-commands.ts";

@@ -5,12 +5,12 @@
 import { effectWords } from "../../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
 import type { ReviewFacts } from "../../core/action/events.ts";
-import { canonicalJson } from "../../core/canonical-json.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { isArtifactRef } from "../../core/stored-value.ts";
-import { visiblePreview } from "../../core/visible.ts";
 import type { Shown } from "../../engine/message/shown.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
+import { visiblePreview } from "../../kernel/text.ts";
 import { checkpointCard } from "../checkpoint-card.ts";
 import { policyWords, remarkFields } from "../policy-words.ts";
 import { exampleOf, schemaText } from "../schema-text.ts";

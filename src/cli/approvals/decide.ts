@@ -1,11 +1,10 @@
 /** Deciding: `approve` of one or several, `reject`, and `answer` to a question. */
 
 import { MOST_AT_ONCE, UNSEEN_PREVIEW, votesNow } from "../../approvals/state.ts";
-import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { parseJson } from "../../core/strict-json.ts";
-import { visible } from "../../core/visible.ts";
 import type { Approval, BatchAnswer } from "../../index.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json, parseJson } from "../../kernel/json.ts";
+import { visible } from "../../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL, flag, isOn, needed, REASON, word } from "../command.ts";
 import { Left, prompt } from "../demos/ask.ts";
 import { usage } from "../failure.ts";

@@ -6,10 +6,10 @@ import {
   type ListedStatus,
   votesNow,
 } from "../../approvals/state.ts";
-import { canonicalJson } from "../../core/canonical-json.ts";
-import type { Json } from "../../core/json.ts";
-import { visible, visiblePreview } from "../../core/visible.ts";
 import type { Approval, ApprovalSummary } from "../../index.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { visible, visiblePreview } from "../../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "../command.ts";
 import { usage } from "../failure.ts";
 import { cut, fit } from "../measure.ts";

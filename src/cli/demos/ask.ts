@@ -1,6 +1,6 @@
 /** Asks the person at the terminal: approve, modify or reject. */
 import { createInterface } from "node:readline/promises";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Question } from "./play.ts";
 import type { Choice } from "./scenario.ts";

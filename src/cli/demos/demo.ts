@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../kernel/text.ts";
 import { type Context, EXIT, flag, isOn, word } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { placeOf } from "../open-store.ts";

@@ -1,8 +1,9 @@
 /** Plays a demo: a real workflow on a real store, and a reviewer who is asked at its checkpoint. */
-import type { Json, JsonObject } from "../../core/json.ts";
+
 import type { WorkflowResult } from "../../engine/workflow/definition.ts";
 import type { Entry } from "../../engine/workflow/recorded.ts";
 import { type Holdpoint, holdpoint, isHoldpointError, type Report } from "../../index.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import type { Choice, Outcome, Scenario } from "./scenario.ts";
 
 export type Question = {

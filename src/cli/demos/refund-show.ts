@@ -1,6 +1,7 @@
 /** How the refund demo looks: what waits for a person, and the trace of the run. */
-import { visible } from "../../core/visible.ts";
+
 import type { Approval, Holdpoint, Report, SuperviseResult } from "../../index.ts";
+import { visible } from "../../kernel/text.ts";
 import { printShown } from "../approvals/card.ts";
 import { fold, pad, widthOf } from "../measure.ts";
 import { namesOf } from "../policy-words.ts";

@@ -1,5 +1,5 @@
 /** The card that a reviewer reads in a demo, and what was decided. */
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../kernel/text.ts";
 import { fold } from "../measure.ts";
 import { readable } from "../readable.ts";
 import { sectionsOn } from "../sections.ts";

@@ -1,13 +1,12 @@
 /** The action that is explained, as somebody wrote it down. What is not a field is a fault: a misspelt one would be missed. */
 import { readFileSync } from "node:fs";
-import { shown } from "../../core/error-text.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { didYouMean } from "../../core/policy/nearest.ts";
-import { parseJson } from "../../core/strict-json.ts";
 import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
 import type { PastCall, PolicyInput } from "../../core/verdict.ts";
 import { agentNamed, SOMEONE, usualEffect } from "../../engine/backtest/written-action.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { displayValue } from "../../kernel/text.ts";
 import { CommandError, fileError } from "../failure.ts";
 import { timeOf } from "../moment-of.ts";
 
@@ -28,19 +27,19 @@ type Where = { readonly file: string; readonly now: number };
 function checkKeys({ file }: Where, given: JsonObject, fields: readonly string[], what: string): void {
   const extra = Object.keys(given).find((field) => !fields.includes(field));
   if (extra !== undefined)
-    throw wrong(file, `${what} has no field "${shown(extra)}"${didYouMean(extra, fields)}`);
+    throw wrong(file, `${what} has no field "${displayValue(extra)}"${didYouMean(extra, fields)}`);
 }
 
 function generationIn({ file }: Where, value: Json, what: string): number {
   if (Number.isSafeInteger(value) && Number(value) >= 1) return Number(value);
-  throw wrong(file, `the generation of ${what} is a whole number of at least 1, not ${shown(value)}`);
+  throw wrong(file, `the generation of ${what} is a whole number of at least 1, not ${displayValue(value)}`);
 }
 
 function timeIn({ file, now }: Where, value: Json | undefined, otherwise = now): number {
   if (value === undefined) return otherwise;
   const time = typeof value === "string" ? timeOf(value) : value;
   if (typeof time === "number" && Number.isFinite(time)) return time;
-  throw wrong(file, `"${shown(value)}" is not a time`);
+  throw wrong(file, `"${displayValue(value)}" is not a time`);
 }
 
 function pastOf(where: Where, value: Json, index: number): PastCall {
@@ -49,7 +48,7 @@ function pastOf(where: Where, value: Json, index: number): PastCall {
   if (!isJsonObject(value) || typeof value["tool"] !== "string") throw wrong(file, `${what} names no tool`);
   checkKeys(where, value, PAST_FIELDS, what);
   const { tool, args = {}, status = "applied", result = null, generation = 1, undone = false } = value;
-  if (!STATUSES.includes(status)) throw wrong(file, `"${shown(status)}" is not a status`);
+  if (!STATUSES.includes(status)) throw wrong(file, `"${displayValue(status)}" is not a status`);
   if (typeof undone !== "boolean") throw wrong(file, `undone of ${what} is not true or false`);
   const facts = { action: `act_${index + 1}`, tool, args, status: status as PastCall["status"], result };
   return {
@@ -83,7 +82,8 @@ function effectOf(
 ): string {
   const effect = given ?? usualEffect(tool, known);
   const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
-  if (!isClass) throw wrong(file, `effect is one of ${EFFECT_CLASSES.join(", ")}, not ${shown(effect)}`);
+  if (!isClass)
+    throw wrong(file, `effect is one of ${EFFECT_CLASSES.join(", ")}, not ${displayValue(effect)}`);
   return String(effect);
 }
 

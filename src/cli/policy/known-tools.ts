@@ -2,14 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorText, shown } from "../../core/error-text.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { didYouMean } from "../../core/policy/nearest.ts";
-import { parseJson } from "../../core/strict-json.ts";
 import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
 import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
 import type { Holdpoint } from "../../index.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { displayValue, errorText } from "../../kernel/text.ts";
 import { CommandError, fileError } from "../failure.ts";
 
 const SHAPE =
@@ -28,12 +27,13 @@ function toolIn(file: string, given: Json): KnownTool {
   if (extra !== undefined)
     throw wrong(
       file,
-      `has a field "${shown(extra)}" of ${shown(name)} that is none${didYouMean(extra, FIELDS)}`,
+      `has a field "${displayValue(extra)}" of ${displayValue(name)} that is none${didYouMean(extra, FIELDS)}`,
     );
   const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
-  if (!isClass) throw wrong(file, `has an effect of ${shown(name)} that is not ${EFFECT_CLASSES.join(", ")}`);
+  if (!isClass)
+    throw wrong(file, `has an effect of ${displayValue(name)} that is not ${EFFECT_CLASSES.join(", ")}`);
   if (schema !== null && !isJsonObject(schema))
-    throw wrong(file, `has a schema of ${shown(name)} that is none`);
+    throw wrong(file, `has a schema of ${displayValue(name)} that is none`);
   return { name, effectClass: String(effect), schema };
 }
 

@@ -1,13 +1,13 @@
 /** A policy's file for commands that need one that works; what is wrong with it is said line by line. */
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
-import { visible } from "../../core/visible.ts";
 import {
   findingText,
   type PolicyFinding,
   type PolicyReading,
   readPolicyFile,
 } from "../../engine/policy/read-policy.ts";
+import { visible } from "../../kernel/text.ts";
 import type { Context } from "../command.ts";
 import { counted } from "../counted.ts";
 import { CommandError } from "../failure.ts";

@@ -2,12 +2,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorText } from "../../core/error-text.ts";
 import { compilePolicy, type Surrounding } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
 import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import type { PolicyFinding, PolicyReading } from "../../engine/policy/read-policy.ts";
+import { errorText } from "../../kernel/text.ts";
 import { CommandError } from "../failure.ts";
 
 const MODULE = /\.[cm]?[jt]s$/;

@@ -1,8 +1,8 @@
 /** What a back-test found, for people: the most dangerous first. */
 import type { PersonDecision } from "../../core/backtest/heard.ts";
 import type { BacktestReport, Change, PeopleRow, Side, Transition } from "../../core/backtest/report.ts";
-import { visible } from "../../core/visible.ts";
 import { moneyWords, plainMicros, sumWords } from "../../engine/backtest/sum-words.ts";
+import { visible } from "../../kernel/text.ts";
 import { fold } from "../measure.ts";
 import type { Style, Terminal } from "../terminal.ts";
 import { moment } from "../times.ts";

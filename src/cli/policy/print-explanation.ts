@@ -3,9 +3,10 @@
 import type { ExplainedRound, ExplainedRule, Explanation } from "../../core/backtest/explain.ts";
 import { type Beside, explainNotes } from "../../core/backtest/explain-notes.ts";
 import type { SeenValue } from "../../core/backtest/values-seen.ts";
-import { canonicalJson } from "../../core/canonical-json.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
-import { visible, visiblePreview } from "../../core/visible.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { visible, visiblePreview } from "../../kernel/text.ts";
+
 import type { Context } from "../command.ts";
 import { cut, missing } from "../measure.ts";
 import { type Sections, sectionsOn } from "../sections.ts";

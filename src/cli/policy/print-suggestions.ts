@@ -1,9 +1,9 @@
 /** Suggestions on the terminal: what supports each, and what to paste. */
 import type { Suggestion } from "../../core/backtest/suggest.ts";
-import { visible } from "../../core/visible.ts";
 import { grantOf } from "../../engine/backtest/suggested-grant.ts";
 import { daysOf, grantWords, headline, ruleLines, ruleWords } from "../../engine/backtest/suggested-text.ts";
 import type { Suggestions } from "../../engine/suggest-rules.ts";
+import { visible } from "../../kernel/text.ts";
 import type { Context } from "../command.ts";
 import { fold } from "../measure.ts";
 import { sectionsOn } from "../sections.ts";

@@ -1,8 +1,8 @@
 import type { Surrounding } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
-import { visible } from "../../core/visible.ts";
 import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
+import { visible } from "../../kernel/text.ts";
 import { type Context, EXIT, flag, word } from "../command.ts";
 import { counted } from "../counted.ts";
 import { hanging } from "../measure.ts";

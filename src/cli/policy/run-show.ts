@@ -1,5 +1,5 @@
-import { visible } from "../../core/visible.ts";
 import { policyYaml } from "../../engine/policy/policy-yaml.ts";
+import { visible } from "../../kernel/text.ts";
 import { type Context, EXIT, word } from "../command.ts";
 import { sectionsOn } from "../sections.ts";
 import { ago } from "../times.ts";

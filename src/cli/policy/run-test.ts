@@ -1,7 +1,7 @@
 import { type CaseResult, runCase } from "../../core/policy/cases.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { visible } from "../../core/visible.ts";
 import { readCases } from "../../engine/policy/read-cases.ts";
+import { visible } from "../../kernel/text.ts";
 import { type Context, EXIT, flag } from "../command.ts";
 import { counted } from "../counted.ts";
 import { type CaseFile, caseFiles, policyOf } from "./case-files.ts";

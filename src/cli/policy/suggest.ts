@@ -1,4 +1,4 @@
-import { DEFAULT_MIN } from "../../engine/limits.ts";
+import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
 import { type Command, EXIT } from "../command.ts";
 import { countOf, SINCE, sinceOf } from "./since.ts";
 
@@ -12,11 +12,14 @@ export const policySuggest: Command = {
   onlyHere: "it goes over the whole journal",
   flags: {
     since: SINCE,
-    min: { value: "<n>", summary: `how many approvals a suggestion takes; ${DEFAULT_MIN} unless set` },
+    min: {
+      value: "<n>",
+      summary: `how many approvals a suggestion takes; ${DEFAULT_MIN_DECISIONS} unless set`,
+    },
   },
   async run(context) {
     const { terminal, hp } = context;
-    const min = countOf(context, "min", 1) ?? DEFAULT_MIN;
+    const min = countOf(context, "min", 1) ?? DEFAULT_MIN_DECISIONS;
     const found = await hp.policies.suggest({
       ...sinceOf(context),
       min,

@@ -1,12 +1,12 @@
 /** By which policies an action is explained: those that its verdict names, those in force now, or a file. */
 import { documentsNamed } from "../../core/action/review-facts.ts";
-import { isHoldpointError } from "../../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import { shapeOf } from "../../core/policy/shape.ts";
 import { inForceNow } from "../../engine/backtest/in-force-now.ts";
 import type { KeptPolicy, ListedVersion } from "../../engine/backtest/kept-policies.ts";
 import type { Told } from "../../engine/backtest/told.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { type Context, flag, isOn } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { shortDigest } from "../policy-words.ts";

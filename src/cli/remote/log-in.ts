@@ -1,6 +1,7 @@
 import { createClient } from "../../client/client.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { visible } from "../../core/visible.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { visible } from "../../kernel/text.ts";
+
 import { type Context, EXIT } from "../command.ts";
 import { keepLogin } from "./kept-logins.ts";
 import { relayed } from "./relay.ts";

@@ -1,5 +1,5 @@
 import { isClientError } from "../../client/client.ts";
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../kernel/text.ts";
 import { type Context, EXIT } from "../command.ts";
 import { forgetLogin, readLogins } from "./kept-logins.ts";
 import { clientFor, serverAsked } from "./server-place.ts";

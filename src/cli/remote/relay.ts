@@ -1,6 +1,6 @@
 /** Asks a server as the library would be asked, and throws what it would throw. */
 import { type Client, type ClientError, isClientError } from "../../client/client.ts";
-import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../core/errors.ts";
+import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
 import type { LibraryVerb } from "../../server/library.ts";
 import { microsRead } from "../../server/micros-json.ts";
 

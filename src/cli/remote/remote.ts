@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
-import type { HoldpointError } from "../../core/errors.ts";
 import { grants } from "../../grants/contract.ts";
 import type { Holdpoint } from "../../index.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
@@ -13,6 +12,7 @@ import {
   pathNames,
   type VerbContract,
 } from "../../kernel/contract.ts";
+import type { HoldpointError } from "../../kernel/errors.ts";
 import { CommandError } from "../failure.ts";
 import {
   remoteAlerts,

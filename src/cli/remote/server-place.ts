@@ -9,7 +9,7 @@ import {
   createClient,
   isClientError,
 } from "../../client/client.ts";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Command, Values } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { folderOf, hasStore } from "../open-store.ts";

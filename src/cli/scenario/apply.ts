@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { homedir, platform } from "node:os";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { parseJson } from "../../core/strict-json.ts";
-import { visible } from "../../core/visible.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { visible } from "../../kernel/text.ts";
+
 import { type Command, type Context, EXIT, word } from "../command.ts";
 import { CommandError, fileError } from "../failure.ts";
 import { readKeys, scenarioKeysFile, writeKeys } from "./keys-file.ts";

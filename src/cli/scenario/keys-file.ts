@@ -1,8 +1,8 @@
 /** Where the keys of a scenario's agents are kept: in the user's configuration folder, for nobody else to read. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import { parseJson } from "../../core/strict-json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../kernel/json.ts";
+
 import { CommandError } from "../failure.ts";
 
 export type Surroundings = {

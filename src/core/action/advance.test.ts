@@ -30,10 +30,11 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { ROSTER } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import type { JsonObject } from "../json.ts";
-import { ROSTER } from "../stream.ts";
+
 import type { Verdict } from "../verdict.ts";
 
 const escalates = { policy: says(ESCALATE) };

@@ -16,14 +16,17 @@ import { record } from "../../approvals/rules/subject.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { stageRules } from "../../approvals/state.ts";
 import { standingGrant } from "../../grants/rules.ts";
-import { digestOf } from "../digest.ts";
-import { type Draft, isNeed, type Need } from "../draft.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, approvalStream, ROSTER, streamName } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+
 import { argsOf, type Executor as Bringer, type Load } from "../executor.ts";
-import type { Json } from "../json.ts";
+
 import type { Review } from "../review.ts";
 import type { RosterState } from "../roster.ts";
 import { rulesOf } from "../stages.ts";
-import { actionStream, approvalStream, ROSTER, streamName } from "../stream.ts";
+
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import { reviewEdit } from "./edit.ts";
 import type { ReviewFacts } from "./events.ts";

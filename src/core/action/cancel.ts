@@ -1,7 +1,8 @@
 /** Withdraws an action that has not started: nobody is asked about it any more. */
 import { withdrawApproval } from "../../approvals/rules/end.ts";
-import type { Draft, Need } from "../draft.ts";
-import { actionStream, approvalStream } from "../stream.ts";
+import { actionStream, approvalStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { refuse } from "./refuse.ts";
 
 export type Cancelled = { readonly kind: "cancelled" | "left" };

@@ -1,7 +1,9 @@
 /** What a tool says that a call will cost, by budget. */
-import { errorText } from "../error-text.ts";
-import type { Json } from "../json.ts";
-import { type Money, moneyToJson } from "../money.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { type Money, moneyToJson } from "../../kernel/money.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import type { Cost, ToolRules } from "../tool-rules.ts";
 import type { ReservedCost } from "./events.ts";
 

@@ -6,11 +6,13 @@
  * Y2. What stands in the way is an action under way or in doubt, or one done within the window, whose own final arguments
  *     have the same identity.
  */
-import type { Draft, Need } from "../draft.ts";
-import { errorText } from "../error-text.ts";
-import type { Json } from "../json.ts";
-import { isArtifactRef } from "../stored-value.ts";
-import { actionStream } from "../stream.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import { errorText } from "../../kernel/text.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { Dedupe, ToolRules } from "../tool-rules.ts";
 import { type Refused, refuse } from "./refuse.ts";
 import type { ActionState } from "./state.ts";

@@ -26,11 +26,12 @@ import {
   votes,
 } from "../../../tests/fixtures/rules.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { INLINE_BYTES } from "../../kernel/stored-value.ts";
+import { ROSTER } from "../../kernel/stream.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import type { Json } from "../json.ts";
-import { INLINE_BYTES } from "../stored-value.ts";
-import { ROSTER } from "../stream.ts";
+
 import type { PolicyInput, Verdict } from "../verdict.ts";
 import { reviewEdit } from "./edit.ts";
 

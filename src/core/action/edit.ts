@@ -36,13 +36,16 @@ import {
   stageRules,
   UNSEEN_PREVIEW,
 } from "../../approvals/state.ts";
-import { digestOf } from "../digest.ts";
-import { type Draft, isNeed, type Need } from "../draft.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, approvalStream, ROSTER } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+
 import { argsOf, type Executor, type Load } from "../executor.ts";
-import type { Json } from "../json.ts";
+
 import type { Review } from "../review.ts";
 import { rulesOf } from "../stages.ts";
-import { actionStream, approvalStream, ROSTER } from "../stream.ts";
+
 import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, previewNow } from "./preview.ts";
 import { apartOf, review, withPeople } from "./review.ts";

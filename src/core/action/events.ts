@@ -1,12 +1,14 @@
 /** Every fact that an action's stream can hold. Past tense; bodies are what the journal stores. */
 
 import type { Undo, Versions } from "../../approvals/state.ts";
-import type { Json } from "../json.ts";
-import type { MoneyJson } from "../money.ts";
-import type { Refusal } from "../refusal.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { MoneyJson } from "../../kernel/money.ts";
+import type { Via } from "../../kernel/principal.ts";
+import type { Refusal } from "../../kernel/refusals.ts";
+
 import type { EffectClass } from "../tool-rules.ts";
 import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
-import type { Via } from "../via.ts";
+
 import type { Within } from "./within.ts";
 
 /** Where the arguments that ran came from. */

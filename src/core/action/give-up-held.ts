@@ -1,7 +1,8 @@
 /** Refuses for good what the kill switch or a budget holds up, where whoever asked does not want to wait; its workflow hears of it. */
 import { withdrawApproval } from "../../approvals/rules/end.ts";
-import type { Draft, Need } from "../draft.ts";
-import { actionStream, approvalStream } from "../stream.ts";
+import { actionStream, approvalStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { settleCall } from "../workflow/call.ts";
 
 export type GivenUp = { readonly kind: "given_up" | "left" };

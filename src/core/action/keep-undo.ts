@@ -7,8 +7,9 @@
  */
 
 import type { Undo, UndoCall, UndoSeen } from "../../approvals/state.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Draft } from "../../kernel/transaction.ts";
+
 import type { LiveAction } from "./state.ts";
 
 type Has = { readonly undo?: Undo };

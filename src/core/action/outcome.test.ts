@@ -13,11 +13,12 @@ import {
   reports,
   usd,
 } from "../../../tests/fixtures/rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { INLINE_BYTES } from "../../kernel/stored-value.ts";
+import { budgetStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
-import { INLINE_BYTES } from "../stored-value.ts";
-import { budgetStream } from "../stream.ts";
+
 import type { EffectClass } from "../tool-rules.ts";
 import { retryOwn, takeOver } from "./recover.ts";
 

@@ -8,11 +8,12 @@
  */
 
 import { grantsBehind, settleUse } from "../../grants/rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, budgetStream, epochStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { settle } from "../budget.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { Json } from "../json.ts";
-import { actionStream, budgetStream, epochStream, workflowStream } from "../stream.ts";
+
 import { settleCall } from "../workflow/call.ts";
 import { actionOf } from "./start.ts";
 import type { Effect, LiveAction } from "./state.ts";

@@ -22,9 +22,10 @@ import {
   usd,
   voted,
 } from "../../../tests/fixtures/rules.ts";
+import { budgetStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { budgetStream } from "../stream.ts";
+
 import type { EffectClass } from "../tool-rules.ts";
 import { askForPermit, type PermitAsk } from "./permit.ts";
 import { reportOutcome } from "./report.ts";

@@ -9,10 +9,12 @@
  * H4. A holder that did not begin the permit never puts the effect in doubt: the one that began it is presumed at work until
  *     `reportBy`.
  */
-import type { Draft, Need } from "../draft.ts";
+
+import { type Refusal, refusal } from "../../kernel/refusals.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { Asker } from "../executor.ts";
-import { type Refusal, refusal } from "../refusal.ts";
-import { actionStream } from "../stream.ts";
+
 import { settleCall } from "../workflow/call.ts";
 import { isForgotten, isSentAgain, isTooLate, TOO_LATE } from "./recover.ts";
 import { passReportTime } from "./report.ts";

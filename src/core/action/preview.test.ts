@@ -24,12 +24,14 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { bindingOf } from "../../approvals/rules/ask.ts";
 import type { LiveApproval, ShownPreview } from "../../approvals/state.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type Then, type World } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
+
 import type { Executor } from "../executor.ts";
-import type { Json } from "../json.ts";
-import { ROSTER } from "../stream.ts";
+
 import { advance } from "./advance.ts";
 import { previewKey } from "./preview.ts";
 import { propose } from "./propose.ts";

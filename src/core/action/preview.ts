@@ -8,11 +8,13 @@
  */
 
 import type { Preview, ShownPreview } from "../../approvals/state.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
+
 import type { Executor, Load } from "../executor.ts";
-import type { Json } from "../json.ts";
-import { actionStream } from "../stream.ts";
+
 import type { LiveAction } from "./state.ts";
 
 export const PREVIEW_MOVED = "what the preview showed has moved";

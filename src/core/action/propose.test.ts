@@ -18,9 +18,9 @@ import {
   SECOND,
   says,
 } from "../../../tests/fixtures/rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import { actionStream } from "../stream.ts";
 
 const other = actionStream(OTHER);
 const again = (bending = {}, more = {}) => proposes(bending, { action: OTHER, ...more });

@@ -6,11 +6,13 @@
  */
 
 import type { UndoCall } from "../../approvals/state.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, type StreamRef } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { Executor, Load } from "../executor.ts";
-import type { Json } from "../json.ts";
-import { actionStream, type StreamRef } from "../stream.ts";
+
 import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe } from "./dedupe.ts";

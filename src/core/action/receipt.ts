@@ -1,5 +1,5 @@
 /** The record of an effect's outcome: fixed when the outcome is, signed when somebody asks for it. */
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 import type { ActionIn } from "./state.ts";
 
 export type Receipt = {

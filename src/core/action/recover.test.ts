@@ -24,9 +24,10 @@ import {
   usd,
   voted,
 } from "../../../tests/fixtures/rules.ts";
+import { budgetStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { budgetStream } from "../stream.ts";
+
 import { EFFECT_CLASSES, type EffectClass } from "../tool-rules.ts";
 import { admitSend, type Retry, retryOwn, type SendCommand, takeOver } from "./recover.ts";
 

@@ -6,8 +6,10 @@
  * C3. `once` and `probed` are never sent again, nor is a tool that changed meanwhile: they go in doubt.
  * C4. Much may lie between the start and the send: switches and `execute_by` are looked at again just before it.
  */
-import type { Draft, Need } from "../draft.ts";
-import { actionStream, epochStream, switchStream } from "../stream.ts";
+
+import { actionStream, epochStream, switchStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { EffectClass } from "../tool-rules.ts";
 import { lockEffect, recordOutcome } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";

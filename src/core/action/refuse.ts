@@ -1,8 +1,8 @@
 /** Refusals as events: `refused` is for good, `held` may have another answer later. */
 import type { LiveApproval } from "../../approvals/state.ts";
-import type { Draft } from "../draft.ts";
-import { type Refusal, type RefusalCode, refusal } from "../refusal.ts";
-import { actionStream, type StreamRef } from "../stream.ts";
+import { type Refusal, type RefusalCode, refusal } from "../../kernel/refusals.ts";
+import { actionStream, type StreamRef } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 
 export type Refused = { readonly kind: "refused"; readonly refusal: Refusal };
 export type Held = { readonly kind: "held"; readonly refusal: Refusal };

@@ -28,9 +28,10 @@ import {
   usd,
   voted,
 } from "../../../tests/fixtures/rules.ts";
+import { budgetStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { budgetStream } from "../stream.ts";
+
 import { takeOver } from "./recover.ts";
 import { passReportTime, type ReportCommand, reportOutcome } from "./report.ts";
 import { resolveByPerson } from "./resolve.ts";

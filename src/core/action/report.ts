@@ -7,9 +7,10 @@
  *     be in doubt about.
  * A3. No process holds it: whoever gave the permit may die, close or be replaced, and the effect stays the agent's.
  */
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import { actionStream } from "../stream.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { settleCall } from "../workflow/call.ts";
 import { lockEffect, type Report, writeOutcome } from "./outcome.ts";
 import type { ActionIn, LiveAction, Told } from "./state.ts";

@@ -15,9 +15,10 @@ import {
   SECOND,
   usd,
 } from "../../../tests/fixtures/rules.ts";
+import { budgetStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { budgetStream } from "../stream.ts";
+
 import { type ProbeAnswer, recordProbe, resolveByPerson } from "./resolve.ts";
 
 const daily = budgetStream("daily");

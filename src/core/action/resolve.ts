@@ -5,12 +5,12 @@
  *     if no executor has said otherwise; before that it is unknown.
  * Q2. Only a person in good standing resolves by word; the agent that asked, and whoever it acts for, never does.
  */
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { Json } from "../json.ts";
-import { isPerson } from "../principal.ts";
-import { actionStream, ROSTER } from "../stream.ts";
-import { type Via, viaField } from "../via.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { actionStream, ROSTER } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { settleCall, wakeParents } from "../workflow/call.ts";
 import { lockEffect, settleCosts } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
@@ -112,6 +112,6 @@ export function resolveByPerson(
     return { kind: "not_allowed", reason: `${command.by} may not resolve this` };
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
   const { status, by, reason, evidence = null } = command;
-  const said = { status, by, reason, ...viaField(command) };
+  const said = { status, by, reason, ...channelField(command) };
   return end(draft, command.action, state, { ...said, result: null, evidence });
 }

@@ -14,8 +14,8 @@ import {
   tenantSwitch,
   voted,
 } from "../../../tests/fixtures/rules.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { EFFECT_CLASSES } from "../tool-rules.ts";
 import { afterRestore } from "./restored.ts";
 

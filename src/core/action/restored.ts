@@ -6,8 +6,9 @@
  * G3. A question that nobody has answered stays: a person decides, and can look first whether it was done.
  */
 import { lapse } from "../../approvals/rules/end.ts";
-import type { Draft, Need } from "../draft.ts";
-import { actionStream, approvalStream } from "../stream.ts";
+import { actionStream, approvalStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { lockEffect } from "./outcome.ts";
 import { refuse } from "./refuse.ts";
 import type { ActionIn } from "./state.ts";

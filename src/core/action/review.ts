@@ -9,14 +9,17 @@
 
 import { apartIn, asksForSeparation } from "../../approvals/rules/ask.ts";
 import type { ApprovalQuestion } from "../../approvals/state.ts";
+import { copyJson } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, ROSTER, workflowStream } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import { namesGroups } from "../approver-names.ts";
-import { copyJson } from "../canonical-json.ts";
-import { type Draft, isNeed, type Need } from "../draft.ts";
+
 import { argsOf, type Executor, type Load } from "../executor.ts";
-import type { Json } from "../json.ts";
+
 import { type Review, reviewAction } from "../review.ts";
 import { type ApprovalTerms, rulesOf, unmeetable } from "../stages.ts";
-import { actionStream, ROSTER, workflowStream } from "../stream.ts";
+
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
 import type { ActionState, LiveAction } from "./state.ts";

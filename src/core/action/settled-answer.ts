@@ -1,6 +1,7 @@
 /** What a caller is told of an action that has come to rest, as JSON; a large result stands in it as a reference. */
-import type { Json, JsonObject } from "../json.ts";
-import { type Refusal, refusal } from "../refusal.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import { type Refusal, refusal } from "../../kernel/refusals.ts";
+
 import type { Grant } from "./events.ts";
 import { receiptOf } from "./receipt.ts";
 import type { LiveAction } from "./state.ts";

@@ -20,8 +20,8 @@ import {
   usd,
   voted,
 } from "../../../tests/fixtures/rules.ts";
+import { budgetStream, switchStream } from "../../kernel/stream.ts";
 import { fact, given } from "../../testing/given.ts";
-import { budgetStream, switchStream } from "../stream.ts";
 import { actionOf, effectOf } from "./start.ts";
 
 const escalates = { policy: says(ESCALATE) };

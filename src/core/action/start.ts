@@ -9,12 +9,9 @@
 
 import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
 import { type Fitting, settleUse } from "../../grants/rules.ts";
-import { reserve } from "../budget.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { Executor, Load } from "../executor.ts";
-import type { Json } from "../json.ts";
-import type { Money } from "../money.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Money } from "../../kernel/money.ts";
 import {
   actionStream,
   budgetStream,
@@ -22,7 +19,12 @@ import {
   streamName,
   switchStream,
   workflowStream,
-} from "../stream.ts";
+} from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+import { reserve } from "../budget.ts";
+
+import type { Executor, Load } from "../executor.ts";
+
 import type { ApproverRule } from "../verdict.ts";
 import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";

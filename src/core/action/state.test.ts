@@ -9,9 +9,10 @@ import {
   reports,
   says,
 } from "../../../tests/fixtures/rules.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { RecordedEvent } from "../../kernel/stream.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
-import { isHoldpointError } from "../errors.ts";
-import type { RecordedEvent } from "../event.ts";
+
 import { receiptOf } from "./receipt.ts";
 import { ACTION_EVENTS, type ActionState, actionFold } from "./state.ts";
 

@@ -1,10 +1,11 @@
 /** An action's state: the fold of its stream. */
 
 import type { Undo } from "../../approvals/state.ts";
-import { HoldpointError } from "../errors.ts";
-import type { Fold, RecordedEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import type { Refusal } from "../refusal.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Refusal } from "../../kernel/refusals.ts";
+import type { Fold, RecordedEvent } from "../../kernel/stream.ts";
+
 import type { EffectClass } from "../tool-rules.ts";
 import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost, ReviewFacts } from "./events.ts";
 import type { Within } from "./within.ts";

@@ -23,9 +23,10 @@ import {
   started,
   WORKFLOW,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import { switchStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { switchStream } from "../stream.ts";
+
 import { agentScope, workflowScope } from "../switch.ts";
 import { askForPermit } from "./permit.ts";
 import { propose } from "./propose.ts";

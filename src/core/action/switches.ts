@@ -3,8 +3,10 @@
  *
  * K1. Whoever starts, sends, repeats or hands out an effect looks at all of them, in the same commit.
  */
-import type { Draft, Need } from "../draft.ts";
-import { switchStream, workflowStream } from "../stream.ts";
+
+import { switchStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { agentScope, TENANT_SCOPE, workflowScope } from "../switch.ts";
 import type { Within } from "./within.ts";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDraft } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
+import type { NewEvent } from "../../kernel/stream.ts";
+import { openDraft } from "../../kernel/transaction.ts";
+
 import { type BeginCommand, beginAnswer, endAnswer } from "./answer-once.ts";
 import { type AnswerState, answerFold } from "./state.ts";
 

@@ -1,7 +1,9 @@
 /** The rules of a request that may be sent again. */
-import type { Draft } from "../draft.ts";
-import type { Json } from "../json.ts";
-import { answerStream } from "../stream.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { answerStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
+
 import type { AnswerState, Begun } from "./state.ts";
 
 const DAY_MS = 86_400_000;

@@ -4,8 +4,9 @@
  * Q1. Under one key one request is worked on at a time, and its answer is given once.
  * Q2. A day after it was begun the key is free again.
  */
-import { bodyOf, type Fold } from "../event.ts";
-import type { Json } from "../json.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { eventBody, type Fold } from "../../kernel/stream.ts";
 
 export type Begun = {
   /** Method and path. */
@@ -33,7 +34,7 @@ export const answerFold: Fold<AnswerState> = {
   version: 1,
   initial: { status: "none" },
   evolve(state, event) {
-    const body = bodyOf("An answer", event, EVENTS);
+    const body = eventBody("An answer", event, EVENTS);
     switch (event.type) {
       case "answer.begun":
         return { ...(body as unknown as Begun), status: "begun", at: event.at };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../errors.ts";
-import type { Json } from "../json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import { amountIn, checkSought, seek } from "./amount.ts";
 
 const sumOf = (path: string, ...all: readonly Json[]) => {

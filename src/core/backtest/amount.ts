@@ -1,7 +1,7 @@
 /** A number among the arguments that a back-test sums up, by its path: `amount_usd`, `order.total_usd`. */
-import { HoldpointError } from "../errors.ts";
-import { isJsonObject, type Json } from "../json.ts";
-import { nearest } from "../policy/nearest.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { closestName } from "../../kernel/spelling.ts";
 
 const DEEPEST = 4;
 const MOST_PATHS = 200;
@@ -46,7 +46,7 @@ export function amountIn(sought: Sought | null, args: Json): bigint | null {
 
 function namesOf({ path, others }: Sought): string {
   if (others.size === 0) return "None of them has a number among its arguments; leave the amount out.";
-  const meant = nearest(path, others);
+  const meant = closestName(path, others);
   const list = [...others].filter((one) => one !== meant).toSorted();
   const named = (meant === undefined ? list : [meant, ...list]).slice(0, MOST_NAMED);
   const left = others.size - named.length;
@@ -56,7 +56,7 @@ function namesOf({ path, others }: Sought): string {
 /** Sums of nothing would pass for an answer. */
 export function checkSought(sought: Sought | null, compared: number): void {
   if (sought === null || sought.isThere || compared === 0) return;
-  const meant = nearest(sought.path, sought.others);
+  const meant = closestName(sought.path, sought.others);
   const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
   const what = `None of ${compared} recorded actions has a number "${sought.path}" among its arguments.${hint}`;
   throw new HoldpointError("invalid_input", what, { next: namesOf(sought) });

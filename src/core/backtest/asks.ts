@@ -4,8 +4,9 @@
  * A1. The same people in another order are the same, and one stage is the same as none.
  * A2. What code in a program asked for is still asked for beside whatever a document says.
  */
-import { digestOf } from "../digest.ts";
-import type { JsonObject } from "../json.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+
 import type { ApprovalTerms, Stage } from "../stages.ts";
 import { approvalTerms } from "../stages.ts";
 import { stricter } from "../stricter.ts";

@@ -5,8 +5,10 @@
  * Z2. All rules of a round share their steps, as in a verdict, and so do the values that are shown. After each rule others may
  *     have their turn.
  */
-import { errorText } from "../error-text.ts";
-import type { Json } from "../json.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { compileCondition, compileTotals, type Workshop } from "../policy/compile-expressions.ts";
 import type { PolicyDocument, PolicyRule } from "../policy/document.ts";

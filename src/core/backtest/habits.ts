@@ -1,5 +1,5 @@
 /** Which of people's approvals have a condition in common that meets none of their noes; found step by step, since there may be many. */
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import type { Type } from "../policy/expression/types.ts";
 import { overArguments } from "../policy/expression.ts";
 import { MOST_VALUES, type Narrow, narrowest } from "./narrow.ts";

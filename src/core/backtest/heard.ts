@@ -1,7 +1,8 @@
 /** What a replay tells: what was proposed, how it was reviewed, what people decided, what started. */
+
+import type { Json } from "../../kernel/json.ts";
 import type { ReservedCost, ReviewFacts } from "../action/events.ts";
 import type { Within } from "../action/within.ts";
-import type { Json } from "../json.ts";
 import { type Asked, UNDO_NOT_NAMED } from "../policy/tool-pattern.ts";
 import type { ApprovalTerms } from "../stages.ts";
 import type { Fork } from "../workflow/events.ts";

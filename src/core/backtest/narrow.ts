@@ -8,10 +8,12 @@
  * N3. Nothing at all is said of what has no such condition: lists that differ, kinds that differ, names and values that
  *     people would not see as they are.
  */
-import { canonicalJson } from "../canonical-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { visible } from "../../kernel/text.ts";
+
 import { ANY, type Type } from "../policy/expression/types.ts";
-import { visible } from "../visible.ts";
+
 import { ARGS, inside, type Place, presenceOf } from "./place.ts";
 
 export type Condition =

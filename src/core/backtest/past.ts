@@ -6,7 +6,7 @@
  * H2. Only workflows that have not come to their end are kept.
  * H3. What was erased makes a history incomplete, and it says so.
  */
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
 import type { PastCall } from "../verdict.ts";
 import type { Fork } from "../workflow/events.ts";
 import { bodyIn, type TapeEntry } from "./tape.ts";

@@ -1,5 +1,5 @@
 /** Places inside of arguments: as an expression spells them, and as people read them. */
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
 
 export type Place = {
   /** `args.to.iban`, or `args["to whom"]`. */

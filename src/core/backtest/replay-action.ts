@@ -1,7 +1,8 @@
 /** What an action's entries mean to a replay. */
+
+import type { JsonObject } from "../../kernel/json.ts";
 import type { ReservedCost, ReviewFacts } from "../action/events.ts";
 import { isOwnCall, type Within } from "../action/within.ts";
-import type { JsonObject } from "../json.ts";
 import type { PastCall } from "../verdict.ts";
 import type { Deck, Heard, OpenAction, RecordedAction } from "./heard.ts";
 import { addCall, changeCall, damage } from "./past.ts";

@@ -1,6 +1,6 @@
 /** What an approval's entries mean to a replay: what people said of an action. Checkpoints and questions are no actions. */
 import { QUESTION_ENDS, questionEnds } from "../../approvals/state.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
 import { termsAsked } from "./asks.ts";
 import type { Deck, Heard, PersonDecision, Question } from "./heard.ts";
 import { bodyIn, type TapeEntry } from "./tape.ts";

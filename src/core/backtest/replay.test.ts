@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import type { Heard } from "./heard.ts";
 import { startReplay } from "./replay.ts";
 import type { TapeEntry } from "./tape.ts";

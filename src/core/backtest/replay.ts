@@ -4,10 +4,12 @@
  * Y1. An action is told as it was proposed, with what its policy could see at its first review: later facts are not known yet.
  * Y2. Whatever cannot be told, because a body was erased, is told as lost; nothing is left out in silence.
  */
+
+import { copyJson } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { Within } from "../action/within.ts";
-import { copyJson } from "../canonical-json.ts";
-import type { Json } from "../json.ts";
-import { isArtifactRef } from "../stored-value.ts";
+
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { Deck, Heard, RecordedAction } from "./heard.ts";
 import { beginWith, type FlowFacts, flowFacts, historyOf, takeWorkflow } from "./past.ts";

@@ -1,5 +1,5 @@
 /** What a back-test says in the end. */
-import type { MoneyJson } from "../money.ts";
+import type { MoneyJson } from "../../kernel/money.ts";
 import type { PersonDecision } from "./heard.ts";
 
 export type Spoken = "approve" | "escalate" | "block";

@@ -1,5 +1,5 @@
 /** What became of each rule when an action was judged, over all rounds: one line a rule, for people. */
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { ExplainedRound, ExplainedRule, Explanation } from "./explain.ts";
 import type { SeenValue } from "./values-seen.ts";
 

@@ -6,8 +6,9 @@
  *     question took its place.
  * P2. An approval that was taken back is a no.
  */
-import { isJsonObject, type JsonObject } from "../json.ts";
-import { isArtifactRef } from "../stored-value.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+
 import type { Heard, PersonDecision, RecordedAction } from "./heard.ts";
 
 export type Sample = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { holds, whenFault } from "../../grants/rules.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { openSamples, type Sample, type Samples } from "./samples.ts";
 import { suggestionsFrom } from "./suggest.ts";
 

@@ -6,8 +6,9 @@
  * Q3. It is as narrow as what was approved (`narrow.ts`). What it says is judged by the expression itself, as a grant or a
  *     rule would judge it.
  */
+
+import { visible } from "../../kernel/text.ts";
 import { ANY, type Type } from "../policy/expression/types.ts";
-import { visible } from "../visible.ts";
 import { daysOf, decidedAt, type Found, foundIn, isNo, isYes, numberAt, peopleOf, those } from "./habits.ts";
 import type { Condition } from "./narrow.ts";
 import type { Group, Sample, Samples } from "./samples.ts";

@@ -6,8 +6,9 @@
  * T3. Of an action that people were asked about again, as when its preview has moved, the last decision counts.
  * T4. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
  */
-import type { Json } from "../json.ts";
-import { type MoneyJson, moneyToJson } from "../money.ts";
+import type { Json } from "../../kernel/json.ts";
+import { type MoneyJson, moneyToJson } from "../../kernel/money.ts";
+
 import { UNDO_NOT_NAMED } from "../policy/tool-pattern.ts";
 import type { Review } from "../review.ts";
 import type { ApprovalTerms } from "../stages.ts";

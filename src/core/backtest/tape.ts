@@ -1,6 +1,6 @@
 /** The journal as it is played again: entries of all streams in the order of their commits. */
 import { questionEnds } from "../../approvals/state.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 
 export type TapeEntry = {
   readonly position: number;

@@ -1,6 +1,8 @@
 /** What the names in an expression stood for: `args.amount_usd` was 1200. */
-import { errorText } from "../error-text.ts";
-import type { Json } from "../json.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import { jsonOf } from "../policy/expression/json-of.ts";
 import { spend, spendText } from "../policy/expression/meter.ts";
 import { parse } from "../policy/expression/parse.ts";

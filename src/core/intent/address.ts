@@ -5,7 +5,7 @@
  * R1. `agent://approver` means `role:supervisor`. Where a tenant has no list of people, any person may decide instead.
  * R2. Where it has one, whoever is asked to approve is in it, in good standing, and not there for other things alone.
  */
-import { isPrincipal } from "../principal.ts";
+import { isPrincipal } from "../../kernel/principal.ts";
 import { type Member, peopleAmong, ROLES, type RosterState } from "../roster.ts";
 import { ROLE_SCOPES } from "../scopes.ts";
 

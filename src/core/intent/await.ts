@@ -1,6 +1,8 @@
 /** A workflow waits for an intent: it is told in the commit in which that is over, or at once where it is. */
-import type { Draft, Need } from "../draft.ts";
-import { intentStream } from "../stream.ts";
+
+import { intentStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { Lineage } from "../workflow/events.ts";
 import { tellWaiter } from "../workflow/tell-intent.ts";
 import { lockIntent } from "./end.ts";

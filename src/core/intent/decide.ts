@@ -1,8 +1,9 @@
 /** What people decided on an intent that asks for their approval: it ends in the commit of their decision. */
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
 import { type LiveApproval, notesIn } from "../../approvals/state.ts";
-import type { JsonObject } from "../json.ts";
-import { intentStream } from "../stream.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { intentStream } from "../../kernel/stream.ts";
+
 import { type EndEvent, endIntent } from "./end.ts";
 import { isTheirsToCancel } from "./move.ts";
 import { isOpen } from "./state.ts";

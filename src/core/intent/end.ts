@@ -4,8 +4,10 @@
  * E1. Workflows that wait for it, and the one that sent it, hear of it in the same commit.
  * E2. Its deadline is looked at by whoever decides next, on the store's clock; a sweeper only announces what is already true.
  */
-import type { Draft, Need } from "../draft.ts";
-import { intentStream, workflowStream } from "../stream.ts";
+
+import { intentStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { tellSender, tellWaiter } from "../workflow/tell-intent.ts";
 import type { IntentEvent } from "./events.ts";
 import { isOverdue, type LiveIntent } from "./state.ts";

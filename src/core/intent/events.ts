@@ -1,6 +1,7 @@
 /** Every fact that an intent's stream can hold. */
-import type { Json } from "../json.ts";
-import type { Via } from "../via.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Via } from "../../kernel/principal.ts";
+
 import type { Lineage } from "../workflow/events.ts";
 
 /** What somebody asks of somebody else, as it was sent. */

@@ -16,8 +16,8 @@ import {
 import { ANN, BOB, epochOpen } from "../../../tests/fixtures/rules.ts";
 import { created, opOf, WORKFLOW } from "../../../tests/fixtures/workflow-rules.ts";
 import { runs } from "../../../tests/properties/runs.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft, Need } from "../draft.ts";
 import { passIntentTime } from "./end.ts";
 import {
   acknowledge,

@@ -10,14 +10,12 @@
  * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
  */
 import { cancel as cancelApproval } from "../../approvals/rules/end.ts";
-import { digestOf } from "../digest.ts";
-import { type Draft, isNeed, type Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import { isPerson } from "../principal.ts";
-import { recordRefusal } from "../record-refusal.ts";
-import { intentStream, ROSTER } from "../stream.ts";
-import { type Via, viaField } from "../via.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { intentStream, type NewEvent, ROSTER } from "../../kernel/stream.ts";
+import { appendRefusal, type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+
 import { isParty } from "../workflow/tell.ts";
 import { COMPENSATION } from "./address.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
@@ -45,8 +43,8 @@ function refuse(draft: Draft, speaker: Speaker, asked: string, fault: Fault): Mo
   const ref = intentStream(intent);
   const state = live(draft, intent);
   const { status } = state;
-  const body = { asked, by, status, reason: fault.reason, ...viaField(speaker) };
-  const isRecorded = recordRefusal(draft, ref, state, { type: "intent.refused", tv: 1, body });
+  const body = { asked, by, status, reason: fault.reason, ...channelField(speaker) };
+  const isRecorded = appendRefusal(draft, ref, state, { type: "intent.refused", tv: 1, body });
   return { kind: "refused", status, ...fault, isRecorded };
 }
 
@@ -87,7 +85,7 @@ export function deliver(draft: Draft, intent: string): Need | { readonly status:
 }
 
 function receipt({ status, to }: LiveIntent, speaker: Speaker): readonly NewEvent[] {
-  const body = { by: speaker.by, ...viaField(speaker) };
+  const body = { by: speaker.by, ...channelField(speaker) };
   const taken = { type: "intent.acknowledged", tv: 1, body };
   if (status === "created") return [{ type: "intent.delivered", tv: 1, body: { to } }, taken];
   return status === "delivered" ? [taken] : [];
@@ -115,7 +113,7 @@ export function waitsFor(draft: Draft, speaker: Speaker & { readonly on: string 
   const fault = whyNot(draft, state, speaker);
   if (fault !== undefined) return refuse(draft, speaker, "waiting", fault);
   if (state.status === "waiting" && state.waitsOn === on) return { kind: "same", status: "waiting" };
-  const waiting = { type: "intent.waiting", tv: 1, body: { by, on, ...viaField(speaker) } };
+  const waiting = { type: "intent.waiting", tv: 1, body: { by, on, ...channelField(speaker) } };
   draft.append(intentStream(intent), [...receipt(state, speaker), waiting]);
   return { kind: "done", status: "waiting" };
 }
@@ -134,7 +132,7 @@ function isRepeat(draft: Draft, { end }: LiveIntent, answering: Answering): bool
 }
 
 function endOf(draft: Draft, answering: Answering): EndEvent {
-  const said = { by: answering.by, ...viaField(answering) };
+  const said = { by: answering.by, ...channelField(answering) };
   return answering.status === "completed"
     ? { type: "intent.completed", tv: 1, body: { ...said, data: draft.keep(answering.data) } }
     : { type: "intent.failed", tv: 1, body: { ...said, reason: answering.reason } };
@@ -175,7 +173,7 @@ export type Cancelling = Speaker & { readonly reason: string };
 /** The caller knows that this may be done. */
 export function withdrawIntent(draft: Draft, cancelling: Cancelling): Need | Moved {
   const { intent, by, reason } = cancelling;
-  const said = { by, reason, ...viaField(cancelling) };
+  const said = { by, reason, ...channelField(cancelling) };
   const state = lockIntent(draft, intent);
   if (state === undefined) return { kind: "unknown" };
   if (isNeed(state)) return state;

@@ -18,8 +18,8 @@ import {
 } from "../../../tests/fixtures/intent-rules.ts";
 import { ANN, APPROVAL, BOB } from "../../../tests/fixtures/rules.ts";
 import { cancel as cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { recipientOf } from "./address.ts";
 import { passIntentTime } from "./end.ts";
 import { acknowledge, answerIntent, cancelIntent } from "./move.ts";

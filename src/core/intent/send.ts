@@ -6,13 +6,16 @@
  * S2. One that people are to approve is an approval: both come to be in one commit, and it waits from then on.
  */
 import { openQuestion } from "../../approvals/rules/ask.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { Json } from "../json.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Via } from "../../kernel/principal.ts";
+import { approvalStream, intentStream, ROSTER } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { unmeetable } from "../stages.ts";
-import { approvalStream, intentStream, ROSTER } from "../stream.ts";
+
 import { ANY_ONE_PERSON, type ApproverRule, leftOut, plainRule } from "../verdict.ts";
-import type { Via } from "../via.ts";
+
 import { approversAt, whyNobody } from "./address.ts";
 import type { IntentTerms } from "./events.ts";
 import type { LiveIntent } from "./state.ts";

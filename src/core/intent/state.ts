@@ -5,11 +5,12 @@
  *     for; it is timed out or cancelled from wherever it is not over. No other move exists.
  * I2. It ends once.
  */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import { type Refused, withRefusal } from "../refusals.ts";
-import { type Via, withoutVia } from "../via.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { type Via, withoutChannel } from "../../kernel/principal.ts";
+import { type WithRefusals, withRefusal } from "../../kernel/refusals.ts";
+import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
+
 import type { Lineage } from "../workflow/events.ts";
 import { INTENT_EVENTS, type IntentEvent, type IntentTerms } from "./events.ts";
 
@@ -31,7 +32,7 @@ export type IntentEnd = { readonly at: number; readonly by: string } & (
 );
 
 export type LiveIntent = IntentTerms &
-  Refused & {
+  WithRefusals & {
     readonly status: IntentStatus;
     readonly sentAt: number;
     readonly changedAt: number;
@@ -86,7 +87,7 @@ export function lifecycleOf(status: IntentStatus): LifecycleStatus {
 }
 
 function sent(body: IntentTerms & Via, at: number): LiveIntent {
-  const terms = withoutVia(body);
+  const terms = withoutChannel(body);
   const fresh = { deliveredAt: null, acknowledged: null, waitsOn: null, waiters: [], end: null };
   return { ...terms, status: "created", sentAt: at, changedAt: at, ...fresh };
 }
@@ -110,7 +111,7 @@ function after(
     case "intent.failed":
     case "intent.cancelled": {
       const status = event.type === "intent.failed" ? "failed" : "cancelled";
-      return { status, end: { status, at, ...withoutVia(event.body) } };
+      return { status, end: { status, at, ...withoutChannel(event.body) } };
     }
     case "intent.timed_out": {
       const end = { status: "timed_out", at, by: "deadline", reason: "nobody answered in time" } as const;
@@ -144,7 +145,7 @@ export const intentFold: Fold<IntentState> = {
   initial: { status: "none" },
   isOver: (state) => state.status !== "none" && !isOpen(state),
   evolve(state, recorded) {
-    const body = bodyOf("An intent", recorded, INTENT_EVENTS);
+    const body = eventBody("An intent", recorded, INTENT_EVENTS);
     const event = { type: recorded.type, tv: 1, body } as unknown as IntentEvent;
     if (state.status !== "none") return evolve(state, event, recorded);
     if (event.type === "intent.sent") return sent(event.body, recorded.at);

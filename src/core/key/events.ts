@@ -1,7 +1,8 @@
 /** Every fact that the stream of an API key can hold. Its use is not one of them. */
+
+import type { Via } from "../../kernel/principal.ts";
 import type { Role } from "../roster.ts";
 import type { Scope } from "../scopes.ts";
-import type { Via } from "../via.ts";
 
 export type KeyTerms = {
   /** Who acts when it is used. */

@@ -8,13 +8,16 @@
  * V4. None is issued or rotated in a tenant that was closed.
  * V5. A key is replaced once, by one that may do the same.
  */
+
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { keyStream, ROSTER } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { standingFault } from "../credential.ts";
-import type { Draft, Need } from "../draft.ts";
-import { isPerson } from "../principal.ts";
+
 import { type Scope, scopesOf } from "../scopes.ts";
-import { keyStream, ROSTER } from "../stream.ts";
+
 import { ownStanding } from "../tenant/state.ts";
-import { type Via, viaField } from "../via.ts";
+
 import type { KeyTerms } from "./events.ts";
 import type { LiveKey } from "./state.ts";
 
@@ -121,7 +124,7 @@ export function rotateKey(draft: Draft, command: Rotating): Need | RotateAnswer 
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const terms = { principal, name, roles, scopes, hash, by, replaces: key };
   const expiresAt = Math.min(draft.now + overlapMs, old.expiresAt ?? Number.POSITIVE_INFINITY);
-  const how = viaField(command);
+  const how = channelField(command);
   const issued = { ...terms, expiresAt: endOf(old, lastsMs, draft.now), ...how };
   draft.append(nextRef, [{ type: "key.issued", tv: 1, body: issued }]);
   draft.append(ref, [{ type: "key.retired", tv: 1, body: { expiresAt, by, replacedBy: next, ...how } }]);
@@ -141,6 +144,6 @@ export function revokeKey(
   if (state.status === "revoked") return { kind: "revoked" };
   const fault = whyNotBy(draft, by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
-  draft.append(ref, [{ type: "key.revoked", tv: 1, body: { by, reason, ...viaField(command) } }]);
+  draft.append(ref, [{ type: "key.revoked", tv: 1, body: { by, reason, ...channelField(command) } }]);
   return { kind: "revoked" };
 }

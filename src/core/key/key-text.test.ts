@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { runs } from "../../../tests/properties/runs.ts";
-import { sha256 } from "../digest.ts";
-import { makeId } from "../ids.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { makeId } from "../../kernel/ids.ts";
+
 import { printText, readText } from "./key-text.ts";
 import { tenantOf, tenantText } from "./tenant-text.ts";
 

@@ -7,7 +7,7 @@
  * Y2. Only the hash of the secret is kept. 256 random bits need no slow hash.
  */
 import { hash } from "node:crypto";
-import { sha256 } from "../digest.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
 import { tenantOf, tenantText } from "./tenant-text.ts";
 
 export const SECRET_BYTES = 32;

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { makeId } from "../../kernel/ids.ts";
+import { keyStream, ROSTER, tenantStream } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
 import { holderOfKey } from "../credential.ts";
-import { sha256 } from "../digest.ts";
-import { isHoldpointError } from "../errors.ts";
-import { makeId } from "../ids.ts";
+
 import type { Role } from "../roster.ts";
 import { SCOPES, type Scope } from "../scopes.ts";
-import { keyStream, ROSTER, tenantStream } from "../stream.ts";
+
 import { HOME } from "../tenant/state.ts";
 import { type Issuing, issueKey, type Rotating, revokeKey, rotateKey } from "./issue.ts";
 import { checkKey, keyFold, type LiveKey } from "./state.ts";

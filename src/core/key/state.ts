@@ -4,10 +4,12 @@
  * X1. Its time only ever ends earlier, and it is replaced once.
  * X2. What was revoked stays revoked.
  */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold } from "../event.ts";
-import { isSameHash, NO_HASH } from "../same-hash.ts";
-import { withoutVia } from "../via.ts";
+
+import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { withoutChannel } from "../../kernel/principal.ts";
+import { eventBody, type Fold } from "../../kernel/stream.ts";
+
 import type { KeyEvent, KeyTerms } from "./events.ts";
 
 export type LiveKey = KeyTerms & {
@@ -41,17 +43,17 @@ export const keyFold: Fold<KeyState> = {
   version: 1,
   initial: { status: "none" },
   evolve(state, recorded) {
-    const body = bodyOf("A key", recorded, EVENTS);
+    const body = eventBody("A key", recorded, EVENTS);
     const event = { type: recorded.type, tv: 1, body } as unknown as KeyEvent;
     if (event.type === "key.issued") {
       if (state.status !== "none") throw broken(event.type, state.status);
-      const terms = withoutVia(event.body);
+      const terms = withoutChannel(event.body);
       return { ...terms, status: "issued", issuedAt: recorded.at, replacedBy: null, revoked: null };
     }
     if (state.status === "none") throw broken(event.type, "not issued");
     if (event.type === "key.retired") return retired(state, event.body);
     if (state.status === "revoked") throw broken(event.type, "revoked");
-    return { ...state, status: "revoked", revoked: { ...withoutVia(event.body), at: recorded.at } };
+    return { ...state, status: "revoked", revoked: { ...withoutChannel(event.body), at: recorded.at } };
   },
 };
 

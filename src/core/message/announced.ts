@@ -5,8 +5,9 @@
  *     told of, and the last revision up to that one. So every attempt says the same.
  * T2. Arguments are those that held when it happened: after an edit never the ones of before.
  */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import type { StreamRef } from "../stream.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import type { StreamRef } from "../../kernel/stream.ts";
+
 import { cutTitle } from "./title.ts";
 
 export type Bodies = {

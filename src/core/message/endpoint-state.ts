@@ -1,6 +1,6 @@
 /** An endpoint's state: where messages go, what it wants to hear of, and whether it still does. */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
 
 /** A webhook, or people by mail: addresses, `person:`, `role:`, `group:` and `approvers`. */
 export type Target =
@@ -66,7 +66,7 @@ export const endpointFold: Fold<EndpointState> = {
   initial: { status: "none" },
   isOver: (state) => state.status === "removed",
   evolve(state, event) {
-    const body = bodyOf("An endpoint", event, EVENTS);
+    const body = eventBody("An endpoint", event, EVENTS);
     if (state.status === "none") {
       if (event.type === "endpoint.added") return added(body as unknown as AddedBody, event);
       throw new HoldpointError("broken_rule", `"${event.type}" came before the endpoint was added.`);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { endpointStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { rosterFold } from "../roster.ts";
-import { endpointStream } from "../stream.ts";
+
 import { ANNOUNCED, isKnownEvent, sayingOf } from "./announced.ts";
 import { addEndpoint, changeEndpoint, removeEndpoint, rotateSecret, switchEndpoint } from "./endpoint.ts";
 import { type LiveEndpoint, secretsAt, wants } from "./endpoint-state.ts";

@@ -5,10 +5,12 @@
  * D2. After a rotation the secret before signs too, until the overlap is over; of older ones none does.
  * D3. One that is removed stays removed.
  */
-import type { Draft, Need } from "../draft.ts";
-import type { JsonObject } from "../json.ts";
-import { endpointStream } from "../stream.ts";
-import { type Via, viaField } from "../via.ts";
+
+import type { JsonObject } from "../../kernel/json.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { endpointStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { LiveEndpoint, Target } from "./endpoint-state.ts";
 
 export type EndpointTerms = {
@@ -72,7 +74,7 @@ export function changeEndpoint(
     const before = termsOf(state);
     const after = termsOf({ ...state, ...terms });
     if (JSON.stringify(before) === JSON.stringify(after)) return [];
-    return [{ type: "endpoint.changed", body: { ...after, by, ...viaField(command) } }];
+    return [{ type: "endpoint.changed", body: { ...after, by, ...channelField(command) } }];
   });
 }
 
@@ -83,7 +85,7 @@ export function rotateSecret(
   const { endpoint, by, secret, overlapMs } = command;
   return withEndpoint(draft, endpoint, ({ secrets, target }) => {
     if (target.kind !== "webhook" || secrets[0]?.secret === secret) return [];
-    const body = { secret, until: draft.now + overlapMs, by, ...viaField(command) };
+    const body = { secret, until: draft.now + overlapMs, by, ...channelField(command) };
     return [{ type: "endpoint.rotated", body }];
   });
 }
@@ -95,7 +97,7 @@ export function switchEndpoint(
   const { endpoint, by, reason, on } = command;
   return withEndpoint(draft, endpoint, ({ status }) => {
     if ((status === "on") === on) return [];
-    const body = { by, reason, ...viaField(command) };
+    const body = { by, reason, ...channelField(command) };
     return [{ type: on ? "endpoint.switched_on" : "endpoint.switched_off", body }];
   });
 }
@@ -105,6 +107,6 @@ export function removeEndpoint(
   command: Asked & { readonly reason: string },
 ): Need | EndpointAnswer {
   const { endpoint, by, reason } = command;
-  const body = { by, reason, ...viaField(command) };
+  const body = { by, reason, ...channelField(command) };
   return withEndpoint(draft, endpoint, () => [{ type: "endpoint.removed", body }]);
 }

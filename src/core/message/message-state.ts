@@ -1,6 +1,6 @@
 /** A message's state: made of one entry for one endpoint, tried until it arrives or is given up. */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
 
 /** The entry that it tells about. */
 export type Source = { readonly stream: string; readonly seq: number };
@@ -68,7 +68,7 @@ export const messageFold: Fold<MessageState> = {
   initial: { status: "none" },
   isOver: (state) => state.status !== "none" && state.status !== "waiting",
   evolve(state, event) {
-    const body = bodyOf("A message", event, EVENTS);
+    const body = eventBody("A message", event, EVENTS);
     if (state.status === "none") {
       if (event.type === "message.made") return made(body as unknown as MadeBody, event);
       throw new HoldpointError("broken_rule", `"${event.type}" came before the message was made.`);

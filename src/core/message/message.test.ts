@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { endpointStream, messageStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { endpointStream, messageStream } from "../stream.ts";
+
 import { MOST_ATTEMPTS, waitAfter } from "./back-off.ts";
 import {
   dropMessage,

@@ -6,11 +6,12 @@
  * Q3. An attempt whose outcome was recorded meanwhile, by whoever took it over, counts for nothing; that it arrived always counts.
  */
 import { hash } from "node:crypto";
-import type { Draft, Need } from "../draft.ts";
-import { ID_RANDOM_BYTES, makeId } from "../ids.ts";
-import type { JsonObject } from "../json.ts";
-import { endpointStream, messageStream, streamName } from "../stream.ts";
-import { type Via, viaField } from "../via.ts";
+import { ID_RANDOM_BYTES, makeId } from "../../kernel/ids.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { endpointStream, messageStream, streamName } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { waitAfter } from "./back-off.ts";
 import type { LiveMessage, Source } from "./message-state.ts";
 
@@ -155,7 +156,7 @@ export function requeueMessage(
   const missing = draft.need({ read: [endpoint] });
   if (missing !== undefined) return missing;
   if (draft.state(endpoint).status === "removed") return { kind: "removed" };
-  draft.append(ref, [{ type: "message.requeued", tv: 1, body: { by, ...viaField(command) } }]);
+  draft.append(ref, [{ type: "message.requeued", tv: 1, body: { by, ...channelField(command) } }]);
   return { kind: "requeued", state: draft.state(ref) as LiveMessage };
 }
 
@@ -177,7 +178,7 @@ export function testEndpoint(draft: Draft, command: Testing): Need | Tested {
   if (draft.state(ref).status !== "none") return { kind: "made" };
   const source = { stream: streamName(own), seq: 1 };
   const body = { endpoint, type: "endpoint.tested", source, to, dueAt: draft.now + TEST_LEAD_MS };
-  draft.append(own, [{ type: "endpoint.tested", tv: 1, body: { by, message, ...viaField(command) } }]);
+  draft.append(own, [{ type: "endpoint.tested", tv: 1, body: { by, message, ...channelField(command) } }]);
   draft.append(ref, [{ type: "message.made", tv: 1, body }]);
   return { kind: "made" };
 }

@@ -1,5 +1,5 @@
 /** How far the notifier has read: where the next process goes on. */
-import { bodyOf, type Fold, type NewEvent } from "../event.ts";
+import { eventBody, type Fold, type NewEvent } from "../../kernel/stream.ts";
 
 /** Null before anything was kept. */
 export type NotifierState = { readonly position: number | null };
@@ -8,7 +8,7 @@ export const notifierFold: Fold<NotifierState> = {
   version: 1,
   initial: { position: null },
   evolve: (_state, event) => ({
-    position: Number(bodyOf("The notifier", event, ["notifier.moved"])["position"]),
+    position: Number(eventBody("The notifier", event, ["notifier.moved"])["position"]),
   }),
 };
 

@@ -1,7 +1,7 @@
 /** Whom a mail goes to: by the roster as it stands when the message is made, and again when it is sent. */
 import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 import { peopleAmong, type RosterState } from "../roster.ts";
 
 /** Those who may decide the approval that a message is about. */

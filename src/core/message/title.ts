@@ -1,5 +1,5 @@
 /** The subject of a mail: our words, then a name that may be anybody's, on one line and never without saying what is missing. */
-import { visible } from "../visible.ts";
+import { visible } from "../../kernel/text.ts";
 
 const MOST = 80;
 

@@ -1,6 +1,7 @@
 /** An alert's state: the fold of its stream, from when something began to hold until it was over. */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
+
 import type { Figures, Severity } from "./rules.ts";
 
 export type Acknowledgement = { readonly by: string; readonly note: string | null; readonly at: number };
@@ -42,7 +43,7 @@ export const alertFold: Fold<AlertState> = {
   initial: { status: "none" },
   isOver: (state) => state.status === "cleared",
   evolve(state, event) {
-    const body = bodyOf("An alert", event, EVENTS);
+    const body = eventBody("An alert", event, EVENTS);
     if (state.status === "none") {
       if (event.type === "alert.raised") return raised(body as unknown as RaisedBody, event);
       throw new HoldpointError("broken_rule", `"${event.type}" came before the alert was raised.`);

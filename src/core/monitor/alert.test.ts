@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { created, flow, started, suspended, WORKFLOW } from "../../../tests/fixtures/workflow-rules.ts";
+import { alertStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { alertStream } from "../stream.ts";
+
 import { acknowledgeAlert, clearAlert, type Raising, raiseAlert } from "./alert.ts";
 import { keepPlace } from "./place.ts";
 import type { Proof } from "./rules.ts";

@@ -7,9 +7,10 @@
  *     late, says nothing new.
  */
 
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import { alertStream, workflowStream } from "../stream.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { alertStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { LiveAlert } from "./alert-state.ts";
 import type { Proof, Severity, Signal } from "./rules.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../errors.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { checkMonitorName, checkRules } from "./check-rules.ts";
 
 const refused = (rules: unknown, text: RegExp) =>

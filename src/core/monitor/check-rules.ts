@@ -1,8 +1,9 @@
 /** The rules that a program hands to a monitor, checked before it begins: a misspelt field would be a rule that says nothing. */
 
+import { HoldpointError } from "../../kernel/errors.ts";
 import { noField } from "../../kernel/fields.ts";
-import { shown } from "../error-text.ts";
-import { HoldpointError } from "../errors.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { type MonitorRule, OUTCOMES, PER, SEVERITIES } from "./rules.ts";
 
 type Check = { readonly isRight: (value: unknown) => boolean; readonly what: string };
@@ -155,7 +156,7 @@ function checkRule(given: unknown, at: number): MonitorRule {
   const rule = given as Given;
   const { kind } = rule;
   const kinds = Object.keys(RULE_FIELDS).join(", ");
-  if (!isKind(kind)) return wrong(`Rule ${at + 1} has a kind: one of ${kinds}, not "${shown(kind)}".`);
+  if (!isKind(kind)) return wrong(`Rule ${at + 1} has a kind: one of ${kinds}, not "${displayValue(kind)}".`);
   const where = `Rule ${at + 1} (${kind})`;
   checkFieldsOf(where, kind, rule);
   checkNeeds(where, kind, rule);

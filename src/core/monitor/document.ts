@@ -2,10 +2,13 @@
  * A monitor as people write it in a file: the rules that a program would hand over, their fields in lower case, with lengths
  * of time and money in words. What is not known is a fault, never ignored: a misspelt limit would be no limit.
  */
-import { isHoldpointError } from "../errors.ts";
-import { durationMs } from "../policy/duration.ts";
+
+import { durationMs } from "../../kernel/duration.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+
 import type { PolicyFault } from "../policy/fault.ts";
-import { didYouMean } from "../policy/nearest.ts";
+
 import { checkMonitorName, checkRules, RULE_FIELDS } from "./check-rules.ts";
 import type { MonitorRule } from "./rules.ts";
 

@@ -1,5 +1,5 @@
 /** The share of what failed, was refused or is in doubt, of the last outcomes or of those within a window. */
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 import { duration, outcomeOf } from "./moments.ts";
 import { earliest } from "./rate.ts";
 import {

@@ -1,6 +1,8 @@
 /** The keeping of a monitor's place: where the next process goes on. */
-import type { Draft, Need } from "../draft.ts";
-import { monitorStream } from "../stream.ts";
+
+import { monitorStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { MonitorState } from "./place-state.ts";
 
 /** Of several processes, the one that has read furthest keeps its place. */

@@ -1,5 +1,5 @@
 /** Operations of a workflow against expectation: stuck, or too fast, or a rule for both. */
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { duration, executesAfter, isOperation } from "./moments.ts";
 import { earliest } from "./rate.ts";
 import { over, type ProgressRule, type Signal, type Watcher } from "./rules.ts";

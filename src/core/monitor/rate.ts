@@ -2,7 +2,7 @@
  * Too many calls, errors or escalations: more than a number within a window that slides along, or more in a window of the
  * clock than the windows before would let one expect.
  */
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 import { duration, isCounted } from "./moments.ts";
 import {
   over,

@@ -2,8 +2,9 @@
  * What a workflow has used up, against limits: tokens that its steps and calls report, costs of its effects, operations,
  * the time since it was created; and what its snapshots say of themselves, where that is more.
  */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { moneyText } from "../money.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { moneyText } from "../../kernel/money.ts";
+
 import { duration, isOperation, isOver } from "./moments.ts";
 import { over, type ResourcesRule, type Sighting, type Signal, type Watcher } from "./rules.ts";
 import { createSubjects, MOST_SUBJECTS } from "./subjects.ts";

@@ -2,8 +2,8 @@
  * What a monitor is told, and what its rules say. A rule looks at entries one after the other and at the time; it keeps
  * little, and answers only when something begins or stops being so.
  */
-import type { Json, JsonObject } from "../json.ts";
-import type { Money } from "../money.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import type { Money } from "../../kernel/money.ts";
 
 export const SEVERITIES = ["info", "warning", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];

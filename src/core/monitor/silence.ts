@@ -2,7 +2,7 @@
  * A workflow that executes and writes nothing. Those that execute stand in the order in which they were last heard of, so
  * only the first has to be looked at; one that waits, sleeps or is over is not among them.
  */
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { duration, executesAfter } from "./moments.ts";
 import { over, type Signal, type SilenceRule, type Watcher } from "./rules.ts";
 import { MOST_SUBJECTS, savedPairs } from "./subjects.ts";

@@ -2,7 +2,7 @@
  * What a rule keeps, by subject: so many at most. The one that was not heard of for the longest time is forgotten first;
  * one of which an alert stands only when there is no other.
  */
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 
 export const MOST_SUBJECTS = 10_000;
 

@@ -1,7 +1,7 @@
 /** Which rule is watched how, and whether what another process kept of it still fits. */
-import { canonicalJson } from "../canonical-json.ts";
-import { sha256 } from "../digest.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import { canonicalJson, sha256 } from "../../kernel/canonical-json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+
 import { watchErrors } from "./errors.ts";
 import { watchProgress } from "./progress.ts";
 import { watchRate } from "./rate.ts";

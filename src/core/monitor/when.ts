@@ -2,9 +2,10 @@
  * A condition of the program's own, with a small state by subject. One that throws, answers a promise or keeps too much does
  * not stop the monitor: an alert says so until it answers again.
  */
-import { canonicalJson, frozenJson } from "../canonical-json.ts";
-import { errorText } from "../error-text.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import { canonicalJson, frozenJson } from "../../kernel/canonical-json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import {
   type Figures,
   over,

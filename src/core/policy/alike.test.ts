@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { canonicalJson } from "../canonical-json.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import { isAlike } from "./alike.ts";
 import { STEPS_PER_VERDICT } from "./expression/meter.ts";

@@ -2,7 +2,7 @@
  * Whether two calls have the same arguments, white space in their texts aside: a run of it is one, and at the ends it is none.
  * The first difference ends it, and takes no longer than what came before it.
  */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { type Meter, spend, spendCharacters, spendKeys } from "./expression/meter.ts";
 
 const SPACE = /\s/;

@@ -3,8 +3,9 @@
  * through the same review as an action does, with all its rounds of revision.
  */
 import { z } from "zod";
-import { canonicalJson } from "../canonical-json.ts";
-import type { Json } from "../json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import { type Review, reviewAction } from "../review.ts";
 import { EFFECT_CLASSES, type EffectClass, type ToolRules, type Validation } from "../tool-rules.ts";
 import { PAST_STATUSES, type PastCall, type PolicyInput, RISK_LEVELS } from "../verdict.ts";

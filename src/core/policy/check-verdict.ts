@@ -6,13 +6,14 @@
  * B2. What is checked is what is used: the answer is a copy, and nothing reads the object that the policy handed over again.
  */
 
+import { copyJson } from "../../kernel/canonical-json.ts";
 import { dataFault, fullDataFault, isPlainObject } from "../../kernel/fields.ts";
-import { copyJson } from "../canonical-json.ts";
-import { shown } from "../error-text.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { writtenTerms } from "../stages.ts";
 import { RISK_LEVELS, type Verdict } from "../verdict.ts";
-import { didYouMean } from "./nearest.ts";
 
 type Kind = Verdict["verdict"];
 type FieldOf<Word extends Kind> = keyof Extract<Verdict, { readonly verdict: Word }>;
@@ -114,7 +115,7 @@ function partsFault(given: object): string | undefined {
 
 function notOne(given: unknown): string {
   if (typeof given !== "string") return "it is not a verdict";
-  return `"${shown(given)}" is not a verdict${didYouMean(given, ["approve", "escalate", "block"])}`;
+  return `"${displayValue(given)}" is not a verdict${didYouMean(given, ["approve", "escalate", "block"])}`;
 }
 
 function verdictFault(kind: unknown, given: object): string | undefined {

@@ -1,8 +1,9 @@
 /** The conditions, sums and values of a document as functions; what is wrong with them goes to the report. */
-import type { Json } from "../json.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { visible } from "../../kernel/text.ts";
+
 import type { RosterState } from "../roster.ts";
-import { visible } from "../visible.ts";
+
 import { LONGEST_REASON, type PolicyDocument, type Predicate, type ToolPattern } from "./document.ts";
 import { COST_PER_POLICY } from "./expression/cost.ts";
 import { jsonOf } from "./expression/json-of.ts";

@@ -1,7 +1,7 @@
 /** A document becomes a policy, or everything that is wrong with it is said. */
-import { frozenJson } from "../canonical-json.ts";
-import { digestOf } from "../digest.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { digestOf, frozenJson } from "../../kernel/canonical-json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+
 import type { RosterState } from "../roster.ts";
 import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "../verdict.ts";
 import {

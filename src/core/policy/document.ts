@@ -3,11 +3,12 @@
  * is not here is a fault, never ignored: a misspelt limit would be no limit.
  */
 import { z } from "zod";
-import type { Json } from "../json.ts";
+import { durationMs } from "../../kernel/duration.ts";
+import type { Json } from "../../kernel/json.ts";
 import { MOST_STAGES } from "../stages.ts";
 import { EFFECT_CLASSES } from "../tool-rules.ts";
 import { MOST_QUORUM, RISK_LEVELS } from "../verdict.ts";
-import { durationMs } from "./duration.ts";
+
 import type { Facts } from "./facts.ts";
 
 /** In TypeScript a condition may also be a pure function of what an expression sees. */

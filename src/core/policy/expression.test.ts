@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import { LIMITS } from "./expression/parse.ts";
 import { overArguments } from "./expression.ts";
 

@@ -1,5 +1,5 @@
 /** Expressions for everybody outside of their folder: text in, a function and everything that is wrong with it out. */
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Findings, noFindings, typeOf } from "./expression/check.ts";
 import { COST_PER_EXPRESSION, costOf, namesIn, weightOf } from "./expression/cost.ts";
 import { compile } from "./expression/evaluate.ts";

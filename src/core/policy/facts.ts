@@ -1,5 +1,5 @@
 /** What a condition can know. Expressions name these; a condition in TypeScript is handed them. */
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { PastCall, RiskLevel } from "../verdict.ts";
 
 export type Facts = {

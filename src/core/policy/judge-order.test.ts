@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolRules } from "../../../tests/fixtures/rules.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 import { reviewAction } from "../review.ts";
 import type { PastCall, PolicyInput } from "../verdict.ts";
 import { compilePolicy } from "./compile.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { PastCall, PolicyInput, Verdict } from "../verdict.ts";
 import { type CompiledPolicy, compilePolicy, definePolicy } from "./compile.ts";
 import type { PolicyText } from "./document.ts";

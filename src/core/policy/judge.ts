@@ -10,8 +10,10 @@
  *     where no condition holds of it.
  * J5. Rules on trial are evaluated last and change nothing, whatever they say or fail at.
  */
-import { errorText } from "../error-text.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import type { PolicyInput, Risk, RiskLevel, ShadowVerdict, Verdict } from "../verdict.ts";
 import { equal } from "./expression/equal.ts";
 import type { Meter } from "./expression/meter.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 
 /** What is known of a tool when a policy is read. */
 export type KnownTool = {

@@ -6,7 +6,7 @@
  * L3. To look for the same call takes steps of the verdict, as everything does that takes longer over more. What cannot be
  *     found out within them is blocked.
  */
-import { errorText } from "../error-text.ts";
+import { errorText } from "../../kernel/text.ts";
 import type { PastCall, PolicyInput, Verdict } from "../verdict.ts";
 import { isAlike } from "./alike.ts";
 import type { PolicyDocument } from "./document.ts";

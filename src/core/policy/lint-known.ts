@@ -4,7 +4,7 @@
  *
  * K1. Only what is so of every action that gets as far as the policy; where that cannot be told, nothing is known.
  */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { RISK_LEVELS } from "../verdict.ts";
 import type { PolicyDocument } from "./document.ts";
 import { keyOf, type Literal, type Test } from "./expression/implies.ts";

@@ -1,4 +1,6 @@
 /** Conditions that can never be true, and tools that they name and nobody has. */
+
+import { closestName } from "../../kernel/spelling.ts";
 import type { Workshop } from "./compile-expressions.ts";
 import type { PolicyRule, ToolPattern } from "./document.ts";
 import { keyOf, listedIn, literalOf } from "./expression/implies.ts";
@@ -8,7 +10,6 @@ import { type Node, partsOf, pathText } from "./expression/syntax.ts";
 import type { PolicyFault } from "./fault.ts";
 import type { KnownTool } from "./known-tool.ts";
 import { argumentsOf, classesOf, countsIn, riskOf } from "./lint-known.ts";
-import { nearest } from "./nearest.ts";
 import { FINAL, matchesTool } from "./tool-pattern.ts";
 
 const TOOL_NAME = "tool.name";
@@ -75,7 +76,7 @@ function checkNames({ tools, report }: Workshop, { path, tool }: Condition, node
     if (typeof name !== "string" || name === FINAL || known.includes(name)) continue;
     // One that the rule does not speak of is told of already.
     if (!matchesTool(tool, name)) continue;
-    const meant = nearest(name, known);
+    const meant = closestName(name, known);
     const message = `there is no tool ${name} here${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
     report.warnings.push({ path, message, offset: at });
   }

@@ -1,5 +1,6 @@
 /** Does what a rule puts into the arguments fit the tools that it speaks of? A revision that does not is refused when it is made. */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { closestName } from "../../kernel/spelling.ts";
 import { isExpression, type Workshop } from "./compile-expressions.ts";
 import type { PolicyRule } from "./document.ts";
 import { noFindings, typeOf } from "./expression/check.ts";
@@ -10,7 +11,7 @@ import { ANY, ANY_OBJECT, listOf, mayMeet, type Type, typeOfValue } from "./expr
 import { spoken } from "./expression/values.ts";
 import { argsType } from "./expression.ts";
 import type { PolicyFault } from "./fault.ts";
-import { nearest } from "./nearest.ts";
+
 import { namesFor } from "./scene.ts";
 import { matchesTool } from "./tool-pattern.ts";
 
@@ -60,7 +61,7 @@ function misfitAt(type: ObjectType, key: string, value: Json, spot: Spot): Misfi
   const inside = within(spot, key);
   const field = type.fields.get(key)?.type ?? type.rest;
   if (field !== null) return misfit(field, value, inside);
-  const meant = nearest(key, type.fields.keys());
+  const meant = closestName(key, type.fields.keys());
   const whole = spot.path.length === 0 ? spot.tool : `${spot.path.join(".")} of ${spot.tool}`;
   const message = `${whole} has no field ${key}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
   return { path: inside.path, message };

@@ -1,7 +1,8 @@
 /** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
 
+import { isJsonObject } from "../../kernel/json.ts";
+import { closestName } from "../../kernel/spelling.ts";
 import { nameFault } from "../approver-names.ts";
-import { isJsonObject } from "../json.ts";
 import { canBeSeated } from "../stages.ts";
 import { approverRule, unsatisfiable } from "../verdict.ts";
 import type { Workshop } from "./compile-expressions.ts";
@@ -12,7 +13,7 @@ import { levelsReached } from "./lint-known.ts";
 import { checkNever } from "./lint-never.ts";
 import { checkReach } from "./lint-reach.ts";
 import { checkOurs, checkSet } from "./lint-set.ts";
-import { nearest } from "./nearest.ts";
+
 import { approversOf, termsOf } from "./terms.ts";
 import { FINAL, isPattern, matchesGlob, patternsOf } from "./tool-pattern.ts";
 
@@ -148,7 +149,7 @@ function checkIds({ document, report }: Workshop): void {
 
 /** A name that is nearly one of the tools is a slip; `pay_v1` beside `pay_v2` is not. */
 function slipOf(name: string, known: readonly string[]): string | undefined {
-  const meant = nearest(name, known);
+  const meant = closestName(name, known);
   const withoutDigits = (text: string) => text.replace(/\d+/g, "");
   return meant !== undefined && withoutDigits(meant) !== withoutDigits(name) ? meant : undefined;
 }

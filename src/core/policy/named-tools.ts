@@ -1,5 +1,5 @@
 /** The tools that a document speaks of, and those that it is checked against where a journal knows some of them. */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { KnownTool } from "./known-tool.ts";
 import { FINAL } from "./tool-pattern.ts";
 

@@ -1,10 +1,11 @@
 /** Is it a policy's document at all? Faults in the words of whoever wrote it, each with the key that was probably meant. */
 import type { z } from "zod";
-import { canonicalJson } from "../canonical-json.ts";
-import { errorText } from "../error-text.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import { keysAt, type PolicyDocument, policySchema } from "./document.ts";
 import type { PolicyFault } from "./fault.ts";
-import { didYouMean } from "./nearest.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly (string | number)[];

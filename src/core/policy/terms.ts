@@ -1,7 +1,8 @@
 /** What is written under a verdict, as the verdict that a review gets. */
+
+import { durationMs } from "../../kernel/duration.ts";
 import type { ApproverRule, Verdict } from "../verdict.ts";
 import type { PolicyApprovers, PolicyOutcome, PolicyRule, PolicyTerms } from "./document.ts";
-import { durationMs } from "./duration.ts";
 
 /** What a document says of an action, before a review makes it whole. */
 export type Answer = Verdict;

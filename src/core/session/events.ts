@@ -1,5 +1,5 @@
 /** Every fact about login links and sessions. */
-import type { Via } from "../via.ts";
+import type { Via } from "../../kernel/principal.ts";
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 

@@ -5,12 +5,14 @@
  * V2. It makes one session, once, before its time.
  * V3. In a tenant that was closed none is made, and none makes a session.
  */
+
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { loginStream, ROSTER, STORE_HISTORY, sessionStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { isFromBefore, type StandingFault, standingFault } from "../credential.ts";
-import type { Draft, Need } from "../draft.ts";
-import { isPerson } from "../principal.ts";
-import { HISTORY, loginStream, ROSTER, sessionStream } from "../stream.ts";
+
 import { ownStanding } from "../tenant/state.ts";
-import { type Via, viaField } from "../via.ts";
+
 import { checkLogin, type LoginFault } from "./state.ts";
 
 export type Offering = Via & {
@@ -44,7 +46,7 @@ export function offerLogin(draft: Draft, command: Offering): Need | OfferAnswer 
   const reason = whyNot(draft, person, by);
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const expiresAt = draft.now + lastsMs;
-  const body = { person, hash, expiresAt, by, ...viaField(command) };
+  const body = { person, hash, expiresAt, by, ...channelField(command) };
   draft.append(ref, [{ type: "login.offered", tv: 1, body }]);
   return { kind: "offered", expiresAt };
 }
@@ -65,7 +67,7 @@ export type LogInAnswer =
 export function logIn(draft: Draft, command: LoggingIn): Need | LogInAnswer {
   const { login, hash, session, sessionHash, lastsMs } = command;
   const [ref, begun] = [loginStream(login), sessionStream(session)];
-  const more = draft.need({ write: [ref, begun], read: [ROSTER, HISTORY, ownStanding(draft)] });
+  const more = draft.need({ write: [ref, begun], read: [ROSTER, STORE_HISTORY, ownStanding(draft)] });
   if (more !== undefined) return more;
   const known = draft.state(begun);
   if (known.status !== "none") return { kind: "begun", person: known.person, expiresAt: known.expiresAt };
@@ -74,7 +76,7 @@ export function logIn(draft: Draft, command: LoggingIn): Need | LogInAnswer {
   if (fault !== undefined || state.status === "none") return { kind: "refused", refused: fault ?? "unknown" };
   const { person, offeredAt } = state;
   if (draft.state(ownStanding(draft)).status === "closed") return { kind: "refused", refused: "closed" };
-  if (isFromBefore(draft.state(HISTORY), offeredAt)) return { kind: "refused", refused: "restored" };
+  if (isFromBefore(draft.state(STORE_HISTORY), offeredAt)) return { kind: "refused", refused: "restored" };
   const standing = standingFault(draft.state(ROSTER), person, offeredAt);
   if (standing !== undefined) return { kind: "refused", refused: standing };
   const expiresAt = draft.now + lastsMs;

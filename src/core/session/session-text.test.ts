@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sha256 } from "../digest.ts";
-import { makeId } from "../ids.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { makeId } from "../../kernel/ids.ts";
+
 import { csrfOf, printSession, readSession } from "./session-text.ts";
 
 const SECRET = Uint8Array.from({ length: 32 }, (_, at) => 255 - at);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { makeId } from "../../kernel/ids.ts";
+import { loginStream, ROSTER, STORE_HISTORY, sessionStream } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
 import { holderOfSession } from "../credential.ts";
-import { sha256 } from "../digest.ts";
-import { isHoldpointError } from "../errors.ts";
-import { makeId } from "../ids.ts";
-import { HISTORY, loginStream, ROSTER, sessionStream } from "../stream.ts";
+
 import { HOME, tenantFold } from "../tenant/state.ts";
 import { endSession, type LoggingIn, logIn, offerLogin } from "./log-in.ts";
 import { loginFold, sessionFold } from "./state.ts";
@@ -29,7 +30,7 @@ const ann = fact(
 const out = fact(ROSTER, "person.suspended", { person: ANN, by: BY, reason: "left" });
 const gone = fact(ROSTER, "person.removed", { person: ANN, by: BY, reason: "left" });
 const restored = fact(
-  HISTORY,
+  STORE_HISTORY,
   "store.restored",
   { by: BY, reason: "disk", seen: "place", incarnation: "x" },
   NOON + 1,
@@ -122,7 +123,7 @@ describe("a session", () => {
     const [session, roster, history] = [
       after.state(sessionStream(SESSION)),
       after.state(ROSTER),
-      after.state(HISTORY),
+      after.state(STORE_HISTORY),
     ];
     return holderOfSession(
       { session, roster, history, tenant: HOME, standing: tenantFold.initial },

@@ -4,10 +4,12 @@
  * X1. A link makes one session, once.
  * X2. A session that has ended stays so.
  */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold } from "../event.ts";
-import { isSameHash, NO_HASH } from "../same-hash.ts";
-import { withoutVia } from "../via.ts";
+
+import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { withoutChannel } from "../../kernel/principal.ts";
+import { eventBody, type Fold } from "../../kernel/stream.ts";
+
 import type { LoginEvent, LoginTerms, SessionEvent, SessionTerms } from "./events.ts";
 
 export type LoginState =
@@ -37,11 +39,11 @@ export const loginFold: Fold<LoginState> = {
   version: 1,
   initial: { status: "none" },
   evolve(state, recorded) {
-    const body = bodyOf("A login link", recorded, LOGINS);
+    const body = eventBody("A login link", recorded, LOGINS);
     const event = { type: recorded.type, tv: 1, body } as unknown as LoginEvent;
     if (event.type === "login.offered") {
       if (state.status !== "none") throw broken(event.type, state.status);
-      return { ...withoutVia(event.body), status: "offered", offeredAt: recorded.at, session: null };
+      return { ...withoutChannel(event.body), status: "offered", offeredAt: recorded.at, session: null };
     }
     if (state.status !== "offered") throw broken(event.type, state.status);
     return { ...state, status: "used", session: event.body.session };
@@ -53,7 +55,7 @@ export const sessionFold: Fold<SessionState> = {
   version: 1,
   initial: { status: "none" },
   evolve(state, recorded) {
-    const body = bodyOf("A session", recorded, SESSIONS);
+    const body = eventBody("A session", recorded, SESSIONS);
     const event = { type: recorded.type, tv: 1, body } as unknown as SessionEvent;
     if (event.type === "session.begun") {
       if (state.status !== "none") throw broken(event.type, state.status);

@@ -2,9 +2,9 @@
  * A model's arguments against a tool's own schema, with the first fault by its name. JSON Schema says which arguments there
  * are and of what kind; the tool's validation, which knows more, has the last word.
  */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { visible } from "../../kernel/text.ts";
 import type { ToolRules } from "../tool-rules.ts";
-import { visible } from "../visible.ts";
 
 type Fault =
   | `extra_tool_args:${string}`

@@ -1,6 +1,7 @@
 /** What the model is shown: the goal, where the run stands, its last steps, and the tools. */
-import { canonicalJson } from "../canonical-json.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+
 import type { HistoryRow } from "./result.ts";
 
 export const WORKER_PROMPT = `

@@ -6,11 +6,12 @@
  * G2. Nothing is mended: what does not fit is refused by its name.
  * G3. What a model chose stands in that name with its control and bidi characters written out.
  */
-import { isHoldpointError } from "../errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { parseJson } from "../strict-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { visible } from "../../kernel/text.ts";
+
 import type { ToolRules } from "../tool-rules.ts";
-import { visible } from "../visible.ts";
+
 import { checkArgs } from "./check-args.ts";
 import type { InvalidAction } from "./stop-reason.ts";
 

@@ -1,5 +1,5 @@
 /** What a refusal of a call means for a run that stops at it. */
-import type { Refusal, RefusalCode } from "../refusal.ts";
+import type { Refusal, RefusalCode } from "../../kernel/refusals.ts";
 import type { Stop, StopReason } from "./stop-reason.ts";
 
 /** A refusal by policy names its rule: `policy (limit:calls)`. */

@@ -1,5 +1,5 @@
 /** Rows of trace and history, out of what the journal says of each turn. */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { CallStory } from "./call-story.ts";
 import type { FinalProposal, Proposal, ToolProposal } from "./proposal.ts";
 import { stopOf } from "./refusal-stop.ts";

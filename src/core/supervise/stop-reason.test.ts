@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { REFUSALS, type RefusalCode, refusal } from "../refusal.ts";
+import { REFUSALS, type RefusalCode, refusal } from "../../kernel/refusals.ts";
 import { stopOf } from "./refusal-stop.ts";
 import { isStopReason, parseStopReason, STOP_REASONS } from "./stop-reason.ts";
 import { failureStop } from "./turn.ts";

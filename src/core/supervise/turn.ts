@@ -1,5 +1,5 @@
 /** What a step that asked the model recorded: one turn of a supervised run, or an attempt at one. */
-import type { Json } from "../json.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Proposal } from "./proposal.ts";
 import type { InvalidAction, StopReason } from "./stop-reason.ts";
 

@@ -6,12 +6,15 @@
  * T4. The first admin is put into a list that is empty, and into no other.
  * T5. Whatever closes a tenant stops its effects in the same commit.
  */
-import type { Draft, Need } from "../draft.ts";
+
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { ROSTER, switchStream, tenantStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { whyNotBy } from "../key/issue.ts";
 import { addPerson } from "../people.ts";
-import { ROSTER, switchStream, tenantStream } from "../stream.ts";
+
 import { decideSwitch, TENANT_SCOPE } from "../switch.ts";
-import { type Via, viaField } from "../via.ts";
+
 import { ownStanding } from "./state.ts";
 
 export type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
@@ -29,7 +32,7 @@ export function registerTenant(
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const { status } = draft.state(ref);
   if (status !== "none") return { kind: status === "open" ? "known" : "closed" };
-  draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...viaField(how) } }]);
+  draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...channelField(how) } }]);
   return { kind: "added" };
 }
 
@@ -46,10 +49,11 @@ export function foundTenant(
   const { status } = draft.state(ref);
   if (status === "closed") return { kind: "closed" };
   if (draft.state(ROSTER).members.size > 0) return { kind: "peopled" };
-  if (status === "none") draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...viaField(how) } }]);
+  if (status === "none")
+    draft.append(ref, [{ type: "tenant.added", tv: 1, body: { by, ...channelField(how) } }]);
   const name = admin.slice("person:".length);
   const member = { name, mail: null, roles: ["admin", "supervisor"] as const, groups: [] };
-  const added = addPerson(draft, { person: admin, member, by, ...viaField(how) });
+  const added = addPerson(draft, { person: admin, member, by, ...channelField(how) });
   if (added.kind === "need" || added.kind === "not_allowed") return added;
   return { kind: "founded" };
 }
@@ -70,7 +74,7 @@ export function shutTenant(draft: Draft, { by, reason, ...how }: Omit<Closing, "
   const more = draft.need({ write: [ref, scope] });
   if (more !== undefined) return more;
   if (draft.state(ref).status === "closed") return false;
-  const said = { by, reason, ...viaField(how) };
+  const said = { by, reason, ...channelField(how) };
   draft.append(ref, [{ type: "tenant.closed", tv: 1, body: said }]);
   draft.append(scope, decideSwitch(draft.state(scope), { stop: true, ...said }));
   return true;
@@ -82,6 +86,6 @@ export function recordClosing(draft: Draft, { name, by, reason, ...how }: Closin
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
   if (draft.state(ref).status === "closed") return false;
-  draft.append(ref, [{ type: "tenant.closed", tv: 1, body: { by, reason, ...viaField(how) } }]);
+  draft.append(ref, [{ type: "tenant.closed", tv: 1, body: { by, reason, ...channelField(how) } }]);
   return true;
 }

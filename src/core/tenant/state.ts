@@ -5,8 +5,7 @@
  * T1. A tenant that is closed stays closed, and its name stays taken: what it holds is kept under that name.
  * T2. The home tenant is never closed: nobody could look after the others.
  */
-import { bodyOf, type Fold } from "../event.ts";
-import { type StreamRef, tenantStream } from "../stream.ts";
+import { eventBody, type Fold, type StreamRef, tenantStream } from "../../kernel/stream.ts";
 
 /** The first tenant of a store: what programs and commands work in unless they are told otherwise. */
 export const HOME = "default";
@@ -21,7 +20,7 @@ export const tenantFold: Fold<TenantState> = {
   version: 1,
   initial: { status: "none" },
   evolve(state, event) {
-    const { by, reason } = bodyOf("A tenant", event, ["tenant.added", "tenant.closed"]);
+    const { by, reason } = eventBody("A tenant", event, ["tenant.added", "tenant.closed"]);
     if (state.status === "closed") return state;
     if (event.type === "tenant.added") return { status: "open", by: String(by), at: event.at };
     return { status: "closed", by: String(by), reason: String(reason), at: event.at };

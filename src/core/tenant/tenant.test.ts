@@ -1,21 +1,23 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Fact, fact, given, NOON } from "../../testing/given.ts";
-import { holderOfKey, holderOfSession } from "../credential.ts";
-import { sha256 } from "../digest.ts";
-import { isHoldpointError } from "../errors.ts";
-import { makeId } from "../ids.ts";
-import { issueKey, rotateKey } from "../key/issue.ts";
-import { logIn, offerLogin } from "../session/log-in.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { makeId } from "../../kernel/ids.ts";
 import {
-  HISTORY,
   keyStream,
   loginStream,
   ROSTER,
+  STORE_HISTORY,
   sessionStream,
   switchStream,
   tenantStream,
-} from "../stream.ts";
+} from "../../kernel/stream.ts";
+import { type Fact, fact, given, NOON } from "../../testing/given.ts";
+import { holderOfKey, holderOfSession } from "../credential.ts";
+
+import { issueKey, rotateKey } from "../key/issue.ts";
+import { logIn, offerLogin } from "../session/log-in.ts";
+
 import { foundTenant, mayClose, recordClosing, registerTenant, shutTenant } from "./rules.ts";
 import { HOME, tenantFold } from "./state.ts";
 
@@ -172,7 +174,7 @@ describe("in a tenant that was closed", () => {
       [given(facts).when(() => "look"), undefined],
     ] as const) {
       const seen = { tenant: "acme", standing: world.state(ACME), roster: world.state(ROSTER) };
-      const [key, history] = [world.state(keyStream(KEY)), world.state(HISTORY)];
+      const [key, history] = [world.state(keyStream(KEY)), world.state(STORE_HISTORY)];
       const held = { ...seen, session: world.state(sessionStream(SESSION)), history };
       for (const holder of [holderOfKey({ ...seen, key }, hash, NOON), holderOfSession(held, hash, NOON)])
         assert.equal("refused" in holder ? holder.refused : undefined, refused);

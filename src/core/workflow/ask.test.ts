@@ -13,8 +13,8 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { ANY_ONE_PERSON } from "../verdict.ts";
 import { askQuestion, reachCheckpoint } from "./ask.ts";
 

@@ -1,13 +1,14 @@
 /** Questions that a workflow puts to people: at a checkpoint, or one of its own. */
 
 import { apartIn, openQuestion, stagesIn } from "../../approvals/rules/ask.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import type { Json } from "../json.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
+import { approvalStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { ApprovalTerms } from "../stages.ts";
-import { approvalStream, workflowStream } from "../stream.ts";
-import type { Artifact } from "../transaction.ts";
+
 import type { Irreversible, ReachedBody } from "./events.ts";
 import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";
 import type { LiveWorkflow } from "./state.ts";

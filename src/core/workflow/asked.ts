@@ -1,5 +1,5 @@
 /** Which checkpoint an agent reached under which request id, and what it handed over: kept whatever became of it. */
-import { digestOf } from "../digest.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
 import type { ReachedBody } from "./events.ts";
 
 export type Asked = {

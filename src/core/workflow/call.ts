@@ -5,12 +5,13 @@
  * C1. Nothing starts for a workflow that is not executing, nor in the name of a process that no longer runs it, or of
  *     another agent than the one that drives it; a compensation starts only while it rolls back.
  */
+
+import { actionStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { settledAnswer } from "../action/settled-answer.ts";
 import type { LiveAction } from "../action/state.ts";
 import type { Within } from "../action/within.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import { actionStream, workflowStream } from "../stream.ts";
+
 import type { CallUndo } from "./events.ts";
 import type { LiveWorkflow } from "./state.ts";
 

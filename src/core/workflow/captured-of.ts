@@ -1,5 +1,5 @@
 /** The way back from a snapshot: what the program had captured, under the names that it had used. */
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { type Captured, MEMORY_NAMES } from "./snapshot.ts";
 
 type Names = ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../errors.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { checkCaptured } from "./check-captured.ts";
 
 function refusal(value: unknown): string {

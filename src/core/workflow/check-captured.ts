@@ -1,10 +1,11 @@
 /** What a program hands to a checkpoint, checked before anything is stored: a misspelt field would be lost in silence. */
 
+import { frozenJson } from "../../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { noField } from "../../kernel/fields.ts";
-import { frozenJson } from "../canonical-json.ts";
-import { shown } from "../error-text.ts";
-import { HoldpointError, isHoldpointError } from "../errors.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import type { Captured, CapturedApiCall, CapturedMemory, CapturedResources } from "./snapshot.ts";
 import { MEMORY_NAMES } from "./snapshot.ts";
 
@@ -90,7 +91,7 @@ function wrong(what: string): never {
 }
 
 /** The value as an error shows it: data as JSON, not as `[object Object]`. */
-const said = (value: Json): string => shown(JSON.stringify(value));
+const said = (value: Json): string => displayValue(JSON.stringify(value));
 
 function check(path: string, value: Json, shape: Shape): void {
   if ("isRight" in shape) {

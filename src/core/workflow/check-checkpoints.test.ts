@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type ErrorCode, isHoldpointError } from "../errors.ts";
+import { type ErrorCode, isHoldpointError } from "../../kernel/errors.ts";
 import { checkCheckpoints } from "./check-checkpoints.ts";
 
 function refusal(

@@ -1,8 +1,9 @@
 /** A workflow's checkpoints, checked when they are declared: a mistake is said then, not when an agent stands before one. */
 
+import { HoldpointError } from "../../kernel/errors.ts";
 import { fieldFault, isPlainObject } from "../../kernel/fields.ts";
-import { shown } from "../error-text.ts";
-import { HoldpointError } from "../errors.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { unmeetable, writtenTerms } from "../stages.ts";
 import {
   type CheckpointConditions,
@@ -122,7 +123,8 @@ function checkFields(whose: string, given: unknown, rules: Readonly<Record<strin
   const said = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [field, value] of said) {
     const rule = rules[field];
-    if (rule?.isRight(value) !== true) wrong(`${whose}: "${field}" ${rule?.what}, not "${shown(value)}".`);
+    if (rule?.isRight(value) !== true)
+      wrong(`${whose}: "${field}" ${rule?.what}, not "${displayValue(value)}".`);
   }
   return Object.fromEntries(said);
 }
@@ -154,7 +156,7 @@ function checkConditions(whose: string, when: Fields): CheckpointConditions {
 function checkOne(given: unknown, index: number, requester: readonly string[]): CheckpointDefinition {
   const name = isFields(given) ? given["name"] : undefined;
   const isNamed = typeof name === "string" && name !== "";
-  const whose = isNamed ? `The checkpoint "${shown(name)}"` : `The checkpoint number ${index + 1}`;
+  const whose = isNamed ? `The checkpoint "${displayValue(name)}"` : `The checkpoint number ${index + 1}`;
   const fields = checkFields(whose, given, DEFINITION) as {
     readonly [field in keyof CheckpointDefinition]: unknown;
   };
@@ -169,7 +171,7 @@ function checkOne(given: unknown, index: number, requester: readonly string[]): 
 function checkUnique(list: readonly CheckpointDefinition[], field: "name" | "id"): void {
   const values = list.flatMap((one) => one[field] ?? []);
   const twice = values.find((value, index) => values.indexOf(value) !== index);
-  if (twice !== undefined) wrong(`Two checkpoints have the ${field} "${shown(twice)}".`);
+  if (twice !== undefined) wrong(`Two checkpoints have the ${field} "${displayValue(twice)}".`);
 }
 
 function checkList(given: readonly unknown[], requester: readonly string[]): readonly CheckpointDefinition[] {
@@ -185,7 +187,7 @@ function checkList(given: readonly unknown[], requester: readonly string[]): rea
 
 function checkSet(complexity: string, given: unknown, requester: readonly string[]): CheckpointSet {
   if (!COMPLEXITIES.some((one) => one === complexity))
-    wrong(`"${shown(complexity)}" is not a complexity; there are ${COMPLEXITIES.join(", ")}.`);
+    wrong(`"${displayValue(complexity)}" is not a complexity; there are ${COMPLEXITIES.join(", ")}.`);
   const set = checkFields(`The set "${complexity}"`, given, SET) as Partial<CheckpointSet>;
   if (set.checkpoints === undefined) return wrong(`The set "${complexity}" has no list of checkpoints.`);
   return { ...set, checkpoints: checkList(set.checkpoints, requester) };

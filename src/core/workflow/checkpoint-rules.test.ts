@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Money } from "../money.ts";
+import type { Money } from "../../kernel/money.ts";
 import { type CheckpointFacts, type CheckpointWhen, whetherToAsk } from "./checkpoint-rules.ts";
 
 const usd = (micros: bigint): Money => ({ currency: "USD", micros });

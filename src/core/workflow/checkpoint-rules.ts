@@ -4,9 +4,11 @@
  * K1. Whatever is not known counts as a reason to ask: a checkpoint that nobody declared, a figure that nobody gave, a
  *     condition that fails.
  */
-import { errorText } from "../error-text.ts";
-import type { JsonObject } from "../json.ts";
-import { type Money, moneyText } from "../money.ts";
+
+import type { JsonObject } from "../../kernel/json.ts";
+import { type Money, moneyText } from "../../kernel/money.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import type { ApproverRule, OnTimeout, PolicyInput, StageRule, Verdict } from "../verdict.ts";
 import type { Declared } from "./events.ts";
 import type { Captured } from "./snapshot.ts";

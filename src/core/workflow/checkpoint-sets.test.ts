@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../errors.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { checkCheckpoints } from "./check-checkpoints.ts";
 import type { CheckpointSets } from "./checkpoint-rules.ts";
 import { adaptiveCheckpoints, checkpointNamed, chosenSet } from "./checkpoint-sets.ts";

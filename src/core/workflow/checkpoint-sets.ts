@@ -1,7 +1,9 @@
 /** Which checkpoints are in force: all that are declared, or those for tasks as complex as this one. */
-import { shown } from "../error-text.ts";
-import { HoldpointError } from "../errors.ts";
-import type { Money } from "../money.ts";
+
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Money } from "../../kernel/money.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import {
   type CheckpointDefinition,
   type CheckpointSet,
@@ -33,7 +35,7 @@ export function chosenSet(given: Checkpoints, complexity: string | null = null):
   const set = chosen === undefined ? undefined : given[chosen];
   if (set === undefined)
     return wrong(
-      `There is no set of checkpoints for "${shown(complexity)}"; there are ${declared.join(", ")}.`,
+      `There is no set of checkpoints for "${displayValue(complexity)}"; there are ${declared.join(", ")}.`,
     );
   const kept = new Set(namesOf(set));
   const all = new Set(declared.flatMap((one) => namesOf(given[one])));

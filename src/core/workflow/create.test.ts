@@ -12,11 +12,12 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
-import type { JsonObject } from "../json.ts";
-import { workflowStream } from "../stream.ts";
+
 import { type Creation, createWorkflow, spawnChild } from "./create.ts";
 
 const OTHER = "wf_00000000000000000000000009";

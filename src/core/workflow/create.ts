@@ -3,11 +3,11 @@
  *
  * B1. A name (its request id, or the operation that spawns it) leads to one workflow for ever: asking again answers the same.
  */
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import { workflowStream } from "../stream.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { CreatedBody } from "./events.ts";
 import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";
 import type { LiveWorkflow } from "./state.ts";

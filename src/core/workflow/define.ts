@@ -4,9 +4,11 @@
  * D1. What the definition adds is said once, in the commit in which the workflow begins.
  * D2. An input that does not fit ends it, with what is wrong in words. Nothing of it has begun then.
  */
-import type { Draft, Need } from "../draft.ts";
-import type { Json } from "../json.ts";
-import { workflowStream } from "../stream.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { DefinedBody } from "./events.ts";
 import { type Failure, failWorkflow } from "./fail.ts";
 import type { LiveWorkflow } from "./state.ts";

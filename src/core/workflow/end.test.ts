@@ -15,8 +15,8 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { cancelWorkflow, completeWorkflow, failRun } from "./end.ts";
 
 const failure = { code: "error", reason: "no", by: "workflow", report: null } as const;

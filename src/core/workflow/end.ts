@@ -1,10 +1,10 @@
 /** The end of a workflow: completed, failed, or cancelled by somebody. A move that the states do not allow is recorded. */
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import { recordRefusal } from "../record-refusal.ts";
-import { workflowStream } from "../stream.ts";
-import { type Via, viaField } from "../via.ts";
+
+import type { Json } from "../../kernel/json.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import { appendRefusal, type Draft, type Need } from "../../kernel/transaction.ts";
+
 import type { Turned } from "./call.ts";
 import type { RollbackReport } from "./events.ts";
 import { type Failure, failWorkflow, lockParent, tellParent } from "./fail.ts";
@@ -67,7 +67,7 @@ export function refuseMove(
 ): RefusedMove {
   const ref = workflowStream(workflow);
   const event = { type: "workflow.refused", tv: 1, body: { asked, by, status, reason } };
-  const isRecorded = recordRefusal(draft, ref, draft.state(ref) as LiveWorkflow, event);
+  const isRecorded = appendRefusal(draft, ref, draft.state(ref) as LiveWorkflow, event);
   return { kind: "refused", status, reason, isRecorded };
 }
 
@@ -91,7 +91,7 @@ export function cancelWorkflow(
   const report = back?.report ?? null;
   const more = failWorkflow(draft, workflow, {
     ...{ code: "cancelled", reason, by, report },
-    ...viaField(command),
+    ...channelField(command),
   });
   return more ?? { kind: "done", status: "failed" };
 }

@@ -1,8 +1,9 @@
 /** Every fact that a workflow's stream can hold. What its actions did stands in their own streams, named from here. */
-import type { Json } from "../json.ts";
-import type { MoneyJson } from "../money.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { MoneyJson } from "../../kernel/money.ts";
+import type { Via } from "../../kernel/principal.ts";
+
 import type { ApproverRule, OnTimeout, StageRule } from "../verdict.ts";
-import type { Via } from "../via.ts";
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 

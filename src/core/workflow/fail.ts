@@ -5,10 +5,11 @@
  * E2. Nobody is left with a question about a workflow that is over.
  */
 import { withdrawApproval } from "../../approvals/rules/end.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { Json } from "../json.ts";
-import { approvalStream, workflowStream } from "../stream.ts";
-import type { Via } from "../via.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Via } from "../../kernel/principal.ts";
+import { approvalStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { FailureCode, Irreversible, RollbackReport } from "./events.ts";
 import type { LiveWorkflow } from "./state.ts";
 

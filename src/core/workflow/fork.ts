@@ -4,8 +4,10 @@
  * F1. What a fork has borrowed is not undone behind its back: nobody forks over a rollback, and nobody rolls back over a
  *     fork that has not failed.
  */
-import type { Draft, Need } from "../draft.ts";
-import { workflowStream } from "../stream.ts";
+
+import { workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { type Creation, createWorkflow } from "./create.ts";
 import type { Fork } from "./events.ts";
 import { lockWorkflow } from "./run.ts";

@@ -1,7 +1,14 @@
 /** What holds something up that a workflow waits with: the stream that has to move before it can go on. */
+
+import type { Refusal } from "../../kernel/refusals.ts";
+import {
+  budgetStream,
+  parseStreamRef,
+  type StreamRef,
+  streamName,
+  switchStream,
+} from "../../kernel/stream.ts";
 import type { BudgetState } from "../budget.ts";
-import type { Refusal } from "../refusal.ts";
-import { budgetStream, type StreamRef, streamName, streamRef, switchStream } from "../stream.ts";
 
 type Obstacle = StreamRef<"switch"> | StreamRef<"budget">;
 
@@ -15,7 +22,7 @@ export function heldOn({ by }: Pick<Refusal, "by">): string {
 
 /** undefined: something that cannot be looked at from here. */
 export function obstacleOf(on: string): Obstacle | undefined {
-  return /^(switch|budget)\/./.test(on) ? (streamRef(on) as Obstacle) : undefined;
+  return /^(switch|budget)\/./.test(on) ? (parseStreamRef(on) as Obstacle) : undefined;
 }
 
 /** What may still be reserved; 0 where nothing may. */

@@ -6,9 +6,11 @@
  * U2. What is under way is waited for, and what is in doubt is found out, before anything is undone.
  * U3. It ends when everything was undone, could not be, or has no undo; the report says which.
  */
+
+import { actionStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { ActionState } from "../action/state.ts";
-import type { Draft, Need } from "../draft.ts";
-import { actionStream, workflowStream } from "../stream.ts";
+
 import { settleCall } from "./call.ts";
 import type { CallUndo, Irreversible, RollbackReport } from "./events.ts";
 import { endRollback, type RolledBack } from "./rollback.ts";

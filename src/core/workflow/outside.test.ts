@@ -25,10 +25,11 @@ import {
   started,
   WORKFLOW,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import { reportOutcome } from "../action/report.ts";
-import type { Draft } from "../draft.ts";
-import type { JsonObject } from "../json.ts";
+
 import { createWorkflow } from "./create.ts";
 import {
   completeOutside,

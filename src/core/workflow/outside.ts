@@ -9,12 +9,12 @@
  * D4. Nor while it has not passed each checkpoint that was declared to ask people, in what stands of it: its agent does not go
  *     around them. It may fail, and be ended, at any time.
  */
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import { actionStream, approvalStream, workflowStream } from "../stream.ts";
-import type { Artifact } from "../transaction.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
+import { actionStream, approvalStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { askAbout, type Question } from "./ask.ts";
 import { isSameAsked } from "./asked.ts";
 import { settleCall } from "./call.ts";

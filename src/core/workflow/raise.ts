@@ -4,10 +4,12 @@
  * M1. It stops a workflow that executes, between two operations: nothing new begins from its commit on; what has begun ends.
  * M2. It is no operation: it has no place in what a replay is answered from, and no rollback leads back to it.
  */
-import type { Draft, Need } from "../draft.ts";
-import type { JsonObject } from "../json.ts";
-import { approvalStream, workflowStream } from "../stream.ts";
-import type { Artifact } from "../transaction.ts";
+
+import type { JsonObject } from "../../kernel/json.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
+import { approvalStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { ANY_ONE_PERSON } from "../verdict.ts";
 import { askAbout } from "./ask.ts";
 import { checkpointId } from "./checkpoint-sets.ts";

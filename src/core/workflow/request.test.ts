@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AGENT, ANN, EPOCH, epochOpen } from "../../../tests/fixtures/rules.ts";
 import { created, creation, flow, started, WORKFLOW } from "../../../tests/fixtures/workflow-rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, type World } from "../../testing/given.ts";
-import { digestOf } from "../digest.ts";
-import type { Draft } from "../draft.ts";
-import type { JsonObject } from "../json.ts";
-import { workflowStream } from "../stream.ts";
+
 import type { Creation } from "./create.ts";
 import { createWorkflow } from "./create.ts";
 import type { Defining } from "./define.ts";

@@ -5,12 +5,13 @@
  *     a conflict.
  * Q2. None is made in a tenant that was closed.
  */
-import { digestOf } from "../digest.ts";
-import type { Draft, Need } from "../draft.ts";
-import { isPerson } from "../principal.ts";
-import { workflowStream } from "../stream.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { ownStanding } from "../tenant/state.ts";
-import { type Via, viaField } from "../via.ts";
+
 import { type Created, type Creation, createWorkflow } from "./create.ts";
 import type { LiveWorkflow } from "./state.ts";
 
@@ -36,7 +37,7 @@ export function requestWorkflow(
   if (made.kind === "existing")
     return isFor(draft, workflow, creation.body.requester) ? made : { kind: "conflict", workflow };
   const given = digestOf((draft.state(workflowStream(workflow)) as LiveWorkflow).input);
-  const body = { by: asking.by, given, ...viaField(asking) };
+  const body = { by: asking.by, given, ...channelField(asking) };
   draft.append(workflowStream(workflow), [{ type: "workflow.requested", tv: 1, body }]);
   return made;
 }

@@ -1,5 +1,5 @@
 /** What a workflow's state keeps of having been asked for by its name. */
-import { HoldpointError } from "../errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { WorkflowEvent } from "./events.ts";
 
 export type KeepsRequest = {

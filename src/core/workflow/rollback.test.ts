@@ -15,8 +15,8 @@ import {
   waitingWorld,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import type { RollbackReport } from "./events.ts";
 import { endRollback, nextAttempt, rollBack, rollBackRun, targetOf } from "./rollback.ts";
 

@@ -5,10 +5,11 @@
  *     back already.
  * G2. It ends only when every effect in its range was undone, could not be undone, or has no undo; the report says which.
  */
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import { actionStream, workflowStream } from "../stream.ts";
-import { type Via, viaField } from "../via.ts";
+
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { actionStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { settleCall, type Turned } from "./call.ts";
 import { type Asked, type Command, type Ended, refuseMove } from "./end.ts";
 import type { FailureCode, RollbackReport } from "./events.ts";
@@ -51,7 +52,16 @@ export function beginRollback(
   const { by, reason, after, scope, rejected } = plan;
   const more = withdrawQuestion(draft, draft.state(ref) as LiveWorkflow, by, reason);
   if (more !== undefined) return more;
-  const body = { to: target.op, toSeq: target.seq, by, reason, after, scope, rejected, ...viaField(plan) };
+  const body = {
+    to: target.op,
+    toSeq: target.seq,
+    by,
+    reason,
+    after,
+    scope,
+    rejected,
+    ...channelField(plan),
+  };
   draft.append(ref, [{ type: "rollback.began", tv: 1, body }]);
   return undefined;
 }
@@ -79,7 +89,7 @@ export function rollBack(
   if (borrower !== undefined)
     return refused(`the fork ${borrower.fork} goes on from what would be undone: cancel it first`);
   const { by, reason, to, after } = command;
-  const plan = { to, by, reason, after, scope: "all", rejected: null, ...viaField(command) } as const;
+  const plan = { to, by, reason, after, scope: "all", rejected: null, ...channelField(command) } as const;
   return beginRollback(draft, command.workflow, plan, target) ?? { kind: "done", status: "rolling_back" };
 }
 

@@ -11,8 +11,8 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { type Facts, recordFacts, suspend, takeRun } from "./run.ts";
 
 const takes =

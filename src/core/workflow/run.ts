@@ -8,9 +8,10 @@
  * V5. One that was asked for by its name begins in the commit that says what its definition adds; one whose input does not fit
  *     that fails there and then.
  */
-import type { Draft, Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
-import { type StreamRef, workflowStream } from "../stream.ts";
+
+import { type NewEvent, type StreamRef, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { Turned } from "./call.ts";
 import { type Defining, takeUpRequest } from "./define.ts";
 import type { Wait } from "./events.ts";

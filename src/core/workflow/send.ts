@@ -4,12 +4,13 @@
  * Y1. What it sends comes to be in the commit in which its stream says so, and is sent once however often it is replayed.
  * Y2. Whoever ends the intent tells the workflow in the same commit; one that is over already is told at once.
  */
-import { digestOf } from "../digest.ts";
-import { type Draft, isNeed, type Need } from "../draft.ts";
-import type { NewEvent } from "../event.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+
 import { awaitIntent } from "../intent/await.ts";
 import { type Sending, sendIntent } from "../intent/send.ts";
-import { workflowStream } from "../stream.ts";
+
 import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";
 
 export type NotSent = { readonly kind: "unmeetable"; readonly reason: string };

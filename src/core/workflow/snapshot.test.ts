@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { canonicalJson } from "../canonical-json.ts";
-import type { JsonObject } from "../json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+
 import { capturedOf } from "./captured-of.ts";
 import { checkCaptured } from "./check-captured.ts";
 import { type Captured, snapshotOf, snapshotUri } from "./snapshot.ts";

@@ -4,7 +4,7 @@
  * Names are camelCase in a program and snake_case in the stored JSON. Only names of ours are spelled anew: what stands
  * inside a program's own objects is stored key by key as it was given.
  */
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 
 /** An agent's memory: three parts that people are shown by name, and whatever else it wants back after a rollback. */
 export type CapturedMemory = {

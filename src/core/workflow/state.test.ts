@@ -12,9 +12,10 @@ import {
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
 import { cancel, expireIfDue } from "../../approvals/rules/end.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
-import { isHoldpointError } from "../errors.ts";
+
 import { reachCheckpoint } from "./ask.ts";
 import { cancelWorkflow, completeWorkflow, failRun } from "./end.ts";
 import { endRollback, rollBack, rollBackRun } from "./rollback.ts";

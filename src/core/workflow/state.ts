@@ -10,11 +10,12 @@
  *     One that was asked for by its name is run when its definition has said what it adds, and not before.
  * W3. A rollback starts a new generation; what it went back over is never replayed.
  */
-import { HoldpointError } from "../errors.ts";
-import { bodyOf, type Fold, type RecordedEvent } from "../event.ts";
-import type { Json } from "../json.ts";
-import { type Refused, withRefusal } from "../refusals.ts";
-import { withoutVia } from "../via.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { withoutChannel } from "../../kernel/principal.ts";
+import { type WithRefusals, withRefusal } from "../../kernel/refusals.ts";
+import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
+
 import { type KeepsAsked, namedIn, withAsked } from "./asked.ts";
 import { type KeepsBegun, withBegun } from "./begun.ts";
 import { type CheckpointTally, counted, NOTHING_YET } from "./checkpoint-tally.ts";
@@ -108,7 +109,7 @@ export type LiveWorkflow = CreatedBody &
   KeepsAsked &
   KeepsBegun &
   KeepsRequest &
-  Refused & {
+  WithRefusals & {
     readonly status: WorkflowStatus;
     readonly createdAt: number;
     readonly changedAt: number;
@@ -317,7 +318,7 @@ function rolledBack(state: LiveWorkflow, body: WorkflowEventOf<"rollback.ended">
 function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEvent) {
   switch (event.type) {
     case "rollback.began":
-      return woken({ ...moved(state, "rolling_back"), rollback: withoutVia(event.body), pending: null });
+      return woken({ ...moved(state, "rolling_back"), rollback: withoutChannel(event.body), pending: null });
     case "rollback.ended":
       return said(rolledBack(state, event.body), 1, 0);
     case "workflow.settling":
@@ -327,7 +328,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
       return { ...moved(state, "completed"), runner: null, isReady: false, wakeAt: null, waits: [], end };
     }
     case "workflow.failed": {
-      const end = { status: "failed", at, ...withoutVia(event.body) } as const;
+      const end = { status: "failed", at, ...withoutChannel(event.body) } as const;
       // Of a rollback that was broken off nobody knows how far it came: nothing begins again in its range.
       const passed = state.passed.filter(({ seq }) => seq <= (state.rollback?.toSeq ?? seq));
       const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, passed, end };
@@ -346,7 +347,7 @@ export const workflowFold: Fold<WorkflowState> = {
   initial: { status: "none" },
   isOver: (state) => state.status === "completed" || state.status === "failed",
   evolve(state, recorded) {
-    const body = bodyOf("A workflow", recorded, WORKFLOW_EVENTS);
+    const body = eventBody("A workflow", recorded, WORKFLOW_EVENTS);
     const event = { type: recorded.type, tv: 1, body } as unknown as WorkflowEvent;
     if (state.status === "none") {
       if (event.type === "workflow.created") return created(event.body, recorded);

@@ -1,7 +1,9 @@
 /** What became of an intent reaches the workflows that wait for it, and the one that sent it, in the same commit. */
-import type { Draft } from "../draft.ts";
+
+import { workflowStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import type { LiveIntent } from "../intent/state.ts";
-import { workflowStream } from "../stream.ts";
+
 import type { Lineage } from "./events.ts";
 
 /** The caller has locked the workflow, and the intent is over. */

@@ -12,8 +12,8 @@ import {
   waitingWorld,
 } from "../../../tests/fixtures/workflow-rules.ts";
 import { cancel, expireIfDue } from "../../approvals/rules/end.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Draft } from "../draft.ts";
 import { ANY_ONE_PERSON } from "../verdict.ts";
 import { askQuestion } from "./ask.ts";
 

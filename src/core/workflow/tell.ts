@@ -7,10 +7,11 @@
 import { isAskerOrDecider } from "../../approvals/rules/end.ts";
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
 import { isGiven, type LiveApproval, notesIn } from "../../approvals/state.ts";
+import { actionStream, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { reviewEdit } from "../action/edit.ts";
 import { refuseEnded } from "../action/refuse.ts";
-import type { Draft, Need } from "../draft.ts";
-import { actionStream, workflowStream } from "../stream.ts";
+
 import type { CheckpointDecision } from "./events.ts";
 import { failWorkflow } from "./fail.ts";
 import { beginRollback, codeOf, nextAttempt, targetOf } from "./rollback.ts";

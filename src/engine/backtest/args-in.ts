@@ -1,5 +1,6 @@
-import { isHoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
 

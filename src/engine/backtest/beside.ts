@@ -7,13 +7,13 @@
  */
 import { documentsNamed } from "../../core/action/review-facts.ts";
 import type { RecordedReview } from "../../core/backtest/heard.ts";
-import { isHoldpointError } from "../../core/errors.ts";
 import { compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
 import { type Asked, UNDO_NOT_NAMED } from "../../core/policy/tool-pattern.ts";
 import { remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import type { Store } from "../../stores/store.ts";
 import type { Candidate } from "./candidate.ts";
 import { getPolicy, policyNames } from "./kept-policies.ts";

@@ -1,9 +1,9 @@
 /** A policy on trial: asked about recorded actions, with the schemas that the journal kept. */
-import type { Json, JsonObject } from "../../core/json.ts";
+
 import type { Asked } from "../../core/policy/tool-pattern.ts";
-import { parseJson } from "../../core/strict-json.ts";
 import type { Validation } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import type { Store } from "../../stores/store.ts";
 import { issueText } from "../stored-schema.ts";
 

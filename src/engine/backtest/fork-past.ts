@@ -1,11 +1,11 @@
 /** What a forked workflow begins with: the calls that its origin had settled by then, as they stood then. */
 import { isCall, pastCall } from "../../core/action/review.ts";
 import { type ActionState, actionFold } from "../../core/action/state.ts";
-import { isHoldpointError } from "../../core/errors.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { actionStream } from "../../core/stream.ts";
 import type { PastCall } from "../../core/verdict.ts";
 import type { Fork } from "../../core/workflow/events.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import { noteOrigin } from "../past-calls.ts";
 

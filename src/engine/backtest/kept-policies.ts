@@ -1,7 +1,8 @@
 /** The policies that were put in force: their versions over time, who judges by them, and the documents that the journal kept. */
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { policyStream } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { policyStream } from "../../kernel/stream.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
 import { eachRow } from "../row-pages.ts";

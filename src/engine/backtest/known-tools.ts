@@ -1,7 +1,8 @@
 /** The tools that a journal knows: who was called, of which class, and the schemas that were kept when people were asked. */
 import type { LiveAction } from "../../core/action/state.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { actionStream } from "../../core/stream.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+
 import type { Store, ViewRow } from "../../stores/store.ts";
 import { readState } from "../read-state.ts";
 import { eachRow } from "../row-pages.ts";

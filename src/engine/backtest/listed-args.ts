@@ -1,7 +1,9 @@
 /** What the actions of a list were proposed with: as much of it as somebody looks at. */
-import type { Json } from "../../core/json.ts";
-import { shortFirst } from "../../core/short-first.ts";
-import { actionStream } from "../../core/stream.ts";
+
+import { shortFieldsFirst } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { atOnce, type Pace } from "../pace.ts";
 import { argsIn } from "./args-in.ts";
@@ -18,7 +20,7 @@ async function proposedWith(place: Place, action: string): Promise<ListedArgs | 
   if (first === undefined || first.body === null) return null;
   const args = await argsIn(place, (JSON.parse(first.body) as { readonly args: Json }).args);
   if (args === undefined) return null;
-  const text = shortFirst(args);
+  const text = shortFieldsFirst(args);
   return { text: text.slice(0, MOST_CHARACTERS).toWellFormed(), characters: text.length };
 }
 

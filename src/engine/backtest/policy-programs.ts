@@ -1,6 +1,7 @@
 /** Which programs judge by a version of a policy, and which did: from the policy's stream and those of their epochs. */
-import type { JsonObject } from "../../core/json.ts";
-import { epochStream } from "../../core/stream.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { epochStream } from "../../kernel/stream.ts";
+
 import type { JournalEntry, Store } from "../../stores/store.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };

@@ -19,11 +19,12 @@ import {
   reportOf,
   type Tally,
 } from "../../core/backtest/tally.ts";
-import { digestOf } from "../../core/digest.ts";
-import type { Json } from "../../core/json.ts";
 import type { Asked } from "../../core/policy/tool-pattern.ts";
 import { type Review, reviewAction } from "../../core/review.ts";
-import { isArtifactRef } from "../../core/stored-value.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { argsIn } from "./args-in.ts";
 import { type Judge, type Panel, type Panels, panelsOf } from "./beside.ts";

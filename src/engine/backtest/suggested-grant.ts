@@ -1,6 +1,6 @@
 /** A suggestion as a standing grant: for a week, as often and as much as in the busiest one. */
 import type { Suggestion } from "../../core/backtest/suggest.ts";
-import type { Money } from "../../core/money.ts";
+import type { Money } from "../../kernel/money.ts";
 import { reasonOf } from "./suggested-text.ts";
 
 export const GRANTED_DAYS = 7;

@@ -1,7 +1,7 @@
 /** A suggestion in words, and as a rule to paste: for the terminal and for the page alike. */
 import type { Suggestion } from "../../core/backtest/suggest.ts";
 import { type Narrowing, otherTools, type SuggestedRule } from "../../core/backtest/suggested-rule.ts";
-import { visible } from "../../core/visible.ts";
+import { visible } from "../../kernel/text.ts";
 import type { TriedRule } from "./try-rules.ts";
 
 export function headline({ tool, agent, when, approved }: Suggestion): string {

@@ -1,7 +1,7 @@
 /** What changed verdicts come to, in words: money that was declared, and an argument that was asked for. */
 import type { Transition } from "../../core/backtest/report.ts";
-import { type MoneyJson, moneyText } from "../../core/money.ts";
-import { visible } from "../../core/visible.ts";
+import { type MoneyJson, moneyText } from "../../kernel/money.ts";
+import { visible } from "../../kernel/text.ts";
 
 const text = ({ currency, micros }: MoneyJson): string =>
   visible(moneyText({ currency, micros: BigInt(micros) }));

@@ -2,10 +2,10 @@
 import { askedAs, type Heard, type RecordedReview } from "../../core/backtest/heard.ts";
 import { startReplay } from "../../core/backtest/replay.ts";
 import { tapeEntry } from "../../core/backtest/tape.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import type { Asked } from "../../core/policy/tool-pattern.ts";
-import { actionStream, type StreamRef, workflowStream } from "../../core/stream.ts";
 import type { PolicyInput } from "../../core/verdict.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { actionStream, type StreamRef, workflowStream } from "../../kernel/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import { loadValue } from "../read-state.ts";
 import { findAction } from "../receipts.ts";

@@ -5,7 +5,7 @@
  * R2. Beside other work, and no longer than the instance is open.
  * R3. Kept in memory and nowhere else: the latest few, for an hour.
  */
-import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { paceOf } from "../pace.ts";
 import { policyOnTrial } from "../policy/policy-on-trial.ts";
 import { freshId, type Runtime } from "../runtime.ts";

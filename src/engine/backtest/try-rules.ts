@@ -18,14 +18,15 @@ import {
   type SuggestedRule,
   withRule,
 } from "../../core/backtest/suggested-rule.ts";
-import { isJsonObject } from "../../core/json.ts";
 import { compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
 import { overArguments } from "../../core/policy/expression.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
 import { reviewAction } from "../../core/review.ts";
-import { isArtifactRef } from "../../core/stored-value.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { type Judge, keptDocument, namedIn, together } from "./beside.ts";
 import { type Validators, validatorsOf } from "./candidate.ts";

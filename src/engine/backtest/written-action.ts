@@ -1,8 +1,9 @@
 /** An action that nobody proposed, as somebody writes it down to see what a policy would say of it. */
-import type { Json } from "../../core/json.ts";
+
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import type { PolicyInput } from "../../core/verdict.ts";
+import type { Json } from "../../kernel/json.ts";
 
 /** Whoever it is. */
 export const SOMEONE = "agent:someone";

@@ -11,12 +11,13 @@
  */
 import { type Fault, type Holder, holderOfSession, holdersOfKey } from "../../core/credential.ts";
 import { readText } from "../../core/key/key-text.ts";
-import { isSameHash } from "../../core/same-hash.ts";
 import { readSession } from "../../core/session/session-text.ts";
-import { HISTORY, keyStream, ROSTER, sessionStream, tenantStream } from "../../core/stream.ts";
-import type { Sight } from "../../core/transaction.ts";
+import { isSameHash } from "../../kernel/canonical-json.ts";
+import { type Clock, stopwatch } from "../../kernel/clock.ts";
+import { keyStream, ROSTER, STORE_HISTORY, sessionStream, tenantStream } from "../../kernel/stream.ts";
+import type { DecisionScope } from "../../kernel/transaction.ts";
+
 import type { Store } from "../../stores/store.ts";
-import { type Clock, stopwatch } from "../clock.ts";
 
 type Place = { readonly store: Store; readonly clock: Clock };
 
@@ -67,7 +68,7 @@ type Asked = { readonly tenant: string; readonly id: string; readonly hash: stri
 
 function lookOf({ id, tenant }: Asked): {
   needs: Parameters<Store["transact"]>[1];
-  see: (sight: Sight) => Seen;
+  see: (sight: DecisionScope) => Seen;
 } {
   const own = tenantStream(tenant);
   if (id.startsWith("key_")) {
@@ -83,13 +84,13 @@ function lookOf({ id, tenant }: Asked): {
   }
   const ref = sessionStream(id);
   return {
-    needs: { read: [ref, ROSTER, HISTORY, own] },
+    needs: { read: [ref, ROSTER, STORE_HISTORY, own] },
     see(sight) {
       const states = {
         ...{ tenant, standing: sight.state(own) },
         session: sight.state(ref),
         roster: sight.state(ROSTER),
-        history: sight.state(HISTORY),
+        history: sight.state(STORE_HISTORY),
       };
       return { now: sight.now, holder: (hash, now) => holderOfSession(states, hash, now) };
     },

@@ -1,10 +1,10 @@
 /** What programs and people say about people and keys, checked before anything is looked at. */
-import { shown } from "../../core/error-text.ts";
-import { isPerson, isPrincipal } from "../../core/principal.ts";
+
 import { type Member, ROLES, type Role } from "../../core/roster.ts";
 import { isRole, isScope, SCOPES, type Scope } from "../../core/scopes.ts";
-import { visible } from "../../core/visible.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { isPerson, isPrincipal } from "../../kernel/principal.ts";
+import { displayValue, visible } from "../../kernel/text.ts";
 
 /** What there is to choose from, for those who describe what may be sent. */
 export const CHOICES = { roles: ROLES, scopes: SCOPES } as const;
@@ -52,12 +52,13 @@ const MOST_NAME = 100;
 const MOST_GROUPS = 100;
 
 export function checkBy(by: unknown): void {
-  if (!isPrincipal(by) || !isPerson(by)) wrong(`"${shown(by)}" is not a person: write person:<name>.`);
+  if (!isPrincipal(by) || !isPerson(by))
+    rejectInput(`"${displayValue(by)}" is not a person: write person:<name>.`);
 }
 
 export function checkPerson(person: unknown): string {
   if (isPrincipal(person) && isPerson(person)) return person;
-  return wrong(`"${shown(person)}" is not a person: write person:<name>.`);
+  return rejectInput(`"${displayValue(person)}" is not a person: write person:<name>.`);
 }
 
 /** Names that look alike or hide something are no names: nothing in it that cannot be seen. */
@@ -66,20 +67,24 @@ const isPlain = (text: string): boolean => visible(text) === text;
 function checkName(what: string, name: unknown): void {
   const isText = typeof name === "string" && name.trim() !== "" && name.length <= MOST_NAME;
   if (!isText || !name.isWellFormed() || !isPlain(name))
-    wrong(`${what} is a text of at most ${MOST_NAME} characters in one line, all of which can be seen.`);
+    rejectInput(
+      `${what} is a text of at most ${MOST_NAME} characters in one line, all of which can be seen.`,
+    );
 }
 
 function checkRoles(roles: unknown): void {
-  if (!Array.isArray(roles)) wrong("Roles are a list.");
+  if (!Array.isArray(roles)) rejectInput("Roles are a list.");
   const odd = (roles as readonly unknown[]).find((role) => !isRole(role));
   if (odd !== undefined)
-    wrong(`"${shown(odd)}" is no role: there are admin, poster, executor, supervisor, verifier and auditor.`);
+    rejectInput(
+      `"${displayValue(odd)}" is no role: there are admin, poster, executor, supervisor, verifier and auditor.`,
+    );
 }
 
 function checkGroups(groups: unknown): void {
   const isList = Array.isArray(groups) && groups.length <= MOST_GROUPS;
   if (!isList || !groups.every((one) => typeof one === "string" && GROUP.test(one)))
-    wrong(
+    rejectInput(
       `Groups are a list of at most ${MOST_GROUPS} names of letters, digits, hyphens, dots and underscores.`,
     );
 }
@@ -87,7 +92,7 @@ function checkGroups(groups: unknown): void {
 function checkMember({ name, mail, roles, groups }: Partial<Member>): void {
   if (name !== undefined) checkName("A person's name", name);
   if (mail !== undefined && mail !== null && !(typeof mail === "string" && MAIL.test(mail)))
-    wrong(`"${shown(mail)}" is not a mail address.`);
+    rejectInput(`"${displayValue(mail)}" is not a mail address.`);
   if (roles !== undefined) checkRoles(roles);
   if (groups !== undefined) checkGroups(groups);
 }
@@ -96,7 +101,7 @@ const MEMBER = ["name", "mail", "roles", "groups", "by"];
 
 export function checkNewPerson(given: NewPerson): NewPerson {
   const { by, person, ...member } = checkFields("A person", given, ["person", ...MEMBER]);
-  if (!isPlain(checkPerson(person))) wrong(`A person's name has nothing in it that cannot be seen.`);
+  if (!isPlain(checkPerson(person))) rejectInput(`A person's name has nothing in it that cannot be seen.`);
   checkBy(by);
   checkMember(member);
   return { ...given };
@@ -111,7 +116,7 @@ export function checkChange(given: PersonChange): PersonChange {
 
 function checkSpan(what: string, ms: unknown, { from, to }: { from: number; to: number }): void {
   if (!(Number.isSafeInteger(ms) && Number(ms) >= from && Number(ms) <= to))
-    wrong(`${what} is a whole number of milliseconds from ${from} to ${to}.`);
+    rejectInput(`${what} is a whole number of milliseconds from ${from} to ${to}.`);
 }
 
 const LASTING = { from: 1, to: YEARS_10_MS };
@@ -120,7 +125,9 @@ export function checkKeyOffer(given: KeyOffer): KeyOffer {
   const fields = ["principal", "name", "roles", "scopes", "forMs", "by"];
   const { principal, name, roles, scopes, forMs, by } = checkFields("A key", given, fields);
   if (!isPrincipal(principal) || !isPlain(principal))
-    wrong(`"${shown(principal)}" acts for nobody: write agent:<name>, service:<name> or person:<name>.`);
+    rejectInput(
+      `"${displayValue(principal)}" acts for nobody: write agent:<name>, service:<name> or person:<name>.`,
+    );
   checkName("A key's name", name);
   if (roles !== undefined) checkRoles(roles);
   if (scopes !== undefined) checkScopes(scopes);
@@ -130,9 +137,9 @@ export function checkKeyOffer(given: KeyOffer): KeyOffer {
 }
 
 function checkScopes(scopes: unknown): void {
-  if (!Array.isArray(scopes) || scopes.length === 0) wrong("Scopes are a list that is not empty.");
+  if (!Array.isArray(scopes) || scopes.length === 0) rejectInput("Scopes are a list that is not empty.");
   const odd = (scopes as readonly unknown[]).find((scope) => !isScope(scope));
-  if (odd !== undefined) wrong(`"${shown(odd)}" is no scope.`);
+  if (odd !== undefined) rejectInput(`"${displayValue(odd)}" is no scope.`);
 }
 
 export function checkRotation(given: KeyRotation): KeyRotation {
@@ -145,10 +152,11 @@ export function checkRotation(given: KeyRotation): KeyRotation {
 
 export function checkKeyPage(page: KeyPage): KeyPage {
   const { principal, limit, after } = checkFields("A page of keys", page, ["principal", "limit", "after"]);
-  if (principal !== undefined && !isPrincipal(principal)) wrong(`"${shown(principal)}" is not a principal.`);
+  if (principal !== undefined && !isPrincipal(principal))
+    rejectInput(`"${displayValue(principal)}" is not a principal.`);
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 1_000))
-    wrong("A limit is a whole number from 1 to 1000.");
-  if (after !== undefined && typeof after !== "string") wrong(`"after" is a text.`);
+    rejectInput("A limit is a whole number from 1 to 1000.");
+  if (after !== undefined && typeof after !== "string") rejectInput(`"after" is a text.`);
   return page;
 }
 

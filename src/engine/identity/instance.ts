@@ -1,5 +1,5 @@
 /** What an instance offers about people and keys. */
-import { checkFields, checkId } from "../check-call.ts";
+import { checkFields, checkId } from "../../kernel/fields.ts";
 import { findIds } from "../find-ids.ts";
 import type { Opening } from "../instance.ts";
 import type { Said } from "../operate.ts";

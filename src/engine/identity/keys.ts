@@ -1,6 +1,5 @@
 /** API keys: issuing, rotating, revoking and listing them. The text of one is answered once, when it is made. */
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
+
 import type { KeyTerms } from "../../core/key/events.ts";
 import { issueKey, revokeKey, rotateKey } from "../../core/key/issue.ts";
 import {
@@ -13,8 +12,11 @@ import {
 import type { LiveKey } from "../../core/key/state.ts";
 import { ROLES } from "../../core/roster.ts";
 import { SCOPES, type Scope } from "../../core/scopes.ts";
-import { keyStream } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { keyStream } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { checkSaid, type Said } from "../operate.ts";
 import { readStateAt } from "../read-state.ts";
 import { rowPage } from "../row-pages.ts";
@@ -53,7 +55,7 @@ function detailsOf(id: string, key: LiveKey, now: number): ApiKey {
 }
 
 function unknownKey(id: string): HoldpointError {
-  return new HoldpointError("unknown_id", `There is no key ${shown(id)}.`, {
+  return new HoldpointError("unknown_id", `There is no key ${displayValue(id)}.`, {
     next: "`holdpoint keys` lists them.",
   });
 }
@@ -109,7 +111,7 @@ export async function issue(
     by,
     lastsMs: forMs,
     mayGive,
-    ...viaField(offer),
+    ...channelField(offer),
   };
   const answer = await runCommand(hands, { write: [keyStream(id)] }, (draft) => issueKey(draft, command));
   // Whoever looked for it before it was there found none, and that is kept for a while.
@@ -127,7 +129,7 @@ export async function rotate(
   const { by, overlapMs = OVERLAP_MS, forMs } = rotation;
   const next = freshId(hands, "key");
   const { text, hash } = makeSecret(hands, "hpk", next);
-  const command = { key: id, next, hash, overlapMs, lastsMs: forMs, by, mayGive, ...viaField(rotation) };
+  const command = { key: id, next, hash, overlapMs, lastsMs: forMs, by, mayGive, ...channelField(rotation) };
   const needs = { write: [keyStream(id), keyStream(next)] };
   const answer = await runCommand(hands, needs, (draft) => rotateKey(draft, command));
   forgetCredentials(hands.store);
@@ -149,7 +151,7 @@ export async function revoke(
   const { by, reason } = said;
   try {
     const answer = await runCommand(place, { write: [keyStream(id)] }, (draft) =>
-      revokeKey(draft, { key: id, by, reason, ...viaField(said) }),
+      revokeKey(draft, { key: id, by, reason, ...channelField(said) }),
     );
     if (answer.kind === "unknown") throw unknownKey(id);
     if (answer.kind === "not_allowed") throw notAllowed(answer.reason);

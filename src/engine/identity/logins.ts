@@ -1,12 +1,13 @@
 /** Login links, and the sessions that people get by them. */
 import type { Fault } from "../../core/credential.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { hashOfSecret, readText, SECRET_BYTES, secretText } from "../../core/key/key-text.ts";
 import { logIn as begin, endSession as end, offerLogin as offer } from "../../core/session/log-in.ts";
 import { csrfOf, printSession } from "../../core/session/session-text.ts";
 import type { LoginFault } from "../../core/session/state.ts";
-import { loginStream, sessionStream } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { loginStream, sessionStream } from "../../kernel/stream.ts";
+
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { forgetCredentials } from "./authenticate.ts";
@@ -32,7 +33,7 @@ export async function offerLogin(
   checkLinkTime(forMs);
   const id = freshId(hands, "lgn");
   const { text, hash } = makeSecret(hands, "hpl", id);
-  const command = { login: id, person, hash, lastsMs: forMs, by, ...viaField(offered) };
+  const command = { login: id, person, hash, lastsMs: forMs, by, ...channelField(offered) };
   const answer = await runCommand(hands, { write: [loginStream(id)] }, (draft) => offer(draft, command));
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `No link was made: ${answer.reason}.`, {

@@ -1,8 +1,5 @@
 /** The list of people: who is in it, what they are there for, and whether their word counts. */
 
-import type { Draft, Need } from "../../core/draft.ts";
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import {
   addPerson as add,
   addFirstAdmin as addFirst,
@@ -12,8 +9,12 @@ import {
   removePerson as remove,
 } from "../../core/people.ts";
 import type { Member } from "../../core/roster.ts";
-import { ROSTER } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import { checkSaid, type Said } from "../operate.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -31,7 +32,7 @@ export type Person = Member & {
 };
 
 function unknownPerson(person: string): HoldpointError {
-  return new HoldpointError("unknown_id", `${shown(person)} is not in the list of people.`, {
+  return new HoldpointError("unknown_id", `${displayValue(person)} is not in the list of people.`, {
     next: "`holdpoint people` shows it.",
   });
 }
@@ -88,7 +89,7 @@ export async function getPerson(place: Pick<Place, "store" | "tenant">, person: 
 export async function addPerson(place: Place, given: NewPerson & Via): Promise<Person> {
   const { person, by, name = person.slice("person:".length), mail = null, roles = [], groups = [] } = given;
   const member = { name, mail, roles, groups };
-  await decide(place, person, (draft) => add(draft, { person, member, by, ...viaField(given) }));
+  await decide(place, person, (draft) => add(draft, { person, member, by, ...channelField(given) }));
   return getPerson(place, person);
 }
 
@@ -101,14 +102,14 @@ export async function changePerson(place: Place, person: string, given: PersonCh
   const { by, via: _how, ...rest } = given;
   const named = Object.entries(rest).filter(([, value]) => value !== undefined);
   const member = Object.fromEntries(named) as Partial<Member>;
-  const command = { person, member, by, ...viaField(given) };
+  const command = { person, member, by, ...channelField(given) };
   await decide(place, checkPerson(person), (draft) => change(draft, command));
   return getPerson(place, person);
 }
 
 export async function removePerson(place: Place, person: string, said: Said & Via): Promise<void> {
   checkSaid(said);
-  const command = { person, by: said.by, reason: said.reason, ...viaField(said) };
+  const command = { person, by: said.by, reason: said.reason, ...channelField(said) };
   await decide(place, checkPerson(person), (draft) => remove(draft, command));
 }
 
@@ -120,6 +121,6 @@ export async function setStanding(
   checkSaid(command);
   const { by, reason } = command;
   const person = checkPerson(command.person);
-  const saying = { person, suspend, by, reason, ...viaField(command) };
+  const saying = { person, suspend, by, reason, ...channelField(command) };
   await decide(place, person, (draft) => changeStanding(draft, saying));
 }

@@ -1,6 +1,7 @@
 /** A person's sessions, looked at and ended by that person. */
-import { HoldpointError } from "../../core/errors.ts";
-import { sessionStream } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { sessionStream } from "../../kernel/stream.ts";
+
 import { readState } from "../read-state.ts";
 import { eachRow } from "../row-pages.ts";
 import type { Runtime } from "../runtime.ts";

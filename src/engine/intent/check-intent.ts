@@ -1,9 +1,10 @@
 /** What programs hand to the verbs of intents, checked before anything is looked at. */
-import { shown } from "../../core/error-text.ts";
+
 import { COMPENSATION, HUMAN_APPROVAL, recipientOf } from "../../core/intent/address.ts";
 import { INTENT_STATUSES, type IntentStatus } from "../../core/intent/state.ts";
-import { isPrincipal } from "../../core/principal.ts";
-import { checkFields, checkId, wrong } from "../check-call.ts";
+import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
+import { isPrincipal } from "../../kernel/principal.ts";
+import { displayValue } from "../../kernel/text.ts";
 
 export type OutgoingIntent = {
   /** What is asked for: `human_approval` asks people, anything else is the recipient's to understand. */
@@ -53,12 +54,12 @@ const SEND = ["intentType", "toAgent", "payload", "requestId", "withinMs", "pare
 function checkText(field: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "string" || value === "" || value.length > 200 || !value.isWellFormed())
-    wrong(`The ${field} of an intent is a text of 1 to 200 characters.`);
+    rejectInput(`The ${field} of an intent is a text of 1 to 200 characters.`);
 }
 
 export function checkSpeaker(by: unknown): void {
   if (by !== undefined && !isPrincipal(by))
-    wrong(`"${shown(by)}" is not a principal: write agent:<name> or person:<name>.`);
+    rejectInput(`"${displayValue(by)}" is not a principal: write agent:<name> or person:<name>.`);
 }
 
 /** The intent as it is given, and for whom it is. */
@@ -69,25 +70,26 @@ export function checkOutgoing(given: OutgoingIntent): OutgoingIntent & { readonl
     SEND,
   );
   if (typeof intentType !== "string" || !TYPE.test(intentType))
-    wrong("The type of an intent is a word of letters and digits, such as human_approval.");
+    rejectInput("The type of an intent is a word of letters and digits, such as human_approval.");
   if (intentType === COMPENSATION)
-    wrong(
+    rejectInput(
       `An intent of the type ${COMPENSATION} is sent by a workflow that goes back, and by nobody else: choose another type.`,
     );
-  if (typeof toAgent !== "string" || toAgent.length > 250) wrong("An intent is sent to agent://<name>.");
+  if (typeof toAgent !== "string" || toAgent.length > 250)
+    rejectInput("An intent is sent to agent://<name>.");
   const to = recipientOf(intentType, toAgent);
   if (to === undefined)
-    return wrong(
+    return rejectInput(
       intentType === HUMAN_APPROVAL
-        ? `"${shown(toAgent)}" names nobody who could approve: write agent://approver, person:<name>, role:<role> or group:<name>.`
-        : `"${shown(toAgent)}" names nobody who could answer: write agent://<name>, service:<name> or person:<name>.`,
+        ? `"${displayValue(toAgent)}" names nobody who could approve: write agent://approver, person:<name>, role:<role> or group:<name>.`
+        : `"${displayValue(toAgent)}" names nobody who could answer: write agent://<name>, service:<name> or person:<name>.`,
     );
   checkText("request id", requestId);
   checkText("parent", parent);
   checkText("correlation", correlation);
   checkSpeaker(from);
   if (withinMs !== undefined && !(Number.isSafeInteger(withinMs) && withinMs > 0))
-    wrong("The time of an intent is a whole number of milliseconds of at least 1.");
+    rejectInput("The time of an intent is a whole number of milliseconds of at least 1.");
   return { ...given, to };
 }
 
@@ -103,11 +105,11 @@ export function checkIntentPage(page: IntentPage): IntentPage {
     "order",
   ]);
   if (status !== undefined && !INTENT_STATUSES.includes(status))
-    wrong(`An intent's status is one of ${INTENT_STATUSES.join(", ")}, not "${shown(status)}".`);
+    rejectInput(`An intent's status is one of ${INTENT_STATUSES.join(", ")}, not "${displayValue(status)}".`);
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MOST))
-    wrong(`A limit is a whole number from 1 to ${MOST}.`);
+    rejectInput(`A limit is a whole number from 1 to ${MOST}.`);
   if (order !== undefined && order !== "oldest" && order !== "newest")
-    wrong("A list's order is oldest or newest.");
+    rejectInput("A list's order is oldest or newest.");
   for (const text of [to, from, after]) if (text !== undefined) checkId("What is listed", text);
   return page;
 }
@@ -115,8 +117,8 @@ export function checkIntentPage(page: IntentPage): IntentPage {
 export function checkWait(options: WaitOptions): WaitOptions {
   const { timeoutSeconds, signal } = checkFields("Waiting", options, ["timeoutSeconds", "signal"]);
   if (timeoutSeconds !== undefined && !(Number.isFinite(timeoutSeconds) && timeoutSeconds >= 0))
-    wrong("timeoutSeconds is a number of at least 0.");
-  if (signal !== undefined && !(signal instanceof AbortSignal)) wrong("A signal is an AbortSignal.");
+    rejectInput("timeoutSeconds is a number of at least 0.");
+  if (signal !== undefined && !(signal instanceof AbortSignal)) rejectInput("A signal is an AbortSignal.");
   return options;
 }
 
@@ -128,7 +130,7 @@ export function checkAnswer(answer: IntentAnswer): IntentAnswer {
   ]);
   checkSpeaker(given.by);
   const isFailed = "failed" in answer;
-  if (isFailed === "data" in answer) wrong("An answer has either data, or why it failed.");
+  if (isFailed === "data" in answer) rejectInput("An answer has either data, or why it failed.");
   if (isFailed) checkReason(given.failed);
   return answer;
 }
@@ -136,5 +138,5 @@ export function checkAnswer(answer: IntentAnswer): IntentAnswer {
 export function checkReason(reason: unknown): string {
   if (typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed() && reason.length <= 10_000)
     return reason;
-  return wrong("A reason of at most 10000 characters is needed.");
+  return rejectInput("A reason of at most 10000 characters is needed.");
 }

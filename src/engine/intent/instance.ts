@@ -1,8 +1,10 @@
 /** What an instance offers about intents. */
-import { shown } from "../../core/error-text.ts";
+
 import { recipientOf } from "../../core/intent/address.ts";
+import { checkFields, checkId, checkSignal, rejectInput } from "../../kernel/fields.ts";
+import { displayValue } from "../../kernel/text.ts";
 import { refuseUnnamed } from "../ambient.ts";
-import { checkFields, checkId, checkSignal, wrong } from "../check-call.ts";
+
 import { findIds } from "../find-ids.ts";
 import type { Opening } from "../runtime.ts";
 import {
@@ -60,8 +62,8 @@ export function checkRecipient(agent: string): string {
   const to = typeof agent === "string" ? recipientOf("", agent) : undefined;
   return (
     to ??
-    wrong(
-      `"${shown(agent)}" is nobody who is handed intents: write agent://<name>, service:<name> or person:<name>.`,
+    rejectInput(
+      `"${displayValue(agent)}" is nobody who is handed intents: write agent://<name>, service:<name> or person:<name>.`,
     )
   );
 }

@@ -1,7 +1,5 @@
 /** Reading intents, and saying what becomes of them. */
-import type { Draft, Need } from "../../core/draft.ts";
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
+
 import { recipientOf } from "../../core/intent/address.ts";
 import type { IntentTerms } from "../../core/intent/events.ts";
 import { acknowledge, answerIntent, cancelIntent, type Moved, waitsFor } from "../../core/intent/move.ts";
@@ -11,10 +9,14 @@ import {
   type LiveIntent,
   lifecycleOf,
 } from "../../core/intent/state.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { refusalData } from "../../core/refusals.ts";
-import { intentStream, ROSTER } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { refusalData } from "../../kernel/refusals.ts";
+import { intentStream, ROSTER } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { ViewRow } from "../../stores/store.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
@@ -36,7 +38,7 @@ export type IntentSummary = { readonly id: string; readonly [field: string]: Jso
 export type IntentList = { readonly items: readonly IntentSummary[]; readonly next: string | null };
 
 export function unknownIntent(id: string): HoldpointError {
-  return new HoldpointError("unknown_id", `There is no intent ${shown(id)}.`, {
+  return new HoldpointError("unknown_id", `There is no intent ${displayValue(id)}.`, {
     next: "`holdpoint intents list` lists them.",
   });
 }
@@ -126,7 +128,7 @@ type Speaking = Via & { readonly by?: string };
 
 const speakerOf = (runtime: Runtime, intent: string, said: Speaking) => ({
   ...{ intent, by: said.by ?? runtime.agent },
-  ...viaField(said),
+  ...channelField(said),
 });
 
 export const acknowledgeIntent = (runtime: Runtime, id: string, said: Speaking): Promise<Intent> =>
@@ -147,7 +149,7 @@ async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<stri
 
 export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer & Via): Promise<Intent> {
   const speaker = speakerOf(runtime, id, {
-    ...viaField(answer),
+    ...channelField(answer),
     ...(answer.by === undefined ? {} : { by: answer.by }),
   });
   const known = await secretsIn(runtime, id);

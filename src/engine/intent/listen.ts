@@ -5,7 +5,7 @@
  * D2. The first time is written down; later ones are counted by whoever hands over, and not journaled.
  */
 import { deliver } from "../../core/intent/move.ts";
-import { intentStream } from "../../core/stream.ts";
+import { intentStream } from "../../kernel/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Hold } from "../hold.ts";
 import { eachRow } from "../row-pages.ts";

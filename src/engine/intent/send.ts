@@ -1,11 +1,12 @@
 /** Sends an intent: it is durable when this answers. */
-import { HoldpointError } from "../../core/errors.ts";
+
 import { HUMAN_APPROVAL } from "../../core/intent/address.ts";
 import { intentName, type PeopleAsked, type Sending, sendIntent } from "../../core/intent/send.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { approvalStream, intentStream, ROSTER } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
 import type { Lineage } from "../../core/workflow/events.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { approvalStream, intentStream, ROSTER } from "../../kernel/stream.ts";
 import { plainJson } from "../prepare-args.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
@@ -80,7 +81,7 @@ export async function sendNow(
   const requester = from === runtime.agent ? runtime.requester : [from];
   const apart = runtime.separate === true ? [] : null;
   const terms = sendingOf(runtime, given, { from, requester, within: null, apart });
-  const sending = { ...terms, ...viaField(given) };
+  const sending = { ...terms, ...channelField(given) };
   const { ask, intent, requestId, to } = sending;
   const needs = {
     write: [intentStream(intent), ...(ask === null ? [] : [approvalStream(ask.approval)])],

@@ -1,6 +1,6 @@
 /** Announces intents that nobody has answered in time. A late answer is refused with or without it. */
 import { passIntentTime } from "../../core/intent/end.ts";
-import { intentStream } from "../../core/stream.ts";
+import { intentStream } from "../../kernel/stream.ts";
 import { forEach } from "../left-alone.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";

@@ -7,11 +7,12 @@
  */
 
 import { expireIfDue, isOverdue as isApprovalOverdue } from "../../approvals/rules/end.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { passIntentTime } from "../../core/intent/end.ts";
 import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";
-import type { Json } from "../../core/json.ts";
-import { approvalStream, intentStream } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { approvalStream, intentStream } from "../../kernel/stream.ts";
+
 import type { Hold } from "../hold.ts";
 import { readState, readStateAt } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";

@@ -1,14 +1,16 @@
 /** What is said of an endpoint, checked before anything is looked at. */
-import { shown } from "../../core/error-text.ts";
+
 import { ANNOUNCED, isKnownEvent } from "../../core/message/announced.ts";
 import type { EndpointTerms } from "../../core/message/endpoint.ts";
 import type { Target } from "../../core/message/endpoint-state.ts";
 import { APPROVERS } from "../../core/message/recipients.ts";
 import { isSigningSecret } from "../../core/message/signature.ts";
-import { isPrincipal } from "../../core/principal.ts";
 import { ROLES } from "../../core/roster.ts";
-import type { Via } from "../../core/via.ts";
-import { checkFields, howOf, wrong } from "../check-call.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { isPrincipal, type Via } from "../../kernel/principal.ts";
+import { displayValue } from "../../kernel/text.ts";
+import { checkVia } from "../../people/input.ts";
+
 import { isMailAddress } from "./mail-address.ts";
 import { readTarget } from "./safe-request.ts";
 
@@ -39,21 +41,23 @@ const MOST_URL = 2_000;
 /** A program may be an operator; an agent is none. */
 export function checkOperator(by: unknown): string {
   if (isPrincipal(by) && !by.startsWith("agent:")) return by;
-  return wrong(`"${shown(by)}" is no person or service: write person:<name>.`);
+  return rejectInput(`"${displayValue(by)}" is no person or service: write person:<name>.`);
 }
 
 function checkOwner(owner: unknown): string {
-  return isPrincipal(owner) ? owner : wrong(`"${shown(owner)}" owns nothing: write person:<name>.`);
+  return isPrincipal(owner)
+    ? owner
+    : rejectInput(`"${displayValue(owner)}" owns nothing: write person:<name>.`);
 }
 
 function checkUrl(url: unknown): Target {
   if (typeof url !== "string" || url.length > MOST_URL || !url.isWellFormed())
-    return wrong(`A webhook's url is an address of at most ${MOST_URL} characters.`);
+    return rejectInput(`A webhook's url is an address of at most ${MOST_URL} characters.`);
   const target = readTarget(url);
   if ("problem" in target) {
     const why = target.problem === "user_in_url" ? "holds a user name" : "is not an https address";
     // What stands before the @ may be a password.
-    return wrong(`The webhook's url ${why}.`);
+    return rejectInput(`The webhook's url ${why}.`);
   }
   return { kind: "webhook", url: target.url.href };
 }
@@ -69,32 +73,34 @@ function isReceiver(name: unknown): name is string {
 
 function checkReceivers(to: unknown): Target {
   if (!Array.isArray(to) || to.length === 0 || to.length > MOST_RECEIVERS)
-    return wrong(`"to" is a list of 1 to ${MOST_RECEIVERS} receivers.`);
+    return rejectInput(`"to" is a list of 1 to ${MOST_RECEIVERS} receivers.`);
   const other = to.find((name) => !isReceiver(name));
   if (other !== undefined)
-    return wrong(
-      `"${shown(other)}" is no receiver: write an address, person:<name>, role:<role>, group:<name> or ${APPROVERS}.`,
+    return rejectInput(
+      `"${displayValue(other)}" is no receiver: write an address, person:<name>, role:<role>, group:<name> or ${APPROVERS}.`,
     );
   return { kind: "mail", to: [...new Set(to as readonly string[])] };
 }
 
 function checkEvents(events: unknown): readonly string[] {
   const isList = Array.isArray(events) && events.length > 0 && events.length <= MOST_EVENTS;
-  if (!isList) return wrong(`"events" is a list of 1 to ${MOST_EVENTS} types of messages.`);
+  if (!isList) return rejectInput(`"events" is a list of 1 to ${MOST_EVENTS} types of messages.`);
   const other = events.find((event) => typeof event !== "string" || !isKnownEvent(event));
   if (other !== undefined)
-    return wrong(`Nothing is told of "${shown(other)}"; there are ${[...ANNOUNCED.keys()].join(", ")}.`);
+    return rejectInput(
+      `Nothing is told of "${displayValue(other)}"; there are ${[...ANNOUNCED.keys()].join(", ")}.`,
+    );
   return [...new Set(events as readonly string[])];
 }
 
 function checkName(name: unknown): string {
   if (typeof name === "string" && name.trim() !== "" && name.length <= 100 && name.isWellFormed())
     return name;
-  return wrong("An endpoint's name is a text of at most 100 characters.");
+  return rejectInput("An endpoint's name is a text of at most 100 characters.");
 }
 
 function checkTarget({ url, to }: EndpointChange): Target | undefined {
-  if (url !== undefined && to !== undefined) return wrong('"url" and "to" exclude each other.');
+  if (url !== undefined && to !== undefined) return rejectInput('"url" and "to" exclude each other.');
   if (url !== undefined) return checkUrl(url);
   return to === undefined ? undefined : checkReceivers(to);
 }
@@ -123,12 +129,18 @@ export function checkOffer(given: EndpointOffer): Offered {
   const offer = checkFields("An endpoint", given, [...FIELDS, "secret"]);
   const by = checkOperator(offer.by);
   const { target, events = ["*"], name, owner = by } = checkTerms(offer);
-  if (target === undefined) return wrong('An endpoint needs a "url", or whom mail goes "to".');
+  if (target === undefined) return rejectInput('An endpoint needs a "url", or whom mail goes "to".');
   const { secret } = offer;
-  if (secret !== undefined && target.kind === "mail") wrong("Mail is not signed: leave the secret out.");
+  if (secret !== undefined && target.kind === "mail")
+    rejectInput("Mail is not signed: leave the secret out.");
   if (secret !== undefined && !isSigningSecret(secret))
-    wrong("A webhook's secret is whsec_ and 24 to 64 bytes in base64.");
-  return { terms: { target, events, name: name ?? hostOf(target), owner }, by, secret, ...howOf(offer.via) };
+    rejectInput("A webhook's secret is whsec_ and 24 to 64 bytes in base64.");
+  return {
+    terms: { target, events, name: name ?? hostOf(target), owner },
+    by,
+    secret,
+    ...checkVia(offer.via),
+  };
 }
 
 export function checkChange(given: EndpointChange): Via & {
@@ -136,5 +148,5 @@ export function checkChange(given: EndpointChange): Via & {
   readonly by: string;
 } {
   const change = checkFields("A change of an endpoint", given, FIELDS);
-  return { terms: checkTerms(change), by: checkOperator(change.by), ...howOf(change.via) };
+  return { terms: checkTerms(change), by: checkOperator(change.by), ...checkVia(change.via) };
 }

@@ -1,9 +1,10 @@
 /** What a message says: read from the entries that it is about, every time it is sent. */
 
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { type Said, sayingOf } from "../../core/message/announced.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
-import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
+import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
+
 import type { JournalEntry } from "../../stores/store.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -54,7 +55,7 @@ export async function contentOf(
   place: Place,
   { type, source, madeAt }: Pick<LiveMessage, "type" | "source" | "madeAt">,
 ): Promise<Content | undefined> {
-  const ref = streamRef(source.stream);
+  const ref = parseStreamRef(source.stream);
   const first = await entryOf(place, ref, 1);
   const told = source.seq === 1 ? first : await entryOf(place, ref, source.seq);
   if (first === undefined || told === undefined) return undefined;

@@ -5,9 +5,11 @@
  * L1. A store that was restored or copied tells nobody anything before a person has acknowledged it: a copy would write to
  *     the same people and machines as the original.
  */
-import { errorText } from "../../core/error-text.ts";
+
+import { sleepFor } from "../../kernel/clock.ts";
+import { errorText } from "../../kernel/text.ts";
 import type { Moved } from "../../stores/store.ts";
-import { sleepThrough } from "../clock.ts";
+
 import type { Runtime } from "../runtime.ts";
 import { createNotifier } from "./notifier.ts";
 import type { Office } from "./send-one.ts";
@@ -50,7 +52,7 @@ async function awaitNews(
   signal.addEventListener("abort", stop, { once: true });
   try {
     const moved = store.follow(position, over.signal);
-    const late = due === null ? moved : sleepThrough(clock, Math.max(due - clock.now(), 1), over.signal);
+    const late = due === null ? moved : sleepFor(clock, Math.max(due - clock.now(), 1), over.signal);
     await Promise.race([moved, late, bell.heard(over.signal)]);
     stop();
     const seen = await moved;

@@ -1,7 +1,5 @@
 /** Endpoints as operators see them, and what they do to them. */
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+
 import {
   addEndpoint,
   changeEndpoint,
@@ -14,9 +12,14 @@ import type { LiveEndpoint } from "../../core/message/endpoint-state.ts";
 import { type Outcome, testEndpoint } from "../../core/message/message.ts";
 import { recipientsOf } from "../../core/message/recipients.ts";
 import { SECRET_BYTES, secretText } from "../../core/message/signature.ts";
-import { endpointStream, ROSTER } from "../../core/stream.ts";
-import type { Via } from "../../core/via.ts";
-import { checkFields, checkId, howOf, wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Via } from "../../kernel/principal.ts";
+import { endpointStream, ROSTER } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+import { checkVia } from "../../people/input.ts";
+
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -49,7 +52,7 @@ const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 const MOST_OVERLAP_MS = 30 * OVERLAP_MS;
 
 function unknown(id: string): HoldpointError {
-  return new HoldpointError("unknown_id", `There is no endpoint ${shown(id)}.`, {
+  return new HoldpointError("unknown_id", `There is no endpoint ${displayValue(id)}.`, {
     next: "Check the id; `holdpoint endpoints --all` lists them.",
   });
 }
@@ -66,7 +69,8 @@ export async function listEndpoints(
 ): Promise<readonly EndpointSummary[]> {
   const { status = "any" } = checkFields("A list of endpoints", given, ["status"]);
   const buckets = status === "any" ? ["on", "off"] : [status];
-  if (!["on", "off", "removed", "any"].includes(status)) wrong("An endpoint is on, off or removed; or any.");
+  if (!["on", "off", "removed", "any"].includes(status))
+    rejectInput("An endpoint is on, off or removed; or any.");
   const rows = await Promise.all(
     buckets.map((bucket) => store.query(tenant, { view: "endpoints", bucket, limit: MOST })),
   );
@@ -103,7 +107,7 @@ async function change(runtime: Runtime, id: string, given: EndpointChange): Prom
   const { terms, by, ...how } = checkChange(given);
   const { target } = await getEndpoint(runtime, id);
   if (terms.target !== undefined && terms.target.kind !== target.kind)
-    wrong("A webhook stays a webhook, and mail stays mail: add another endpoint.");
+    rejectInput("A webhook stays a webhook, and mail stays mail: add another endpoint.");
   return answered(
     id,
     await runCommand(runtime, {}, (draft) => changeEndpoint(draft, { endpoint: id, by, terms, ...how })),
@@ -116,11 +120,11 @@ async function rotate(runtime: Runtime, id: string, given: Rotation): Promise<En
   const { by, via, overlapMs = OVERLAP_MS } = checkFields("A rotation", given, ["by", "via", "overlapMs"]);
   const operator = checkOperator(by);
   if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MOST_OVERLAP_MS)
-    wrong("overlapMs is a whole number of milliseconds, at most 30 days.");
+    rejectInput("overlapMs is a whole number of milliseconds, at most 30 days.");
   const { target } = await getEndpoint(runtime, id);
-  if (target.kind === "mail") wrong(`The endpoint ${id} is mail: it has no secret.`);
+  if (target.kind === "mail") rejectInput(`The endpoint ${id} is mail: it has no secret.`);
   const { value, handle } = await keepSecret(runtime, undefined);
-  const command = { endpoint: id, by: operator, secret: handle, overlapMs, ...howOf(via) };
+  const command = { endpoint: id, by: operator, secret: handle, overlapMs, ...checkVia(via) };
   const answer = await runCommand(runtime, {}, (draft) => rotateSecret(draft, command));
   return { ...answered(id, answer), secret: value };
 }
@@ -128,8 +132,8 @@ async function rotate(runtime: Runtime, id: string, given: Rotation): Promise<En
 function checkWord(given: EndpointWord): Via & { readonly by: string; readonly reason: string } {
   const { by, via, reason = "" } = checkFields("What is said", given, ["by", "via", "reason"]);
   if (typeof reason !== "string" || !reason.isWellFormed() || reason.length > 10_000)
-    wrong("A reason is a text of at most 10000 characters.");
-  return { by: checkOperator(by), reason, ...howOf(via) };
+    rejectInput("A reason is a text of at most 10000 characters.");
+  return { by: checkOperator(by), reason, ...checkVia(via) };
 }
 
 async function turn(runtime: Runtime, id: string, word: EndpointWord, on: boolean): Promise<Endpoint> {
@@ -169,9 +173,9 @@ async function test(office: Office, id: string, given: EndpointTested): Promise<
       ? null
       : (recipientsOf(await readState(runtime, ROSTER), target.to, [])[0] ?? null);
   if (target.kind === "mail" && to === null)
-    wrong(`The endpoint ${id} has nobody to write to: nobody whom it names has a mail address.`);
+    rejectInput(`The endpoint ${id} has nobody to write to: nobody whom it names has a mail address.`);
   const message = freshId(runtime, "msg");
-  const command = { endpoint: id, message, by, to, ...howOf(via) };
+  const command = { endpoint: id, message, by, to, ...checkVia(via) };
   const answer = await runCommand(runtime, {}, (draft) => testEndpoint(draft, command));
   if (answer.kind !== "made")
     throw answer.kind === "unknown"

@@ -10,7 +10,7 @@ import { isUntaken } from "../../core/intent/state.ts";
 import type { LiveEndpoint } from "../../core/message/endpoint-state.ts";
 import type { Outcome } from "../../core/message/message.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
-import { approvalStream, intentStream, type StreamRef } from "../../core/stream.ts";
+import { approvalStream, intentStream, type StreamRef } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";

@@ -1,12 +1,15 @@
 /** Messages as people list them, and the putting back of those that were given up. */
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+
 import { requeueMessage } from "../../core/message/message.ts";
 import { type LiveMessage, MESSAGE_STATUSES } from "../../core/message/message-state.ts";
-import { messageStream } from "../../core/stream.ts";
-import type { Via } from "../../core/via.ts";
-import { checkFields, checkId, howOf, wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Via } from "../../kernel/principal.ts";
+import { messageStream } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+import { checkVia } from "../../people/input.ts";
+
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
 import { rowPage, summaryOf } from "../row-pages.ts";
@@ -44,7 +47,7 @@ const VIEW = "messages";
 
 function checkStatus(status: unknown): void {
   if (!(MESSAGE_STATUSES as readonly unknown[]).includes(status))
-    wrong(`A message is ${MESSAGE_STATUSES.join(", ")}, not "${shown(status)}".`);
+    rejectInput(`A message is ${MESSAGE_STATUSES.join(", ")}, not "${displayValue(status)}".`);
 }
 
 function checkPage(page: MessagePage): MessagePage {
@@ -62,7 +65,7 @@ async function listMessages(place: Place, page: MessagePage): Promise<MessageLis
 }
 
 function unknown(id: string): HoldpointError {
-  return new HoldpointError("unknown_id", `There is no message ${shown(id)}.`, {
+  return new HoldpointError("unknown_id", `There is no message ${displayValue(id)}.`, {
     next: "Check the id; `holdpoint notifications` lists them.",
   });
 }
@@ -75,7 +78,7 @@ async function getMessage(place: Place, id: string): Promise<Message> {
 
 async function retry(runtime: Runtime, id: string, word: Via & { readonly by: string }): Promise<Message> {
   const { by, via } = checkFields("What is said", word, ["by", "via"]);
-  const command = { message: id, by: checkOperator(by), ...howOf(via) };
+  const command = { message: id, by: checkOperator(by), ...checkVia(via) };
   const answer = await runCommand(runtime, {}, (draft) => requeueMessage(draft, command));
   if (answer.kind === "requeued") return structuredClone({ ...answer.state, id });
   if (answer.kind === "unknown") throw unknown(id);

@@ -1,5 +1,5 @@
 /** The verbs about messages to the outside that an embedding program holds in its hands. */
-import { wrong } from "../check-call.ts";
+import { rejectInput } from "../../kernel/fields.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Environment } from "../settings.ts";
 import { deliver } from "./deliver.ts";
@@ -28,7 +28,7 @@ async function deliverUntil(
   options: DeliveryOptions,
 ): Promise<void> {
   if (signal !== undefined && !(signal instanceof AbortSignal))
-    wrong("Delivering takes an AbortSignal, which ends it.");
+    rejectInput("Delivering takes an AbortSignal, which ends it.");
   const settings = deliverySettings(options, environment);
   const runtime = await open();
   const name = `delivery ${++deliveries}`;

@@ -5,15 +5,17 @@
  * O2. Reading an entry again makes no second message: the place need not be kept with each.
  * O3. No place is kept behind an entry that cannot be read here: a newer process may have something to tell of it.
  */
-import type { Draft } from "../../core/draft.ts";
-import type { JsonObject } from "../../core/json.ts";
+
 import { isKnownEvent, type Told } from "../../core/known-event.ts";
 import { ANNOUNCED } from "../../core/message/announced.ts";
 import { wants } from "../../core/message/endpoint-state.ts";
 import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
 import { keepNotifier } from "../../core/message/place.ts";
 import { APPROVERS, recipientsOf, toldOf } from "../../core/message/recipients.ts";
-import { approvalStream, NOTIFIER, ROSTER, type StreamRef, streamRef } from "../../core/stream.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { approvalStream, NOTIFIER, parseStreamRef, ROSTER, type StreamRef } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
+
 import type { JournalEntry, Moved } from "../../stores/store.ts";
 import { isLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
@@ -50,7 +52,7 @@ async function receiversOf(
   { target, owner }: KnownEndpoint,
   { header, body }: Announced,
 ): Promise<readonly (string | null)[]> {
-  const ref = streamRef(header.stream);
+  const ref = parseStreamRef(header.stream);
   if (!(await isMeant(runtime, owner, ref))) return [];
   if (target.kind === "webhook") return [null];
   const asked =
@@ -115,7 +117,7 @@ async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
     desk.readable ??= desk.position;
     return false;
   }
-  const { kind, id } = streamRef(header.stream);
+  const { kind, id } = parseStreamRef(header.stream);
   if (kind === "notifier") return false;
   // Where nobody is told anything, no place need be kept.
   if (desk.endpoints.length > 0 || kind === "endpoint") desk.unkept++;

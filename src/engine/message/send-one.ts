@@ -1,9 +1,11 @@
 /** One attempt at one message, from what stands in the journal to what is written down about it. */
-import { HoldpointError } from "../../core/errors.ts";
+
 import { dropMessage, type Outcome, reportAttempt } from "../../core/message/message.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
 import { addressOf } from "../../core/message/recipients.ts";
-import { endpointStream, messageStream, ROSTER } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { endpointStream, messageStream, ROSTER } from "../../kernel/stream.ts";
+
 import { readState, readStateAt } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";

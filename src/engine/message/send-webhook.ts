@@ -1,8 +1,9 @@
 /** One attempt to tell a webhook. */
-import type { JsonObject } from "../../core/json.ts";
+
 import { type LiveEndpoint, secretsAt } from "../../core/message/endpoint-state.ts";
 import type { Outcome } from "../../core/message/message.ts";
 import { webhookHeaders } from "../../core/message/signature.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 import type { Runtime } from "../runtime.ts";
 import { type Content, linkTo } from "./content.ts";
 import { safeRequest } from "./safe-request.ts";

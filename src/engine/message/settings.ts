@@ -1,6 +1,8 @@
 /** What the sending of messages is told: options first, then the environment. */
-import { shown } from "../../core/error-text.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import type { Environment } from "../settings.ts";
 import { isMailAddress } from "./mail-address.ts";
 import type { Resolve } from "./safe-request.ts";
@@ -46,7 +48,7 @@ function publicFault(text: string): string | undefined {
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (url !== undefined && isWeb && url.username === "" && url.search === "" && url.hash === "")
     return undefined;
-  return `The public URL "${shown(text)}" is not an address such as https://holdpoint.example.`;
+  return `The public URL "${displayValue(text)}" is not an address such as https://holdpoint.example.`;
 }
 
 function timeoutFault(timeoutMs: number): string | undefined {
@@ -56,7 +58,8 @@ function timeoutFault(timeoutMs: number): string | undefined {
 }
 
 function mailFault(smtpUrl: string | undefined, from: string | undefined): string | undefined {
-  if (from !== undefined) return isMailAddress(from) ? undefined : `"${shown(from)}" is not a mail address.`;
+  if (from !== undefined)
+    return isMailAddress(from) ? undefined : `"${displayValue(from)}" is not a mail address.`;
   return smtpUrl === undefined ? undefined : "Mail needs a sender: set mailFrom, or HOLDPOINT_MAIL_FROM.";
 }
 
@@ -98,7 +101,7 @@ export const deliveryFaults = (environment: Environment): readonly Fault[] =>
 export function deliverySettings(given: DeliveryOptions, environment: Environment): DeliverySettings {
   const said = saidBy(checkFields("What hp.deliver takes", given, FIELDS), environment);
   const faults = faultsOf(said);
-  if (faults.length > 0) wrong(faults.map(({ what }) => what).join(" "));
+  if (faults.length > 0) rejectInput(faults.map(({ what }) => what).join(" "));
   const { smtpUrl, from, publicUrl, allowPrivate, timeoutMs } = said;
   return {
     mail: smtpUrl === undefined || from === undefined ? null : { smtpUrl, from },

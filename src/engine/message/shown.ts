@@ -3,8 +3,9 @@
 import type { Approval } from "../../approvals/contract.ts";
 import { getApproval } from "../../approvals/decide.ts";
 import type { Receipt } from "../../core/action/receipt.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+
 import { type Action, getAction } from "../actions.ts";
 import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
 import { getReceipt } from "../receipts.ts";

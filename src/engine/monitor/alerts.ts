@@ -1,12 +1,14 @@
 /** Alerts as people look at them, and their word that somebody has seen one. */
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+
 import { acknowledgeAlert } from "../../core/monitor/alert.ts";
 import type { LiveAlert } from "../../core/monitor/alert-state.ts";
-import { isPerson, isPrincipal } from "../../core/principal.ts";
-import { alertStream } from "../../core/stream.ts";
-import { checkFields, checkId, wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isPerson, isPrincipal } from "../../kernel/principal.ts";
+import { alertStream } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { findIds } from "../find-ids.ts";
 import { readState } from "../read-state.ts";
 import { rowPage, summaryOf } from "../row-pages.ts";
@@ -45,7 +47,7 @@ const STATUSES: readonly unknown[] = ["standing", "cleared", "any", undefined];
 function checkPage(page: AlertPage): AlertPage {
   const { status } = checkFields("A page of alerts", page, ["status", "order", "limit", "after"]);
   if (!STATUSES.includes(status))
-    wrong(`An alert's status is standing, cleared or any, not "${shown(status)}".`);
+    rejectInput(`An alert's status is standing, cleared or any, not "${displayValue(status)}".`);
   return page;
 }
 
@@ -57,7 +59,7 @@ async function listAlerts(place: Place, page: AlertPage): Promise<AlertList> {
 }
 
 function unknown(id: string): HoldpointError {
-  return new HoldpointError("unknown_id", `There is no alert ${shown(id)}.`, {
+  return new HoldpointError("unknown_id", `There is no alert ${displayValue(id)}.`, {
     next: "Check the id; `holdpoint alerts --all` lists them.",
   });
 }
@@ -69,10 +71,11 @@ async function getAlert(place: Place, id: string): Promise<Alert> {
 }
 
 function checkWord({ by, note }: AlertWord): { readonly by: string; readonly note: string | null } {
-  if (!isPrincipal(by) || !isPerson(by)) wrong(`"${shown(by)}" is not a person: write person:<name>.`);
+  if (!isPrincipal(by) || !isPerson(by))
+    rejectInput(`"${displayValue(by)}" is not a person: write person:<name>.`);
   const isText =
     note === undefined || (typeof note === "string" && note.isWellFormed() && note.length <= 10_000);
-  if (!isText) wrong("A note is a text of at most 10000 characters.");
+  if (!isText) rejectInput("A note is a text of at most 10000 characters.");
   return { by, note: note ?? null };
 }
 

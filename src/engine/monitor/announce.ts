@@ -2,7 +2,7 @@
  * Writes down what a rule says, once: whichever process comes first raises the alert, and the checkpoint with it in the same
  * commit, and tells its people.
  */
-import type { Draft, Need } from "../../core/draft.ts";
+
 import {
   appendAlert,
   clearAlert,
@@ -13,6 +13,7 @@ import {
 } from "../../core/monitor/alert.ts";
 import type { MonitorRule, Signal } from "../../core/monitor/rules.ts";
 import { type RaisedCheckpoint, raiseCheckpoint } from "../../core/workflow/raise.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { isLeftAlone } from "../left-alone.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";

@@ -2,7 +2,7 @@
 import { checkMonitorName, checkRules } from "../../core/monitor/check-rules.ts";
 import type { MonitorRule, Sighting } from "../../core/monitor/rules.ts";
 import { agentScope } from "../../core/switch.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Runtime } from "../runtime.ts";
 import { type Watched, watchLog } from "./watch-log.ts";
 
@@ -39,7 +39,7 @@ function filterOf(
   if (names === undefined) return undefined;
   const isList = Array.isArray(names) && names.length > 0;
   if (!isList || !names.every((one) => typeof one === "string" && one !== ""))
-    return wrong(`"${field}" is a list of names.`);
+    return rejectInput(`"${field}" is a list of names.`);
   const list = names.map((one) => spell(String(one)));
   return (name) =>
     name != null &&
@@ -70,7 +70,7 @@ export async function startMonitor(
 ): Promise<Monitor> {
   const monitor = checkMonitor(options);
   const { name } = monitor;
-  if (names.has(name)) wrong(`A monitor named "${name}" runs here already.`);
+  if (names.has(name)) rejectInput(`A monitor named "${name}" runs here already.`);
   names.add(name);
   const closing = new AbortController();
   try {

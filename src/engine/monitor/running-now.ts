@@ -1,7 +1,7 @@
 /** Workflows that run when a monitor begins, as if each had just been taken: the one that was heard of least recently first. */
 import type { Sighting } from "../../core/monitor/rules.ts";
 import { MOST_SUBJECTS } from "../../core/monitor/subjects.ts";
-import { streamName, workflowStream } from "../../core/stream.ts";
+import { streamName, workflowStream } from "../../kernel/stream.ts";
 import { unlessLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";

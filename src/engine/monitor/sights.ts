@@ -1,9 +1,11 @@
 /** Entries of the log as rules see them: with the tool, the agent and the workflow that they are about. */
-import { frozenJson } from "../../core/canonical-json.ts";
-import { isHoldpointError } from "../../core/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+
 import type { Sighting } from "../../core/monitor/rules.ts";
-import { knownStream, type StreamRef } from "../../core/stream.ts";
+import { frozenJson } from "../../kernel/canonical-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
+
 import type { JournalEntry } from "../../stores/store.ts";
 import { openSnapshot } from "../capture.ts";
 import { loadValue } from "../read-state.ts";
@@ -96,7 +98,7 @@ export function createSights(place: Place, values: boolean): Sights {
   return {
     async of({ header: text, body: kept, position }) {
       const header = JSON.parse(text) as Header;
-      const ref = knownStream(header.stream);
+      const ref = findStreamRef(header.stream);
       if (kept === null || ref === undefined || OWN.includes(ref.kind)) return undefined;
       const body = frozenJson(JSON.parse(kept)) as JsonObject;
       const about = await aboutEntry(ref, header, body);

@@ -6,14 +6,17 @@
  * O2. Where a round fails, it begins again from the place that was kept last. What was said before is not said again.
  * O3. Whatever agents write, a round does not fail because of it: it would fail again for ever.
  */
-import { errorText } from "../../core/error-text.ts";
-import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
+
 import { keepPlace } from "../../core/monitor/place.ts";
 import type { MonitorRule, Sighting, Signal } from "../../core/monitor/rules.ts";
 import { saveAll, type WatchedRule, watchAll } from "../../core/monitor/watch.ts";
-import { monitorStream } from "../../core/stream.ts";
+import { sleepFor } from "../../kernel/clock.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
+import { monitorStream } from "../../kernel/stream.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import type { JournalEntry } from "../../stores/store.ts";
-import { sleepThrough } from "../clock.ts";
+
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand, storeTime } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
@@ -154,7 +157,7 @@ async function awaitNews(desk: Desk, signal: AbortSignal, over: AbortController)
   const due = dueOf(desk);
   try {
     const moved = store.follow(before, over.signal);
-    const late = due === null ? moved : sleepThrough(clock, Math.max(due - timeOf(desk), 1), over.signal);
+    const late = due === null ? moved : sleepFor(clock, Math.max(due - timeOf(desk), 1), over.signal);
     await Promise.race([moved, late]);
     stop();
     const { position, streams } = await moved;

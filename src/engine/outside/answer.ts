@@ -3,11 +3,12 @@ import type { Advanced } from "../../core/action/advance.ts";
 import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../../core/action/permit.ts";
 import { type Receipt, receiptOf } from "../../core/action/receipt.ts";
 import type { ActionIn, LiveAction } from "../../core/action/state.ts";
-import type { Draft, Need } from "../../core/draft.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import type { Refusal } from "../../core/refusal.ts";
-import { actionStream } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Refusal } from "../../kernel/refusals.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+
 import type { Answer } from "../answer.ts";
 import { type Caller, unlessGone } from "../move.ts";
 import { probeAction } from "../probe.ts";

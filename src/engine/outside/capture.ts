@@ -1,9 +1,11 @@
 /** What an agent hands over at a checkpoint, as a snapshot's three layers. */
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+
 import { capturedOf } from "../../core/workflow/captured-of.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+
 import { plainJson } from "../prepare-args.ts";
 
 /** Beside what a definition captures, the agent's own account of where it stands. */
@@ -72,7 +74,7 @@ function setAside(state: JsonObject): { readonly rest: JsonObject; readonly own:
 
 function executionOf(given: Json | undefined): JsonObject {
   if (given === undefined || given === null) return {};
-  if (!isJsonObject(given)) return wrong("The execution state is an object.");
+  if (!isJsonObject(given)) return rejectInput("The execution state is an object.");
   const said = Object.entries(given).filter(([, value]) => value !== null);
   const named = said.filter(([name]) => NAMED.some((one) => one === name));
   const aside = setAside(Object.fromEntries(named));
@@ -80,7 +82,7 @@ function executionOf(given: Json | undefined): JsonObject {
   const own = { ...Object.fromEntries(unnamed), ...aside.own };
   if (isEmpty(own)) return aside.rest;
   const { agent_memory: memory = {}, ...rest } = aside.rest;
-  if (!isJsonObject(memory)) return wrong("agent_memory is an object.");
+  if (!isJsonObject(memory)) return rejectInput("agent_memory is an object.");
   return { ...rest, agent_memory: { ...own, ...memory } };
 }
 

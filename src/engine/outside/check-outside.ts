@@ -1,36 +1,37 @@
 /** What an agent, or a server in its name, hands to the verbs, checked before anything is looked at. */
 
-import { sha256 } from "../../core/digest.ts";
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import type { Asker } from "../../core/executor.ts";
-import { isId } from "../../core/ids.ts";
-import { isPrincipal } from "../../core/principal.ts";
-import { wrong } from "../check-call.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { rejectInput } from "../../kernel/fields.ts";
+import { isId } from "../../kernel/ids.ts";
+import { isPrincipal } from "../../kernel/principal.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import type { Caller } from "../move.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 
 export function checkPrincipal(what: string, given: unknown): string {
   if (isPrincipal(given)) return given;
-  return wrong(`${what} is a principal, such as agent:<name>, not "${shown(given)}".`);
+  return rejectInput(`${what} is a principal, such as agent:<name>, not "${displayValue(given)}".`);
 }
 
 /** The agent first, and whoever it acts for: none of them may decide. */
 export function requesterOf(agent: string, given: unknown): readonly string[] {
   if (given === undefined) return [agent];
-  if (!Array.isArray(given)) return wrong("A requester is a list of principals.");
+  if (!Array.isArray(given)) return rejectInput("A requester is a list of principals.");
   const list: readonly unknown[] = given;
   return [...new Set([agent, ...list.map((one) => checkPrincipal("Each of the requester", one))])];
 }
 
 export function checkAction(given: unknown): string {
   if (isId("act", given)) return given;
-  throw new HoldpointError("unknown_id", `There is no action ${shown(given)}.`);
+  throw new HoldpointError("unknown_id", `There is no action ${displayValue(given)}.`);
 }
 
 export function checkText(what: string, given: unknown, most: number): string {
   const isText = typeof given === "string" && given.isWellFormed() && given.length <= most;
-  return isText && given.trim() !== "" ? given : wrong(`${what} is a text of 1 to ${most} characters.`);
+  return isText && given.trim() !== "" ? given : rejectInput(`${what} is a text of 1 to ${most} characters.`);
 }
 
 /** How an agent asks for a permit. */
@@ -51,11 +52,11 @@ const HOLDER = /^[A-Za-z0-9_-]{22,200}$/;
 function holderDigest(holder: unknown): string | null {
   if (holder === undefined) return null;
   if (typeof holder === "string" && HOLDER.test(holder)) return sha256(holder);
-  return wrong("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
+  return rejectInput("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
 }
 
 function askerOf(runtime: Runtime, { holder, begin = false }: PermitRequest): Asker {
-  if (typeof begin !== "boolean") return wrong("begin is true or false.");
+  if (typeof begin !== "boolean") return rejectInput("begin is true or false.");
   return { holder: holderDigest(holder), begin, ask: freshId(runtime, "non") };
 }
 

@@ -1,11 +1,6 @@
 /** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
 import { keptApart } from "../../approvals/rules/ask.ts";
-import { digestOf } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { refusalData } from "../../core/refusals.ts";
 import { approvalTerms, unmeetable } from "../../core/stages.ts";
-import { workflowStream } from "../../core/stream.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
@@ -13,8 +8,14 @@ import type { Declared } from "../../core/workflow/events.ts";
 import { type OutsideReach, type Reached, reachOutside } from "../../core/workflow/outside.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import type { LiveWorkflow, WorkflowStatus } from "../../core/workflow/state.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { refusalData } from "../../kernel/refusals.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { captureSnapshot } from "../capture.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
 import { checkOptions } from "../gate.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";
@@ -65,7 +66,7 @@ type Standing = {
 function asksAt(name: string, declared: Declared | undefined, asks: unknown): Asking | undefined {
   if (asks === undefined) return undefined;
   if (declared !== undefined)
-    wrong(
+    rejectInput(
       `The checkpoint "${name}" was declared: who is asked there was said when the workflow was created.`,
     );
   const own = checkFields("Who is asked", asks as Asking, ASKING);
@@ -76,7 +77,7 @@ function asksAt(name: string, declared: Declared | undefined, asks: unknown): As
 function nameAt({ checkpoints }: LiveWorkflow, given: unknown, asks: unknown): Omit<Standing, "captured"> {
   const declared = checkpoints.find(({ id, name }) => id === given || name === given);
   const name = declared?.name ?? checkName("checkpoint", given);
-  if (name === "start") wrong('A checkpoint is not named "start": that is where a workflow begins.');
+  if (name === "start") rejectInput('A checkpoint is not named "start": that is where a workflow begins.');
   return { name, declared, asks: asksAt(name, declared, asks) };
 }
 
@@ -105,7 +106,7 @@ function termsOf(standing: Standing, requester: readonly string[], separate: boo
   const { seconds, asks } = askedAt(standing);
   const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
   const terms = approvalTerms(separate ? keptApart(given) : given);
-  if (typeof terms === "string") return wrong(`The checkpoint "${name}": ${terms}.`);
+  if (typeof terms === "string") return rejectInput(`The checkpoint "${name}": ${terms}.`);
   const fault = unmeetable(terms, requester);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The checkpoint "${name}" cannot be decided: ${fault}.`);

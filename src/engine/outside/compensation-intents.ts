@@ -6,7 +6,7 @@
  * J2. All of them are over before the way back is. Whoever breaks it off withdraws them; what was left by somebody who died
  *     then is withdrawn when the agent comes to it.
  */
-import { isHoldpointError } from "../../core/errors.ts";
+
 import { COMPENSATION } from "../../core/intent/address.ts";
 import {
   type Answering,
@@ -16,9 +16,10 @@ import {
   withdrawIntent,
 } from "../../core/intent/move.ts";
 import { isOpen } from "../../core/intent/state.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { intentStream, ROSTER } from "../../core/stream.ts";
 import type { RangeUndo } from "../../core/workflow/outside-rollback.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { intentStream, ROSTER } from "../../kernel/stream.ts";
 import { sendNow } from "../intent/send.ts";
 import { readState } from "../read-state.ts";
 import { eachRow } from "../row-pages.ts";

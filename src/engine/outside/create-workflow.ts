@@ -1,15 +1,16 @@
 /** A workflow as it is created for an agent that drives it from outside. */
-import { HoldpointError } from "../../core/errors.ts";
-import { isJsonObject } from "../../core/json.ts";
-import { type Money, moneyToJson } from "../../core/money.ts";
-import { workflowStream } from "../../core/stream.ts";
+
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import type { CheckpointConditions, CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../../core/workflow/events.ts";
 import { createOutside } from "../../core/workflow/outside.ts";
-import { checkFields, wrong } from "../check-call.ts";
-import { checkAmount } from "../define-tool.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { checkAmount, type Money, moneyToJson } from "../../kernel/money.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+
 import { checkOptions } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { runCommand } from "../run-command.ts";
@@ -88,13 +89,15 @@ function checkpointsOf(
   requester: readonly string[],
 ): readonly Declared[] {
   if (given === undefined) return [];
-  if (!Array.isArray(given)) return wrong("Checkpoints are a list of names or declarations.");
+  if (!Array.isArray(given)) return rejectInput("Checkpoints are a list of names or declarations.");
   const list: readonly unknown[] = given.map((one: unknown) =>
     typeof one === "string" ? { name: one } : one,
   );
   const isMade = (one: unknown) => isJsonObject(one) && (typeof one["when"] === "function" || "undo" in one);
   if (list.some(isMade))
-    wrong("A checkpoint of a workflow from outside has no functions: no undo, and conditions as an object.");
+    rejectInput(
+      "A checkpoint of a workflow from outside has no functions: no undo, and conditions as an object.",
+    );
   return (checkCheckpoints(list, requester) as readonly OutsideCheckpoint[]).map(declaredOf);
 }
 
@@ -106,10 +109,11 @@ function termsOf({
   rollbackEnabled = false,
   onIrreversible = "fail",
 }: OutsideCreation) {
-  if (!(Number.isSafeInteger(attempts) && attempts >= 1)) wrong("attempts is a whole number of at least 1.");
-  if (typeof rollbackEnabled !== "boolean") wrong("rollbackEnabled is true or false.");
+  if (!(Number.isSafeInteger(attempts) && attempts >= 1))
+    rejectInput("attempts is a whole number of at least 1.");
+  if (typeof rollbackEnabled !== "boolean") rejectInput("rollbackEnabled is true or false.");
   if (onIrreversible !== "fail" && onIrreversible !== "continue")
-    wrong("onIrreversible is fail or continue.");
+    rejectInput("onIrreversible is fail or continue.");
   return { attempts, rollbackEnabled, onIrreversible };
 }
 
@@ -119,7 +123,7 @@ function bodyOf(given: OutsideCreation): CreatedBody {
   const requester = requesterOf(agent, given.actsFor);
   if (escrow !== undefined) checkAmount("An escrow", escrow);
   if (typeof description !== "string" || description.length > 10_000 || !description.isWellFormed())
-    wrong("A description is a text of at most 10000 characters.");
+    rejectInput("A description is a text of at most 10000 characters.");
   const parties = {
     poster: party("The poster", given.poster),
     executor: agent,

@@ -3,9 +3,10 @@
 import type { UndoCall, UndoSeen } from "../../approvals/state.ts";
 import { undoSeen } from "../../core/action/keep-undo.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import type { Json } from "../../core/json.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import { argsFor } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
@@ -21,11 +22,11 @@ export type OutsideUndo = {
 
 function checkTakenBack({ rules, outside, undo }: Tool, workflow: string | undefined): void {
   if (workflow === undefined)
-    wrong("Only what is done in a workflow is ever taken back: this proposal is outside of one.");
+    rejectInput("Only what is done in a workflow is ever taken back: this proposal is outside of one.");
   if (outside === undefined)
-    wrong(`"${rules.name}" is performed by this program, which knows itself how to take it back.`);
-  if (rules.effectClass === "read") wrong(`"${rules.name}" only reads: there is nothing to take back.`);
-  if (undo !== null) wrong(`"${rules.name}" was declared with its own undo: leave it out here.`);
+    rejectInput(`"${rules.name}" is performed by this program, which knows itself how to take it back.`);
+  if (rules.effectClass === "read") rejectInput(`"${rules.name}" only reads: there is nothing to take back.`);
+  if (undo !== null) rejectInput(`"${rules.name}" was declared with its own undo: leave it out here.`);
 }
 
 /** Validated by the schema of the tool that takes it back, with secrets as handles. */
@@ -36,10 +37,10 @@ export async function undoGiven(
 ): Promise<UndoCall> {
   const { tool: name, args } = checkFields("An undo", given, ["tool", "args"]);
   checkTakenBack(tool, workflow);
-  if (typeof name !== "string") return wrong("An undo names a tool.");
-  if (name === FINAL) wrong(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
+  if (typeof name !== "string") return rejectInput("An undo names a tool.");
+  if (name === FINAL) rejectInput(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
   if (runtime.tools.get(name)?.isOwn === true || isUndoOfAnother(runtime, name))
-    wrong(`"${name}" is not for agents to propose.`);
+    rejectInput(`"${name}" is not for agents to propose.`);
   const back = toolNamed(runtime, name);
   const prepared = await argsFor(runtime, back, plainJson(args), null);
   return { tool: name, args: prepared.args };

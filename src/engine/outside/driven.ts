@@ -1,8 +1,9 @@
 /** What the rules answer to an agent that drives a workflow, as errors where it may not. */
-import { HoldpointError } from "../../core/errors.ts";
-import { refusalData } from "../../core/refusals.ts";
+
 import type { NotDriven } from "../../core/workflow/outside.ts";
-import { LISTED } from "../limits.ts";
+import { HoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
+import { refusalData } from "../../kernel/refusals.ts";
+
 import { notYours } from "./check-outside.ts";
 
 const NOT: readonly string[] = [
@@ -34,7 +35,7 @@ export function drivenOr<Answer extends { readonly kind: string }>(
   if (!isNot(answer)) return answer as Exclude<Answer, NotDriven>;
   switch (answer.kind) {
     case "unknown":
-      throw new HoldpointError("unknown_id", `There is no workflow ${workflow}.`, { next: LISTED });
+      throw new HoldpointError("unknown_id", `There is no workflow ${workflow}.`, { next: WORKFLOW_ID_HINT });
     case "not_yours":
       throw notYours(`The workflow ${workflow}`, agent);
     case "not_outside":

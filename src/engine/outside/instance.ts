@@ -1,6 +1,6 @@
 /** The verbs about agents from outside that an embedding program, or a server, holds in its hands. */
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
-import { checkFields, checkId, wrong } from "../check-call.ts";
+import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import type { Opening } from "../runtime.ts";
 import { cancelById } from "../workflow/operate-workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
@@ -86,7 +86,7 @@ const PERMIT_FIELDS = ["holder", "begin"];
 
 async function begin(open: Opening, given: PermitToBegin): Promise<OutsideAnswer> {
   const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
-  if (holder === undefined) wrong("A permit is begun by its holder.");
+  if (holder === undefined) rejectInput("A permit is begun by its holder.");
   const runtime = await open();
   return takeUp(runtime, action, { agent, caller: callerOf(runtime, { holder, begin: true }) });
 }

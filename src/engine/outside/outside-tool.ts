@@ -7,12 +7,13 @@
 
 import type { UndoSeen } from "../../approvals/state.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import { shown } from "../../core/error-text.ts";
-import { isJsonObject } from "../../core/json.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
-import { isPlainObject } from "../../kernel/fields.ts";
+import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import type { Instance } from "../ambient.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
 import { type Gates, register, underDocument } from "../gate.ts";
 import { type Beside, underPolicy } from "../policy/under-policy.ts";
@@ -77,16 +78,20 @@ const UNDO_FIELDS = ["policy", "timeoutMs"];
 const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "probed", "once"];
 
 function check(given: DeclaredTool<never>): void {
-  if (!isPlainObject(given)) wrong("A tool is declared with an object: { name, … }.");
+  if (!isPlainObject(given)) rejectInput("A tool is declared with an object: { name, … }.");
   if ("run" in given || "runInTransaction" in given)
-    wrong(`The tool "${shown(given.name)}" has a function: declare it with hp.gate(), and it runs here.`);
-  checkFields(`The declared tool "${shown(given.name)}"`, given, FIELDS);
+    rejectInput(
+      `The tool "${displayValue(given.name)}" has a function: declare it with hp.gate(), and it runs here.`,
+    );
+  checkFields(`The declared tool "${displayValue(given.name)}"`, given, FIELDS);
   const { effect = "once", undo } = given;
   if (!DECLARABLE.includes(effect))
-    wrong(`The declared tool "${shown(given.name)}" is ${DECLARABLE.join(", ")}, not "${shown(effect)}".`);
+    rejectInput(
+      `The declared tool "${displayValue(given.name)}" is ${DECLARABLE.join(", ")}, not "${displayValue(effect)}".`,
+    );
   if (undo === undefined || undo === true || undo === "nothing") return;
-  const whose = `The undo of "${shown(given.name)}"`;
-  if (!isPlainObject(undo)) wrong(`${whose} is true, "nothing" or { policy, timeoutMs }.`);
+  const whose = `The undo of "${displayValue(given.name)}"`;
+  if (!isPlainObject(undo)) rejectInput(`${whose} is true, "nothing" or { policy, timeoutMs }.`);
   checkFields(whose, undo, UNDO_FIELDS);
 }
 
@@ -133,7 +138,7 @@ function classIn(runtime: Runtime, name: string): Declarable {
   const named = isJsonObject(tools) && Object.hasOwn(tools, name) ? tools[name] : undefined;
   const said = isJsonObject(named) ? named["effect"] : undefined;
   if (said === "transactional")
-    wrong(
+    rejectInput(
       `"${name}" is transactional: its effect is in the program's own database, and no agent performs it.`,
     );
   // Without its function nobody can be asked whether it was applied.

@@ -11,13 +11,14 @@ import type { UndoCall } from "../../approvals/state.ts";
 import type { Advanced } from "../../core/action/advance.ts";
 import type { Proposed } from "../../core/action/propose.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import { digestOf } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
-import { actionStream } from "../../core/stream.ts";
 import type { Placement } from "../../core/workflow/call.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { refuseNested, refuseUnnamed } from "../ambient.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
 import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
 import { argsFor, checkOptions, proposeCall } from "../gate.ts";
 import { type Caller, move, type Source } from "../move.ts";
@@ -79,13 +80,14 @@ function askingOf(runtime: Runtime, given: OutsideProposal, caller: Caller): Ask
   const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
   checkOptions(options);
   checkPrincipal("The agent", agent);
-  if (typeof given.tool !== "string") wrong("A proposal names a tool.");
-  if (given.tool === FINAL) wrong(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
+  if (typeof given.tool !== "string") rejectInput("A proposal names a tool.");
+  if (given.tool === FINAL) rejectInput(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
   if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
-    wrong("A request id may not look like an operation of Holdpoint's own.");
-  if (runtime.tools.get(given.tool)?.isOwn === true) wrong(`"${given.tool}" is not for agents to propose.`);
+    rejectInput("A request id may not look like an operation of Holdpoint's own.");
+  if (runtime.tools.get(given.tool)?.isOwn === true)
+    rejectInput(`"${given.tool}" is not for agents to propose.`);
   if (isUndoOfAnother(runtime, given.tool))
-    wrong(
+    rejectInput(
       `"${given.tool}" takes back what another tool did: it is asked for with hp.outside.workflows.undo().`,
     );
   return {

@@ -1,8 +1,8 @@
 /** What a workflow that is driven from outside has called, and how that stands. */
 import type { LiveAction } from "../../core/action/state.ts";
-import { actionStream } from "../../core/stream.ts";
 import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
 import type { RangeCall, RangeUndo } from "../../core/workflow/outside-rollback.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import { entriesOf } from "../workflow/entries.ts";

@@ -4,10 +4,11 @@ import type { Report } from "../../core/action/outcome.ts";
 import { type Receipt, receiptOf } from "../../core/action/receipt.ts";
 import { type ReportAnswer, reportOutcome as record } from "../../core/action/report.ts";
 import type { ActionIn, LiveAction } from "../../core/action/state.ts";
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { actionStream } from "../../core/stream.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -46,7 +47,9 @@ function checkSpent(spent: unknown, state: LiveAction): Record<string, bigint> {
   const entries = Object.entries(checkFields("What was spent", spent as object, budgetsOf(state)));
   for (const [budget, micros] of entries)
     if (typeof micros !== "bigint" || micros < 0n)
-      wrong(`What was spent on "${shown(budget)}" is a number of micros of at least 0, as a bigint.`);
+      rejectInput(
+        `What was spent on "${displayValue(budget)}" is a number of micros of at least 0, as a bigint.`,
+      );
   return Object.fromEntries(entries) as Record<string, bigint>;
 }
 
@@ -57,15 +60,15 @@ const budgetsOf = (state: LiveAction): readonly string[] =>
 async function reportOf(runtime: Runtime, state: LiveAction, given: OutcomeReport): Promise<Report> {
   const { status, reason, result, spent } = given;
   if (!STATUSES.includes(status))
-    wrong(`An outcome is applied, not_applied or unknown, not "${shown(status)}".`);
+    rejectInput(`An outcome is applied, not_applied or unknown, not "${displayValue(status)}".`);
   const args = await loadValue(runtime, state.args);
   const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
   if (status === "applied") {
     const kept = result === undefined ? null : plainJson(result, handlesIn(args));
     return { status, result: redactJson(kept, known), spent: checkSpent(spent, state) };
   }
-  if (result !== undefined) wrong("Only what was applied has a result.");
-  if (spent !== undefined) wrong("Only what was applied has spent anything.");
+  if (result !== undefined) rejectInput("Only what was applied has a result.");
+  if (spent !== undefined) rejectInput("Only what was applied has spent anything.");
   const why = redactText(checkText("The reason", reason, LONGEST_REASON), known);
   return { status: status === "unknown" ? "in_doubt" : status, reason: why };
 }

@@ -7,9 +7,6 @@
 import { cancelAction } from "../../core/action/cancel.ts";
 import { effectOf } from "../../core/action/start.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { actionStream, streamName, workflowStream } from "../../core/stream.ts";
 import {
   endWayBack,
   type RangeCall,
@@ -18,6 +15,9 @@ import {
   wayBack,
 } from "../../core/workflow/outside-rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, streamName, workflowStream } from "../../kernel/stream.ts";
 import { proposeCall, undoOf } from "../gate.ts";
 import type { Caller } from "../move.ts";
 import { loadArgs, loadValue, readState } from "../read-state.ts";

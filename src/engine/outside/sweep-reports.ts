@@ -1,6 +1,6 @@
 /** Announces effects that agents perform themselves and of which nobody has said in time what became of them. */
 import { passReportTime } from "../../core/action/report.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { forEach } from "../left-alone.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";

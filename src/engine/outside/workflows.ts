@@ -1,12 +1,12 @@
 /** What an agent does with a workflow that it drives from outside, and what it reads of it. */
 
-import { canonicalJson } from "../../core/canonical-json.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { workflowStream } from "../../core/stream.ts";
 import type { CheckpointTally } from "../../core/workflow/checkpoint-tally.ts";
 import { completeOutside, failOutside, startOutside } from "../../core/workflow/outside.ts";
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";

@@ -1,7 +1,7 @@
 /** What is wrong with a policy's text, against the tools and the people that a store knows. */
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
-import { ROSTER } from "../../core/stream.ts";
+import { ROSTER } from "../../kernel/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import { ownTurn } from "../pace.ts";
 import { readState } from "../read-state.ts";

@@ -7,7 +7,7 @@
  * I3. What is taken and left at the same time is told in the order in which it was asked for.
  */
 import { leavePolicy, takePolicy, type UsedVersion } from "../../core/policy-use.ts";
-import { policyStream } from "../../core/stream.ts";
+import { policyStream } from "../../kernel/stream.ts";
 import { runCommand } from "../run-command.ts";
 import type { PolicyUse, Runtime } from "../runtime.ts";
 

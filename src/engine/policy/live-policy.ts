@@ -9,12 +9,13 @@
  */
 import { unwatchFile, watchFile } from "node:fs";
 import { adoptPolicy } from "../../core/adopt-policy.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { JsonObject } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import type { UsedVersion } from "../../core/policy-use.ts";
-import { policyStream } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { policyStream } from "../../kernel/stream.ts";
+
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";

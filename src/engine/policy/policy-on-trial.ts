@@ -1,6 +1,7 @@
 /** A policy's text that is to be tried: nothing is put in force, and what is wrong with it is said by line. */
-import { HoldpointError } from "../../core/errors.ts";
+
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { ownTurn } from "../pace.ts";
 import { findingText, readPolicy } from "./read-policy.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isHoldpointError } from "../../core/errors.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { readerOf } from "./policy-source.ts";
 
 describe("a policy's file", () => {

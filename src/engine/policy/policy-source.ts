@@ -1,12 +1,12 @@
 /** Where a policy comes from, and how it is read from there. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { errorText } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
 import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { errorText } from "../../kernel/text.ts";
 import { findingText, type PolicyFinding, readPolicy } from "./read-policy.ts";
 
 /** A file's path, or the document itself. */

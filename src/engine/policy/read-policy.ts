@@ -1,11 +1,11 @@
 /** A policy's file: text to a policy, and everything that is wrong with it by line and column. */
 import { readFileSync } from "node:fs";
 import { type Document, isScalar, parseDocument, type Scalar } from "yaml";
-import { errorText } from "../../core/error-text.ts";
 import { type CompiledPolicy, compilePolicy, type Surrounding } from "../../core/policy/compile.ts";
 import type { PolicyText } from "../../core/policy/document.ts";
 import type { PolicyFault } from "../../core/policy/fault.ts";
 import type { KnownTool } from "../../core/policy/known-tool.ts";
+import { errorText } from "../../kernel/text.ts";
 import { placeInside, placeOf } from "./place-in-yaml.ts";
 import { DEEPEST, duplicateKeys, isHuge, isTooDeep, MOST_VALUES } from "./yaml-limits.ts";
 import { aliasWords, yamlWords } from "./yaml-words.ts";

@@ -7,13 +7,14 @@
  *     was written can still be taken back. A rule or a condition of risk that was not written for it and asks for arguments
  *     that it does not have does not apply to it.
  */
-import { digestOf } from "../../core/digest.ts";
+
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import { type Asked, UNDO_NOT_NAMED } from "../../core/policy/tool-pattern.ts";
 import { inTheNameOf, remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
 import { checkRevision } from "../define-tool.ts";
 import { handlesIn } from "../secrets.ts";
 import type { Tool } from "../tool.ts";

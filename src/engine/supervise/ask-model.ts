@@ -1,6 +1,5 @@
 /** One question to the model, within its time, as the turn that the journal keeps. */
-import { errorText } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
+
 import {
   type Catalogue,
   LARGEST_OUTPUT_BYTES,
@@ -8,8 +7,11 @@ import {
   validateProposal,
 } from "../../core/supervise/proposal.ts";
 import { isFailureKind, type Spoken, type Turn } from "../../core/supervise/turn.ts";
+import { sleepFor, stopwatch } from "../../kernel/clock.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { errorText } from "../../kernel/text.ts";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "../../models/model.ts";
-import { sleepThrough, stopwatch } from "../clock.ts";
+
 import type { Runtime } from "../runtime.ts";
 
 const MINUTE_MS = 60_000;
@@ -40,7 +42,7 @@ async function withinTime({ runtime, model, signal: given }: Asked, question: Qu
   const over = new AbortController();
   const timer = new AbortController();
   const signal = AbortSignal.any([over.signal, given, runtime.closing]);
-  const late = sleepThrough(runtime.clock, timeoutMs, timer.signal).then((): Said => {
+  const late = sleepFor(runtime.clock, timeoutMs, timer.signal).then((): Said => {
     over.abort();
     return { failure: "timeout", message: `no answer within ${timeoutMs} ms` };
   });

@@ -7,8 +7,9 @@
  * U3. A run whose tools do not fit the instance's policy is not begun. When it is over no policy is checked against them and
  *     their names are free; until somebody takes one, what the run left behind in doubt finds its tool.
  */
-import { digestOf } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+
 import type { ToolDefinition } from "../define-tool.ts";
 import { checkFree, type Gates, makeTool, register, undoOf } from "../gate.ts";
 import type { Tool } from "../tool.ts";

@@ -5,8 +5,7 @@
  *     replay asks for the same operations.
  * L2. Nothing runs that did not go through a gated call; the final answer is one.
  */
-import { isHoldpointError } from "../../core/errors.ts";
-import { isJsonObject } from "../../core/json.ts";
+
 import { FINAL_PROMPT, finalPrompt, WORKER_PROMPT, workerPrompt } from "../../core/supervise/prompt.ts";
 import type { Proposal } from "../../core/supervise/proposal.ts";
 import { stopOf } from "../../core/supervise/refusal-stop.ts";
@@ -21,6 +20,8 @@ import {
   PROPOSE,
   type Turn,
 } from "../../core/supervise/turn.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject } from "../../kernel/json.ts";
 import type { Model } from "../../models/model.ts";
 import type { Answer } from "../answer.ts";
 import type { Runtime } from "../runtime.ts";

@@ -1,9 +1,11 @@
 /** What `hp.supervise` is given, checked before anything is looked at. */
-import { shown } from "../../core/error-text.ts";
-import { isPrincipal } from "../../core/principal.ts";
+
 import { LIMITS, type RunLimits } from "../../core/supervise/limits.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { isPrincipal } from "../../kernel/principal.ts";
+import { displayValue } from "../../kernel/text.ts";
 import type { Model } from "../../models/model.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
 import { checkPolicy, type Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
 import type { PolicySource } from "../policy/policy-source.ts";
@@ -133,23 +135,23 @@ function checkToolLimits(given: RunLimits["tools"], tools: readonly SupervisedTo
   for (const [name, limit] of Object.entries(checkFields("limits.tools", given, names))) {
     const { calls = 1, repeats = 1 } = checkFields(`limits.tools.${name}`, limit, ["calls", "repeats"]);
     if (!isWhole(calls) || !isWhole(repeats))
-      wrong(`limits.tools.${name} has calls and repeats, whole numbers of at least 1.`);
+      rejectInput(`limits.tools.${name} has calls and repeats, whole numbers of at least 1.`);
   }
 }
 
 function checkLimits(limits: Omit<RunLimits, "tools">): void {
   for (const field of ["steps", "toolCalls"] as const)
     if (!isWhole(limits[field]))
-      wrong(`limits.${field} is a whole number of at least 1, not ${shown(limits[field])}.`);
+      rejectInput(`limits.${field} is a whole number of at least 1, not ${displayValue(limits[field])}.`);
   if (!(typeof limits.seconds === "number" && limits.seconds > 0 && Number.isFinite(limits.seconds)))
-    wrong(`limits.seconds is a number over 0, not ${shown(limits.seconds)}.`);
+    rejectInput(`limits.seconds is a number over 0, not ${displayValue(limits.seconds)}.`);
 }
 
 /** Misuse is said before anything is looked at. */
 export function checkOptions(options: SuperviseOptions): void {
   checkFields("What hp.supervise takes", options, FIELDS);
   for (const [field, fits, is] of CHECKS)
-    if (!fits(options[field])) wrong(`hp.supervise takes ${is} as ${field}.`);
+    if (!fits(options[field])) rejectInput(`hp.supervise takes ${is} as ${field}.`);
   const { policy, limits = {}, tools } = options;
   if (policy !== undefined && !isDocument(policy)) checkPolicy("supervised run", policy);
   checkLimits({ ...LIMITS, ...checkFields("What limits a run", limits, [...Object.keys(LIMITS), "tools"]) });

@@ -2,13 +2,14 @@
  * A supervised run as the journal tells it: its turns out of the workflow's stream, and of each call what its own streams and
  * its approvals' say. What the loop remembers is not asked.
  */
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { isArtifactRef } from "../../core/stored-value.ts";
-import { workflowStream } from "../../core/stream.ts";
+
 import { type CallStory, storyOf } from "../../core/supervise/call-story.ts";
 import type { HistoryRow, TraceRow } from "../../core/supervise/result.ts";
 import { historyRow, type Step, stopAt, traceRow } from "../../core/supervise/rows.ts";
 import { FINALIZE, PROPOSE, type Tokens, type Turn } from "../../core/supervise/turn.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { type JournalRecord, readJournal } from "../journal.ts";
 import { loadValue } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";

@@ -1,11 +1,11 @@
 /** `hp.supervise`: a model works on a goal through gated tools, in a workflow of its own. */
 
-import { digestOf } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { type RunLimits, runGuard } from "../../core/supervise/limits.ts";
 import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
 import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
 import type { FailureCode } from "../../core/workflow/events.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Model } from "../../models/model.ts";
 import type { Policy } from "../define-tool.ts";
 import { findWorkflows } from "../find-ids.ts";

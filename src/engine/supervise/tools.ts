@@ -1,10 +1,11 @@
 /** The tools of a supervised run, and the one that its final answer goes through. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
 import type { Listed } from "../../core/supervise/prompt.ts";
 import type { Catalogue } from "../../core/supervise/proposal.ts";
 import { FINAL_TOOL } from "../../core/supervise/turn.ts";
-import { wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { rejectInput } from "../../kernel/fields.ts";
+
 import type { ToolDefinition } from "../define-tool.ts";
 import { type GatedTool, type Gates, makeTool, register } from "../gate.ts";
 import type { Tool } from "../tool.ts";
@@ -62,8 +63,8 @@ function checkNames(given: readonly SupervisedTool[]): void {
   for (const tool of given) {
     const name = isGated(tool) ? tool.toolName : tool?.name;
     if (name === FINAL_TOOL)
-      wrong(`"${FINAL_TOOL}" is what answers go through: give your tool another name.`);
-    if (seen.has(name)) wrong(`The tool "${name}" is given twice.`);
+      rejectInput(`"${FINAL_TOOL}" is what answers go through: give your tool another name.`);
+    if (seen.has(name)) rejectInput(`The tool "${name}" is given twice.`);
     seen.add(name);
   }
 }

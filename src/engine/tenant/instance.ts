@@ -1,5 +1,5 @@
 /** What an instance offers about the tenants of its store. */
-import { checkFields, checkId, wrong } from "../check-call.ts";
+import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import type { Opening } from "../instance.ts";
 import type { Said } from "../operate.ts";
 import {
@@ -30,8 +30,8 @@ const TENANT = "A tenant";
 function checkPage(page: TenantPage): TenantPage {
   const { limit, after } = checkFields("A page of tenants", page, ["limit", "after"]);
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 1_000))
-    wrong("A limit is a whole number from 1 to 1000.");
-  if (after !== undefined && typeof after !== "string") wrong(`"after" is a text.`);
+    rejectInput("A limit is a whole number from 1 to 1000.");
+  if (after !== undefined && typeof after !== "string") rejectInput(`"after" is a text.`);
   return page;
 }
 

@@ -5,9 +5,7 @@
  *     at home: whatever is lost in between, the same verb done again ends it.
  * K2. A tenant that was not made here is nobody's to move into: it is given no first admin.
  */
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { tenantStream } from "../../core/stream.ts";
+
 import {
   foundTenant,
   mayClose,
@@ -17,8 +15,12 @@ import {
   shutTenant,
 } from "../../core/tenant/rules.ts";
 import { HOME, type TenantState } from "../../core/tenant/state.ts";
-import { type Via, viaField } from "../../core/via.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { tenantStream } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { forgetFree } from "../free-switches.ts";
 import { forgetCredentials } from "../identity/authenticate.ts";
 import { checkLinkTime, checkNewPerson } from "../identity/check-identity.ts";
@@ -95,7 +97,7 @@ async function namesOf({ store }: Pick<Place, "store">): Promise<readonly string
 
 export async function getTenant(place: Pick<Place, "store">, name: string): Promise<Tenant> {
   if (!(await namesOf(place)).includes(name))
-    throw new HoldpointError("unknown_id", `There is no tenant ${shown(name)}.`, {
+    throw new HoldpointError("unknown_id", `There is no tenant ${displayValue(name)}.`, {
       next: "`holdpoint tenants` lists them.",
     });
   return standingOf(place, name);
@@ -118,7 +120,9 @@ export async function listTenants(
 function checkNew(given: NewTenant): NewTenant {
   const { name, admin, by, forMs } = checkFields("A tenant", given, ["name", "admin", "by", "forMs"]);
   if (typeof name !== "string" || !NAME.test(name))
-    wrong(`"${shown(name)}" is no tenant's name: small letters, digits and hyphens, at most 63.`);
+    rejectInput(
+      `"${displayValue(name)}" is no tenant's name: small letters, digits and hyphens, at most 63.`,
+    );
   checkNewPerson({ person: admin, by });
   checkLinkTime(forMs);
   return { ...given };
@@ -134,7 +138,7 @@ async function register(place: Place, { name, by }: NewTenant, how: Via): Promis
       `Add people to it where its store is: holdpoint people add <person> --role admin --tenant ${name}`,
     );
   const answer = await runCommand(place, { write: [tenantStream(name)] }, (draft) =>
-    registerTenant(draft, { name, by, ...viaField(how) }),
+    registerTenant(draft, { name, by, ...channelField(how) }),
   );
   if (answer.kind === "not_allowed") throw notAllowed(answer);
   if (answer.kind === "closed") throw closedOne(name);
@@ -147,7 +151,7 @@ export async function addTenant(hands: Hands, given: NewTenant, how: Via = {}): 
   await register(hands, wanted, how);
   const own = { ...hands, tenant: name };
   const answer = await runCommand(own, { write: [tenantStream(name)] }, (draft) =>
-    foundTenant(draft, { admin, by, ...viaField(how) }),
+    foundTenant(draft, { admin, by, ...channelField(how) }),
   );
   if (answer.kind === "not_allowed") throw notAllowed(answer);
   if (answer.kind === "closed") throw closedOne(name);
@@ -159,7 +163,7 @@ export async function addTenant(hands: Hands, given: NewTenant, how: Via = {}): 
     );
   const login = await offerLogin(own, admin, {
     by,
-    ...viaField(how),
+    ...channelField(how),
     ...(forMs === undefined ? {} : { forMs }),
   });
   return { tenant: await standingOf(hands, name), admin, login };
@@ -183,11 +187,11 @@ export async function closeTenant(place: Place, name: string, said: Said & Via):
   if (allowed.kind === "not_allowed") throw notAllowed(allowed);
   const own = { ...place, tenant: name };
   try {
-    await runCommand(own, {}, (draft) => shutTenant(draft, { by, reason, ...viaField(said) }));
+    await runCommand(own, {}, (draft) => shutTenant(draft, { by, reason, ...channelField(said) }));
   } finally {
     forgetCredentials(place.store);
     forgetFree(place.store);
   }
-  await runCommand(place, {}, (draft) => recordClosing(draft, { name, by, reason, ...viaField(said) }));
+  await runCommand(place, {}, (draft) => recordClosing(draft, { name, by, reason, ...channelField(said) }));
   return standingOf(place, name);
 }

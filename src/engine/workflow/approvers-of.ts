@@ -1,12 +1,13 @@
 /** Who has to agree to what a workflow asks: a rule that nobody could meet is refused before anybody is asked. */
 import { apartIn, keptApart } from "../../approvals/rules/ask.ts";
 import { namesGroups } from "../../core/approver-names.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { type ApprovalTerms, rulesOf, unmeetable, writtenTerms } from "../../core/stages.ts";
-import { ROSTER } from "../../core/stream.ts";
 import type { ApproverRule, Known } from "../../core/verdict.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
-import { wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { rejectInput } from "../../kernel/fields.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Run } from "./run.ts";
@@ -27,7 +28,7 @@ function refuseUnmeetable(run: Asker, name: string, terms: Terms, known: Known):
 
 export function termsOf(run: Run, name: string, given: Parameters<typeof writtenTerms>[0]): Terms {
   const written = writtenTerms(given);
-  if (typeof written === "string") return wrong(`The question "${name}": ${written}.`);
+  if (typeof written === "string") return rejectInput(`The question "${name}": ${written}.`);
   const terms = run.runtime.separate === true ? (writtenTerms(keptApart(given)) as ApprovalTerms) : written;
   refuseUnmeetable(run, name, terms, {});
   const { executeWithinMs: _never, ...people } = terms;

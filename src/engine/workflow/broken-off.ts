@@ -1,9 +1,9 @@
 /** What a rollback has come to that somebody breaks off: what was undone until then, and what was not. */
 import { isStep } from "../../core/action/within.ts";
-import { actionStream } from "../../core/stream.ts";
 import type { BrokenOff } from "../../core/workflow/end.ts";
 import type { Irreversible } from "../../core/workflow/events.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import { doneByChild } from "./children.ts";

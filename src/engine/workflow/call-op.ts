@@ -3,18 +3,18 @@ import { giveUpHeld } from "../../core/action/give-up-held.ts";
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { ActionState } from "../../core/action/state.ts";
 import type { Within } from "../../core/action/within.ts";
-import { copyJson } from "../../core/canonical-json.ts";
-import { digestOf } from "../../core/digest.ts";
-import type { Json } from "../../core/json.ts";
-import { isPrincipal } from "../../core/principal.ts";
 import { remarksOf } from "../../core/remarks.ts";
-import { actionStream, approvalStream, budgetStream, streamName } from "../../core/stream.ts";
 import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
+import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isPrincipal } from "../../kernel/principal.ts";
+import { actionStream, approvalStream, budgetStream, streamName } from "../../kernel/stream.ts";
 import { captureContext } from "../ambient.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { inFront } from "../policy/in-front.ts";
@@ -38,7 +38,7 @@ export function checkFlags(what: string, options: object, flags: readonly string
   for (const flag of flags) {
     const value = (options as Readonly<Record<string, unknown>>)[flag];
     if (value !== undefined && typeof value !== "boolean")
-      wrong(`${what} has ${flag} that is not true or false.`);
+      rejectInput(`${what} has ${flag} that is not true or false.`);
   }
 }
 
@@ -47,9 +47,9 @@ export function checkCallOptions(options: WorkflowCallOptions): void {
   checkFlags("A call in a workflow", options, ["approvalRequired", "rollbackEnabled", "continueInDoubt"]);
   const { agent, says } = options;
   if (agent !== undefined && !(isPrincipal(agent) && agent.startsWith("agent:")))
-    wrong("An agent is agent:<name>.");
+    rejectInput("An agent is agent:<name>.");
   if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
-    wrong("What the agent says is a text of at most 10000 characters.");
+    rejectInput("What the agent says is a text of at most 10000 characters.");
 }
 
 /** The same tool, but a person is asked where the policy would have let it through. */

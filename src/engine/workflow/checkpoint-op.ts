@@ -1,7 +1,5 @@
 /** `ctx.checkpoint`: captures the state, and asks people where the checkpoint says so. */
 import { isStep } from "../../core/action/within.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Money } from "../../core/money.ts";
 import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
 import {
@@ -12,8 +10,11 @@ import {
 import { checkpointId, checkpointNamed, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Irreversible, ReachedBody } from "../../core/workflow/events.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
+import { rejectInput } from "../../kernel/fields.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import type { Money } from "../../kernel/money.ts";
 import { captureSnapshot } from "../capture.ts";
-import { wrong } from "../check-call.ts";
+
 import { loadValue } from "../read-state.ts";
 import { freshId } from "../runtime.ts";
 import { checkPeople, termsOf } from "./approvers-of.ts";
@@ -206,7 +207,7 @@ export function passCheckpoint(
   given: unknown,
 ): Promise<Passed<Json>> {
   checkName("checkpoint", name);
-  if (name === "start") wrong('A checkpoint is not named "start": that is where a workflow begins.');
+  if (name === "start") rejectInput('A checkpoint is not named "start": that is where a workflow begins.');
   const captured = checkCaptured(given);
   return ask(run, branch, {
     kind: "checkpoint",

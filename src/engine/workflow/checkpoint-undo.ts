@@ -1,6 +1,7 @@
 /** How a checkpoint itself undoes what led to it, where it says so. */
-import type { Json, JsonObject } from "../../core/json.ts";
+
 import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import { defineTool } from "../define-tool.ts";
 import type { Tool } from "../tool.ts";
 import { declaredAs } from "./checkpoint-op.ts";

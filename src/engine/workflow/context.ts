@@ -1,10 +1,12 @@
 /** What a definition works with: every operation is journaled, and answered from the journal when it is asked again. */
-import { canonicalJson } from "../../core/canonical-json.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import { currentFrame, type Instance, insideDefinition, refuseInside } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
-import { wrong } from "../check-call.ts";
+
 import type { GatedTool } from "../gate.ts";
 import { quiet } from "../thenable.ts";
 import { callTool } from "./call-op.ts";
@@ -51,7 +53,7 @@ async function runBranches(
   branches: readonly unknown[],
 ): Promise<unknown[]> {
   if (!Array.isArray(branches) || !branches.every((one) => typeof one === "function"))
-    wrong("parallel takes a list of functions.");
+    rejectInput("parallel takes a list of functions.");
   refuseInside(run.id, "ctx.parallel");
   const name = nextKey(branch, "parallel").slice(branch.path.length + 1);
   const path = branch.path === "" ? name : `${branch.path}.${name}`;
@@ -89,7 +91,7 @@ function writeLog({ run, branch }: Given, text: string, data: unknown): void {
 function versionAt({ run, branch }: Given, change: string, version: number): number {
   checkName("change", change);
   if (!(Number.isSafeInteger(version) && version >= 1))
-    wrong(`The version of "${change}" is a whole number of at least 1.`);
+    rejectInput(`The version of "${change}" is a whole number of at least 1.`);
   refuseInside(run.id, "ctx.version");
   const name = `version ${change}`;
   const key = `${branch.path}/${name}#${(branch.counts.get(name) ?? 0) + 1}`;

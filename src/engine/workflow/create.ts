@@ -1,13 +1,15 @@
 /** A workflow as it is created: its input, its checkpoints, its people. */
-import { errorText } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { moneyToJson } from "../../core/money.ts";
+
 import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Creation } from "../../core/workflow/create.ts";
 import type { CreatedBody, Declared, Parent } from "../../core/workflow/events.ts";
-import { wrong } from "../check-call.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import { moneyToJson } from "../../kernel/money.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import { schemaRules } from "../input-schema.ts";
 import { freshId, type Runtime } from "../runtime.ts";
 import { quiet } from "../thenable.ts";
@@ -39,10 +41,10 @@ function complexityOf({ options, name }: Definition, input: Json): string | null
   try {
     said = quiet((options.complexity as (input: Json) => unknown)(input));
   } catch (error) {
-    return wrong(`The complexity of "${name}" could not be told: ${errorText(error)}.`);
+    return rejectInput(`The complexity of "${name}" could not be told: ${errorText(error)}.`);
   }
   if (said === "simple" || said === "medium" || said === "complex") return said;
-  return wrong(`The complexity of "${name}" is simple, medium or complex.`);
+  return rejectInput(`The complexity of "${name}" is simple, medium or complex.`);
 }
 
 /** The input as the definition's schema has let it through. */

@@ -1,8 +1,9 @@
 /** What a definition makes of a workflow that was asked for by its name: all that nobody without it could say. */
-import { errorText } from "../../core/error-text.ts";
-import { isHoldpointError } from "../../core/errors.ts";
+
 import type { Defining } from "../../core/workflow/define.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { errorText } from "../../kernel/text.ts";
 import { loadValue } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import { creationOf, validInput } from "./create.ts";

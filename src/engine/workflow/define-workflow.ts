@@ -1,12 +1,13 @@
 /** From what a workflow's author writes to what the engine keeps. */
 
-import { isPrincipal } from "../../core/principal.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import type { CheckpointSet } from "../../core/workflow/checkpoint-rules.ts";
 import { type Checkpoints, isList } from "../../core/workflow/checkpoint-sets.ts";
-import { isPlainObject } from "../../kernel/fields.ts";
-import { checkFields, wrong } from "../check-call.ts";
-import { checkAmount, checkPolicy } from "../define-tool.ts";
+import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
+import { checkAmount } from "../../kernel/money.ts";
+import { isPrincipal } from "../../kernel/principal.ts";
+import { checkPolicy } from "../define-tool.ts";
+
 import { schemaRules } from "../input-schema.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./definition.ts";
 import { checkName } from "./operation.ts";
@@ -33,7 +34,7 @@ const LATER: { readonly [field: string]: string } = {
 function checkLater(name: string, options: object): void {
   const later = Object.entries(LATER).find(([field]) => Object.hasOwn(options, field));
   if (later !== undefined)
-    wrong(`The workflow "${name}" asks for "${later[0]}", which is not there yet: ${later[1]}.`);
+    rejectInput(`The workflow "${name}" asks for "${later[0]}", which is not there yet: ${later[1]}.`);
 }
 
 const ROLES = ["poster", "executor", "supervisor"];
@@ -42,7 +43,7 @@ export function checkParties(name: string, parties: WorkflowOptions<never>["part
   checkFields(`The parties of "${name}"`, parties, ROLES);
   for (const [role, who] of Object.entries(parties))
     if (who !== undefined && !isPrincipal(who))
-      wrong(`The ${role} of "${name}" is person:, agent: or service:<name>.`);
+      rejectInput(`The ${role} of "${name}" is person:, agent: or service:<name>.`);
 }
 
 const CHECKS: {
@@ -70,7 +71,8 @@ function checkOptions(name: string, options: WorkflowOptions<never>): void {
   checkFields(`The workflow "${name}"`, options, FIELDS);
   for (const [field, { fits, is }] of Object.entries(CHECKS)) {
     const value = (options as Readonly<Record<string, unknown>>)[field];
-    if (value !== undefined && !fits(value)) wrong(`The workflow "${name}" has ${field} that is not ${is}.`);
+    if (value !== undefined && !fits(value))
+      rejectInput(`The workflow "${name}" has ${field} that is not ${is}.`);
   }
   if (options.escrow !== undefined) checkAmount(`The escrow of the workflow "${name}"`, options.escrow);
   if (options.input !== undefined) schemaRules(options.input, undefined);
@@ -86,9 +88,9 @@ export function defineWorkflow(
   beside: Definition["beside"] = new Map(),
 ): Definition {
   const named = checkName("workflow", name);
-  if (!isPlainObject(options)) return wrong(`The options of the workflow "${named}" are an object.`);
+  if (!isPlainObject(options)) return rejectInput(`The options of the workflow "${named}" are an object.`);
   checkOptions(named, options);
-  if (typeof body !== "function") wrong(`The workflow "${named}" has no function to run.`);
+  if (typeof body !== "function") rejectInput(`The workflow "${named}" has no function to run.`);
   return { name: named, options, body: body as WorkflowBody<unknown, unknown>, beside };
 }
 
@@ -102,5 +104,5 @@ export function bindDefinition<Handle extends object>(handle: Handle, definition
 
 export function definitionOf(workflow: Workflow<never, unknown> | Workflow<unknown, unknown>): Definition {
   const known = typeof workflow === "object" && workflow !== null ? definitions.get(workflow) : undefined;
-  return known ?? wrong("ctx.spawn takes a workflow made by hp.workflow.");
+  return known ?? rejectInput("ctx.spawn takes a workflow made by hp.workflow.");
 }

@@ -1,5 +1,5 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
-import type { Money } from "../../core/money.ts";
+
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { RunGuard } from "../../core/supervise/limits.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
@@ -7,6 +7,7 @@ import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
 import type { FailureCode, RollbackReport } from "../../core/workflow/events.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
+import type { Money } from "../../kernel/money.ts";
 import type { CheckPart } from "../ambient.ts";
 import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";

@@ -8,12 +8,14 @@
  *     have another policy.
  * H4. One that this process is not the right one for is left to others, and keeps nobody from the next.
  */
-import { errorText } from "../../core/error-text.ts";
-import { type StreamRef, workflowStream } from "../../core/stream.ts";
+
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { type StreamRef, workflowStream } from "../../kernel/stream.ts";
+import { errorText } from "../../kernel/text.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { outsideCallers, outsideFrames } from "../ambient.ts";
-import type { Clock } from "../clock.ts";
+
 import { endIfDead } from "../epoch.ts";
 import { isLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";

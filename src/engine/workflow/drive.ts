@@ -7,8 +7,10 @@
  *     changed, and is told so before it does harm.
  * D3. While a checkpoint waits, nothing new begins.
  */
-import { errorText } from "../../core/error-text.ts";
-import { isHoldpointError } from "../../core/errors.ts";
+
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import { isMisuse, refuseOp } from "./refuse-op.ts";
 import { type AskedOp, letGo, type OpenWait, type Run } from "./run.ts";
 

@@ -1,7 +1,8 @@
 /** A workflow's entries as they are replayed, a page at a time. */
-import { HoldpointError } from "../../core/errors.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { workflowStream } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+
 import type { Store } from "../../stores/store.ts";
 import type { Entry } from "./recorded.ts";
 

@@ -1,5 +1,5 @@
 /** A workflow's entries as they are written, whoever writes them. */
-import { workflowStream } from "../../core/stream.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../runtime.ts";
 import { entriesOf } from "./entries.ts";
 import type { Entry } from "./recorded.ts";

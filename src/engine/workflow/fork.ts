@@ -1,10 +1,11 @@
 /** A new workflow whose beginning is another's, up to a checkpoint. */
-import { HoldpointError } from "../../core/errors.ts";
-import { actionStream, workflowStream } from "../../core/stream.ts";
+
 import type { Creation } from "../../core/workflow/create.ts";
 import type { Fork } from "../../core/workflow/events.ts";
 import { forkWorkflow } from "../../core/workflow/fork.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
 import { freshId, type Runtime } from "../runtime.ts";

@@ -1,8 +1,9 @@
 /** A workflow's own policy over the calls it makes, and over what undoes them: it can only be stricter than the tool's. */
-import { digestOf } from "../../core/digest.ts";
+
 import { remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
 import { checkFrame, insideSync } from "../ambient.ts";
 import { type Policy, verdictIn } from "../define-tool.ts";
 import { inFront } from "../policy/in-front.ts";

@@ -5,8 +5,8 @@
  *     nothing to the journal.
  */
 import { lookAtSwitches } from "../../core/action/switches.ts";
-import { type StreamRef, streamName, switchStream } from "../../core/stream.ts";
 import { obstacleOf, roomIn } from "../../core/workflow/held.ts";
+import { type StreamRef, streamName, switchStream } from "../../kernel/stream.ts";
 import { lookingFree, wereFree } from "../free-switches.ts";
 import { unlessLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";

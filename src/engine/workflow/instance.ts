@@ -1,7 +1,9 @@
 /** The verbs about workflows that an embedding program holds in its hands. */
-import type { Json } from "../../core/json.ts";
+
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
-import { checkFields, checkId, checkSignal } from "../check-call.ts";
+import { checkFields, checkId, checkSignal } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import { findWorkflows } from "../find-ids.ts";
 import type { Said } from "../operate.ts";
 import type { WorkflowResult } from "./definition.ts";

@@ -1,10 +1,12 @@
 /** `ctx.send` and `ctx.waitFor`: what a workflow asks of other agents and of people, and the waiting for it. */
-import { digestOf } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { intentStream } from "../../core/stream.ts";
+
 import { recordFacts } from "../../core/workflow/run.ts";
 import { sendFrom, waitIn } from "../../core/workflow/send.ts";
-import { checkId } from "../check-call.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkId } from "../../kernel/fields.ts";
+import { intentStream } from "../../kernel/stream.ts";
+
 import { checkOutgoing, checkWait } from "../intent/check-intent.ts";
 import { loadData } from "../intent/intents.ts";
 import { sendingOf, tellAsked, unmeetable } from "../intent/send.ts";

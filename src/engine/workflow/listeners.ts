@@ -3,8 +3,9 @@
  *
  * J1. A program that finds its workflow again is told again what that waits for: it may have died before it passed that on.
  */
-import { approvalStream, workflowStream } from "../../core/stream.ts";
+
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { approvalStream, workflowStream } from "../../kernel/stream.ts";
 import { outsideFrames } from "../ambient.ts";
 import { readState } from "../read-state.ts";
 import type { Notice, Runtime } from "../runtime.ts";

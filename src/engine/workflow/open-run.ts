@@ -1,7 +1,8 @@
 /** A run of a workflow with everything that its entries say, before its definition has begun. */
-import { isJsonObject } from "../../core/json.ts";
+
 import type { Fork } from "../../core/workflow/events.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { isJsonObject } from "../../kernel/json.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 import { entriesOf } from "./entries.ts";

@@ -1,11 +1,5 @@
 /** Looking at workflows, and what operators do to them. */
 
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { isPrincipal } from "../../core/principal.ts";
-import { refusalData } from "../../core/refusals.ts";
-import { workflowStream } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
 import { type Asked, type Command, cancelWorkflow } from "../../core/workflow/end.ts";
 import type { ReachedBody, Snapshot } from "../../core/workflow/events.ts";
 import { rollBack } from "../../core/workflow/rollback.ts";
@@ -15,10 +9,15 @@ import {
   type WorkflowStatus,
   workflowFold,
 } from "../../core/workflow/state.ts";
+import { HoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import { channelField, isPrincipal, type Via } from "../../kernel/principal.ts";
+import { refusalData } from "../../kernel/refusals.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { openSnapshot } from "../capture.ts";
-import { checkFields, wrong } from "../check-call.ts";
-import { LISTED } from "../limits.ts";
+
 import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { loadValue } from "../read-state.ts";
 import { type Fits, rowPage, summaryOf } from "../row-pages.ts";
@@ -60,7 +59,7 @@ export function checkMoment(given: Moment): Moment {
   const moment = checkFields("A moment", given, ["seq", "time"]);
   const values = Object.values(moment);
   if (values.length !== 1 || !Number.isFinite(values[0]))
-    wrong("A moment is { seq }, the number of an entry, or { time } in milliseconds.");
+    rejectInput("A moment is { seq }, the number of an entry, or { time } in milliseconds.");
   return moment;
 }
 
@@ -107,22 +106,22 @@ export async function listWorkflows(place: Place, page: WorkflowPage = {}): Prom
   const asked = checkFields("A page", page, fields);
   const { status = "any", limit = 100, order = "newest", after } = asked;
   if (status !== "any" && !WORKFLOW_STATUSES.includes(status))
-    wrong(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
+    rejectInput(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
   const list = { view: "workflows", kind: "workflow", prefix: "wf", bucket: status } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after }, filterOf(asked));
   return { items: rows.map(summaryOf), next };
 }
 
 function checkSaid({ by, reason }: Said): void {
-  if (!isPrincipal(by)) wrong(`"${String(by)}" is not a principal: write person:<name>.`);
+  if (!isPrincipal(by)) rejectInput(`"${String(by)}" is not a principal: write person:<name>.`);
   if (typeof reason !== "string" || reason.trim() === "" || reason.length > 10_000 || !reason.isWellFormed())
-    wrong("A reason of at most 10000 characters is needed.");
+    rejectInput("A reason of at most 10000 characters is needed.");
 }
 
 function checkAnswer(id: string, what: string, answer: Asked): WorkflowStatus {
   if (answer.kind === "done") return answer.status;
   if (answer.kind === "unknown")
-    throw new HoldpointError("unknown_id", `There is no workflow ${id}.`, { next: LISTED });
+    throw new HoldpointError("unknown_id", `There is no workflow ${id}.`, { next: WORKFLOW_ID_HINT });
   throw new HoldpointError("wrong_state", `The workflow ${id} cannot ${what}: ${answer.reason}.`, {
     details: { status: answer.status },
     data: refusalData("request", answer.isRecorded, "the workflow did not change"),
@@ -144,7 +143,7 @@ async function cancelNow(runtime: Runtime, command: Command): Promise<Asked> {
 export async function cancelById(runtime: Runtime, id: string, said: Said): Promise<WorkflowStatus> {
   checkSaid(said);
   const { by, reason } = said;
-  const answer = await cancelNow(runtime, { workflow: id, by, reason, ...viaField(said) });
+  const answer = await cancelNow(runtime, { workflow: id, by, reason, ...channelField(said) });
   const status = checkAnswer(id, "be cancelled", answer);
   await withdrawOpen(runtime, id, { by, reason });
   await withdrawAsked(runtime, id, { by, reason });
@@ -166,8 +165,8 @@ export async function rollBackById(
   checkSaid(request);
   await workflowState(runtime, id);
   const { by, reason, to = null, after = "again" } = request;
-  if (after !== "again" && after !== "fail") wrong("After a rollback comes again or fail.");
-  const command = { workflow: id, by, reason, to, after, ...viaField(request) };
+  if (after !== "again" && after !== "fail") rejectInput("After a rollback comes again or fail.");
+  const command = { workflow: id, by, reason, to, after, ...channelField(request) };
   const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
     rollBack(draft, command),
   );

@@ -1,6 +1,7 @@
 /** The asking for an operation: known from the journal, or new. */
-import { type ErrorCode, HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+import { type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+
 import { refuseInside } from "../ambient.ts";
 import { quiet } from "../thenable.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";

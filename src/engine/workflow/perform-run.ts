@@ -1,9 +1,10 @@
 /** Takes a workflow and runs its definition as far as it goes in this process. */
-import { workflowStream } from "../../core/stream.ts";
+
 import { completeWorkflow, failRun } from "../../core/workflow/end.ts";
 import { rollBackRun } from "../../core/workflow/rollback.ts";
 import { type Take, takeRun } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { resultJson } from "../attempt.ts";
 import { runCommand } from "../run-command.ts";
 import type { Epoch, Runtime } from "../runtime.ts";

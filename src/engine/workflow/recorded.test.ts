@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 import { applyEntry, emptyTable } from "./recorded.ts";
 
 const ENTRIES: readonly (readonly [string, JsonObject])[] = [

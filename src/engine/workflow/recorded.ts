@@ -5,9 +5,9 @@
  * T2. They settle in the order in which their ends were journaled.
  */
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
 import type { WorkflowEvent, WorkflowEventOf } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 
 export type OpKind =
   | "step"

@@ -1,8 +1,10 @@
 /** What a definition says, without the values of the secrets that it has handed to its calls. */
-import { errorText } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { NewEvent } from "../../core/event.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import type { NewEvent } from "../../kernel/stream.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import { valuesOf } from "../capture.ts";
 import type { Runtime } from "../runtime.ts";
 import { handlesIn, holdsNone, redactJson, redactText } from "../secrets.ts";

@@ -1,6 +1,7 @@
 /** Operations that were asked for wrongly: recorded as such, so that a replay tells the definition the same. */
-import { type ErrorCode, type HoldpointError, isHoldpointError } from "../../core/errors.ts";
+
 import { recordFacts } from "../../core/workflow/run.ts";
+import { type ErrorCode, type HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { textWithoutSecrets } from "./redact.ts";
 import { type AskedOp, commit, type Run } from "./run.ts";
 

@@ -1,5 +1,5 @@
 /** The definitions of children at rehearsal: how they would undo their steps and checkpoints is known to nobody else. */
-import { workflowStream } from "../../core/stream.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import { rehearse } from "./begin.ts";
 import { toolOfCheckpoint } from "./checkpoint-undo.ts";

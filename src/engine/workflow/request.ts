@@ -1,12 +1,13 @@
 /** Starts a workflow by its name: whichever node has its definition takes it up, and says what that adds. */
-import { HoldpointError } from "../../core/errors.ts";
-import { isPerson } from "../../core/principal.ts";
-import { workflowStream } from "../../core/stream.ts";
-import { type Via, viaField } from "../../core/via.ts";
+
 import type { Creation } from "../../core/workflow/create.ts";
 import { requestWorkflow } from "../../core/workflow/request.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { refuseUnnamed } from "../ambient.ts";
-import { checkFields, wrong } from "../check-call.ts";
+
 import { nodesWith } from "../nodes.ts";
 import { checkPrincipal } from "../outside/check-outside.ts";
 import { plainJson } from "../prepare-args.ts";
@@ -43,7 +44,7 @@ function requesterOf(runtime: Runtime, by: string, actsFor: readonly string[]): 
 
 function actsForOf(given: unknown): readonly string[] {
   if (given === undefined) return [];
-  if (!Array.isArray(given)) return wrong("actsFor is a list of principals.");
+  if (!Array.isArray(given)) return rejectInput("actsFor is a list of principals.");
   return given.map((one: unknown) => checkPrincipal("Each of actsFor", one));
 }
 
@@ -97,7 +98,7 @@ export async function requestByName(
   await runtime.reach("before_propose");
   const by = creation.body.parties.poster ?? runtime.agent;
   const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
-    requestWorkflow(draft, creation, { by, ...viaField(via === undefined ? {} : { via }) }),
+    requestWorkflow(draft, creation, { by, ...channelField(via === undefined ? {} : { via }) }),
   );
   await runtime.reach("after_propose");
   if (made.kind === "closed")

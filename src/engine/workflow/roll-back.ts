@@ -9,12 +9,12 @@
 import { cancelAction } from "../../core/action/cancel.ts";
 import type { ActionIn, LiveAction } from "../../core/action/state.ts";
 import { isStep } from "../../core/action/within.ts";
-import type { Json } from "../../core/json.ts";
-import { actionStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { endRollback, settleRefused } from "../../core/workflow/rollback.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import type { Answer } from "../answer.ts";
 import { openSnapshot } from "../capture.ts";
 import { TurnedAway } from "../execute.ts";

@@ -4,9 +4,9 @@
  */
 import type { LiveAction } from "../../core/action/state.ts";
 import { isStep } from "../../core/action/within.ts";
-import { actionStream } from "../../core/stream.ts";
 import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
 import { type LiveWorkflow, mayMove } from "../../core/workflow/state.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import type { Runtime } from "../runtime.ts";
 import { doneByChild } from "./children.ts";

@@ -1,6 +1,7 @@
 /** What there is to run, as the view of runs has it: of the definitions that are known here, and of no others. */
-import { streamName } from "../../core/stream.ts";
+
 import { bucketOf } from "../../core/workflow/runs-bucket.ts";
+import { streamName } from "../../kernel/stream.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";

@@ -5,12 +5,11 @@
  * N2. A run that has turned (sent back, cancelled, taken over) answers nothing any more: its promises stay as they are.
  */
 
-import type { Draft, Need } from "../../core/draft.ts";
-import type { NewEvent } from "../../core/event.ts";
-import { workflowStream } from "../../core/stream.ts";
 import type { Wait } from "../../core/workflow/events.ts";
 import { type Recorded, type Runner, recordFacts, suspend } from "../../core/workflow/run.ts";
 import { type LiveWorkflow, workflowFold } from "../../core/workflow/state.ts";
+import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
 import { runCommand } from "../run-command.ts";
 import type { Runtime } from "../runtime.ts";
 import { quiet } from "../thenable.ts";

@@ -4,16 +4,18 @@
  * P1. A plain step may run again after a crash, until its result is recorded. One that needs an approval, an undo or a promise
  *     is a gated action, and runs like one.
  */
-import { digestOf } from "../../core/digest.ts";
-import { shown } from "../../core/error-text.ts";
-import type { Json } from "../../core/json.ts";
-import type { RefusalCode } from "../../core/refusal.ts";
+
 import { recordFacts } from "../../core/workflow/run.ts";
-import { isPlainObject } from "../../kernel/fields.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { sleepFor } from "../../kernel/clock.ts";
+import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { RefusalCode } from "../../kernel/refusals.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { captureContext, effectFrame, insideFunction, type StepFrame } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
-import { checkFields, wrong } from "../check-call.ts";
-import { sleepThrough } from "../clock.ts";
+
 import { defineTool } from "../define-tool.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
@@ -73,27 +75,27 @@ function areRetries(retries: Retries): boolean {
 
 function checkStep({ name, options, run }: Step): void {
   checkName("step", name);
-  if (typeof run !== "function") wrong(`The step "${name}" has no function to run.`);
+  if (typeof run !== "function") rejectInput(`The step "${name}" has no function to run.`);
   const later = LATER.find((field) => Object.hasOwn(options, field));
-  if (later !== undefined) wrong(`The step "${name}" asks for "${later}", which is not there yet.`);
+  if (later !== undefined) rejectInput(`The step "${name}" asks for "${later}", which is not there yet.`);
   checkFields(`The step "${name}"`, options, FIELDS);
   checkFlags(`The step "${name}"`, options, ["approvalRequired", "rollbackEnabled"]);
   const { retries, timeoutMs, undo } = options;
   if (isPlainObject(retries)) checkFields(`The step "${name}", "retries"`, retries, RETRIES);
   if (retries !== undefined && !areRetries(retries))
-    wrong(
+    rejectInput(
       `The step "${name}" has retries that are not { attempts ≥ 1, backOffMs ≥ 0, longestBackOffMs, jitter 0…1 }.`,
     );
   if (timeoutMs !== undefined && !isWhole(timeoutMs, 1))
-    wrong(`The step "${name}" has timeoutMs that is not a whole number of at least 1.`);
+    rejectInput(`The step "${name}" has timeoutMs that is not a whole number of at least 1.`);
   if (undo !== undefined && typeof undo !== "function")
-    wrong(`The step "${name}" has an undo that is not a function.`);
+    rejectInput(`The step "${name}" has an undo that is not a function.`);
 }
 
 /** `(name, run)` or `(name, options, run)`. What the options say is read once, here. */
 export function stepOf(name: string, first: unknown, second: unknown): Step {
   const [given, run] = second === undefined ? [{}, first] : [first ?? {}, second];
-  if (!isPlainObject(given)) wrong(`The options of the step "${shown(name)}" are an object.`);
+  if (!isPlainObject(given)) rejectInput(`The options of the step "${displayValue(name)}" are an object.`);
   return { name, options: { ...given }, run: run as Step["run"] };
 }
 
@@ -124,7 +126,7 @@ async function withinTime(run: Run, op: string, step: Step, { attempt, over }: A
   };
   const ran = () => insideFunction(frame, async () => step.run(context));
   if (timeoutMs === undefined) return ran();
-  const late = sleepThrough(run.runtime.clock, timeoutMs, over.signal).then(() => {
+  const late = sleepFor(run.runtime.clock, timeoutMs, over.signal).then(() => {
     if (over.signal.aborted) return undefined;
     throw new Error(`no answer within ${timeoutMs} ms`);
   });

@@ -1,6 +1,7 @@
 /** One row of what happened to a workflow, and the table that its entries fill. */
-import type { Json } from "../../core/json.ts";
+
 import type { Irreversible, RollbackReport, Snapshot } from "../../core/workflow/events.ts";
+import type { Json } from "../../kernel/json.ts";
 import { type Entry, keyOf } from "./recorded.ts";
 
 export type TimelineKind =

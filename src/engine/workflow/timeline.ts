@@ -3,8 +3,8 @@
  * turns of its life. Who took it up and let go of it is left out.
  */
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
-import type { JsonObject } from "../../core/json.ts";
 import type { RollbackReport } from "../../core/workflow/events.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 import type { Runtime } from "../runtime.ts";
 import { entriesOf } from "./entries.ts";
 import { checkMoment, type Moment } from "./operate-workflows.ts";

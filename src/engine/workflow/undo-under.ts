@@ -1,5 +1,5 @@
 /** What undoes an effect, under every policy that was asked about the effect itself. */
-import { workflowStream } from "../../core/stream.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { readState } from "../read-state.ts";
 import type { Tool } from "../tool.ts";
 import { governUndo, governUndoUnknown } from "./govern.ts";

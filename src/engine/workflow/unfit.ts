@@ -7,7 +7,7 @@
  * F2. What is stuck on a definition is tried once by each process that has not tried it.
  * F3. What there is to say of a workflow is said once.
  */
-import { type Clock, stopwatch } from "../clock.ts";
+import { type Clock, stopwatch } from "../../kernel/clock.ts";
 import type { Notice, Runtime } from "../runtime.ts";
 
 /** Long enough for a process that fits to come by, also one that has no room at the moment. */

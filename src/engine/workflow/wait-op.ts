@@ -1,16 +1,17 @@
 /** `ctx.sleep`, `ctx.ask` and `ctx.spawn`: operations that wait for time, for people, or for another workflow. */
-import { canonicalJson } from "../../core/canonical-json.ts";
-import { digestOf, sha256 } from "../../core/digest.ts";
-import { errorText } from "../../core/error-text.ts";
-import { isHoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+
 import type { Validation } from "../../core/tool-rules.ts";
 import { askQuestion } from "../../core/workflow/ask.ts";
 import { spawnChild } from "../../core/workflow/create.ts";
 import type { Parent } from "../../core/workflow/events.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
-import { checkFields, wrong } from "../check-call.ts";
+import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import type { Json } from "../../kernel/json.ts";
+import { errorText } from "../../kernel/text.ts";
+
 import { type InputSchema, schemaRules } from "../input-schema.ts";
 import { plainJson } from "../prepare-args.ts";
 import { loadValue } from "../read-state.ts";
@@ -72,7 +73,7 @@ export function sleepFor(run: Run, branch: Branch, end: (now: number) => number)
 
 export function checkSleep(ms: unknown): number {
   if (typeof ms !== "number" || !Number.isFinite(ms) || ms < 0 || ms > LATEST)
-    return wrong("A sleep is a number of milliseconds of at least 0.");
+    return rejectInput("A sleep is a number of milliseconds of at least 0.");
   return Math.ceil(ms);
 }
 
@@ -81,7 +82,7 @@ type Question = { readonly name: string; readonly text: string; readonly options
 function questionOf(run: Run, op: string, { name, text, options }: Question) {
   const { answer, withinMs } = options;
   if (withinMs !== undefined && !(Number.isSafeInteger(withinMs) && withinMs > 0))
-    return wrong(`The question "${name}" has withinMs that is not a whole number of at least 1.`);
+    return rejectInput(`The question "${name}" has withinMs that is not a whole number of at least 1.`);
   const { schemaText } = schemaRules(answer, undefined);
   const schema =
     schemaText === null ? null : { hash: sha256(Buffer.from(schemaText)), bytes: Buffer.from(schemaText) };
@@ -107,7 +108,7 @@ function readQuestion(run: Run, op: string, asked: Question): ReturnType<typeof 
     return questionOf(run, op, asked);
   } catch (error) {
     if (isHoldpointError(error)) throw error;
-    return wrong(`The question "${asked.name}" could not be read: ${errorText(error)}.`);
+    return rejectInput(`The question "${asked.name}" could not be read: ${errorText(error)}.`);
   }
 }
 
@@ -145,7 +146,7 @@ async function checkedAnswer(
 export function askQuestionOf(run: Run, branch: Branch, asked: Question): Promise<Asked<Json>> {
   checkName("question", asked.name);
   checkFields(`The question "${asked.name}"`, asked.options, OPTIONS);
-  if (typeof asked.text !== "string" || asked.text.trim() === "") wrong("A question has a text.");
+  if (typeof asked.text !== "string" || asked.text.trim() === "") rejectInput("A question has a text.");
   return ask(run, branch, {
     kind: "question",
     name: asked.name,

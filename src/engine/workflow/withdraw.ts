@@ -7,8 +7,8 @@
 import { cancel as cancelApproval } from "../../approvals/rules/end.ts";
 import { cancelAction } from "../../core/action/cancel.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
-import { actionStream, approvalStream, intentStream, workflowStream } from "../../core/stream.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
+import { actionStream, approvalStream, intentStream, workflowStream } from "../../kernel/stream.ts";
 import { forEach } from "../left-alone.ts";
 import { withdrawAsked } from "../outside/compensation-intents.ts";
 import { readState } from "../read-state.ts";

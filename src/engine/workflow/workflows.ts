@@ -1,16 +1,16 @@
 /** What a program and its operators do with workflows: define, start, look, send back, fork, cancel. */
 
 import { isBudgetName } from "../../core/budget-name.ts";
-import { shown } from "../../core/error-text.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import { isId } from "../../core/ids.ts";
-import { workflowStream } from "../../core/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
-import { isPlainObject } from "../../kernel/fields.ts";
+import { HoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
+import { checkFields, checkSignal, isPlainObject, rejectInput } from "../../kernel/fields.ts";
+import { isId } from "../../kernel/ids.ts";
+import { workflowStream } from "../../kernel/stream.ts";
+import { displayValue } from "../../kernel/text.ts";
+
 import { refuseUnnamed } from "../ambient.ts";
-import { checkFields, checkSignal, wrong } from "../check-call.ts";
-import { LISTED } from "../limits.ts";
+
 import { plainJson } from "../prepare-args.ts";
 import { loadValue, readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -42,7 +42,9 @@ export async function workflowState(
 ): Promise<LiveWorkflow> {
   const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };
   if (state.status === "none")
-    throw new HoldpointError("unknown_id", `There is no workflow ${shown(id)}.`, { next: LISTED });
+    throw new HoldpointError("unknown_id", `There is no workflow ${displayValue(id)}.`, {
+      next: WORKFLOW_ID_HINT,
+    });
   return state;
 }
 
@@ -89,7 +91,7 @@ const LATER: { readonly [field: string]: string } = {
 function checkRunFields(options: RunOptions): void {
   const isLater = ([field]: readonly [string, string]) => isPlainObject(options) && field in options;
   const later = Object.entries(LATER).find(isLater);
-  if (later !== undefined) wrong(`A workflow cannot be run with "${later[0]}" yet: ${later[1]}.`);
+  if (later !== undefined) rejectInput(`A workflow cannot be run with "${later[0]}" yet: ${later[1]}.`);
   checkFields("What a workflow is run with", options, RUN_OPTIONS);
 }
 
@@ -116,7 +118,7 @@ const RUN_CHECKS: readonly (readonly [keyof RunOptions, (value: unknown) => bool
 export function checkRunOptions(options: RunOptions): void {
   checkRunFields(options);
   for (const [field, fits, text] of RUN_CHECKS)
-    if (options[field] !== undefined && !fits(options[field])) wrong(text);
+    if (options[field] !== undefined && !fits(options[field])) rejectInput(text);
   checkParties("this run", options.parties);
 }
 

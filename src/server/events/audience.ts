@@ -1,8 +1,9 @@
 /** Everybody who listens to this process: how many each credential may be, signs of life, and the end. */
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+
 import type { Office } from "../tenants.ts";
 import { createHolds, type HoldLimits, type Holds } from "./holds.ts";
 import { createHub, type Hub } from "./hub.ts";

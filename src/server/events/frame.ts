@@ -1,9 +1,9 @@
 /** One entry of the journal as it goes out to listeners: made once, whoever gets it. */
 import type { Header } from "../../core/entry.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { knownStream, type StreamKind, type StreamRef, streamName } from "../../core/stream.ts";
 import { type JournalRecord, recordOf } from "../../engine/journal.ts";
 import type { Runtime } from "../../engine/runtime.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { time } from "../wire.ts";
 
@@ -114,7 +114,7 @@ export function createFramer(place: Place): Framer {
 
   return (entry) => {
     const header = JSON.parse(entry.header) as Header;
-    const ref = knownStream(header.stream);
+    const ref = findStreamRef(header.stream);
     if (ref === undefined) return undefined;
     const workflow = workflowNow(header, ref, entry.body);
     if (workflow !== undefined) return frameOf(entry, header, ref.kind, workflow);

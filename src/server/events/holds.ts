@@ -6,8 +6,9 @@
  * H3. Nobody is answered whose credential does not hold any more when the wait is over; while it lasts that is asked at each beat.
  * H4. When the server stops, each is answered as things stand, so that whoever waits goes on elsewhere.
  */
-import { HoldpointError } from "../../core/errors.ts";
+
 import type { Hold } from "../../engine/hold.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Asked } from "../route.ts";
 
 export type Holds = {

@@ -4,8 +4,9 @@
  * F1. One read and one frame an entry, however many listen.
  * F2. Frames are handed out in commit order, each once; `position` is that of the last one.
  */
-import type { Clock } from "../../engine/clock.ts";
+
 import type { Runtime } from "../../engine/runtime.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { createFramer, type Frame, type Framer, framesOf } from "./frame.ts";
 
 /** Gets all frames of one read together. */

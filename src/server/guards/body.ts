@@ -1,7 +1,6 @@
 /** Bodies of requests: strict JSON in valid UTF-8, within limits. What two parsers could read differently is refused. */
-import { HoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { parseJson } from "../../core/strict-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { type Json, parseJson } from "../../kernel/json.ts";
 
 export const BODY_BYTES = 1_048_576;
 export const MOST_KEYS = 10_000;

@@ -4,7 +4,7 @@
  * H1. `Host` is a loopback name, the very address the connection came in on, or a name the server was told.
  * H2. `Origin`, where there is one, is the same host and port as `Host`, or a name the server was told.
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 export type Hosts = {
   /** Names beside loopback, in lower case: `name` or `name:port`. */

@@ -7,7 +7,7 @@
  */
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 export type OutflowLimits = {
   /** Bytes that may wait: of one principal, and of all. */

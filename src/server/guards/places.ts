@@ -3,7 +3,7 @@
  *
  * L1. Whoever finds no place is refused at once and waits for nobody: a queue would only be a longer stall.
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 export type Places = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 

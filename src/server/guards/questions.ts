@@ -6,9 +6,10 @@
  * U3. While all together have asked for less than one may, nobody is counted: within a second, as many go on as there was room
  *     for. Several servers may let one principal have so much more each.
  */
-import { HoldpointError } from "../../core/errors.ts";
+
 import { eachRow } from "../../engine/row-pages.ts";
 import type { Runtime } from "../../engine/runtime.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 export type Questions = {
   /** Whether the principal may have one more, for which it asks hereby. */

@@ -1,5 +1,5 @@
 /** How often somebody may ask: a bucket each, that fills steadily. */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
 export type Buckets = {

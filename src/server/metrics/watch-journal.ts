@@ -1,9 +1,9 @@
 /** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
 import { questionEnds } from "../../approvals/state.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { approvalStream, streamRef } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
 import type { Runtime } from "../../engine/runtime.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { approvalStream, parseStreamRef } from "../../kernel/stream.ts";
 import type { Frame } from "../events/frame.ts";
 import type { Hub } from "../events/hub.ts";
 import type { Log } from "../log.ts";
@@ -41,7 +41,7 @@ async function seeEnd(
   { tally, log }: JournalWatch,
 ): Promise<void> {
   const record = frame.record();
-  const approval = await readState(place, approvalStream(streamRef(record.stream).id));
+  const approval = await readState(place, approvalStream(parseStreamRef(record.stream).id));
   if (approval.status === "none") return;
   const seconds = Math.max(0, record.at - approval.requestedAt) / 1_000;
   tally.decided(outcome, seconds);
@@ -49,7 +49,7 @@ async function seeEnd(
     level: "info",
     message: "approval",
     tenant: place.tenant,
-    approval_id: streamRef(record.stream).id,
+    approval_id: parseStreamRef(record.stream).id,
     workflow_id: frame.workflow,
     checkpoint_name: approval.subject?.kind === "checkpoint" ? approval.tool : null,
     outcome,

@@ -1,6 +1,5 @@
 /** Budgets: a limit, what is reserved and what was spent. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
 import {
   type BudgetState,
   type BudgetSummary,
@@ -8,6 +7,7 @@ import {
   listBudgets,
   setBudget,
 } from "../../engine/budgets.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { ok, route } from "../route.ts";

@@ -1,6 +1,6 @@
 /** The pages of the desk. All of them are the same file: which one it is, the browser sees by the address. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Desk } from "../pages/desk.ts";
 import { publicRoute } from "../route.ts";
 

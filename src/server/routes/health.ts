@@ -1,6 +1,6 @@
 /** Whether the server is there, and whether it can work. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { ok, publicRoute } from "../route.ts";
 
 export type Condition = {

@@ -1,6 +1,5 @@
 /** Intents: what agents ask of each other and of people; sent, handed over, answered and waited for. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
 import { INTENT_STATUSES } from "../../core/intent/state.ts";
 import { checkOutgoing } from "../../engine/intent/check-intent.ts";
 import {
@@ -14,6 +13,7 @@ import {
   listIntents,
 } from "../../engine/intent/intents.ts";
 import { sendNow } from "../../engine/intent/send.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { selfOf } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";

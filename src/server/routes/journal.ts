@@ -1,8 +1,8 @@
 /** The journal read back: in commit order, one stream, or everything about an id; and verified. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
-import { STREAM_KINDS } from "../../core/stream.ts";
 import { type JournalRecord, readJournal, recordOf, verifyStore } from "../../engine/journal.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { STREAM_KINDS } from "../../kernel/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { filled } from "../fill.ts";
 import { limitSchema, nextCursor, openCursor, pageQuery, sealCursor } from "../page.ts";

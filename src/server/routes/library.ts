@@ -1,7 +1,8 @@
 /** The reading verbs of the library over HTTP. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
-import { parseJson } from "../../core/strict-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { parseJson } from "../../kernel/json.ts";
+
 import { askLibrary, LIBRARY_VERBS, scopeOfVerb } from "../library.ts";
 import { microsWritten } from "../micros-json.ts";
 import { ok, route } from "../route.ts";

@@ -1,7 +1,5 @@
 /** What agents from outside do: propose and report what they perform themselves, and drive workflows. */
 import { z } from "zod";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { actionStream } from "../../core/stream.ts";
 import { getAction } from "../../engine/actions.ts";
 import { callerOf, type PermitRequest } from "../../engine/outside/check-outside.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
@@ -16,6 +14,8 @@ import {
 import { readState } from "../../engine/read-state.ts";
 import type { Runtime } from "../../engine/runtime.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { agentOf, agentSchema, mayActFor, onlyForItself } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import {

@@ -1,6 +1,5 @@
 /** Policies on trial: checked, explained, back-tested and suggested. Nothing here puts one in force. */
 import { z } from "zod";
-import type { Json } from "../../core/json.ts";
 import { RISK_LEVELS } from "../../core/verdict.ts";
 import { explainAction } from "../../engine/backtest/explain-action.ts";
 import { knownTools, type RecordedTool } from "../../engine/backtest/known-tools.ts";
@@ -8,6 +7,7 @@ import { beginTrial, getTrial } from "../../engine/backtest/trials.ts";
 import type { WrittenAction } from "../../engine/backtest/written-action.ts";
 import { areStillFresh, type FreshSuggestions, freshSuggestions } from "../../engine/fresh-suggestions.ts";
 import { checkText } from "../../engine/policy/check-text.ts";
+import type { Json } from "../../kernel/json.ts";
 import { said } from "../asking.ts";
 import { createPlaces } from "../guards/places.ts";
 import { checkScopes } from "../needs.ts";

@@ -1,8 +1,8 @@
 /** Receipts: the record of an effect's outcome, as it stands or signed. */
 import { z } from "zod";
 import type { Receipt } from "../../core/action/receipt.ts";
-import { HoldpointError } from "../../core/errors.ts";
 import { getReceipt, signedReceipt } from "../../engine/receipts.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { ok, route } from "../route.ts";
 import { idParams, json, time, timeSchema } from "../wire.ts";
 

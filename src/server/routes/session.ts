@@ -1,8 +1,8 @@
 /** Logging in by a link, once; who one is; logging out. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Clock } from "../../engine/clock.ts";
 import { endSession, logIn } from "../../engine/identity/logins.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Store } from "../../stores/store.ts";
 import { COOKIE, type Who } from "../authenticate.ts";
 import { loginPage, PAGE_HEADERS } from "../pages/login.ts";

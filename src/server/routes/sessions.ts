@@ -1,8 +1,8 @@
 /** The sessions of whoever asks: where one is logged in, and the ending of that. */
 import { z } from "zod";
-import { HoldpointError } from "../../core/errors.ts";
-import { isPerson } from "../../core/principal.ts";
 import { endOwnSession, endOwnSessions, sessionsOf } from "../../engine/identity/sessions.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isPerson } from "../../kernel/principal.ts";
 import type { Who } from "../authenticate.ts";
 import { checkNotNarrowed } from "../person.ts";
 import { ok, route } from "../route.ts";

@@ -1,4 +1,4 @@
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { MemoryDatabase, MemoryHold } from "./database.ts";
 
 export type EpochHold = {

@@ -1,5 +1,6 @@
-import { HoldpointError } from "../../core/errors.ts";
-import { streamName } from "../../core/stream.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { streamName } from "../../kernel/stream.ts";
+
 import type { Moved } from "../store.ts";
 import type { MemoryDatabase } from "./database.ts";
 

@@ -2,7 +2,7 @@
  * The memory store: for tests and the simulator. A handle stands for one process; several handles on one database see
  * and wake each other like processes on one file. Everything happens within the call; promises only carry the answer.
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { checkText } from "../check-text.ts";
 import type { Store } from "../store.ts";
 import { type MemoryDatabase, tenantOf } from "./database.ts";

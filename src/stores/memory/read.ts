@@ -1,4 +1,4 @@
-import { type StreamRef, streamName } from "../../core/stream.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { JournalEntry } from "../store.ts";
 import type { MemoryDatabase } from "./database.ts";
 

@@ -1,5 +1,6 @@
-import type { IndexKey, StreamRef } from "../../core/stream.ts";
-import { type Decide, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
+import type { IndexKey, StreamRef } from "../../kernel/stream.ts";
+import { type Decide, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
+
 import { checkText } from "../check-text.ts";
 import { emptyHead } from "../head.ts";
 import { makePlan, type Plan } from "../plan.ts";

@@ -1,4 +1,4 @@
-import { type StreamRef, streamName } from "../../core/stream.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import { checkQuery } from "../check-query.ts";
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Plan } from "../plan.ts";

@@ -1,6 +1,6 @@
 /** The database's address: read once, before anything is connected, so that a mistake in it is told as such. */
 import type { ClientConfig } from "pg";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Pg } from "./driver.ts";
 
 export type Address = {

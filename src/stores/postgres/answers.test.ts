@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { actionStream } from "../../core/stream.ts";
-import type { Decision } from "../../core/transaction.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import type { DecideResult } from "../../kernel/transaction.ts";
+
 import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
 
 const bench = postgresBench();
@@ -17,7 +18,7 @@ test("a call is told what became of it when its batch is over, not when the batc
   await count(store, "warm");
   let decided = 0;
   const pay = (): Promise<string> =>
-    store.transact(TENANT, { write: [payment] }, (): Decision<string> => {
+    store.transact(TENANT, { write: [payment] }, (): DecideResult<string> => {
       if (++decided === 1) throw new Error("the gate is shut");
       return commit("paid", { stream: payment, events: [counted()] });
     });

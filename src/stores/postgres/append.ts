@@ -1,9 +1,9 @@
 /** What a batch has planned so far, and the statements that write it. */
 
 import type { Folds } from "../../core/states.ts";
-import type { StreamRef } from "../../core/stream.ts";
-import { streamName } from "../../core/stream.ts";
-import type { Artifact } from "../../core/transaction.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
+
 import { foldOf, type Head } from "../head.ts";
 import type { Plan, PlannedStream } from "../plan.ts";
 import type { Artifacts } from "./artifacts.ts";

@@ -1,7 +1,8 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { sha256 } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Artifact } from "../../core/transaction.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
+
 import { type Ask, bytesAt, textAt } from "./ask.ts";
 import { booleans, bytes, hexes } from "./encode.ts";
 import type { Step } from "./pipeline.ts";

@@ -1,4 +1,4 @@
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { isDatabaseUrl } from "./address.ts";
 
 type Rule = readonly [isRight: (value: unknown) => boolean, what: string];

@@ -5,10 +5,12 @@
  *     batch that failed is decided again with all of them, and then nobody may have an answer yet.
  * D2. A member that needs what is not locked is not decided here: it goes into a later batch with its larger needs.
  */
-import { HoldpointError } from "../../core/errors.ts";
+
 import type { Folds } from "../../core/states.ts";
-import { type StreamRef, streamName } from "../../core/stream.ts";
-import type { Needs } from "../../core/transaction.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
+import type { Needs } from "../../kernel/transaction.ts";
+
 import type { Head } from "../head.ts";
 import { type Ground, type Plan, planning } from "../plan.ts";
 import { indexName } from "../sight.ts";

@@ -1,6 +1,6 @@
 /** `pg` is an optional package: it is loaded only by those who use PostgreSQL. */
 import type * as Driver from "pg";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 export type Pg = typeof Driver;
 export type { Client, Connection, PoolClient, Submittable } from "pg";

@@ -6,7 +6,7 @@
  * L3. A hold that was left is not released with the others: it lapses.
  * L4. Nothing tells a row that lapsed from one that is not there, so whoever comes across one clears it away.
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { EpochHold } from "../store.ts";
 import { type Ask, textAt } from "./ask.ts";
 import { NOW } from "./ground.ts";

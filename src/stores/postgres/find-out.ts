@@ -6,7 +6,7 @@
  *     the number of a transaction that it has forgotten to another one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { type Ask, hexAt, textAt } from "./ask.ts";
 import type { Statement } from "./pipeline.ts";
 

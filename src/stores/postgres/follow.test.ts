@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { heldBack, postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { count, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { createFollowers } from "./follow.ts";
 import type { Moves } from "./moves.ts";

@@ -7,7 +7,7 @@
  *     each follower. A follower is known by its signal; what it has seen is one moment of the database.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { knownStream, type StreamRef } from "../../core/stream.ts";
+import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { Moved } from "../store.ts";
 import type { Move, Moves, Seen } from "./moves.ts";
 import type { Listener } from "./notify.ts";
@@ -163,7 +163,7 @@ function movedOf(position: number, { moves, horizon }: FoundMoves): Moved {
   const streams = new Map<string, { tenant: string; stream: StreamRef }>();
   for (const { tenant, streams: names } of moves)
     for (const name of names) {
-      const stream = knownStream(name);
+      const stream = findStreamRef(name);
       if (stream !== undefined) streams.set(JSON.stringify([tenant, name]), { tenant, stream });
     }
   return { position: Math.max(position, ...settled.map(lastOf)), streams: [...streams.values()] };

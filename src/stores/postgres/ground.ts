@@ -1,6 +1,7 @@
 /** The first round trip of a batch: what its members stand on, locked and looked up, and the time after that. */
-import { type IndexKey, type StreamRef, streamName, streamRef } from "../../core/stream.ts";
-import { type IndexRow, MOST_INDEXED, type Needs } from "../../core/transaction.ts";
+import { type IndexKey, parseStreamRef, type StreamRef, streamName } from "../../kernel/stream.ts";
+import { type IndexRow, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
+
 import { indexName } from "../sight.ts";
 import { type Ask, hexAt, numberAt, textAt } from "./ask.ts";
 import { booleans, halves, texts } from "./encode.ts";
@@ -170,7 +171,7 @@ function standingOf(wanted: Wanted, results: readonly (readonly Row[])[]): Stand
   const names = new Map<string, StreamRef>();
   for (const name of leads.size === 0 ? [] : wanted.names) {
     const stream = leads.get(keyOf(name));
-    if (stream !== undefined) names.set(name, streamRef(fromText(stream)));
+    if (stream !== undefined) names.set(name, parseStreamRef(fromText(stream)));
   }
   return {
     found,

@@ -9,7 +9,7 @@
  * G4. Tenants take turns: one that is never done keeps no other from being served.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { type Member, weightOf } from "./member.ts";
 import { type Patience, pauseMs } from "./patience.ts";
 import { isPassing, translated } from "./postgres-errors.ts";

@@ -2,8 +2,8 @@
  * What decisions of a tenant lately asked for in a second round: the kill switch, an epoch, a budget that all calls share.
  * It is locked along from the start, so that the next ones find it there. A guess that is wrong costs a lock, no more.
  */
-import { type StreamRef, streamName } from "../../core/stream.ts";
-import type { Needs } from "../../core/transaction.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
+import type { Needs } from "../../kernel/transaction.ts";
 
 export type Habits = {
   /** After a batch: what its members asked for, each in its second round. */

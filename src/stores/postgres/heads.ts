@@ -7,7 +7,7 @@
  */
 
 import type { Folds } from "../../core/states.ts";
-import { type StreamRef, streamName } from "../../core/stream.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import { type Cache, createCache, type Most } from "../cache.ts";
 import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hexAt, numberAt, textAt } from "./ask.ts";

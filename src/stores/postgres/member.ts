@@ -1,6 +1,7 @@
 /** One call of `transact` on its way: what it needs, and who waits for its answer. */
-import { HoldpointError } from "../../core/errors.ts";
-import type { Decide, Needs } from "../../core/transaction.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Decide, Needs } from "../../kernel/transaction.ts";
+
 import { MOST_ROUNDS } from "../plan.ts";
 
 export type Member = {

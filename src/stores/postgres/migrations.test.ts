@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { count, FOLDS, PROJECTIONS, type Tally, TENANT, times } from "../../testing/store-contract/bench.ts";
 import type { Projection } from "../store.ts";
 import { LAYOUT, MIGRATIONS, migrate } from "./migrations.ts";

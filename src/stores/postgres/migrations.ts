@@ -2,7 +2,7 @@
  * The layout of the schema, in steps that only add (expand); each runs once, all that are missing in one transaction
  * under a lock, while other nodes go on. `oldestReader` is the oldest layout whose programs may still use the schema.
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Client } from "./driver.ts";
 import { ensureRole, mayNot } from "./role.ts";
 import { firstLayout, quoted } from "./tables.ts";

@@ -2,7 +2,7 @@
  * Tells other processes that something was committed: after the commit, never inside it, at most once in a while, and
  * only if somebody waits. Who waits holds a shared lock; a try for the exclusive one tells, without a table or a write.
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { type Ask, textAt } from "./ask.ts";
 import type { Client } from "./driver.ts";
 import { type Halves, halves } from "./encode.ts";

@@ -1,5 +1,5 @@
 /** The PostgreSQL store: one schema, any number of processes on any number of machines. */
-import { streamName } from "../../core/stream.ts";
+import { streamName } from "../../kernel/stream.ts";
 import { checkText } from "../check-text.ts";
 import { type Ended, guard } from "../guard.ts";
 import type { Store } from "../store.ts";

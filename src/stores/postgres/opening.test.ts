@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { describe, test } from "node:test";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 const bench = postgresBench();
 

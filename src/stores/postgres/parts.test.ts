@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isHoldpointError } from "../../core/errors.ts";
-import { actionStream, budgetStream } from "../../core/stream.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { actionStream, budgetStream } from "../../kernel/stream.ts";
+
 import { createQueues } from "./group-commit.ts";
 import { createHabits } from "./habits.ts";
 import { lockOf, ordered } from "./locks.ts";

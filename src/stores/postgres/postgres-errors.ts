@@ -1,5 +1,5 @@
 /** PostgreSQL's and the network's errors, in Holdpoint's words. */
-import { type ErrorCode, HoldpointError, isHoldpointError } from "../../core/errors.ts";
+import { type ErrorCode, HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 
 type Meaning = readonly [code: ErrorCode, what: string, next: string];
 

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { limitBudget, reserve } from "../../core/budget.ts";
-import { actionStream, budgetStream } from "../../core/stream.ts";
+import { actionStream, budgetStream } from "../../kernel/stream.ts";
 import { commit, count, counted, START, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { checkChain } from "../../testing/store-contract/chain.ts";
 

@@ -3,8 +3,9 @@
  * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already:
  * a page holds its streams still.
  */
-import { isHoldpointError } from "../../core/errors.ts";
-import { knownStream, type StreamRef } from "../../core/stream.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
+
 import { emptyHead, foldEntry, type Head } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import { hexAt, numberAt, textAt } from "./ask.ts";
@@ -92,7 +93,7 @@ async function buildPage(
 
 function streamOf(row: Row): Stream {
   const name = fromText(textAt(row, 2));
-  return { sid: numberAt(row, 0), tid: numberAt(row, 1), name, stream: knownStream(name) };
+  return { sid: numberAt(row, 0), tid: numberAt(row, 1), name, stream: findStreamRef(name) };
 }
 
 async function buildStreams(

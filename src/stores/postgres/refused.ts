@@ -1,5 +1,5 @@
 /** Connections that could not be had, in words for whoever set the address. */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Address } from "./address.ts";
 import { isLost, isPassing, networkCode, sqlState, translated } from "./postgres-errors.ts";
 

@@ -1,5 +1,5 @@
 /** The role that works: it owns nothing, cannot log in, and row-level security binds it. */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Client } from "./driver.ts";
 import { sqlState } from "./postgres-errors.ts";
 import { quoted } from "./tables.ts";

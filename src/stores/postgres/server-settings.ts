@@ -1,5 +1,5 @@
 /** What every connection sets, and what a server has to be like, read back from it (C1, C2 of `connect.ts`). */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Client } from "./driver.ts";
 import type { Resolved } from "./options.ts";
 

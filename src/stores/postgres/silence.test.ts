@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { count, TENANT } from "../../testing/store-contract/bench.ts";
 
 const one = actionStream("one");

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type pg from "pg";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { sha256 } from "../../core/digest.ts";
-import { actionStream } from "../../core/stream.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+
 import { commit, counted, times } from "../../testing/store-contract/bench.ts";
 import type { Store } from "../store.ts";
 

@@ -2,8 +2,8 @@
  * Texts as PostgreSQL can keep and index them: it has no U+0000 in texts, and no index entries over a third of a page.
  * Ordinary texts are kept as they are.
  */
-import { sha256 } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 const ODD = /[\\\0]/;
 const LONGEST = 1_000;

@@ -1,5 +1,6 @@
-import { streamName } from "../../core/stream.ts";
-import type { Decide, Needs } from "../../core/transaction.ts";
+import { streamName } from "../../kernel/stream.ts";
+import type { Decide, Needs } from "../../kernel/transaction.ts";
+
 import { checkText } from "../check-text.ts";
 import { indexName } from "../sight.ts";
 import type { Queues } from "./group-commit.ts";

@@ -2,7 +2,7 @@
  * A table for each view. `hp_views` says with which version of its projection it was built, and how far a rebuild that
  * is under way has come (`built` is the last stream done, null when complete).
  */
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Projections } from "../project.ts";
 import { type FoundViews, neglected, newerView, oldestOf, unbuilt } from "../view-versions.ts";
 import type { Client } from "./driver.ts";

@@ -1,5 +1,5 @@
 /** Rows of views: written in the transaction of what they show, listed and counted. */
-import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import { checkQuery } from "../check-query.ts";
 import { isSameRow, type Projections, rowOf } from "../project.ts";
 import type { ViewQuery, ViewRow } from "../store.ts";
@@ -143,7 +143,7 @@ function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: num
 
 export function viewRow(row: Row): ViewRow {
   return {
-    stream: streamRef(fromText(textAt(row, 0))),
+    stream: parseStreamRef(fromText(textAt(row, 0))),
     bucket: fromText(textAt(row, 1)),
     at: numberAt(row, 2),
     due: row[3] === null ? null : numberAt(row, 3),

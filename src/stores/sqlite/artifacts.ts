@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { sha256 } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Artifact } from "../../core/transaction.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
 
 export type Artifacts = {
   find(tid: number, hash: string): Uint8Array | undefined;

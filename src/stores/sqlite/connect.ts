@@ -3,7 +3,7 @@
  * with must not decide whether an acknowledged commit survives a power cut.
  */
 import { DatabaseSync } from "node:sqlite";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 const OLDEST_LIBRARY = [3, 51, 3] as const;
 /** "HPNT", in the file's header. */

@@ -10,8 +10,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { sha256 } from "../../core/digest.ts";
-import { HoldpointError } from "../../core/errors.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+
 import { isBusy, isCannotOpen } from "./sqlite-errors.ts";
 
 export type Hold = {

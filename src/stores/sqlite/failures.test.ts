@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { checkChain } from "../../testing/store-contract/chain.ts";
 import { readMeta } from "./migrations.ts";

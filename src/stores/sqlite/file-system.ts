@@ -1,7 +1,7 @@
 /** The folder a store lives in: private to its owner, and on a disk whose locks and syncs work. */
 import fs from "node:fs";
 import path from "node:path";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 
 /** `statfs` types of network and host-shared file systems, whose locks SQLite cannot trust. */
 const NETWORK = new Map([

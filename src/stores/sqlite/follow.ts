@@ -5,7 +5,7 @@
  */
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Moved } from "../store.ts";
 import { isBusy, translated } from "./sqlite-errors.ts";
 

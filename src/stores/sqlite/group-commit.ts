@@ -7,7 +7,7 @@
  * G4. When others write too, the next batch leaves them a gap.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { translated } from "./sqlite-errors.ts";
 import type { Outcome, WriteTransaction } from "./write-transaction.ts";

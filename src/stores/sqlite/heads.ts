@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../core/states.ts";
-import type { StreamKind, StreamRef } from "../../core/stream.ts";
+import type { StreamKind, StreamRef } from "../../kernel/stream.ts";
 import { createCache, type Most } from "../cache.ts";
 import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hex } from "./hex.ts";

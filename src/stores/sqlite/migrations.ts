@@ -3,7 +3,7 @@
  * `oldestReader` is the oldest layout whose programs may still use the file after the step.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { APPLICATION_ID, pragma } from "./connect.ts";
 
 type Migration = { readonly version: number; readonly oldestReader: number; readonly sql: string };

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type StreamRef, streamName, streamRef } from "../../core/stream.ts";
+import { parseStreamRef, type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { PlannedName } from "../plan.ts";
 
 export type Names = {
@@ -13,7 +13,7 @@ export function prepareNames(db: DatabaseSync): Names {
   return {
     find(tid, name) {
       const row = select.get(tid, name);
-      return row === undefined ? undefined : streamRef(String(row["stream"]));
+      return row === undefined ? undefined : parseStreamRef(String(row["stream"]));
     },
     lead(tid, { name, stream }) {
       upsert.run(tid, name, streamName(stream));

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import type { Projections } from "../project.ts";
 import { connect, type Open } from "./connect.ts";
 import { createFiles, refuseNetwork } from "./file-system.ts";

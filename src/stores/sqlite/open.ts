@@ -1,5 +1,5 @@
 /** The SQLite store: one file, any number of processes of one machine. */
-import { streamName } from "../../core/stream.ts";
+import { streamName } from "../../kernel/stream.ts";
 import { type Ended, type Guard, guard } from "../guard.ts";
 import type { Home, Store } from "../store.ts";
 import { claim } from "./claim.ts";

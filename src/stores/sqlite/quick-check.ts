@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import { pragma } from "./connect.ts";
 
 const SMALL_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { knownStream } from "../../core/stream.ts";
+import { findStreamRef } from "../../kernel/stream.ts";
 import type { JournalEntry, Moved } from "../store.ts";
 import { hex } from "./hex.ts";
 import { type Patience, patiently } from "./patience.ts";
@@ -78,7 +78,7 @@ function prepareMoved(db: DatabaseSync): (after: number) => Moved {
     if (typeof position !== "number") return { position: after, streams: [] };
     const rows = moves.all(after, position);
     const streams = rows.flatMap((row) => {
-      const stream = knownStream(String(row["name"]));
+      const stream = findStreamRef(String(row["name"]));
       return stream === undefined ? [] : [{ tenant: String(row["tenant"]), stream }];
     });
     return { position, streams };

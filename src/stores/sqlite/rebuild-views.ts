@@ -3,8 +3,9 @@
  * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isHoldpointError } from "../../core/errors.ts";
-import { knownStream, type StreamRef } from "../../core/stream.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
+
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import type { Writer } from "./group-commit.ts";
@@ -67,7 +68,7 @@ function buildPage(journal: Journal): Rebuilt | undefined {
     .prepare("SELECT sid, tid, name FROM hp_streams WHERE sid > ? ORDER BY sid LIMIT ?")
     .all(place, PAGE);
   const built = rows.map((row) =>
-    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, knownStream(String(row["name"]))),
+    build(journal, { sid: Number(row["sid"]), tid: Number(row["tid"]) }, findStreamRef(String(row["name"]))),
   );
   const last = rows.length < PAGE ? null : Number(rows.at(-1)?.["sid"]);
   const advance = db.prepare("UPDATE hp_views SET built = ? WHERE built = ? AND view = ? AND version = ?");

@@ -1,6 +1,6 @@
 /** One process's hold on a store's file: what is opened together and closed together. */
 import path from "node:path";
-import { isHoldpointError } from "../../core/errors.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import type { Most } from "../cache.ts";
 import { tableOf } from "../project.ts";
 import type { EpochHold } from "../store.ts";

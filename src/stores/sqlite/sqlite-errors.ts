@@ -1,5 +1,5 @@
 /** SQLite's result codes, in Holdpoint's words. */
-import { type ErrorCode, HoldpointError, isHoldpointError } from "../../core/errors.ts";
+import { type ErrorCode, HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 
 const BUSY = 5;
 const LOCKED = 6;

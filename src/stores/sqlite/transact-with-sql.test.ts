@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import type { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { actionStream } from "../../core/stream.ts";
-import type { Decision, Sight } from "../../core/transaction.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import type { DecideResult, DecisionScope } from "../../kernel/transaction.ts";
+
 import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
 import type { SqlTransaction, Store } from "../store.ts";
 
@@ -12,7 +13,7 @@ const append = { stream: one, events: [counted()] };
 
 function run<Result>(
   store: Store,
-  decide: (sight: Sight, sql: SqlTransaction) => Decision<Result>,
+  decide: (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>,
 ): Promise<Result> {
   assert.ok(store.transactWithSql);
   return store.transactWithSql(TENANT, { write: [one] }, decide);

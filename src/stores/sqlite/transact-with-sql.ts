@@ -6,8 +6,9 @@
  *     would commit by itself. The round fails, whatever its decision says, and nothing of it is written.
  */
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
-import { HoldpointError } from "../../core/errors.ts";
-import type { Decision, Needs, Sight } from "../../core/transaction.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { DecideResult, DecisionScope, Needs } from "../../kernel/transaction.ts";
+
 import { checkText } from "../check-text.ts";
 import { makePlan } from "../plan.ts";
 import type { SqlTransaction } from "../store.ts";
@@ -16,7 +17,7 @@ import type { Journal } from "./journal.ts";
 import { isConstraint, translated } from "./sqlite-errors.ts";
 import { groundOf, writePlan } from "./transact.ts";
 
-type DecideWithSql<Result> = (sight: Sight, sql: SqlTransaction) => Decision<Result>;
+type DecideWithSql<Result> = (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>;
 
 /** What a decision threw is the application's own, and reaches it as it was; errors of the store are ours. */
 export type Answered<Result> =
@@ -71,8 +72,8 @@ function noting<Answer>(thrown: Set<unknown>, attempt: () => Answer): Answer {
 /** A round that ends in `need` is repeated: what it wrote is undone first. */
 function inRound<Result>(
   db: DatabaseSync,
-  decide: (sql: SqlTransaction) => Decision<Result>,
-): Decision<Result> {
+  decide: (sql: SqlTransaction) => DecideResult<Result>,
+): DecideResult<Result> {
   db.exec("SAVEPOINT hp_round");
   const { sql, refuseEnded, end } = guardedSql(db);
   try {

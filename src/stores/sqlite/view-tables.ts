@@ -3,7 +3,7 @@
  * is under way has come (`built` is the last stream done, null when complete).
  */
 import type { DatabaseSync } from "node:sqlite";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Projections } from "../project.ts";
 import { type FoundViews, neglected, newerView, oldestOf, unbuilt } from "../view-versions.ts";
 import { bumpLayout } from "./migrations.ts";

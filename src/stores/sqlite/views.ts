@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { type StreamRef, streamRef } from "../../core/stream.ts";
+import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import { checkQuery } from "../check-query.ts";
 import { isSameRow, type Projections, rowOf } from "../project.ts";
 import type { Projection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
@@ -124,7 +124,7 @@ function freeSql({ view, bucket }: ViewClaim): string {
 
 function viewRow(row: Record<string, unknown>): ViewRow {
   return {
-    stream: streamRef(String(row["name"])),
+    stream: parseStreamRef(String(row["name"])),
     bucket: String(row["bucket"]),
     at: Number(row["at"]),
     due: row["due"] === null ? null : Number(row["due"]),

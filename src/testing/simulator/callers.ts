@@ -1,7 +1,8 @@
 /** Programs that call tools: they come back with the same request id after crashes and errors, and now and then misbehave. */
-import { isHoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+
 import { execute } from "../../engine/execute.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, count, fail, type Life, onLife, SECRET, type Sim } from "./sim.ts";
 import { type Args, MOST } from "./tool-spec.ts";

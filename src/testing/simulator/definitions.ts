@@ -2,13 +2,14 @@
  * Definitions as a program would write them, made from data. What a definition hears runs into everything it asks for
  * next, so that two runs which hear different things cannot go on alike.
  */
-import { digestOf } from "../../core/digest.ts";
-import { isHoldpointError } from "../../core/errors.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+
 import type { Answer } from "../../engine/answer.ts";
 import type { GatedTool } from "../../engine/gate.ts";
 import type { StepContext, WorkflowContext } from "../../engine/workflow/definition.ts";
 import { type Definitions, workflow } from "../../engine/workflow/workflows.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import type { OpSpec, WorkflowSpec } from "./flow-spec.ts";
 import { count, type Life, type Sim } from "./sim.ts";
 import type { SimWorkflow } from "./sim-workflow.ts";

@@ -1,11 +1,11 @@
 /** Members of a group come and go, and people have others decide in their place. */
 import type { LiveApproval } from "../../approvals/state.ts";
 import { approvalVerbs } from "../../approvals/verbs.ts";
-import { isHoldpointError } from "../../core/errors.ts";
 import { decideMember } from "../../core/roster.ts";
-import { approvalStream, ROSTER } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
 import { runCommand } from "../../engine/run-command.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { GROUP } from "./desk-spec.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, type Life, onLife, type Sim } from "./sim.ts";

@@ -1,7 +1,8 @@
 /** People who permit things beforehand and take that back, and a world that moves under what tools show. */
-import { isHoldpointError } from "../../core/errors.ts";
+
 import { bindLibrary } from "../../engine/verb.ts";
 import { grantVerbs } from "../../grants/verbs.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { drawGrant, whenOf } from "./beforehand-spec.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, type Life, onLife, type Sim } from "./sim.ts";

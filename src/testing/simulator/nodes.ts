@@ -1,8 +1,6 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
-import { isHoldpointError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+
 import type { Cost } from "../../core/tool-rules.ts";
-import type { Clock } from "../../engine/clock.ts";
 import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
 import type { InputSchema } from "../../engine/input-schema.ts";
 import { openRuntime, type RuntimeParts } from "../../engine/open-runtime.ts";
@@ -10,6 +8,9 @@ import type { Notice } from "../../engine/runtime.ts";
 import type { PreviewContext, Tool, ToolContext } from "../../engine/tool.ts";
 import { createDispatcher } from "../../engine/workflow/dispatch.ts";
 import type { Definitions } from "../../engine/workflow/workflows.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
 import { defineAll } from "./definitions.ts";
 import type { GatedClass } from "./flow-spec.ts";
 import { crash, freezeMaybe, shutDown } from "./life.ts";

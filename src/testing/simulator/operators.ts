@@ -3,14 +3,14 @@
 import { cancel, revoke } from "../../approvals/rules/end.ts";
 import { approvalVerbs } from "../../approvals/verbs.ts";
 import { resolveByPerson } from "../../core/action/resolve.ts";
-import type { Draft } from "../../core/draft.ts";
-import { isHoldpointError } from "../../core/errors.ts";
-import { actionStream, approvalStream } from "../../core/stream.ts";
 import { setBudget } from "../../engine/budgets.ts";
 import { setStanding } from "../../engine/identity/people.ts";
 import { setSwitch } from "../../engine/operate.ts";
 import { readState } from "../../engine/read-state.ts";
 import { runCommand } from "../../engine/run-command.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { actionStream, approvalStream } from "../../kernel/stream.ts";
+import type { Draft } from "../../kernel/transaction.ts";
 import { handOver, moveMember } from "./desk.ts";
 import { deskPolicy } from "./desk-spec.ts";
 import { giveSome, moveWorld, revokeSome } from "./granters.ts";

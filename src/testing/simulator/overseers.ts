@@ -1,6 +1,7 @@
 /** People who look after workflows: send them back, cancel them, and look through what waits for a decision. */
-import { isHoldpointError } from "../../core/errors.ts";
+
 import { cancelById, rollBackById } from "../../engine/workflow/operate-workflows.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, count, type Life, onLife, type Sim } from "./sim.ts";
 

@@ -2,10 +2,10 @@
 
 import { castVote } from "../../approvals/decide.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
-import { isHoldpointError } from "../../core/errors.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { approvalStream } from "../../core/stream.ts";
 import { readState } from "../../engine/read-state.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import { approvalStream } from "../../kernel/stream.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, type Ballot, count, databaseTime, type Life, onLife, type Sim } from "./sim.ts";
 import { MOST } from "./tool-spec.ts";

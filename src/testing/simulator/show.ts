@@ -1,7 +1,8 @@
 /** What simulated tools show of their calls. */
-import { digestOf } from "../../core/digest.ts";
-import type { Json } from "../../core/json.ts";
+
 import type { PreviewContext } from "../../engine/tool.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
 import { count, type Life, never, type Sim } from "./sim.ts";
 
 /** What the tool shows: the level of its part of the world, now and then that it cannot tell. */

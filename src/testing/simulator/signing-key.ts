@@ -1,5 +1,5 @@
-import { sha256 } from "../../core/digest.ts";
 import { type SigningKey, signingKeyFromPkcs8 } from "../../core/jws.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
 
 /** Made from a public text: it protects nothing and is the same in every run. */
 const KEY_DER = Buffer.concat([

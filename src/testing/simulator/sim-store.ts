@@ -1,6 +1,7 @@
 /** The store as a process sees it over a bad wire: slow, failing before or after the fact, full, and late with its wakes. */
-import { HoldpointError } from "../../core/errors.ts";
-import type { Sight } from "../../core/transaction.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { DecisionScope } from "../../kernel/transaction.ts";
+
 import { type MemoryStore, openMemoryStore } from "../../stores/memory/open.ts";
 import type { EpochHold, Moved, Store } from "../../stores/store.ts";
 import { crash, freezeMaybe } from "./life.ts";
@@ -104,7 +105,7 @@ function hold(wire: Wire, held: EpochHold): EpochHold {
 }
 
 /** An index may lag: it lists what was there once, too. Rules have to look at the state of what they find. */
-function lagging(sim: Sim, sight: Sight): Sight {
+function lagging(sim: Sim, sight: DecisionScope): DecisionScope {
   return {
     ...sight,
     index(key) {

@@ -1,11 +1,11 @@
 /** What every part of a simulation shares. */
 
 import type { castVote } from "../../approvals/decide.ts";
-import type { Json } from "../../core/json.ts";
-import type { IndexRow } from "../../core/transaction.ts";
 import type { Answer } from "../../engine/answer.ts";
 import type { OpenRuntime } from "../../engine/open-runtime.ts";
 import type { WorkflowResult } from "../../engine/workflow/definition.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { IndexRow } from "../../kernel/transaction.ts";
 import type { MemoryDatabase } from "../../stores/memory/database.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Counters, Fault, Race } from "./counters.ts";

@@ -1,5 +1,5 @@
 /** Programs that start workflows: under a request id, again after crashes, and some wait for the end. */
-import { isHoldpointError } from "../../core/errors.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
 import { meet } from "./nodes.ts";
 import { aliveIn, count, fail, type Life, onLife, type Sim } from "./sim.ts";
 

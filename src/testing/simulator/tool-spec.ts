@@ -1,7 +1,8 @@
 /** Simulated tools as data: what the production code is given as functions, the oracle evaluates again on its own. */
-import type { Json } from "../../core/json.ts";
+
 import type { EffectClass } from "../../core/tool-rules.ts";
 import type { OnTimeout, Verdict } from "../../core/verdict.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Random } from "./random.ts";
 
 export type AskStage = {

@@ -1,9 +1,10 @@
 /** The outside world: what receivers got, what they applied, and what can be known of it. The ground truth. */
-import { digestOf } from "../../core/digest.ts";
-import type { Json } from "../../core/json.ts";
+
 import { NotApplied } from "../../engine/attempt.ts";
 import type { ProbeResult } from "../../engine/define-tool.ts";
 import type { ToolContext } from "../../engine/tool.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
 import { freezeMaybe } from "./life.ts";
 import { CANARY, count, type Life, never, SECRET, type Send, type Sim, strikes, type World } from "./sim.ts";
 import { type Args, CURRENCY, type ToolSpec } from "./tool-spec.ts";

@@ -1,11 +1,11 @@
 /** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
 import type { TestContext } from "node:test";
-import type { Fold, NewEvent } from "../../core/event.ts";
-import type { JsonObject } from "../../core/json.ts";
 import type { Folds, StateOf } from "../../core/states.ts";
-import { actionStream, type StreamRef } from "../../core/stream.ts";
 import { FOLDS as PRODUCT_FOLDS } from "../../core/streams.ts";
-import type { Append, Decision, Sight } from "../../core/transaction.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { actionStream, type Fold, type NewEvent, type StreamRef } from "../../kernel/stream.ts";
+import type { DecideResult, DecisionScope, StreamAppend } from "../../kernel/transaction.ts";
+
 import type { Projection, Store } from "../../stores/store.ts";
 
 export type DatabaseOptions = {
@@ -89,7 +89,7 @@ export const FOLDS: Folds = {
   approval: tallyFold as unknown as Fold<StateOf<"approval">>,
 };
 
-export const tallyOf = (sight: Sight, stream: StreamRef<"action" | "approval">): Tally =>
+export const tallyOf = (sight: DecisionScope, stream: StreamRef<"action" | "approval">): Tally =>
   sight.state(stream) as unknown as Tally;
 
 const tallies: Projection<"action"> = {
@@ -125,7 +125,7 @@ export const PROJECTIONS: readonly Projection[] = [tallies as Projection, budget
 
 export const counted = (body: JsonObject = {}): NewEvent => ({ type: "counted", tv: 1, body });
 
-export function commit<Result>(result: Result, ...append: readonly Append[]): Decision<Result> {
+export function commit<Result>(result: Result, ...append: readonly StreamAppend[]): DecideResult<Result> {
   return { kind: "commit", append, result };
 }
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sha256 } from "../../core/digest.ts";
 import { bodyDigest, GENESIS, type StoredEntry } from "../../core/entry.ts";
-import { actionStream, streamName } from "../../core/stream.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { actionStream, streamName } from "../../kernel/stream.ts";
+
 import { bench, type CreateDatabase, count, TENANT } from "./bench.ts";
 
 /** Recomputes every hash of a stream from what is stored. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { limitBudget, reserve, settle } from "../../core/budget.ts";
-import { actionStream, budgetStream } from "../../core/stream.ts";
+import { actionStream, budgetStream } from "../../kernel/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import {
   type Bench,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import { bench, type CreateDatabase, count, TENANT, times } from "./bench.ts";
 
 const closed = { code: "closed" };

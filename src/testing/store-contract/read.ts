@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { actionStream } from "../../core/stream.ts";
+import { actionStream } from "../../kernel/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { bench, type CreateDatabase, commit, count, counted, TENANT, times } from "./bench.ts";
 import { checkChain } from "./chain.ts";

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sha256 } from "../../core/digest.ts";
 import { GENESIS } from "../../core/entry.ts";
 import type { Seal, SealDraft } from "../../core/seal.ts";
-import { actionStream } from "../../core/stream.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+
 import { bench, type CreateDatabase, count, START, TENANT } from "./bench.ts";
 
 const sign = (draft: SealDraft): Seal => ({

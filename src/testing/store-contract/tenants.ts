@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sha256 } from "../../core/digest.ts";
 import type { Seal, SealDraft } from "../../core/seal.ts";
-import { actionStream } from "../../core/stream.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { bench, type CreateDatabase, commit, count, counted, tallyOf } from "./bench.ts";
 

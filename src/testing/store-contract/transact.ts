@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sha256 } from "../../core/digest.ts";
-import { actionStream, approvalStream, budgetStream, switchStream } from "../../core/stream.ts";
 import { decideSwitch } from "../../core/switch.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { actionStream, approvalStream, budgetStream, switchStream } from "../../kernel/stream.ts";
 import {
   bench,
   type CreateDatabase,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { limitBudget, reserve } from "../../core/budget.ts";
-import { actionStream, budgetStream, streamName } from "../../core/stream.ts";
+import { actionStream, budgetStream, streamName } from "../../kernel/stream.ts";
 import type { Store, ViewQuery } from "../../stores/store.ts";
 import { bench, type CreateDatabase, commit, count, randomOf, START, TENANT, times } from "./bench.ts";
 

@@ -9,8 +9,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
 import type { LiveWorkflow } from "../../../src/core/workflow/state.ts";
+import type { JsonObject } from "../../../src/kernel/json.ts";
 import type { Received } from "../effects.ts";
 import type { Happened, Watch } from "./watch.ts";
 

@@ -1,9 +1,9 @@
 /** The people, in a process of their own: they decide what is asked, and end doubts by the receiver's word. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorText } from "../../../src/core/error-text.ts";
-import { isJsonObject } from "../../../src/core/json.ts";
 import { type ApprovalSummary, type Holdpoint, holdpoint, isHoldpointError } from "../../../src/index.ts";
+import { isJsonObject } from "../../../src/kernel/json.ts";
+import { errorText } from "../../../src/kernel/text.ts";
 import { createReceiver } from "../receiver.ts";
 import { optionsOf } from "../setup.ts";
 import { modeOf, REASON } from "./definition.ts";

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { workflowStream } from "../../../src/core/stream.ts";
 import { createWorkflow } from "../../../src/core/workflow/create.ts";
 import { runCommand } from "../../../src/engine/run-command.ts";
 import { creationOf } from "../../../src/engine/workflow/create.ts";
@@ -14,6 +13,7 @@ import { rollBackById } from "../../../src/engine/workflow/operate-workflows.ts"
 import { letGo, look } from "../../../src/engine/workflow/run.ts";
 import { workflowState } from "../../../src/engine/workflow/workflows.ts";
 import { type CrashPoint, type Holdpoint, holdpoint } from "../../../src/index.ts";
+import { workflowStream } from "../../../src/kernel/stream.ts";
 import { machine } from "../../fixtures/runtime.ts";
 
 type Reach = (hp: Holdpoint, point: CrashPoint) => Promise<void>;

@@ -4,11 +4,11 @@ import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
 import type { Header } from "../../../src/core/entry.ts";
 import type { EpochState } from "../../../src/core/epoch.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
-import { type StreamKind, streamRef } from "../../../src/core/stream.ts";
 import { FOLDS } from "../../../src/core/streams.ts";
 import { startVerification } from "../../../src/core/verify-journal.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import type { JsonObject } from "../../../src/kernel/json.ts";
+import { parseStreamRef, type StreamKind } from "../../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../../src/stores/store.ts";
 
@@ -48,7 +48,7 @@ export function watchWorkflows(): Watch {
   function take(entry: JournalEntry): void {
     verification.entry(entry);
     const { stream, type } = JSON.parse(entry.header) as Header;
-    const { kind, id } = streamRef(stream);
+    const { kind, id } = parseStreamRef(stream);
     const head = foldEntry(FOLDS, kind, heads.get(stream) ?? emptyHead(FOLDS, kind), entry);
     heads.set(stream, head);
     if (isWatched(kind)) states[kind].set(id, head.state);

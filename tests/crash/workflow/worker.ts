@@ -1,8 +1,8 @@
 /** One executing process: begins workflows, takes over what others left, and goes on until it is killed. */
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorText } from "../../../src/core/error-text.ts";
 import { holdpoint, isHoldpointError, type Notice } from "../../../src/index.ts";
+import { errorText } from "../../../src/kernel/text.ts";
 import { createReceiver } from "../receiver.ts";
 import { optionsOf } from "../setup.ts";
 import { defineRelease } from "./definition.ts";

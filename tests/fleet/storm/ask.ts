@@ -1,6 +1,6 @@
 /** How a client talks to the servers of a fleet: either of them, with a key, and with the patience of a client. */
 import { Agent, request } from "node:http";
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/kernel/json.ts";
 import type { Said } from "./told.ts";
 
 export type Asking = {

@@ -6,7 +6,7 @@
  * E3. A budget never holds more than its limit, and holds what effects have taken from it.
  */
 import type { LiveAction } from "../../../src/core/action/state.ts";
-import { canonicalJson } from "../../../src/core/canonical-json.ts";
+import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
 import type { Received } from "../../crash/effects.ts";
 import type { Checker, Fault } from "./history.ts";
 import { BUDGET, RESERVED, SPECS, SPENT } from "./tools.ts";

@@ -4,7 +4,7 @@
  * C1. An effect is undone at most once, and only one that happened. C2. Newest first. C3. A rollback that has ended names
  * everything that was applied in its range: undone, not undone, or irreversible.
  */
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/kernel/json.ts";
 import type { Received } from "../../crash/effects.ts";
 import type { Happened } from "../../crash/workflow/watch.ts";
 import { appliedByKey } from "./check-effects.ts";

@@ -1,6 +1,6 @@
 /** What clients do, over and over: each lane asks for one kind of thing, and writes down what it was told. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/kernel/json.ts";
 import { isRefusedByReceiver } from "../../crash/effects.ts";
 import { type Hand, insist, look, readBack, textAt } from "./hand.ts";
 import type { Call, Vote } from "./told.ts";

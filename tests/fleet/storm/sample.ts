@@ -2,9 +2,9 @@
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import { canonicalJson } from "../../../src/core/canonical-json.ts";
-import type { Json } from "../../../src/core/json.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
+import type { Json } from "../../../src/kernel/json.ts";
 import type { Received } from "../../crash/effects.ts";
 import type { History } from "./history.ts";
 import type { Line } from "./told.ts";

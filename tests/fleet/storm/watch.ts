@@ -4,11 +4,11 @@ import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
 import type { BudgetState } from "../../../src/core/budget.ts";
 import type { Header } from "../../../src/core/entry.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
-import { streamRef } from "../../../src/core/stream.ts";
 import { FOLDS } from "../../../src/core/streams.ts";
 import { startVerification } from "../../../src/core/verify-journal.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import type { JsonObject } from "../../../src/kernel/json.ts";
+import { parseStreamRef } from "../../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../../src/stores/store.ts";
 import type { Happened } from "../../crash/workflow/watch.ts";
@@ -60,7 +60,7 @@ function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void 
 }
 
 function keep(journal: Journal, header: Header, state: unknown, body: JsonObject): void {
-  const { kind, id } = streamRef(header.stream);
+  const { kind, id } = parseStreamRef(header.stream);
   if (kind === "action") journal.actions.set(id, state as ActionState);
   if (kind === "approval") journal.approvals.set(id, state as ApprovalState);
   if (kind === "workflow") journal.workflows.set(id, state as WorkflowState);
@@ -83,7 +83,7 @@ export function readJournal(): JournalReader {
   const take = (entry: JournalEntry) => {
     verification.entry(entry);
     const header = JSON.parse(entry.header) as Header;
-    const { kind } = streamRef(header.stream);
+    const { kind } = parseStreamRef(header.stream);
     const head = foldEntry(FOLDS, kind, heads.get(header.stream) ?? emptyHead(FOLDS, kind), entry);
     heads.set(header.stream, head);
     keep(journal, header, head.state, JSON.parse(entry.body ?? "{}") as JsonObject);

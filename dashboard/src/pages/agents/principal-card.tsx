@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { LATELY_DAYS, type Share } from "../../api/agents.ts";
 import { may, nameOf, useSession } from "../../api/session.ts";
 import { switchOfQuery } from "../../api/switch.ts";

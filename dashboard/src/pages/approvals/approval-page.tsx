@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useEffect } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { cardQuery } from "../../api/approvals.ts";
 import { lazyPart } from "../../shell/lazy-part.ts";
 import { isMissing, Missing } from "../../ui/missing.tsx";

@@ -1,7 +1,7 @@
 /** Search and filters; all of it stands in the address. */
 import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useCallback } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { choicesQuery } from "../../api/approvals.ts";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { allOf, isFiltered, KINDS, ORDERS, type Search } from "./inbox-search.ts";

@@ -1,6 +1,6 @@
 /** A policy's text to type in: with line numbers, and a mark at every line that something is said of. */
 import { type RefObject, useId } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { classes } from "../../ui/classes.ts";
 import type { Check } from "./policy-queries.ts";
 

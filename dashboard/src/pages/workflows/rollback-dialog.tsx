@@ -1,7 +1,7 @@
 /** Sending a workflow back: where to, what comes then, and what that does to each of its calls. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { outlookQuery, type RollbackTarget, type Workflow } from "../../api/workflows.ts";

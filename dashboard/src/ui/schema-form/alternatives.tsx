@@ -1,6 +1,6 @@
 /** What stands around a value that may be nothing, and around one that has any names. */
 import { type KeyboardEvent, type ReactNode, useState } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { Button } from "../button.tsx";
 import { TextField } from "../field.tsx";
 import { Unseen } from "./unseen.tsx";

@@ -1,6 +1,6 @@
 /** Where one plain value is written. What is typed is never held back: what does not fit is told beside it. */
 import { type ReactNode, useState } from "react";
-import { visibleJson } from "../../../../src/core/visible.ts";
+import { visibleJson } from "../../../../src/kernel/text.ts";
 import { LONG_LINE, optionTexts, placeOf, rowsFor } from "../../format/box-text.ts";
 import type { Json } from "../../format/json.ts";
 import { holdsRightToLeft } from "../../format/right-to-left.ts";

@@ -1,6 +1,6 @@
 /** One field of a form that a JSON Schema describes, with whatever stands below it. */
 import type { ReactNode } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { fieldOf, isList, isObject, isSame, type Json, type Path, textIn } from "../../format/json.ts";
 import { labelOf, labelsOf } from "../../format/labels.ts";
 import {

@@ -1,6 +1,6 @@
 /** A value of the arguments, in the form that suits it. Everything strange in it goes through `Strange`. */
 import { useMemo } from "react";
-import { visible } from "../../../../src/core/visible.ts";
+import { visible } from "../../../../src/kernel/text.ts";
 import { inReadingOrder } from "../../format/field-order.ts";
 import { fieldOf, isObject, type Json, type JsonObject } from "../../format/json.ts";
 import { labelsOf } from "../../format/labels.ts";

@@ -2,7 +2,7 @@
  * The type of an expression before it runs, and what is wrong with it. A field that a tool's schema does not have is a
  * flaw; a field that may be missing and is not asked for by `has` first is a warning.
  */
-import { didYouMean } from "../nearest.ts";
+import { didYouMean } from "../../../kernel/spelling.ts";
 import { comparedFlaws, memberFlaws } from "./choices.ts";
 import { namesOfOperations, operationsNamed } from "./functions.ts";
 import { guardsWhen } from "./guards.ts";

@@ -1,5 +1,5 @@
 /** Texts that a value can never be, because there is a closed list of what it is: levels, classes, the enums of a schema. */
-import { didYouMean } from "../nearest.ts";
+import { didYouMean } from "../../../kernel/spelling.ts";
 import { type Flaw, type Node, type NodeOf, pathText } from "./syntax.ts";
 import type { Type } from "./types.ts";
 

@@ -1,5 +1,5 @@
 /** As JSON that can be stored; a time has to be turned into text first. Paid for as it goes. */
-import type { Json } from "../../json.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { type Meter, spend, spendKeys } from "./meter.ts";
 import {
   ExpressionError,

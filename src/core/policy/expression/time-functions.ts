@@ -1,5 +1,5 @@
 /** Moments and lengths of time. Parts of a moment are in UTC unless a zone is named, as in `now.getHours("Europe/Berlin")`. */
-import { durationMs } from "../duration.ts";
+import { durationMs } from "../../../kernel/duration.ts";
 import { type Meter, STEPS_PER_READING, spend } from "./meter.ts";
 import type { Operation } from "./operation.ts";
 import { MOMENT, NUMBER, SPAN, STRING } from "./types.ts";

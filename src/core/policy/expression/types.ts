@@ -1,5 +1,5 @@
 /** What is known of a value before there is one: from a tool's JSON Schema, or from the expression around it. */
-import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
 import type { Kind } from "./values.ts";
 
 /** `needed`: whoever makes such an object has to give it. Where the schema puts it in, it is required and not needed. */

@@ -1,9 +1,10 @@
 /** The life of an action as its raw events tell it, against the world: invariants 1 to 4 and 6. */
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
 import type { Within } from "../../../core/action/within.ts";
-import { digestOf } from "../../../core/digest.ts";
-import type { Json } from "../../../core/json.ts";
-import { artifactHash, isArtifactRef } from "../../../core/stored-value.ts";
+import { digestOf } from "../../../kernel/canonical-json.ts";
+import type { Json } from "../../../kernel/json.ts";
+import { artifactHash, isArtifactRef } from "../../../kernel/stored-value.ts";
+
 import { count } from "../sim.ts";
 import { specOf } from "../workflow-spec.ts";
 import { checkPlace } from "./check-flow.ts";

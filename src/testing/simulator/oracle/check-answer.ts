@@ -1,8 +1,8 @@
 /** Invariant 9: what somebody was told is what the journal holds, and stays so. */
 
-import { canonicalJson } from "../../../core/canonical-json.ts";
-import type { Json } from "../../../core/json.ts";
 import type { Answer } from "../../../engine/answer.ts";
+import { canonicalJson } from "../../../kernel/canonical-json.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { type Ballot, CANARY, count, type Sim, type Voted } from "../sim.ts";
 import { expect, type Phase, type SeenTenant } from "./seen.ts";
 

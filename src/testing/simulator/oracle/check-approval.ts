@@ -2,7 +2,7 @@
 
 import type { ApprovalQuestion } from "../../../approvals/state.ts";
 import { PREVIEW_MOVED } from "../../../core/action/preview.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json } from "../../../kernel/json.ts";
 import { count } from "../sim.ts";
 import { checkExpired, isLate, STAGE_CHECKS } from "./check-stages.ts";
 import { type Commit, type Event, expect, has, type SeenApproval, type SeenVote, text } from "./seen.ts";

@@ -1,6 +1,7 @@
 /** Replay: what a definition hears is what the journal holds, in the journal's order, in every run. */
-import { digestOf } from "../../../core/digest.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import { digestOf } from "../../../kernel/canonical-json.ts";
+import type { Json, JsonObject } from "../../../kernel/json.ts";
+
 import type { Heard, Sim } from "../sim.ts";
 import { type Commit, type Event, expect, type SeenTenant, text } from "./seen.ts";
 import { keyOf, type SeenFlow } from "./seen-flow.ts";

@@ -1,6 +1,6 @@
 /** Invariants 1, 5, 6 and 7 at the commit that lets an effect begin. */
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
-import { digestOf } from "../../../core/digest.ts";
+import { digestOf } from "../../../kernel/canonical-json.ts";
 import type { DeployedTool } from "../sim.ts";
 import { count } from "../sim.ts";
 import { type Args, verdictFor } from "../tool-spec.ts";

@@ -2,7 +2,7 @@
  * Watches every commit, send and answer. It reads raw events and the world; it never calls the rules it checks.
  */
 
-import { streamName } from "../../../core/stream.ts";
+import { streamName } from "../../../kernel/stream.ts";
 import { type Acknowledged, count, type Life, type Oracle, type Sim } from "../sim.ts";
 import { checkAction } from "./check-action.ts";
 import { checkAnswer, checkVoted } from "./check-answer.ts";

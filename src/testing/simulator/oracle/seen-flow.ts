@@ -1,6 +1,7 @@
 /** What the oracle knows of a workflow: gathered from raw events alone. */
-import type { JsonObject } from "../../../core/json.ts";
+
 import type { RollbackReport, Wait } from "../../../core/workflow/events.ts";
+import type { JsonObject } from "../../../kernel/json.ts";
 
 export type SeenCall = {
   readonly op: string;

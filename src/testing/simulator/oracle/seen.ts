@@ -3,8 +3,8 @@
 import type { ApprovalQuestion } from "../../../approvals/state.ts";
 import type { Grant, ReservedCost } from "../../../core/action/events.ts";
 import type { Within } from "../../../core/action/within.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
 import type { GrantTerms } from "../../../grants/stream.ts";
+import type { Json, JsonObject } from "../../../kernel/json.ts";
 import { fail, type Life, type Sim } from "../sim.ts";
 import type { SeenFlow, SeenUndo } from "./seen-flow.ts";
 

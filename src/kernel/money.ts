@@ -1,0 +1,65 @@
+/**
+ * Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string.
+ * Also the check of amounts that programs pass in: a field beside currency and micros is refused, not ignored.
+ */
+import { fieldFault, rejectInput } from "./fields.ts";
+
+/** Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string. */
+export type Money = { readonly currency: string; readonly micros: bigint };
+
+export type MoneyJson = { readonly currency: string; readonly micros: string };
+
+export const moneyToJson = (money: Money): MoneyJson => ({
+  currency: money.currency,
+  micros: money.micros.toString(),
+});
+
+export const moneyFromJson = ({ currency, micros }: MoneyJson): Money => ({
+  currency,
+  micros: BigInt(micros),
+});
+
+/** `12.5 USD`, exactly. */
+export function moneyText({ currency, micros }: Money): string {
+  const digits = micros.toString().replace("-", "").padStart(7, "0");
+  const rest = digits.slice(-6).replace(/0+$/, "");
+  return `${micros < 0n ? "-" : ""}${digits.slice(0, -6)}${rest === "" ? "" : `.${rest}`} ${currency}`;
+}
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+
+const MICRO_DIGITS = 6;
+
+/** A number of units in micros, rounded up: what is written as 0.1 is 100000 of them. Undefined for what is no amount. */
+export function unitsToMicros(units: number): bigint | undefined {
+  const [, whole, rest = "", exponent = "0"] = DECIMAL.exec(String(units)) ?? [];
+  if (whole === undefined) return undefined;
+  const shift = Number(exponent) + MICRO_DIGITS - rest.length;
+  const digits = BigInt(whole + rest);
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const unit = 10n ** BigInt(-shift);
+  return (digits + unit - 1n) / unit;
+}
+
+/** A field beside the amount, such as a period, would be lost in silence. */
+export const moneyFault = (what: string, given: unknown): string | undefined =>
+  typeof given === "object" && given !== null ? fieldFault(what, given, ["currency", "micros"]) : undefined;
+
+/** An amount of at least 0, with no field beside currency and micros. */
+export function checkAmount(what: string, given: Money): Money {
+  const fault = moneyFault(what, given);
+  if (fault !== undefined) rejectInput(`${fault}.`);
+  if (isMoney(given) && given.micros >= 0n) return given;
+  return rejectInput(`${what} is { currency, micros } with micros as a bigint of at least 0.`);
+}
+
+export function isMoney(value: unknown): value is Money {
+  const money = value as Money | null;
+  return (
+    typeof money === "object" &&
+    money !== null &&
+    typeof money.currency === "string" &&
+    /^[A-Z]{3,8}$/.test(money.currency) &&
+    typeof money.micros === "bigint"
+  );
+}

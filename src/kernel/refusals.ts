@@ -1,0 +1,106 @@
+/**
+ * Refusals: why something did not run (one structure for policy, people, deadlines, budgets and the kill switch), and
+ * how many refused requests a stream records. A recorded refusal changes nothing. Only so many are recorded, of one
+ * principal and of all; later ones get the same answer and leave no entry, so that nobody can make another's stream
+ * grow without end. A refusal that decides something, such as that of an edit, is always recorded and not counted
+ * here.
+ */
+
+/** Why something did not run: one structure for policy, people, deadlines, budgets and the kill switch. */
+export const REFUSALS = {
+  blocked: { retry: false, next: "Do not try the same action again; ask for something the policy allows." },
+  invalid_revision: {
+    retry: false,
+    next: "The policy's own revision does not fit the tool; tell the policy's author.",
+  },
+  rejected: {
+    retry: false,
+    next: "A person said no. Read the reason; propose something else under a new request id.",
+  },
+  expired: {
+    retry: false,
+    next: "Nobody decided in time. Propose it again under a new request id if it is still wanted.",
+  },
+  cancelled: {
+    retry: false,
+    next: "It was withdrawn. Propose it again under a new request id if it is still wanted.",
+  },
+  lapsed: {
+    retry: false,
+    next: "The permission ran out before it was used. Propose it again under a new request id.",
+  },
+  revoked: {
+    retry: false,
+    next: "The approval was taken back. Propose something else under a new request id.",
+  },
+  tool_changed: {
+    retry: false,
+    next: "The tool is not the one that was proposed. Propose it again under a new request id.",
+  },
+  binding_broken: {
+    retry: false,
+    next: "What was approved is not what would run. Propose it again under a new request id.",
+  },
+  duplicate: {
+    retry: false,
+    next: "The same thing was done or is under way. Look at the action named in the reason.",
+  },
+  not_applied: {
+    retry: false,
+    next: "It certainly did not happen. Correct the cause and propose it under a new request id.",
+  },
+  stopped: {
+    retry: true,
+    next: "The kill switch is on. Call again with the same request id after it is released.",
+  },
+  over_budget: {
+    retry: true,
+    next: "The budget has no room. Call again with the same request id when it has.",
+  },
+  pending: {
+    retry: true,
+    next: "A person has to decide. Call again with the same request id to wait for the answer.",
+  },
+} as const satisfies Record<string, { retry: boolean; next: string }>;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** `retry` means that calling again with the same request id may have another answer. */
+export type Refusal = {
+  readonly by: string;
+  readonly code: RefusalCode;
+  readonly reason: string;
+  readonly retry: boolean;
+  readonly next: string;
+};
+
+export function refusal(code: RefusalCode, by: string, reason: string): Refusal {
+  return { by, code, reason, ...REFUSALS[code] };
+}
+
+/** How many stand in a stream, by whom. */
+type Refusals = { readonly [by: string]: number };
+
+/** Of a state whose stream holds any. */
+export type WithRefusals = { readonly refusals?: Refusals };
+
+export const MOST_REFUSALS = { each: 20, all: 200 } as const;
+
+/** Whether one more of this principal is recorded. */
+export function hasRoomForRefusal({ refusals = {} }: WithRefusals, by: string): boolean {
+  const all = Object.values(refusals).reduce((sum, count) => sum + count, 0);
+  return (refusals[by] ?? 0) < MOST_REFUSALS.each && all < MOST_REFUSALS.all;
+}
+
+/** The state with one more. */
+export function withRefusal<State extends WithRefusals>(state: State, by: string): State {
+  const { refusals = {} } = state;
+  return { ...state, refusals: { ...refusals, [by]: (refusals[by] ?? 0) + 1 } };
+}
+
+/** What became of the data, as an error says it. */
+export function refusalData(what: string, isRecorded: boolean, unchanged: string): string {
+  return isRecorded
+    ? `The refused ${what} was recorded; ${unchanged}.`
+    : `The refused ${what} was not recorded, as so many were before; ${unchanged}.`;
+}
