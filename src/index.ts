@@ -83,10 +83,8 @@ export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/mon
 export { definePolicy } from "./core/policy/compile.ts";
 export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
-export type { ReceiptBundle } from "./core/receipt-jws.ts";
 export type { Member, Role } from "./core/roster.ts";
 export type { Scope } from "./core/scopes.ts";
-export type { Seal } from "./core/seal.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
@@ -102,8 +100,6 @@ export type {
   StageRule,
   Verdict,
 } from "./core/verdict.ts";
-export type { Report } from "./core/verify-journal.ts";
-export type { SavedSeal } from "./core/verify-seals.ts";
 export type {
   CheckpointConditions,
   CheckpointDefinition,
@@ -257,6 +253,10 @@ export type {
   GrantUse,
   StandingGrant,
 } from "./grants/contract.ts";
+export type { ReceiptBundle } from "./journal/receipt-jws.ts";
+export type { Seal } from "./journal/seal.ts";
+export type { Report } from "./journal/verify.ts";
+export type { SavedSeal } from "./journal/verify-seals.ts";
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./kernel/errors.ts";
 export type { Money } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";

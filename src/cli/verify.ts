@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type PublicJwk, readPublicJwk } from "../core/jws.ts";
 import type { Report } from "../index.ts";
+import { type PublicJwk, readPublicJwk } from "../journal/jws.ts";
 import { isJsonObject, type Json, parseJson } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn } from "./command.ts";

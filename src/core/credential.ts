@@ -8,10 +8,10 @@
  * W4. In a tenant that was closed no credential is worth anything.
  */
 
+import type { StoreState } from "../journal/stream.ts";
 import { isPerson } from "../kernel/principal.ts";
 import type { LiveKey } from "./key/state.ts";
 import { checkKey, type KeyFault, type KeyState } from "./key/state.ts";
-import type { StoreState } from "./restore.ts";
 import type { Role, RosterState } from "./roster.ts";
 import { type Scope, scopesOf } from "./scopes.ts";
 import { checkSession, type SessionFault, type SessionState } from "./session/state.ts";

@@ -2,6 +2,7 @@
 
 import type { ApprovalState } from "../approvals/state.ts";
 import type { GrantState } from "../grants/stream.ts";
+import type { StoreState } from "../journal/stream.ts";
 import type { Fold, Folded, StreamKind, StreamRef } from "../kernel/stream.ts";
 import type { ActionState } from "./action/state.ts";
 import type { AnswerState } from "./answer/state.ts";
@@ -15,7 +16,6 @@ import type { NotifierState } from "./message/place.ts";
 import type { AlertState } from "./monitor/alert-state.ts";
 import type { MonitorState } from "./monitor/place-state.ts";
 import type { PolicyState } from "./policy-record.ts";
-import type { StoreState } from "./restore.ts";
 import type { RosterState } from "./roster.ts";
 import type { LoginState, SessionState } from "./session/state.ts";
 

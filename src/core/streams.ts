@@ -3,6 +3,7 @@
 import type { SubjectPort } from "../approvals/rules/subject.ts";
 import { approval } from "../approvals/stream.ts";
 import { grant } from "../grants/stream.ts";
+import { storeFold } from "../journal/stream.ts";
 import { actionFold } from "./action/state.ts";
 import { answerFold } from "./answer/state.ts";
 import { budgetFold } from "./budget.ts";
@@ -16,7 +17,6 @@ import { notifierFold } from "./message/place.ts";
 import { alertFold } from "./monitor/alert-state.ts";
 import { monitorFold } from "./monitor/place-state.ts";
 import { policyFold } from "./policy-record.ts";
-import { storeFold } from "./restore.ts";
 import { rosterFold } from "./roster.ts";
 import { loginFold, sessionFold } from "./session/state.ts";
 import type { Folds } from "./states.ts";

@@ -6,7 +6,7 @@
  * W2. No seal is signed that does not follow the last one that this machine saw: two histories never share a number.
  */
 
-import { readSealPayload, type Seal, type SealDraft, sealHash } from "../core/seal.ts";
+import { readSealPayload, type Seal, type SealDraft, sealHash } from "../journal/seal.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Place, Store } from "../stores/store.ts";
 import { type Remembered, type Seen, tenantKey, type Witness } from "./witness.ts";

@@ -2,12 +2,12 @@
 
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import type { ReceiptBundle } from "../core/receipt-jws.ts";
-import type { Seal } from "../core/seal.ts";
 import type { Stoppable, SwitchState } from "../core/switch.ts";
-import type { Report } from "../core/verify-journal.ts";
-import type { SavedSeal } from "../core/verify-seals.ts";
 import { checkActionPage } from "../effects/actions.ts";
+import type { ReceiptBundle } from "../journal/receipt-jws.ts";
+import type { Seal } from "../journal/seal.ts";
+import type { Report } from "../journal/verify.ts";
+import type { SavedSeal } from "../journal/verify-seals.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId, checkListener } from "../kernel/fields.ts";
 import type { Money } from "../kernel/money.ts";

@@ -2,12 +2,12 @@
 
 import type { ApprovalQuestion } from "../approvals/state.ts";
 import { requestName } from "../core/action/propose.ts";
-import type { Header } from "../core/entry.ts";
-import { exportLine } from "../core/export-line.ts";
-import type { Finding } from "../core/finding.ts";
-import type { PublicJwk } from "../core/jws.ts";
-import { type Report, startVerification } from "../core/verify-journal.ts";
-import type { SavedSeal } from "../core/verify-seals.ts";
+import type { Header } from "../journal/entry.ts";
+import { exportLine } from "../journal/export.ts";
+import type { PublicJwk } from "../journal/jws.ts";
+import { type Report, startVerification } from "../journal/verify.ts";
+import type { Finding, SavedSeal } from "../journal/verify-seals.ts";
+
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import {

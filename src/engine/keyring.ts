@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../core/jws.ts";
+import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../journal/jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 
 export type Keyring = { readonly signing: SigningKey; readonly secrets: Uint8Array };

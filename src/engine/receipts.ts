@@ -3,7 +3,7 @@
 import { requestName } from "../core/action/propose.ts";
 import { type Receipt, receiptOf, receiptPayload } from "../core/action/receipt.ts";
 import { actionOf } from "../core/action/start.ts";
-import { type ReceiptBundle, signReceipt } from "../core/receipt-jws.ts";
+import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
 

@@ -4,12 +4,12 @@
  * The last step gives the history its new name and home. Until then everything may be done again, and nobody executes.
  */
 import { afterRestore } from "../core/action/restored.ts";
-import type { Header } from "../core/entry.ts";
 import { endEpoch } from "../core/epoch.ts";
-import { restored } from "../core/restore.ts";
-import { readSealPayload } from "../core/seal.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
 import { revokeGrant } from "../grants/rules.ts";
+import type { Header } from "../journal/entry.ts";
+import { readSealPayload } from "../journal/seal.ts";
+import { recordRestore } from "../journal/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
 import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
@@ -179,7 +179,7 @@ export async function acknowledgeRestore(
   for (const tenant of await store.tenants()) {
     const place = { ...runtime, tenant };
     await runCommand(place, { write: [STORE_HISTORY] }, (draft) =>
-      draft.append(STORE_HISTORY, restored(fact)),
+      draft.append(STORE_HISTORY, recordRestore(fact)),
     );
     await endEpochs(place, by, counts);
     await endWorkflows(place, by, counts);

@@ -1,8 +1,8 @@
 /** What the hands work with: everything that is not a rule comes in here, so that a simulator can bring its own. */
 
-import type { PublicJwk, SigningKey } from "../core/jws.ts";
 import type { CompiledPolicy } from "../core/policy/compile.ts";
 import type { UsedVersion } from "../core/policy-use.ts";
+import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";
 import type { Store } from "../stores/store.ts";

@@ -1,8 +1,9 @@
 /** Seals what moved: one at a time, off the path of calls, always with the key that sealed before. */
 
-import { openJws, type SigningKey } from "../core/jws.ts";
-import { SEAL_TYP, type Seal, type SealDraft, signSeal } from "../core/seal.ts";
-import type { SavedSeal } from "../core/verify-seals.ts";
+import { openJws, type SigningKey } from "../journal/jws.ts";
+import { SEAL_TYP, type Seal, type SealDraft, signSeal } from "../journal/seal.ts";
+import type { SavedSeal } from "../journal/verify-seals.ts";
+
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Runtime } from "./runtime.ts";
 

@@ -1,6 +1,6 @@
 /** The journal read back: by id, as an export, and verified. */
 
-import { readPublicJwk } from "../core/jws.ts";
+import { readPublicJwk } from "../journal/jws.ts";
 import { checkFields, checkListener, rejectInput } from "../kernel/fields.ts";
 
 export function checkVerification<Given extends object>(options: Given): Given {

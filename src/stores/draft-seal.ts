@@ -1,7 +1,8 @@
 /** What a sealer gets to sign, made the same way by every store. */
 
-import { GENESIS } from "../core/entry.ts";
-import type { Seal, SealDraft, SealLeaf } from "../core/seal.ts";
+import { GENESIS } from "../journal/entry.ts";
+import type { Seal, SealDraft, SealLeaf } from "../journal/seal.ts";
+
 import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 

@@ -1,6 +1,7 @@
 /** A stream's head: where its chain ends, and the state folded up to there. */
-import { GENESIS, type Header, type StoredEntry } from "../core/entry.ts";
+
 import type { Folds } from "../core/states.ts";
+import { GENESIS, type Header, type StoredEntry } from "../journal/entry.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, StreamKind } from "../kernel/stream.ts";

@@ -7,8 +7,8 @@
  * D3. A decision that throws has planned nothing.
  */
 
-import { makeEntry, SALT_BYTES, type StoredEntry } from "../core/entry.ts";
 import type { Folds } from "../core/states.ts";
+import { makeEntry, SALT_BYTES, type StoredEntry } from "../journal/entry.ts";
 import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Artifact } from "../kernel/stored-value.ts";

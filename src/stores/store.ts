@@ -10,9 +10,10 @@
  * P4. Views are written in the same transaction, from the folded state alone, so they can be rebuilt from the journal.
  * P5. An answer that cannot be known (the commit may or may not have happened) is the error `commit_unknown`.
  */
-import type { StoredEntry } from "../core/entry.ts";
-import type { Seal, SealDraft } from "../core/seal.ts";
+
 import type { StateOf } from "../core/states.ts";
+import type { StoredEntry } from "../journal/entry.ts";
+import type { Seal, SealDraft } from "../journal/seal.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { StreamKind, StreamRef } from "../kernel/stream.ts";
 import type { Decide, DecideResult, DecisionScope, Needs } from "../kernel/transaction.ts";

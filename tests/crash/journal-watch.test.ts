@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { GENESIS, makeEntry } from "../../src/core/entry.ts";
+import { GENESIS, makeEntry } from "../../src/journal/entry.ts";
 import type { JournalEntry, Store } from "../../src/stores/store.ts";
 import { checkBudget, checkViews } from "./full-check.ts";
 import { watchJournal } from "./journal-watch.ts";

@@ -3,9 +3,10 @@
 import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
 import type { BudgetState } from "../../src/core/budget.ts";
-import type { Header } from "../../src/core/entry.ts";
 import { FOLDS } from "../../src/core/streams.ts";
-import { startVerification } from "../../src/core/verify-journal.ts";
+import type { Header } from "../../src/journal/entry.ts";
+import { startVerification } from "../../src/journal/verify.ts";
+
 import { parseStreamRef } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../src/stores/store.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { STORE_FINDING_KINDS } from "../../src/core/finding.ts";
+import { STORE_FINDING_KINDS } from "../../src/journal/verify-seals.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 
 function onFile<Answer>(folder: Folder, use: (db: DatabaseSync) => Answer): Answer {

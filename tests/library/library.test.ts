@@ -5,8 +5,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { verifyReceipt } from "../../src/core/receipt-jws.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
+import { verifyReceipt } from "../../src/journal/receipt-jws.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ann = { by: "person:ann" };

@@ -3,7 +3,7 @@
  * its header and body, and their hash. Ids, times and digests of the run are replaced by fixed ones first, so that a vector
  * changes only when a word, a field, a value or the format of the journal does.
  */
-import { makeEntry } from "../../src/core/entry.ts";
+import { makeEntry } from "../../src/journal/entry.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { type Names, normalise } from "./normalise.ts";
 

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import { signingKeyFromPkcs8 } from "../../src/core/jws.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
@@ -20,6 +19,7 @@ import {
 import { RHYTHM } from "../../src/engine/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
 import type { Tool } from "../../src/engine/tool.ts";
+import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { Store } from "../../src/stores/store.ts";
 

@@ -1,14 +1,14 @@
 /** Every finding there is a word for can be made, also those that only a faulty writer with the key could cause. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GENESIS, makeEntry, type StoredEntry } from "../../src/core/entry.ts";
-import { FINDING_KINDS, type FindingKind } from "../../src/core/finding.ts";
-import { signJws } from "../../src/core/jws.ts";
-import { signReceipt } from "../../src/core/receipt-jws.ts";
-import { SEAL_TYP, type SealDraft, sealHash, signSeal } from "../../src/core/seal.ts";
-import type { JournalLine } from "../../src/core/verify-entry.ts";
-import { verifyExport } from "../../src/core/verify-export.ts";
-import type { SavedSeal } from "../../src/core/verify-seals.ts";
+import { GENESIS, makeEntry, type StoredEntry } from "../../src/journal/entry.ts";
+import { verifyExport } from "../../src/journal/export.ts";
+import { signJws } from "../../src/journal/jws.ts";
+import { signReceipt } from "../../src/journal/receipt-jws.ts";
+import { SEAL_TYP, type SealDraft, sealHash, signSeal } from "../../src/journal/seal.ts";
+import type { JournalLine } from "../../src/journal/verify.ts";
+import { FINDING_KINDS, type FindingKind, type SavedSeal } from "../../src/journal/verify-seals.ts";
+
 import { essence, exportLines, FOREIGN_KEY, type Journal, TEST_KEY, verifyLines } from "./journal-fixture.ts";
 
 function entry(

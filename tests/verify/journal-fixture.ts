@@ -1,13 +1,12 @@
 /** Honest journals to verify and to tamper with, built in memory from a seed. */
-import { GENESIS, makeEntry } from "../../src/core/entry.ts";
-import { exportLine } from "../../src/core/export-line.ts";
-import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../../src/core/jws.ts";
-import { readHeader } from "../../src/core/read-header.ts";
-import { type ReceiptBundle, sealCovering, signReceipt } from "../../src/core/receipt-jws.ts";
-import { type Seal, type SealLeaf, sealHash, signSeal } from "../../src/core/seal.ts";
-import type { JournalLine } from "../../src/core/verify-entry.ts";
-import type { Report } from "../../src/core/verify-journal.ts";
-import type { SavedSeal } from "../../src/core/verify-seals.ts";
+import { GENESIS, makeEntry, readHeader } from "../../src/journal/entry.ts";
+import { exportLine } from "../../src/journal/export.ts";
+import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
+import { type ReceiptBundle, sealCovering, signReceipt } from "../../src/journal/receipt-jws.ts";
+import { type Seal, type SealLeaf, sealHash, signSeal } from "../../src/journal/seal.ts";
+import type { JournalLine, Report } from "../../src/journal/verify.ts";
+import type { SavedSeal } from "../../src/journal/verify-seals.ts";
+
 import type { JsonObject } from "../../src/kernel/json.ts";
 
 export type Journal = {

@@ -3,7 +3,7 @@
  * Every tampering has to be found, no honest journal may be, and the two have to agree on every finding.
  */
 import { parseArgs } from "node:util";
-import { verifyExport } from "../../src/core/verify-export.ts";
+import { verifyExport } from "../../src/journal/export.ts";
 import {
   essence,
   exportLines,

@@ -1,8 +1,9 @@
 /** What somebody with the whole journal, but without the signing key, may do to it. Each changes what is sealed. */
 
-import { bodyDigest, GENESIS, headerBytes, makeEntry } from "../../src/core/entry.ts";
-import type { Seal } from "../../src/core/seal.ts";
-import type { JournalLine } from "../../src/core/verify-entry.ts";
+import { bodyDigest, GENESIS, headerBytes, makeEntry } from "../../src/journal/entry.ts";
+import type { Seal } from "../../src/journal/seal.ts";
+import type { JournalLine } from "../../src/journal/verify.ts";
+
 import { canonicalJson, sha256 } from "../../src/kernel/canonical-json.ts";
 import {
   appendSeal,

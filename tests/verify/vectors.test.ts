@@ -2,20 +2,23 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { makeEntry } from "../../src/core/entry.ts";
-import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../../src/core/jws.ts";
-import { inclusionPath, leafHash, merkleRoot, rootFromPath } from "../../src/core/merkle.ts";
-import { readHeader } from "../../src/core/read-header.ts";
-import { type ReceiptBundle, signReceipt, verifyReceipt } from "../../src/core/receipt-jws.ts";
+import { makeEntry, readHeader } from "../../src/journal/entry.ts";
+import { verifyExport } from "../../src/journal/export.ts";
+import { type PublicJwk, type SigningKey, signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
+import { type ReceiptBundle, signReceipt, verifyReceipt } from "../../src/journal/receipt-jws.ts";
 import {
+  inclusionPath,
+  leafHash,
   leafText,
+  merkleRoot,
   readSealPayload,
+  rootFromPath,
   type SealLeaf,
   type SealPayload,
   sealHash,
   signSeal,
-} from "../../src/core/seal.ts";
-import { verifyExport } from "../../src/core/verify-export.ts";
+} from "../../src/journal/seal.ts";
+
 import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
 import { verifyLines } from "./journal-fixture.ts";

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { FINDING_KINDS } from "../../src/core/finding.ts";
-import { verifyReceipt } from "../../src/core/receipt-jws.ts";
-import { verifyExport } from "../../src/core/verify-export.ts";
-import type { Report } from "../../src/core/verify-journal.ts";
+import { verifyExport } from "../../src/journal/export.ts";
+import { verifyReceipt } from "../../src/journal/receipt-jws.ts";
+import type { Report } from "../../src/journal/verify.ts";
+import { FINDING_KINDS } from "../../src/journal/verify-seals.ts";
+
 import {
   essence,
   exportLines,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { GENESIS, headerBytes } from "../entry.ts";
+import { GENESIS, headerBytes } from "../../journal/entry.ts";
 import { tapeEntry } from "./tape.ts";
 
 const ZERO = GENESIS;

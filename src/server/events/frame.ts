@@ -1,7 +1,8 @@
 /** One entry of the journal as it goes out to listeners: made once, whoever gets it. */
-import type { Header } from "../../core/entry.ts";
+
 import { type JournalRecord, recordOf } from "../../engine/journal.ts";
 import type { Runtime } from "../../engine/runtime.ts";
+import type { Header } from "../../journal/entry.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { JournalEntry } from "../../stores/store.ts";

@@ -1,4 +1,4 @@
-import type { StoredEntry } from "../../core/entry.ts";
+import type { StoredEntry } from "../../journal/entry.ts";
 import type { PlannedStream } from "../plan.ts";
 import type { JournalEntry } from "../store.ts";
 import { type MemoryDatabase, tenantOf } from "./database.ts";

@@ -1,6 +1,7 @@
 /** The "disk" of the memory store: what several handles, each standing for a process, share. No timers, no real clock. */
-import type { Seal } from "../../core/seal.ts";
+
 import type { Folds } from "../../core/states.ts";
+import type { Seal } from "../../journal/seal.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
 import type { SealedSoFar } from "../draft-seal.ts";
 import type { Head } from "../head.ts";

@@ -1,4 +1,4 @@
-import type { Seal, SealDraft } from "../../core/seal.ts";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal } from "../draft-seal.ts";
 import type { MemoryDatabase, MemoryTenant } from "./database.ts";
 import { log } from "./read.ts";

@@ -1,6 +1,6 @@
 /** Seals: what moved, signed by one at a time under a lock, over what is settled. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Seal, SealDraft } from "../../core/seal.ts";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal, type SealedSoFar } from "../draft-seal.ts";
 import { type Ask, hexAt, numberAt, textAt } from "./ask.ts";
 import type { Client } from "./driver.ts";

@@ -1,4 +1,4 @@
-import type { Seal, SealDraft } from "../../core/seal.ts";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
 import type { Writer } from "./group-commit.ts";
 import type { Journal } from "./journal.ts";
 import { readMeta } from "./migrations.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Seal, SealDraft } from "../../core/seal.ts";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal, type SealedSoFar } from "../draft-seal.ts";
 import { hex } from "./hex.ts";
 

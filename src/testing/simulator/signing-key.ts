@@ -1,4 +1,4 @@
-import { type SigningKey, signingKeyFromPkcs8 } from "../../core/jws.ts";
+import { type SigningKey, signingKeyFromPkcs8 } from "../../journal/jws.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 
 /** Made from a public text: it protects nothing and is the same in every run. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bodyDigest, GENESIS, type StoredEntry } from "../../core/entry.ts";
+import { bodyDigest, GENESIS, type StoredEntry } from "../../journal/entry.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { actionStream, streamName } from "../../kernel/stream.ts";
 

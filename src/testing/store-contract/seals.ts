@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { GENESIS } from "../../core/entry.ts";
-import type { Seal, SealDraft } from "../../core/seal.ts";
+import { GENESIS } from "../../journal/entry.ts";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
+
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { actionStream } from "../../kernel/stream.ts";
 

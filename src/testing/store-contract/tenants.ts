@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Seal, SealDraft } from "../../core/seal.ts";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { actionStream } from "../../kernel/stream.ts";
 

@@ -2,11 +2,11 @@
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { Header } from "../../../src/core/entry.ts";
 import type { EpochState } from "../../../src/core/epoch.ts";
 import { FOLDS } from "../../../src/core/streams.ts";
-import { startVerification } from "../../../src/core/verify-journal.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import type { Header } from "../../../src/journal/entry.ts";
+import { startVerification } from "../../../src/journal/verify.ts";
 import type { JsonObject } from "../../../src/kernel/json.ts";
 import { parseStreamRef, type StreamKind } from "../../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";

@@ -1,6 +1,6 @@
 /** Invariant 8 entry by entry, and that no secret reaches the journal. */
 import { createHash } from "node:crypto";
-import type { Header } from "../../../core/entry.ts";
+import type { Header } from "../../../journal/entry.ts";
 import type { JsonObject } from "../../../kernel/json.ts";
 import type { JournalEntry } from "../../../stores/store.ts";
 import { CANARY, type Sim } from "../sim.ts";

@@ -1,7 +1,7 @@
 /** The costly checks: the verifier's word on whole journals, states and views against the journal, and that cuts show. */
 import { isDeepStrictEqual } from "node:util";
 import { FOLDS } from "../../../core/streams.ts";
-import { verifyJournal } from "../../../core/verify-journal.ts";
+import { verifyJournal } from "../../../journal/verify.ts";
 import type { MemoryTenant } from "../../../stores/memory/database.ts";
 import { rebuildViews } from "../../../stores/memory/views.ts";
 import type { JournalEntry } from "../../../stores/store.ts";

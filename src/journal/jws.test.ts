@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { isHoldpointError } from "../kernel/errors.ts";
-import { keyId, openJws, readPublicJwk, signingKeyFromPkcs8, signJws, verifyJws } from "./jws.ts";
+import { openJws, readPublicJwk, signingKeyFromPkcs8, signJws, thumbprint, verifyJws } from "./jws.ts";
 
 /** The key of RFC 8037, appendix A. */
 const PEM = `-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
 -----END PRIVATE KEY-----
 `;
+
 const KEY = signingKeyFromPkcs8(PEM);
+
 const TYP = "test+jws";
 
 test("public key and thumbprint are those of RFC 8037, appendix A", () => {
@@ -73,7 +75,7 @@ test("a file that holds no Ed25519 private key is refused", () => {
 test("a public key is read from JSON strictly; other members are dropped", () => {
   const jwk = { ...KEY.publicJwk, kid: "a name", use: "sig" };
   assert.deepEqual(readPublicJwk(jwk), KEY.publicJwk);
-  assert.equal(keyId(KEY.publicJwk), KEY.kid);
+  assert.equal(thumbprint(KEY.publicJwk), KEY.kid);
   for (const wrong of [
     null,
     [],

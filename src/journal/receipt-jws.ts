@@ -5,18 +5,26 @@
  *     → the seal's Merkle root → the seal's signature.
  * R2. A bundle is either the receipt alone (not sealed yet) or the receipt with the whole proof.
  */
+
 import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json.ts";
-
+import { isCount, isHash, readHeader } from "./entry.ts";
 import { type PublicJwk, type SigningKey, signJws, verifyJws } from "./jws.ts";
-import { inclusionPath, rootFromPath } from "./merkle.ts";
-import { isCount, isHash, readHeader } from "./read-header.ts";
-import { isSealPayload, leafText, SEAL_TYP, type Seal, type SealLeaf, type SealPayload } from "./seal.ts";
+import {
+  inclusionPath,
+  isSealPayload,
+  leafText,
+  rootFromPath,
+  SEAL_TYP,
+  type Seal,
+  type SealLeaf,
+  type SealPayload,
+} from "./seal.ts";
 
-export const RECEIPT_TYP = "holdpoint-receipt+jws";
+const RECEIPT_TYP = "holdpoint-receipt+jws";
 
-export type ReceiptProof = {
+type ReceiptProof = {
   readonly seal: string;
   readonly leaf: SealLeaf;
   readonly index: number;
@@ -25,13 +33,18 @@ export type ReceiptProof = {
   /** Headers of the stream's entries after the outcome, up to the sealed head. */
   readonly links: readonly string[];
 };
+
 export type ReceiptBundle = { readonly receipt: string } & (ReceiptProof | { readonly seal?: never });
 
 /** What a receipt's payload holds at least: where its outcome stands in the journal. */
-export type ReceiptPlace = { readonly stream: string; readonly seq: number; readonly entry: string };
+type ReceiptPosition = { readonly stream: string; readonly seq: number; readonly entry: string };
 
-export type ReceiptCheck =
-  | { readonly ok: true; readonly payload: JsonObject & ReceiptPlace; readonly seal: SealPayload | undefined }
+type ReceiptCheck =
+  | {
+      readonly ok: true;
+      readonly payload: JsonObject & ReceiptPosition;
+      readonly seal: SealPayload | undefined;
+    }
   | { readonly ok: false; readonly what: string };
 
 /** The first seal that covers an entry of a stream; undefined while none does. */
@@ -62,7 +75,7 @@ export function verifyReceipt(bundle: unknown, publicKey: PublicJwk): ReceiptChe
   if (!isJsonObject(bundle) || typeof bundle["receipt"] !== "string") return no("It is not a receipt.");
   const payload = verifyJws(bundle["receipt"], publicKey, RECEIPT_TYP);
   if (payload === undefined) return no("Its signature does not hold under this key.");
-  if (!hasPlace(payload)) return no("It does not say which entry it is about.");
+  if (!hasPosition(payload)) return no("It does not say which entry it is about.");
   if (Object.keys(bundle).length === 1) return { ok: true, payload, seal: undefined };
   const proof = readProof(bundle);
   if (proof === undefined) return no("Its proof is incomplete.");
@@ -77,7 +90,7 @@ export function verifyReceipt(bundle: unknown, publicKey: PublicJwk): ReceiptChe
 
 const no = (what: string): ReceiptCheck => ({ ok: false, what });
 
-function hasPlace(payload: JsonObject): payload is JsonObject & ReceiptPlace {
+function hasPosition(payload: JsonObject): payload is JsonObject & ReceiptPosition {
   return typeof payload["stream"] === "string" && isCount(payload["seq"], 1) && isHash(payload["entry"]);
 }
 
@@ -96,7 +109,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-function brokenWalk(place: ReceiptPlace, { leaf, links }: ReceiptProof): string | undefined {
+function brokenWalk(place: ReceiptPosition, { leaf, links }: ReceiptProof): string | undefined {
   let { seq, entry } = place;
   for (const link of links) {
     const header = readHeader(link);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { inclusionPath, leafHash, merkleRoot, rootFromPath } from "./merkle.ts";
+import { inclusionPath, leafHash, merkleRoot, rootFromPath } from "./seal.ts";
 
 /** MTH as RFC 6962, 2.1 defines it. */
 function definition(leaves: readonly string[]): Buffer {

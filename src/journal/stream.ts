@@ -1,10 +1,10 @@
 /**
- * The store's own stream: that its history was found elsewhere, or older than it had been, and who took it on as it is.
- * What was committed after the backup, or in the original after the copy, is not in it and cannot be.
+ * The store's own stream: that its history was restored or copied, and who acknowledged that. What was committed after
+ * the backup, or in the original after the copy, is not in it and cannot be.
  */
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
-export type Restore = {
+type Restore = {
   readonly by: string;
   readonly reason: string;
   /** What told that it was restored or copied. */
@@ -12,6 +12,7 @@ export type Restore = {
   /** The history's name from then on. */
   readonly incarnation: string;
 };
+
 export type StoreState = {
   readonly restores: number;
   readonly last: (Restore & { readonly at: number }) | null;
@@ -32,6 +33,6 @@ export const storeFold: Fold<StoreState> = {
   },
 };
 
-export function restored({ by, reason, seen, incarnation }: Restore): NewEvent[] {
+export function recordRestore({ by, reason, seen, incarnation }: Restore): NewEvent[] {
   return [{ type: "store.restored", tv: 1, body: { by, reason, seen, incarnation } }];
 }

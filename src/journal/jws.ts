@@ -18,14 +18,14 @@ export type SigningKey = {
 };
 
 /** A JWS taken apart. Nothing in it has been verified. */
-export type OpenedJws = {
+type OpenedJws = {
   readonly kid: string;
   readonly payload: JsonObject;
   readonly signed: string;
   readonly signature: string;
 };
 
-export function keyId(jwk: PublicJwk): string {
+export function thumbprint(jwk: PublicJwk): string {
   const { crv, kty, x } = jwk;
   return createHash("sha256").update(canonicalJson({ crv, kty, x })).digest("base64url");
 }
@@ -37,7 +37,7 @@ export function signingKeyFromPkcs8(pem: string): SigningKey {
     throw unusable("The signing key is not an Ed25519 key.");
   }
   const publicJwk: PublicJwk = { kty: "OKP", crv: "Ed25519", x };
-  return { kid: keyId(publicJwk), privateKey, publicJwk };
+  return { kid: thumbprint(publicJwk), privateKey, publicJwk };
 }
 
 function readPrivateKey(pem: string): KeyObject {
@@ -69,11 +69,11 @@ export function signJws(payload: JsonObject, key: SigningKey, typ: string): stri
 
 export function verifyJws(jws: string, publicKey: PublicJwk, typ: string): JsonObject | undefined {
   const opened = openJws(jws, typ);
-  if (opened?.kid !== keyId(publicKey)) return undefined;
-  return signatureHolds(opened, publicKey) ? opened.payload : undefined;
+  if (opened?.kid !== thumbprint(publicKey)) return undefined;
+  return isSignatureValid(opened, publicKey) ? opened.payload : undefined;
 }
 
-export function signatureHolds(jws: OpenedJws, publicKey: PublicJwk): boolean {
+export function isSignatureValid(jws: OpenedJws, publicKey: PublicJwk): boolean {
   const key = createPublicKey({ key: { ...publicKey }, format: "jwk" });
   return verify(null, Buffer.from(jws.signed), key, Buffer.from(jws.signature, "base64url"));
 }

@@ -1,15 +1,17 @@
 /**
- * Owns the journal's entry format (`docs/reference/journal.md`).
- *
- * E1. `hash` is SHA-256 over the header's bytes; the header is RFC 8785 JSON of the nine fields below.
- * E2. `prev` is the hash of the stream's entry before, 64 zeros for the first; `seq` counts from 1.
- * E3. The header holds SHA-256 over salt and canonical body, never the body: erasing both leaves the chain whole.
+ * The journal's entry format (docs/reference/journal.md): writing entries and reading headers. `hash` is SHA-256 over
+ * the header's bytes; the header is RFC 8785 JSON of nine fields. `prev` is the hash of the stream's entry before, 64
+ * zeros for the first; `seq` counts from 1. The header holds SHA-256 over salt and canonical body, never the body:
+ * erasing both leaves the chain whole. A header is read only from its exact text.
  */
 import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../kernel/json.ts";
 import type { NewEvent } from "../kernel/stream.ts";
 
-export const ENTRY_VERSION = 1;
+const ENTRY_VERSION = 1;
+
 export const GENESIS = "0".repeat(64);
+
 export const SALT_BYTES = 16;
 
 export type Header = {
@@ -32,7 +34,7 @@ export type StoredEntry = {
   readonly body: string | null;
 };
 
-export type EntryPlace = {
+type EntryPosition = {
   readonly tenant: string;
   readonly stream: string;
   readonly seq: number;
@@ -59,11 +61,47 @@ export function headerBytes(header: Header): string {
   );
 }
 
-export function makeEntry(place: EntryPlace, event: NewEvent, salt: string): StoredEntry {
+export function makeEntry(place: EntryPosition, event: NewEvent, salt: string): StoredEntry {
   const body = canonicalJson(event.body);
   const { tenant, stream, seq, at, prev } = place;
   const { type, tv } = event;
   const digest = bodyDigest(salt, body);
   const header = headerBytes({ v: ENTRY_VERSION, tenant, stream, seq, type, tv, at, prev, body: digest });
   return { header, hash: sha256(header), salt, body };
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+export const isHash = (value: unknown): value is string => typeof value === "string" && HASH.test(value);
+
+export const isCount = (value: unknown, least = 0): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= least;
+
+/** The header that a text stands for, or undefined unless it is the exact text of a header of version 1. */
+export function readHeader(text: string): Header | undefined {
+  const header = headerOf(parsed(text));
+  return header !== undefined && headerBytes(header) === text ? header : undefined;
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(fields: JsonObject | undefined): Header | undefined {
+  const { v, tenant, stream, seq, type, tv, at, prev, body } = fields ?? {};
+  if (
+    v !== ENTRY_VERSION ||
+    typeof tenant !== "string" ||
+    typeof stream !== "string" ||
+    typeof type !== "string"
+  ) {
+    return undefined;
+  }
+  if (!isCount(seq, 1) || !isCount(tv, 1) || !isCount(at) || !isHash(prev) || !isHash(body)) return undefined;
+  return { v, tenant, stream, seq, type, tv, at, prev, body };
 }

@@ -1,11 +1,15 @@
-/** Checks a tenant's chain of seals. It stops at the first seal that fails: nothing after that one can be relied on. */
+/**
+ * The words for what a verification can find (docs/reference/journal.md explains each; the offline verifier uses the
+ * same), and the check of a tenant's chain of seals. That check stops at the first seal that fails: nothing after it
+ * can be relied on.
+ */
+
 import { GENESIS } from "./entry.ts";
-import type { Find, FindingKind } from "./finding.ts";
-import { keyId, openJws, type PublicJwk, signatureHolds, verifyJws } from "./jws.ts";
-import { merkleRoot } from "./merkle.ts";
+import { isSignatureValid, openJws, type PublicJwk, thumbprint, verifyJws } from "./jws.ts";
 import {
   isSealPayload,
   leafText,
+  merkleRoot,
   SEAL_TYP,
   type Seal,
   type SealLeaf,
@@ -13,36 +17,96 @@ import {
   sealHash,
 } from "./seal.ts";
 
+/** What a verification can find. `docs/reference/journal.md` explains each; the offline verifier uses the same words. */
+export const FINDING_KINDS = [
+  // of an entry
+  "header_unreadable",
+  "hash_mismatch",
+  "tenant_mismatch",
+  "body_mismatch",
+  "half_erased",
+  "seq_repeated",
+  "seq_gap",
+  "prev_mismatch",
+  "time_backwards",
+  "position_backwards",
+  "leaf_mismatch",
+  "leaf_missing",
+  "not_covered",
+  "not_sealed",
+  // of a seal
+  "seal_unreadable",
+  "unknown_key",
+  "seal_signature",
+  "seal_chain",
+  "seal_order",
+  "seal_root",
+  "seal_count",
+  "saved_seal_invalid",
+  "saved_seal_missing",
+  // of a receipt
+  "receipt_invalid",
+  "receipt_unmatched",
+  // of an export
+  "export_line",
+  "export_incomplete",
+] as const;
+
+export type FindingKind = (typeof FINDING_KINDS)[number];
+
+/** What only the store itself can show: an export does not have it. */
+export const STORE_FINDING_KINDS = ["name_missing"] as const;
+
+type StoreFindingKind = (typeof STORE_FINDING_KINDS)[number];
+
+export type Finding = {
+  readonly kind: FindingKind | StoreFindingKind;
+  readonly stream?: string;
+  readonly seq?: number;
+  /** The seal's number. */
+  readonly seal?: number;
+  /** The line of an export, counted from 1. */
+  readonly line?: number;
+  /** A full sentence for people. */
+  readonly what: string;
+};
+
+type FindingLocation = Omit<Finding, "kind" | "what">;
+
+export type ReportFinding = (kind: FindingKind, place: FindingLocation, what: string) => void;
+
 /** A seal kept outside the journal, with the key it is checked by. */
 export type SavedSeal = { readonly jws: string; readonly key: PublicJwk };
 
-export type SealedHead = SealLeaf & { readonly seal: number };
-type HeldSeal = { readonly jws: string; readonly payload: SealPayload };
+type SealedHead = SealLeaf & { readonly seal: number };
+
+type VerifiedSeal = { readonly jws: string; readonly payload: SealPayload };
 
 export type SealChain = {
-  readonly seals: readonly HeldSeal[];
+  readonly seals: readonly VerifiedSeal[];
   /** Per stream: its sealed heads, oldest first. The last one's seq is how far the stream is sealed. */
   readonly heads: ReadonlyMap<string, readonly SealedHead[]>;
 };
 
-export type SealsInput = {
+type SealsInput = {
   readonly tenant: string;
   readonly seals: Iterable<Seal>;
   /** The keys that are trusted. */
   readonly keys: readonly PublicJwk[];
 };
 
-type Growing = {
+type GrowingChain = {
   readonly tenant: string;
   readonly keys: ReadonlyMap<string, PublicJwk>;
-  readonly seals: HeldSeal[];
+  readonly seals: VerifiedSeal[];
   readonly heads: Map<string, SealedHead[]>;
 };
+
 type Fault = { readonly kind: FindingKind; readonly what: string };
 
-export function verifySeals(input: SealsInput, find: Find): SealChain {
-  const keys = new Map(input.keys.map((key) => [keyId(key), key]));
-  const chain: Growing = { tenant: input.tenant, keys, seals: [], heads: new Map() };
+export function verifySeals(input: SealsInput, find: ReportFinding): SealChain {
+  const keys = new Map(input.keys.map((key) => [thumbprint(key), key]));
+  const chain: GrowingChain = { tenant: input.tenant, keys, seals: [], heads: new Map() };
   for (const seal of input.seals) {
     const payload = readSigned(seal, chain);
     const fault =
@@ -56,7 +120,7 @@ export function verifySeals(input: SealsInput, find: Find): SealChain {
   return chain;
 }
 
-function extend(chain: Growing, seal: Seal, payload: SealPayload): void {
+function extend(chain: GrowingChain, seal: Seal, payload: SealPayload): void {
   chain.seals.push({ jws: seal.jws, payload });
   for (const leaf of seal.leaves) {
     const heads = chain.heads.get(leaf.stream) ?? [];
@@ -65,7 +129,7 @@ function extend(chain: Growing, seal: Seal, payload: SealPayload): void {
   }
 }
 
-function readSigned(seal: Seal, { keys, tenant }: Growing): SealPayload | Fault {
+function readSigned(seal: Seal, { keys, tenant }: GrowingChain): SealPayload | Fault {
   const opened = openJws(seal.jws, SEAL_TYP);
   const payload = opened?.payload;
   if (opened === undefined || payload === undefined || !isSealPayload(payload)) {
@@ -74,13 +138,13 @@ function readSigned(seal: Seal, { keys, tenant }: Growing): SealPayload | Fault 
   const key = keys.get(opened.kid);
   if (key === undefined)
     return { kind: "unknown_key", what: `It was signed by the key ${opened.kid}, which is not trusted.` };
-  if (!signatureHolds(opened, key)) return { kind: "seal_signature", what: "Its signature does not hold." };
+  if (!isSignatureValid(opened, key)) return { kind: "seal_signature", what: "Its signature does not hold." };
   if (payload.tenant !== tenant)
     return { kind: "tenant_mismatch", what: `It is a seal of the tenant "${payload.tenant}".` };
   return payload;
 }
 
-function linkFault(seal: Seal, payload: SealPayload, { seals }: Growing): Fault | undefined {
+function linkFault(seal: Seal, payload: SealPayload, { seals }: GrowingChain): Fault | undefined {
   const last = seals.at(-1);
   const n = seals.length + 1;
   if (payload.n !== n || seal.n !== n)
@@ -94,7 +158,7 @@ function linkFault(seal: Seal, payload: SealPayload, { seals }: Growing): Fault 
   return undefined;
 }
 
-function leavesFault({ leaves }: Seal, payload: SealPayload, chain: Growing): Fault | undefined {
+function leavesFault({ leaves }: Seal, payload: SealPayload, chain: GrowingChain): Fault | undefined {
   const sorted = leaves.every(
     (leaf, index) => index === 0 || (leaves[index - 1]?.stream ?? "") < leaf.stream,
   );
@@ -114,7 +178,7 @@ export function sealedSeq(chain: SealChain, stream: string): number {
   return chain.heads.get(stream)?.at(-1)?.seq ?? 0;
 }
 
-export function verifySavedSeal(saved: SavedSeal, chain: SealChain, find: Find): void {
+export function verifySavedSeal(saved: SavedSeal, chain: SealChain, find: ReportFinding): void {
   const payload = verifyJws(saved.jws, saved.key, SEAL_TYP);
   if (payload === undefined || !isSealPayload(payload)) {
     find("saved_seal_invalid", {}, "The saved seal is not a seal whose signature holds under its key.");

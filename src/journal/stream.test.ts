@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { STORE_HISTORY } from "../kernel/stream.ts";
 import { fact, given } from "../testing/given.ts";
-import { restored } from "./restore.ts";
+import { recordRestore } from "./stream.ts";
 
 const said = {
   by: "person:ann",
@@ -15,7 +15,7 @@ test("a store's stream says how often it was restored, and who took it on last",
   const once = given([]).when((draft) => {
     const more = draft.need({ write: [STORE_HISTORY] });
     if (more !== undefined) return more;
-    draft.append(STORE_HISTORY, restored(said));
+    draft.append(STORE_HISTORY, recordRestore(said));
     return { kind: "done" };
   });
   once.then([fact(STORE_HISTORY, "store.restored", said)]);
