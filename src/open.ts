@@ -1,6 +1,5 @@
 /** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
 import { hostname } from "node:os";
-import { FOLDS } from "./core/streams.ts";
 import { HOME } from "./core/tenant/state.ts";
 import { outsideCallers } from "./engine/ambient.ts";
 import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
@@ -19,7 +18,7 @@ import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
-import { PROJECTIONS } from "./views/projections.ts";
+import { FOLDS, PROJECTIONS } from "./streams.ts";
 
 export type HoldpointOptions = {
   /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */

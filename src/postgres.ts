@@ -1,11 +1,11 @@
 /** The door `holdpoint/postgres`: a PostgreSQL store with settings of one's own, for `holdpoint({ store })`. */
-import { FOLDS } from "./core/streams.ts";
+
 import { pooledRandom } from "./engine/random.ts";
 import { checkSettings } from "./stores/postgres/check-settings.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";
 import type { PostgresSettings } from "./stores/postgres/options.ts";
 import type { Store } from "./stores/store.ts";
-import { PROJECTIONS } from "./views/projections.ts";
+import { FOLDS, PROJECTIONS } from "./streams.ts";
 
 export type { PostgresSettings } from "./stores/postgres/options.ts";
 

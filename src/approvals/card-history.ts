@@ -3,11 +3,11 @@
 import type { ActionEvent, ReviewFacts } from "../core/action/events.ts";
 import { documentsNamed } from "../core/action/review-facts.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import type { StateOf } from "../core/states.ts";
 import { type PolicyNames, policyNames } from "../engine/backtest/kept-policies.ts";
 import { unlessLeftAlone } from "../engine/left-alone.ts";
 import type { Runtime } from "../engine/runtime.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
+import type { StateOf } from "../states.ts";
 import type { Card } from "./card-schema.ts";
 import type { LiveApproval } from "./state.ts";
 

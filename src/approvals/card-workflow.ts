@@ -3,7 +3,6 @@
 import type { SettledAnswer } from "../core/action/settled-answer.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { isStep } from "../core/action/within.ts";
-import type { StateOf } from "../core/states.ts";
 import type { CallUndo, Snapshot } from "../core/workflow/events.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
 import { unlessGone } from "../engine/message/shown.ts";
@@ -12,6 +11,7 @@ import { entriesOf, entryAt } from "../engine/workflow/entries.ts";
 import { openedSnapshot } from "../engine/workflow/operate-workflows.ts";
 import type { Entry } from "../engine/workflow/recorded.ts";
 import type { Json } from "../kernel/json.ts";
+import type { StateOf } from "../states.ts";
 import { readActions, type TenantStore } from "./card-history.ts";
 import type { Card } from "./card-schema.ts";
 import { type AtStake, isIrreversible, isTakenBack, type KnownUndo, rejectionOf } from "./rules/card.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FOLDS } from "../core/streams.ts";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import type { Store } from "../stores/store.ts";
+import { FOLDS } from "../streams.ts";
 import { beginEpoch } from "./epoch.ts";
 
 const LEASE_MS = 3_000;

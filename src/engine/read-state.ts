@@ -1,11 +1,11 @@
 /** Reading states, and the values that stand in them as references. */
 
-import type { StateOf } from "../core/states.ts";
 import { digestOf, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
 import { artifactHash, isArtifactRef } from "../kernel/stored-value.ts";
 import type { StreamKind, StreamRef } from "../kernel/stream.ts";
+import type { StateOf } from "../states.ts";
 
 import type { Store } from "../stores/store.ts";
 

@@ -4,7 +4,7 @@
  * once what they appended; `commit` hands it to the store.
  */
 
-import type { StateAt } from "../core/states.ts";
+import type { StateAt } from "../states.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { hasRoomForRefusal, type WithRefusals } from "./refusals.ts";
 import { type Artifact, storeValue } from "./stored-value.ts";

@@ -1,10 +1,10 @@
 /** A stream's head: where its chain ends, and the state folded up to there. */
 
-import type { Folds } from "../core/states.ts";
 import { GENESIS, type Header, type StoredEntry } from "../journal/entry.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, StreamKind } from "../kernel/stream.ts";
+import type { Folds } from "../states.ts";
 
 export type Head = {
   /** Entries so far; 0 means that the stream does not exist. */

@@ -7,13 +7,13 @@
  * D3. A decision that throws has planned nothing.
  */
 
-import type { Folds } from "../core/states.ts";
 import { makeEntry, SALT_BYTES, type StoredEntry } from "../journal/entry.ts";
 import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Artifact } from "../kernel/stored-value.ts";
 import { type IndexKey, type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Decide, DecideResult, IndexRow, Needs } from "../kernel/transaction.ts";
+import type { Folds } from "../states.ts";
 
 import { foldEvent, type Head } from "./head.ts";
 import { type Declared, declareAll, declaredOf, declaring, type Known, sightOf } from "./sight.ts";

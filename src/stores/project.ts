@@ -1,8 +1,8 @@
 /** Views: which projections a stream feeds, and the row each makes of its state. */
 
-import type { StateOf } from "../core/states.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { STREAM_KINDS, type StreamKind, type StreamRef } from "../kernel/stream.ts";
+import type { StateOf } from "../states.ts";
 
 import type { Projection, ViewRow } from "./store.ts";
 

@@ -1,9 +1,9 @@
 /** What a decision declared, and the window through which it sees that and nothing else. */
 
-import type { Folds, StateAt } from "../core/states.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { type IndexKey, type StreamRef, streamName } from "../kernel/stream.ts";
 import type { DecisionScope, IndexRow, Needs } from "../kernel/transaction.ts";
+import type { Folds, StateAt } from "../states.ts";
 
 import { checkText } from "./check-text.ts";
 import { foldOf, type Head } from "./head.ts";

@@ -11,12 +11,12 @@
  * P5. An answer that cannot be known (the commit may or may not have happened) is the error `commit_unknown`.
  */
 
-import type { StateOf } from "../core/states.ts";
 import type { StoredEntry } from "../journal/entry.ts";
 import type { Seal, SealDraft } from "../journal/seal.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { StreamKind, StreamRef } from "../kernel/stream.ts";
 import type { Decide, DecideResult, DecisionScope, Needs } from "../kernel/transaction.ts";
+import type { StateOf } from "../states.ts";
 
 /** One entry with its place in the store's commit order: positions rise, and may leave gaps. */
 export type JournalEntry = StoredEntry & { readonly position: number };

@@ -11,8 +11,6 @@
  * G2. Bodies pass through canonical JSON, as in a store: what cannot be kept fails here too.
  */
 import assert from "node:assert/strict";
-import type { StateAt } from "../core/states.ts";
-import { FOLDS } from "../core/streams.ts";
 import { canonicalJson } from "../kernel/canonical-json.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Artifact } from "../kernel/stored-value.ts";
@@ -26,9 +24,9 @@ import {
   type Need,
   type Needs,
 } from "../kernel/transaction.ts";
-
+import type { StateAt } from "../states.ts";
 import type { Projection } from "../stores/store.ts";
-import { PROJECTIONS } from "../views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../streams.ts";
 
 /** One event of one stream. Expected facts name as much of the body as the test is about. */
 export type Fact = NewEvent & { readonly on: StreamRef; readonly at: number };

@@ -1,9 +1,8 @@
 import { randomFillSync } from "node:crypto";
-import { FOLDS } from "../core/streams.ts";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import type { Store } from "../stores/store.ts";
-import { PROJECTIONS } from "../views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../streams.ts";
 
 export type MemoryStoreOptions = {
   /** The store's clock: deadlines are decided by it. The machine's unless set. */

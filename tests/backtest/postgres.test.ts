@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FOLDS } from "../../src/core/streams.ts";
 import { holdpoint, type PolicyInput } from "../../src/index.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
+
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { postgresBench } from "../fixtures/postgres-bench.ts";
 import { refunds } from "./fill.ts";

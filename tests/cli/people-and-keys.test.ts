@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { describe, test } from "node:test";
-import { FOLDS } from "../../src/core/streams.ts";
 import { authenticate, type Identity, type NotIdentified } from "../../src/engine/identity/authenticate.ts";
 import { logIn } from "../../src/engine/identity/logins.ts";
 import { pooledRandom } from "../../src/engine/random.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
+
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { errorOf, linesOf, runCli } from "./bench.ts";
 

@@ -3,13 +3,12 @@
 import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
 import type { BudgetState } from "../../src/core/budget.ts";
-import { FOLDS } from "../../src/core/streams.ts";
 import type { Header } from "../../src/journal/entry.ts";
 import { startVerification } from "../../src/journal/verify.ts";
-
 import { parseStreamRef } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../src/stores/store.ts";
+import { FOLDS } from "../../src/streams.ts";
 import type { States } from "./acknowledged.ts";
 
 const PAGE = 1_000;

@@ -4,13 +4,13 @@ import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { printText } from "../../src/core/key/key-text.ts";
 import { printSession } from "../../src/core/session/session-text.ts";
-import { FOLDS } from "../../src/core/streams.ts";
 import { authenticate } from "../../src/engine/identity/authenticate.ts";
 import { logIn } from "../../src/engine/identity/logins.ts";
 import { holdpoint } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import type { Projection } from "../../src/stores/store.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
+
 import { postgresBench } from "../fixtures/postgres-bench.ts";
 
 const bench = postgresBench();

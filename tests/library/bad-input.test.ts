@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { z } from "zod";
-import { FOLDS } from "../../src/core/streams.ts";
 import {
   type Execution,
   type GatedTool,
@@ -20,6 +19,7 @@ import {
 import { wallClock } from "../../src/kernel/clock.ts";
 import { createMemoryDatabase } from "../../src/stores/memory/database.ts";
 import { openMemoryStore } from "../../src/stores/memory/open.ts";
+import { FOLDS } from "../../src/streams.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";
 
 type Bad = () => unknown;

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { FOLDS } from "../../src/core/streams.ts";
 import { type Holdpoint, holdpoint, isHoldpointError, type WorkflowContext } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { createMemoryDatabase } from "../../src/stores/memory/database.ts";
 import { openMemoryStore } from "../../src/stores/memory/open.ts";
+import { FOLDS } from "../../src/streams.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";
 
 const root = mkdtempSync(join(tmpdir(), "holdpoint-strict-"));

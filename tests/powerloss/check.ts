@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import { FOLDS } from "../../src/core/streams.ts";
 import { errorText } from "../../src/kernel/text.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
+import { FOLDS } from "../../src/streams.ts";
 import { movableClock, PROJECTIONS } from "../fixtures/runtime.ts";
 import { chanceOf } from "./chance.ts";
 import type { Files } from "./disk.ts";

@@ -2,13 +2,13 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { FOLDS } from "../../src/core/streams.ts";
 import { pooledRandom } from "../../src/engine/random.ts";
 import { type Holdpoint, type HoldpointOptions, holdpoint, type Notice } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
+
 import { startPostgres } from "../fixtures/postgres-server.ts";
 
 export const STORES = ["sqlite", "postgres"] as const;

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Holdpoint, Notice } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { PROJECTIONS } from "../../src/streams.ts";
 import { checkJournal } from "../crash/full-check.ts";
 import type { Bench } from "../fixtures/server.ts";
 import { until } from "../fixtures/until.ts";

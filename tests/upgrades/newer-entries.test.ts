@@ -1,10 +1,10 @@
 import { after, before, describe, type TestContext } from "node:test";
-import { FOLDS } from "../../src/core/streams.ts";
 import { pooledRandom } from "../../src/engine/random.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { openPostgres } from "../../src/postgres.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
+
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { newerEntries } from "./newer-entries.ts";

@@ -1,14 +1,13 @@
 /** A program of a newer version, as far as a store sees one: it knows an event more, newer versions, and a kind of stream more. */
 
-import type { Folds } from "../../src/core/states.ts";
-import { FOLDS } from "../../src/core/streams.ts";
 import { pooledRandom } from "../../src/engine/random.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { actionStream, type Fold, type RecordedEvent, type StreamRef } from "../../src/kernel/stream.ts";
+import type { Folds } from "../../src/states.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { PROJECTIONS } from "../../src/views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
 
 const NEW_TYPE = "stream.annotated";
 

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import { FOLDS } from "../../src/core/streams.ts";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
@@ -42,6 +41,7 @@ import type { Clock } from "../../src/kernel/clock.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
+import { FOLDS } from "../../src/streams.ts";
 import { randomOf } from "../../src/testing/store-contract/bench.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 

@@ -6,7 +6,6 @@
  * O3. No place is kept behind an entry that cannot be read here: a newer process may have something to tell of it.
  */
 
-import { isKnownEvent, type Told } from "../../core/known-event.ts";
 import { ANNOUNCED } from "../../core/message/announced.ts";
 import { wants } from "../../core/message/endpoint-state.ts";
 import { dropMessage, makeMessages, messageId, type NewMessage } from "../../core/message/message.ts";
@@ -15,8 +14,8 @@ import { APPROVERS, recipientsOf, toldOf } from "../../core/message/recipients.t
 import type { JsonObject } from "../../kernel/json.ts";
 import { approvalStream, NOTIFIER, parseStreamRef, ROSTER, type StreamRef } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
-
 import type { JournalEntry, Moved } from "../../stores/store.ts";
+import { canFoldEvent, type EventIdentity } from "../../streams.ts";
 import { isLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
 import { runCommand } from "../run-command.ts";
@@ -27,7 +26,7 @@ import { endpointsOn, type KnownEndpoint, OUTBOXES, type Places } from "./known-
 const PAGE = 500;
 const KEEP_AFTER = 500;
 
-type Header = Told & { readonly seq: number; readonly at: number };
+type Header = EventIdentity & { readonly seq: number; readonly at: number };
 
 export type Notifier = {
   /** Everything that was committed by now. Answers whether there may be something to send. */
@@ -113,7 +112,7 @@ type Desk = {
 async function see(desk: Desk, entry: JournalEntry): Promise<boolean> {
   const { runtime, places } = desk;
   const header = JSON.parse(entry.header) as Header;
-  if (!isKnownEvent(header)) {
+  if (!canFoldEvent(header)) {
     desk.readable ??= desk.position;
     return false;
   }

@@ -1,8 +1,8 @@
 /** The "disk" of the memory store: what several handles, each standing for a process, share. No timers, no real clock. */
 
-import type { Folds } from "../../core/states.ts";
 import type { Seal } from "../../journal/seal.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
+import type { Folds } from "../../states.ts";
 import type { SealedSoFar } from "../draft-seal.ts";
 import type { Head } from "../head.ts";
 import { type Projections, tableOf } from "../project.ts";

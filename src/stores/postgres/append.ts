@@ -1,8 +1,8 @@
 /** What a batch has planned so far, and the statements that write it. */
 
-import type { Folds } from "../../core/states.ts";
 import type { Artifact } from "../../kernel/stored-value.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
+import type { Folds } from "../../states.ts";
 
 import { foldOf, type Head } from "../head.ts";
 import type { Plan, PlannedStream } from "../plan.ts";

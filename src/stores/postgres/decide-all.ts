@@ -6,10 +6,10 @@
  * D2. A member that needs what is not locked is not decided here: it goes into a later batch with its larger needs.
  */
 
-import type { Folds } from "../../core/states.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Needs } from "../../kernel/transaction.ts";
+import type { Folds } from "../../states.ts";
 
 import type { Head } from "../head.ts";
 import { type Ground, type Plan, planning } from "../plan.ts";

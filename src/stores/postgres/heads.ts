@@ -6,8 +6,8 @@
  * H2. A stream that cannot be folded fails those who look at it, and nobody else.
  */
 
-import type { Folds } from "../../core/states.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
+import type { Folds } from "../../states.ts";
 import { type Cache, createCache, type Most } from "../cache.ts";
 import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hexAt, numberAt, textAt } from "./ask.ts";

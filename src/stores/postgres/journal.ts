@@ -1,5 +1,5 @@
 /** Everything prepared for one schema: what the verbs of this folder work with. */
-import type { Folds } from "../../core/states.ts";
+import type { Folds } from "../../states.ts";
 import { createCache, type Most } from "../cache.ts";
 import type { Projections } from "../project.ts";
 import type { Home } from "../store.ts";

@@ -1,4 +1,4 @@
-import type { Folds } from "../../core/states.ts";
+import type { Folds } from "../../states.ts";
 import type { Most } from "../cache.ts";
 import type { Projection } from "../store.ts";
 

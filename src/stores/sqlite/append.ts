@@ -1,6 +1,6 @@
 /** Writes a plan. Runs inside the transaction that the plan was made in. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Folds } from "../../core/states.ts";
+import type { Folds } from "../../states.ts";
 import { foldOf, type Head } from "../head.ts";
 import type { Plan, PlannedStream } from "../plan.ts";
 import type { Artifacts } from "./artifacts.ts";

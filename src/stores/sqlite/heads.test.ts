@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import type { BudgetState } from "../../core/budget.ts";
 import { limitBudget } from "../../core/budget.ts";
-import type { StateOf } from "../../core/states.ts";
 import { actionStream, budgetStream, type Fold } from "../../kernel/stream.ts";
+import type { StateOf } from "../../states.ts";
 
 import { commit, count, FOLDS, randomOf, TENANT, times } from "../../testing/store-contract/bench.ts";
 import { SNAPSHOT_EVERY } from "./snapshots.ts";

@@ -6,8 +6,8 @@
  * H3. What a batch moved enters the cache after its commit, never before.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { Folds } from "../../core/states.ts";
 import type { StreamKind, StreamRef } from "../../kernel/stream.ts";
+import type { Folds } from "../../states.ts";
 import { createCache, type Most } from "../cache.ts";
 import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
 import { hex } from "./hex.ts";

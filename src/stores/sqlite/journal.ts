@@ -1,6 +1,6 @@
 /** Everything prepared on one connection: what the verbs of this folder work with. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Folds } from "../../core/states.ts";
+import type { Folds } from "../../states.ts";
 import type { Most } from "../cache.ts";
 import type { Projections } from "../project.ts";
 import { createMarker, type Marker, prepareAppend, type WritePlan } from "./append.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Folds } from "../../core/states.ts";
+import type { Folds } from "../../states.ts";
 import type { Most } from "../cache.ts";
 import type { Projection } from "../store.ts";
 import type { Open } from "./connect.ts";

@@ -1,9 +1,9 @@
 /** One simulation from its seed to its verdict. */
 import { createHash } from "node:crypto";
-import { FOLDS } from "../../core/streams.ts";
 import { createMemoryDatabase } from "../../stores/memory/database.ts";
 import type { Projection } from "../../stores/store.ts";
-import { PROJECTIONS } from "../../views/projections.ts";
+import { FOLDS, PROJECTIONS } from "../../streams.ts";
+
 import { drawBeforehand } from "./beforehand-spec.ts";
 import { askAgain, bringRequest, drawRequest, type Request } from "./callers.ts";
 import { type Counters, countUp } from "./counters.ts";

@@ -1,12 +1,11 @@
 /** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
 import type { TestContext } from "node:test";
-import type { Folds, StateOf } from "../../core/states.ts";
-import { FOLDS as PRODUCT_FOLDS } from "../../core/streams.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { actionStream, type Fold, type NewEvent, type StreamRef } from "../../kernel/stream.ts";
 import type { DecideResult, DecisionScope, StreamAppend } from "../../kernel/transaction.ts";
-
+import type { Folds, StateOf } from "../../states.ts";
 import type { Projection, Store } from "../../stores/store.ts";
+import { FOLDS as PRODUCT_FOLDS } from "../../streams.ts";
 
 export type DatabaseOptions = {
   readonly folds: Folds;

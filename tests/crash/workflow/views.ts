@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StreamKind } from "../../../src/kernel/stream.ts";
 import type { Store, ViewRow } from "../../../src/stores/store.ts";
-import { PROJECTIONS } from "../../../src/views/projections.ts";
+import { PROJECTIONS } from "../../../src/streams.ts";
 import type { Watch } from "./watch.ts";
 
 const PAGE = 1_000;

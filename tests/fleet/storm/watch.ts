@@ -3,7 +3,6 @@
 import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
 import type { BudgetState } from "../../../src/core/budget.ts";
-import { FOLDS } from "../../../src/core/streams.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
@@ -11,6 +10,7 @@ import type { JsonObject } from "../../../src/kernel/json.ts";
 import { parseStreamRef } from "../../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../../src/stores/store.ts";
+import { FOLDS } from "../../../src/streams.ts";
 import type { Happened } from "../../crash/workflow/watch.ts";
 
 const PAGE = 1_000;

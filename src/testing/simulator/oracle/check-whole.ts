@@ -1,10 +1,10 @@
 /** The costly checks: the verifier's word on whole journals, states and views against the journal, and that cuts show. */
 import { isDeepStrictEqual } from "node:util";
-import { FOLDS } from "../../../core/streams.ts";
 import { verifyJournal } from "../../../journal/verify.ts";
 import type { MemoryTenant } from "../../../stores/memory/database.ts";
 import { rebuildViews } from "../../../stores/memory/views.ts";
 import type { JournalEntry } from "../../../stores/store.ts";
+import { FOLDS } from "../../../streams.ts";
 import { SIGNING_KEY } from "../signing-key.ts";
 import { fail, type Sim } from "../sim.ts";
 

@@ -1,0 +1,55 @@
+/** The state type of every stream kind. */
+
+import type { ApprovalState } from "./approvals/state.ts";
+import type { ActionState } from "./core/action/state.ts";
+import type { AnswerState } from "./core/answer/state.ts";
+import type { BudgetState } from "./core/budget.ts";
+import type { EpochState } from "./core/epoch.ts";
+import type { IntentState } from "./core/intent/state.ts";
+import type { KeyState } from "./core/key/state.ts";
+import type { EndpointState } from "./core/message/endpoint-state.ts";
+import type { MessageState } from "./core/message/message-state.ts";
+import type { NotifierState } from "./core/message/place.ts";
+import type { AlertState } from "./core/monitor/alert-state.ts";
+import type { MonitorState } from "./core/monitor/place-state.ts";
+import type { PolicyState } from "./core/policy-record.ts";
+import type { RosterState } from "./core/roster.ts";
+import type { LoginState, SessionState } from "./core/session/state.ts";
+import type { SwitchState } from "./core/switch.ts";
+import type { TenantState } from "./core/tenant/state.ts";
+import type { WorkflowState } from "./core/workflow/state.ts";
+import type { GrantState } from "./grants/stream.ts";
+import type { StoreState } from "./journal/stream.ts";
+import type { Fold, Folded, StreamKind, StreamRef } from "./kernel/stream.ts";
+
+type StateMap = {
+  action: ActionState;
+  alert: AlertState;
+  answer: AnswerState;
+  approval: ApprovalState;
+  budget: BudgetState;
+  endpoint: EndpointState;
+  epoch: EpochState;
+  grant: GrantState;
+  intent: IntentState;
+  key: KeyState;
+  login: LoginState;
+  message: MessageState;
+  monitor: MonitorState;
+  notifier: NotifierState;
+  policy: PolicyState;
+  roster: RosterState;
+  session: SessionState;
+  store: StoreState;
+  switch: SwitchState;
+  tenant: TenantState;
+  workflow: WorkflowState;
+};
+
+export type StateOf<K extends StreamKind> = StateMap[K];
+
+/** The state that a reference leads to: its definition's where it carries one, else by its kind. */
+export type StateAt<Ref extends StreamRef> =
+  Ref extends Folded<infer State> ? (unknown extends State ? StateMap[Ref["kind"]] : State) : never;
+
+export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };

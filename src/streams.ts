@@ -1,0 +1,118 @@
+/**
+ * The registry of streams: how each kind folds, what lower capabilities call on it, and every view that a store keeps.
+ * An event that no fold here knows was written by a newer program. Imported by composition, and by the notifier, which
+ * has to wait for a newer program there.
+ */
+import type { SubjectPort } from "./approvals/rules/subject.ts";
+import { approval } from "./approvals/stream.ts";
+import { actionFold } from "./core/action/state.ts";
+import { answerFold } from "./core/answer/state.ts";
+import { budgetFold } from "./core/budget.ts";
+import { epochFold } from "./core/epoch.ts";
+import { intentSubject } from "./core/intent/decide.ts";
+import { intentFold } from "./core/intent/state.ts";
+import { keyFold } from "./core/key/state.ts";
+import { endpointFold } from "./core/message/endpoint-state.ts";
+import { messageFold } from "./core/message/message-state.ts";
+import { notifierFold } from "./core/message/place.ts";
+import { alertFold } from "./core/monitor/alert-state.ts";
+import { monitorFold } from "./core/monitor/place-state.ts";
+import { policyFold } from "./core/policy-record.ts";
+import { rosterFold } from "./core/roster.ts";
+import { loginFold, sessionFold } from "./core/session/state.ts";
+import { switchFold } from "./core/switch.ts";
+import { tenantFold } from "./core/tenant/state.ts";
+import { workflowFold } from "./core/workflow/state.ts";
+import { actionSubject, workflowSubject } from "./core/workflow/tell.ts";
+import { grant } from "./grants/stream.ts";
+import { storeFold } from "./journal/stream.ts";
+import { isHoldpointError } from "./kernel/errors.ts";
+import { type Fold, findStreamRef } from "./kernel/stream.ts";
+import type { Folds } from "./states.ts";
+import { actionsView } from "./views/actions.ts";
+import { alertsView } from "./views/alerts.ts";
+import { budgetsView } from "./views/budgets.ts";
+import {
+  intentInboxView,
+  intentsFromView,
+  intentsToView,
+  intentsView,
+  intentTimesView,
+} from "./views/intents.ts";
+import { keysView } from "./views/keys.ts";
+import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
+import { nodesView } from "./views/nodes.ts";
+import { policiesView } from "./views/policies.ts";
+import { sessionsView } from "./views/sessions.ts";
+import { switchesView } from "./views/switches.ts";
+import { runsView, workflowsView } from "./views/workflows.ts";
+
+/** What an approval may be about. */
+const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {
+  action: actionSubject,
+  intent: intentSubject,
+  workflow: workflowSubject,
+};
+
+export const FOLDS: Folds = {
+  action: { ...actionFold, port: SUBJECTS.action },
+  alert: alertFold,
+  answer: answerFold,
+  approval: approval.fold,
+  budget: budgetFold,
+  endpoint: endpointFold,
+  epoch: epochFold,
+  grant: grant.fold,
+  intent: { ...intentFold, port: SUBJECTS.intent },
+  key: keyFold,
+  login: loginFold,
+  message: messageFold,
+  monitor: monitorFold,
+  notifier: notifierFold,
+  policy: policyFold,
+  roster: rosterFold,
+  session: sessionFold,
+  store: storeFold,
+  switch: switchFold,
+  tenant: tenantFold,
+  workflow: { ...workflowFold, port: SUBJECTS.workflow },
+};
+
+export type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
+
+/** A fold looks at type and version before anything else, and a body that is gone is none that it does not know. */
+export function canFoldEvent({ stream, type, tv }: EventIdentity): boolean {
+  const ref = findStreamRef(stream);
+  if (ref === undefined) return false;
+  const fold: Fold<unknown> = FOLDS[ref.kind];
+  try {
+    fold.evolve(fold.initial, { type, tv, at: 0, seq: 1, body: null });
+  } catch (error) {
+    return !isHoldpointError(error, "unknown_event");
+  }
+  return true;
+}
+
+export const PROJECTIONS = [
+  ...approval.views,
+  actionsView,
+  workflowsView,
+  runsView,
+  policiesView,
+  ...grant.views,
+  alertsView,
+  keysView,
+  sessionsView,
+  endpointsView,
+  messagesView,
+  outboxView,
+  outboxAgainView,
+  intentsView,
+  intentsToView,
+  intentsFromView,
+  intentInboxView,
+  intentTimesView,
+  nodesView,
+  budgetsView,
+  switchesView,
+] as const;
