@@ -1,9 +1,9 @@
 /** The door `holdpoint/postgres`: a PostgreSQL store with settings of one's own, for `holdpoint({ store })`. */
 
 import { pooledRandom } from "./engine/random.ts";
-import { checkSettings } from "./stores/postgres/check-settings.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";
-import type { PostgresSettings } from "./stores/postgres/options.ts";
+import { checkPostgresSettings, type PostgresSettings } from "./stores/postgres/options.ts";
+
 import type { Store } from "./stores/store.ts";
 import { FOLDS, PROJECTIONS } from "./streams.ts";
 
@@ -21,7 +21,7 @@ export type { PostgresSettings } from "./stores/postgres/options.ts";
  * ```
  */
 export function openPostgres(settings: PostgresSettings): Promise<Store> {
-  checkSettings(settings);
+  checkPostgresSettings(settings);
   const projections = PROJECTIONS;
   return openPostgresStore({ ...settings, folds: FOLDS, projections, random: pooledRandom() });
 }

@@ -8,7 +8,7 @@
 
 import { readSealPayload, type Seal, type SealDraft, sealHash } from "../journal/seal.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Place, Store } from "../stores/store.ts";
+import type { Store, StoreLocation } from "../stores/store.ts";
 import { type Remembered, type Seen, tenantKey, type Witness } from "./witness.ts";
 
 export type History = {
@@ -28,7 +28,11 @@ export type History = {
 };
 
 type Parts = { readonly store: Store; readonly tenant: string; readonly witness: Witness | undefined };
-type Looked = { readonly incarnation: string; readonly noted: Place | null; readonly found: Place };
+type Looked = {
+  readonly incarnation: string;
+  readonly noted: StoreLocation | null;
+  readonly found: StoreLocation;
+};
 
 export async function lookHome(store: Store): Promise<Looked> {
   return store.home === undefined

@@ -4,7 +4,14 @@ import { describe, test } from "node:test";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import type { Store, ViewRow } from "../stores/store.ts";
-import { count, FOLDS, PROJECTIONS, randomOf, START, TENANT } from "../testing/store-contract/bench.ts";
+import {
+  CONTRACT_FOLDS,
+  CONTRACT_PROJECTIONS,
+  count,
+  randomOf,
+  START,
+  TENANT,
+} from "../testing/store-contract/fixture.ts";
 import { MOST_SCANNED, type RowPage, rowPage } from "./row-pages.ts";
 
 const idOf = (number: number) => `act_${String(number).padStart(26, "0")}`;
@@ -14,7 +21,12 @@ async function filled(many: number): Promise<{ readonly store: Store; readonly t
   let now = START;
   const random = randomOf(7);
   const clock = { now: () => now++ };
-  const database = createMemoryDatabase({ folds: FOLDS, projections: PROJECTIONS, clock, random });
+  const database = createMemoryDatabase({
+    folds: CONTRACT_FOLDS,
+    projections: CONTRACT_PROJECTIONS,
+    clock,
+    random,
+  });
   const store = openMemoryStore(database);
   for (let number = 0; number < many; number++) await count(store, idOf(number), { number });
   return { store, tenant: TENANT };

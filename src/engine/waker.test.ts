@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { idleClock } from "../kernel/clock.ts";
 import { intentStream, type StreamRef } from "../kernel/stream.ts";
-import type { Moved, Store } from "../stores/store.ts";
+import type { Store, StoreChanges } from "../stores/store.ts";
 import { memoryStore } from "../testing/memory-store.ts";
 
 import { createWaker } from "./waker.ts";
@@ -19,7 +19,7 @@ function scriptedStore() {
   let failures = 0;
   const moves: { readonly at: number; readonly stream: StreamRef }[] = [];
   const waiting = new Set<() => void>();
-  const since = (after: number): Moved => ({
+  const since = (after: number): StoreChanges => ({
     position,
     streams: moves.filter(({ at }) => at > after).map(({ stream }) => ({ tenant: TENANT, stream })),
   });

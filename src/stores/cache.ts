@@ -5,13 +5,13 @@ export type Cache<Value> = {
   clear(): void;
 };
 
-export type Most = { readonly count: number; readonly size: number };
+export type CacheLimit = { readonly count: number; readonly size: number };
 
 /**
  * Keeps what was used lately, in two halves: when the young one is full, the old one is dropped. No other bookkeeping. A
  * value that is larger than a half has one to itself.
  */
-export function createCache<Value>(most: Most, sizeOf: (value: Value) => number): Cache<Value> {
+export function createCache<Value>(most: CacheLimit, sizeOf: (value: Value) => number): Cache<Value> {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
   let size = 0;

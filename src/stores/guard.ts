@@ -1,19 +1,25 @@
-/** Every call of a store goes through here: none after the end, and none on a database that called itself damaged. */
+/**
+ * Every call of a store goes through the guard: none after the store was closed, and none on a database that reported
+ * damage. Also the check of texts that become keys.
+ */
 import { HoldpointError } from "../kernel/errors.ts";
 
-export type Ended = { damage: unknown; closed: Promise<void> | undefined };
+export type StoreEnd = { damage: unknown; closed: Promise<void> | undefined };
 
 /** What a store's own errors mean. */
-export type Words = {
+type ErrorTranslation = {
   translated(error: unknown): unknown;
   isDamage(error: unknown): boolean;
   /** Its connection was closed under the call. */
   isClosed(error: unknown): boolean;
 };
 
-export type Guard = <Answer>(verb: () => Promise<Answer>) => Promise<Answer>;
+export type GuardedCall = <Answer>(verb: () => Promise<Answer>) => Promise<Answer>;
 
-export function guard(ended: Ended, { translated, isDamage, isClosed }: Words): Guard {
+export function guardCalls(
+  ended: StoreEnd,
+  { translated, isDamage, isClosed }: ErrorTranslation,
+): GuardedCall {
   const closed = (cause?: unknown) => new HoldpointError("closed", "The store was closed.", { cause });
   return async (verb) => {
     if (ended.damage !== undefined) throw translated(ended.damage);
@@ -25,4 +31,10 @@ export function guard(ended: Ended, { translated, isDamage, isClosed }: Words): 
       throw isClosed(error) ? closed(error) : translated(error);
     }
   };
+}
+
+/** Half a surrogate pair has no UTF-8: two such names would be one row in a database. */
+export function checkStoredText(what: string, text: string): string {
+  if (text.length > 0 && text.isWellFormed()) return text;
+  throw new HoldpointError("invalid_input", `A ${what} has to be valid Unicode and not empty.`);
 }

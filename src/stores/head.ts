@@ -18,7 +18,7 @@ export type Head = {
 
 export const foldOf = (folds: Folds, kind: StreamKind): Fold<unknown> => folds[kind];
 
-export function isOver(folds: Folds, kind: StreamKind, head: Head): boolean {
+export function isStreamOver(folds: Folds, kind: StreamKind, head: Head): boolean {
   return foldOf(folds, kind).isOver?.(head.state) === true;
 }
 
@@ -26,7 +26,7 @@ export function emptyHead(folds: Folds, kind: StreamKind): Head {
   return { seq: 0, hash: GENESIS, at: 0, state: folds[kind].initial, size: 0 };
 }
 
-type Step = {
+type HeadEvent = {
   readonly type: string;
   readonly tv: number;
   readonly at: number;
@@ -35,7 +35,7 @@ type Step = {
   readonly hash: string;
 };
 
-export function foldEvent(folds: Folds, kind: StreamKind, head: Head, step: Step): Head {
+export function foldEvent(folds: Folds, kind: StreamKind, head: Head, step: HeadEvent): Head {
   const { hash, seq, at } = step;
   const body: JsonObject | null = step.body === null ? null : JSON.parse(step.body);
   const state = foldOf(folds, kind).evolve(head.state, { type: step.type, tv: step.tv, at, seq, body });

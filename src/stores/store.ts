@@ -10,7 +10,6 @@
  * P4. Views are written in the same transaction, from the folded state alone, so they can be rebuilt from the journal.
  * P5. An answer that cannot be known (the commit may or may not have happened) is the error `commit_unknown`.
  */
-
 import type { StoredEntry } from "../journal/entry.ts";
 import type { Seal, SealDraft } from "../journal/seal.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -69,7 +68,7 @@ export type ViewClaim = {
 };
 
 /** What moved since a position: enough to wake whoever waits. */
-export type Moved = {
+export type StoreChanges = {
   readonly position: number;
   readonly streams: readonly { tenant: string; stream: StreamRef }[];
 };
@@ -84,13 +83,17 @@ export type EpochHold = {
 };
 
 /** What tells one place from another, by name; what cannot be found out is left out. A copy lives elsewhere. */
-export type Place = { readonly [part: string]: string };
+export type StoreLocation = { readonly [part: string]: string };
 
 export type Home = {
   /** The history's name now, where it was last at home by its own notes, and where it is found. */
-  look(): Promise<{ readonly incarnation: string; readonly noted: Place | null; readonly found: Place }>;
+  look(): Promise<{
+    readonly incarnation: string;
+    readonly noted: StoreLocation | null;
+    readonly found: StoreLocation;
+  }>;
   /** Notes a place as its home; with a name, the history goes on under that. One commit. */
-  note(place: Place, incarnation?: string): Promise<void>;
+  note(place: StoreLocation, incarnation?: string): Promise<void>;
 };
 
 /** The application's own tables, inside the same transaction as the journal. Holdpoint's tables are out of reach. */
@@ -98,6 +101,7 @@ export type SqlTransaction = {
   run(sql: string, ...values: readonly SqlValue[]): { readonly changes: number };
   all(sql: string, ...values: readonly SqlValue[]): readonly Readonly<Record<string, SqlValue>>[];
 };
+
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
 export type Store = {
@@ -143,7 +147,7 @@ export type Store = {
    * Resolves when something was committed after `position`, by any process, or when `signal` aborts (then with
    * nothing moved). Closing the store refuses it. No busy loop, no timer longer than a day.
    */
-  follow(position: number, signal: AbortSignal): Promise<Moved>;
+  follow(position: number, signal: AbortSignal): Promise<StoreChanges>;
 
   artifact(tenant: string, hash: string): Promise<Uint8Array | undefined>;
 

@@ -10,6 +10,7 @@
  * G1. Rules see only what they declared, as in a store; what they append to has to be declared for writing.
  * G2. Bodies pass through canonical JSON, as in a store: what cannot be kept fails here too.
  */
+
 import assert from "node:assert/strict";
 import { canonicalJson } from "../kernel/canonical-json.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -37,7 +38,7 @@ export type World = {
   readonly artifacts: readonly Artifact[];
 };
 
-export type GivenOptions = { readonly now?: number; readonly tenant?: string };
+type GivenOptions = { readonly now?: number; readonly tenant?: string };
 
 export type Given = { when<Result>(rules: (draft: Draft) => Need | Result): Then<Exclude<Result, Need>> };
 
@@ -56,6 +57,7 @@ export type Then<Result> = {
 
 /** Where tests begin: a moment that looks like one. */
 export const NOON = 1_800_000_000_000;
+
 const MOST_ROUNDS = 64;
 
 export function fact(on: StreamRef, type: string, body: JsonObject = {}, at: number = NOON): Fact {
@@ -75,12 +77,13 @@ export function given(
   };
 }
 
-type Place = { readonly now: number; readonly tenant: string };
+type GivenMoment = { readonly now: number; readonly tenant: string };
+
 type Commit<Result> = Extract<DecideResult<Result>, { kind: "commit" }>;
 
 function decided<Result>(
   world: World,
-  { now, tenant }: Place,
+  { now, tenant }: GivenMoment,
   decide: (sight: DecisionScope) => DecideResult<Result>,
 ): Commit<Result> {
   const declared: Declared = { write: new Set(), read: new Set(), names: new Set(), index: new Set() };
@@ -110,7 +113,7 @@ type Declared = { readonly [part in "write" | "read" | "names" | "index"]: Set<s
 
 const indexText = ({ view, key }: IndexKey): string => `${view}/${key}`;
 
-function sightOf(world: World, { write, read, names, index }: Declared, place: Place): DecisionScope {
+function sightOf(world: World, { write, read, names, index }: Declared, place: GivenMoment): DecisionScope {
   const isSeen = (ref: StreamRef) => write.has(streamName(ref)) || read.has(streamName(ref));
   const see = (ref: StreamRef): readonly Fact[] => {
     assert.ok(isSeen(ref), `looks at ${streamName(ref)} without declaring it`);
@@ -201,4 +204,5 @@ function outcome<Result>(before: World, decision: Commit<Result>, now: number): 
 }
 
 const title = ({ on: ref, type }: Pick<Fact, "on" | "type">): string => `${type} on ${streamName(ref)}`;
+
 const kept = (body: JsonObject): JsonObject => JSON.parse(canonicalJson(body)) as JsonObject;

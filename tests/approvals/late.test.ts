@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
-import { randomOf } from "../../src/testing/store-contract/bench.ts";
+import { randomOf } from "../../src/testing/store-contract/fixture.ts";
 import { joins } from "../fixtures/people.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 

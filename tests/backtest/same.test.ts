@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import { type Holdpoint, isHoldpointError, NotApplied } from "../../src/index.ts";
-import { randomOf } from "../../src/testing/store-contract/bench.ts";
+import { randomOf } from "../../src/testing/store-contract/fixture.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 const POLICY: PolicyText = {

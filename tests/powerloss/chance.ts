@@ -1,5 +1,5 @@
 /** Choices that a seed repeats. */
-import { randomOf } from "../../src/testing/store-contract/bench.ts";
+import { randomOf } from "../../src/testing/store-contract/fixture.ts";
 
 export type Chance = {
   readonly bytes: (count: number) => Uint8Array;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parseStreamRef, STREAM_KINDS, type StreamKind } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
-import { rowOf, tableOf } from "../../src/stores/project.ts";
+import { projectionTable, projectRow } from "../../src/stores/views.ts";
 import { canFoldEvent, FOLDS } from "../../src/streams.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";
 
@@ -46,10 +46,10 @@ describe("a journal of an earlier version", () => {
         .map(headerOf)
         .filter((header) => !canFoldEvent(header));
       assert.deepEqual(unknown, []);
-      const table = tableOf(PROJECTIONS);
+      const table = projectionTable(PROJECTIONS);
       for (const [stream, { state }] of heads(file))
         for (const projection of table.of(parseStreamRef(stream).kind))
-          rowOf(projection, parseStreamRef(stream), state);
+          projectRow(projection, parseStreamRef(stream), state);
     });
 
     test(`${file}: its streams come to the ends that they had`, () => {

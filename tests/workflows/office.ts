@@ -42,7 +42,7 @@ import { openModel } from "../../src/models/open-model.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
 import { FOLDS } from "../../src/streams.ts";
-import { randomOf } from "../../src/testing/store-contract/bench.ts";
+import { randomOf } from "../../src/testing/store-contract/fixture.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };

@@ -8,7 +8,7 @@
 
 import { sleepFor } from "../../kernel/clock.ts";
 import { errorText } from "../../kernel/text.ts";
-import type { Moved } from "../../stores/store.ts";
+import type { StoreChanges } from "../../stores/store.ts";
 
 import type { Runtime } from "../runtime.ts";
 import { createNotifier } from "./notifier.ts";
@@ -46,7 +46,7 @@ async function awaitNews(
   { clock, store }: Runtime,
   { position, due, bell }: { readonly position: number; readonly due: number | null; readonly bell: Bell },
   signal: AbortSignal,
-): Promise<Moved & { readonly isUnsettled: boolean }> {
+): Promise<StoreChanges & { readonly isUnsettled: boolean }> {
   const over = new AbortController();
   const stop = () => over.abort();
   signal.addEventListener("abort", stop, { once: true });

@@ -14,7 +14,7 @@ import { APPROVERS, recipientsOf, toldOf } from "../../core/message/recipients.t
 import type { JsonObject } from "../../kernel/json.ts";
 import { approvalStream, NOTIFIER, parseStreamRef, ROSTER, type StreamRef } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
-import type { JournalEntry, Moved } from "../../stores/store.ts";
+import type { JournalEntry, StoreChanges } from "../../stores/store.ts";
 import { canFoldEvent, type EventIdentity } from "../../streams.ts";
 import { isLeftAlone } from "../left-alone.ts";
 import { readState } from "../read-state.ts";
@@ -35,7 +35,7 @@ export type Notifier = {
   begin(): Promise<void>;
   keep(): Promise<void>;
   /** Told what moved since it last read on: where nobody is told anything, it need not be read. */
-  passOver(moved: Moved): void;
+  passOver(moved: StoreChanges): void;
   endpoints(): readonly KnownEndpoint[];
 };
 

@@ -3,10 +3,10 @@
 import type { Seal } from "../../journal/seal.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-import type { SealedSoFar } from "../draft-seal.ts";
 import type { Head } from "../head.ts";
-import { type Projections, tableOf } from "../project.ts";
+import type { LastSeal } from "../seals.ts";
 import type { JournalEntry, Projection } from "../store.ts";
+import { type Projections, projectionTable } from "../views.ts";
 
 export type MemoryStream = {
   readonly stream: StreamRef;
@@ -36,10 +36,10 @@ export type MemoryTenant = {
   /** Until when a row of a view belongs to whoever claimed it. */
   readonly claims: Map<string, number>;
   readonly log: JournalEntry[];
-  readonly seals: { readonly seal: Seal; readonly sealed: SealedSoFar }[];
+  readonly seals: { readonly seal: Seal; readonly sealed: LastSeal }[];
 };
 
-export type MemoryData = {
+type MemoryData = {
   readonly tenants: Map<string, MemoryTenant>;
   /** What moved at each position; the position is the index plus one. */
   readonly moves: { readonly tenant: string; readonly stream: StreamRef }[];
@@ -48,7 +48,7 @@ export type MemoryData = {
 
 export type MemoryHold = { readonly holder: object; until: number; isLeft: boolean };
 
-export type MemoryOptions = {
+type MemoryOptions = {
   readonly folds: Folds;
   readonly projections: readonly Projection[];
   readonly clock: { now(): number };
@@ -68,7 +68,7 @@ export type MemoryDatabase = Omit<MemoryOptions, "projections"> & {
 export function createMemoryDatabase({ projections, ...options }: MemoryOptions): MemoryDatabase {
   return {
     ...options,
-    projections: tableOf(projections),
+    projections: projectionTable(projections),
     incarnation: Buffer.from(options.random(16)).toString("hex"),
     data: { tenants: new Map(), moves: [], streams: 0 },
     holds: new Map(),
@@ -76,7 +76,7 @@ export function createMemoryDatabase({ projections, ...options }: MemoryOptions)
   };
 }
 
-export function tenantOf(database: MemoryDatabase, tenant: string): MemoryTenant {
+export function memoryTenant(database: MemoryDatabase, tenant: string): MemoryTenant {
   const known = database.data.tenants.get(tenant);
   if (known !== undefined) return known;
   const fresh = emptyTenant();

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, FOLDS, PROJECTIONS, randomOf, TENANT } from "../../testing/store-contract/bench.ts";
+import {
+  CONTRACT_FOLDS,
+  CONTRACT_PROJECTIONS,
+  count,
+  randomOf,
+  TENANT,
+} from "../../testing/store-contract/fixture.ts";
 import { storeContract } from "../../testing/store-contract.ts";
 import { backUp, createMemoryDatabase, restore } from "./database.ts";
 import { openMemoryStore } from "./open.ts";
@@ -18,7 +24,7 @@ function lease(leaseMs?: number) {
       now += ms;
     },
   };
-  const options = { folds: FOLDS, projections: PROJECTIONS, clock, random: randomOf(1) };
+  const options = { folds: CONTRACT_FOLDS, projections: CONTRACT_PROJECTIONS, clock, random: randomOf(1) };
   const database = createMemoryDatabase(leaseMs === undefined ? options : { ...options, leaseMs });
   return { clock, database, first: openMemoryStore(database), second: openMemoryStore(database) };
 }

@@ -1,10 +1,9 @@
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
-import { checkQuery } from "../check-query.ts";
+import type { TransactionPlan } from "../decision.ts";
 import { emptyHead, foldEntry } from "../head.ts";
-import type { Plan } from "../plan.ts";
-import { rowOf } from "../project.ts";
 import type { Rebuilt, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { type MemoryDatabase, type MemoryRow, type MemoryStream, tenantOf } from "./database.ts";
+import { checkViewQuery, projectRow } from "../views.ts";
+import { type MemoryDatabase, type MemoryRow, type MemoryStream, memoryTenant } from "./database.ts";
 
 type PlannedRow = {
   readonly view: string;
@@ -13,13 +12,13 @@ type PlannedRow = {
 };
 
 /** Before anything is written: a projection may throw. */
-export function projectPlan(database: MemoryDatabase, plan: Plan<unknown>): readonly PlannedRow[] {
-  return plan.streams.flatMap(({ stream, after }) => project(database, stream, after.state));
+export function projectPlan(database: MemoryDatabase, plan: TransactionPlan<unknown>): readonly PlannedRow[] {
+  return plan.streams.flatMap(({ stream, after }) => projectStream(database, stream, after.state));
 }
 
-function project(database: MemoryDatabase, stream: StreamRef, state: unknown): readonly PlannedRow[] {
+function projectStream(database: MemoryDatabase, stream: StreamRef, state: unknown): readonly PlannedRow[] {
   return database.projections.of(stream.kind).map((projection) => {
-    const row = rowOf(projection, stream, state);
+    const row = projectRow(projection, stream, state);
     const { view } = projection;
     return { view, stream, row: row && { ...row, stream, data: JSON.stringify(row.data) } };
   });
@@ -27,7 +26,7 @@ function project(database: MemoryDatabase, stream: StreamRef, state: unknown): r
 
 export function writeRows(database: MemoryDatabase, tenant: string, rows: readonly PlannedRow[]): void {
   for (const { view, stream, row } of rows) {
-    const { views, streams } = tenantOf(database, tenant);
+    const { views, streams } = memoryTenant(database, tenant);
     const name = streamName(stream);
     const table = views.get(view) ?? new Map<string, MemoryRow>();
     views.set(view, table);
@@ -44,9 +43,9 @@ function isDue({ due }: MemoryRow, dueBy: ViewQuery["dueBy"]): boolean {
 export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery): readonly ViewRow[] {
   const found = database.data.tenants.get(tenant);
   database.projections.named(asked.view);
-  checkQuery(asked, (name) => found?.streams.has(name) === true);
+  checkViewQuery(asked, (name) => found?.streams.has(name) === true);
   const direction = asked.order === "newest" ? -1 : 1;
-  const compare = (a: Place, b: Place) => direction * (a.at - b.at || a.number - b.number);
+  const compare = (a: RowOrder, b: RowOrder) => direction * (a.at - b.at || a.number - b.number);
   const { bucket, dueBy, after } = asked;
   const cursor = after && { at: after.at, number: found?.streams.get(after.stream)?.number ?? 0 };
   const rows = [...(found?.views.get(asked.view)?.values() ?? [])].filter(
@@ -58,9 +57,13 @@ export function query(database: MemoryDatabase, tenant: string, asked: ViewQuery
   return rows.sort(compare).slice(0, asked.limit).map(viewRow);
 }
 
-export function claim(database: MemoryDatabase, tenant: string, asked: ViewClaim): readonly ViewRow[] {
+export function claimMemoryRows(
+  database: MemoryDatabase,
+  tenant: string,
+  asked: ViewClaim,
+): readonly ViewRow[] {
   const { view, limit, leaseMs, ...due } = asked;
-  checkQuery(asked, () => true);
+  checkViewQuery(asked, () => true);
   const rows = query(database, tenant, { view, ...due, limit: Number.MAX_SAFE_INTEGER });
   const claims = database.data.tenants.get(tenant)?.claims;
   const now = database.clock.now();
@@ -70,7 +73,7 @@ export function claim(database: MemoryDatabase, tenant: string, asked: ViewClaim
   return free;
 }
 
-type Place = { readonly at: number; readonly number: number };
+type RowOrder = { readonly at: number; readonly number: number };
 
 const viewRow = ({ stream, bucket, at, due, data }: MemoryRow): ViewRow => ({
   stream,
@@ -80,13 +83,18 @@ const viewRow = ({ stream, bucket, at, due, data }: MemoryRow): ViewRow => ({
   data: JSON.parse(data),
 });
 
-export function count(database: MemoryDatabase, tenant: string, view: string, bucket: string): number {
+export function countMemoryRows(
+  database: MemoryDatabase,
+  tenant: string,
+  view: string,
+  bucket: string,
+): number {
   database.projections.named(view);
   const rows = database.data.tenants.get(tenant)?.views.get(view)?.values() ?? [];
   return [...rows].filter((row) => row.bucket === bucket).length;
 }
 
-export function rebuildViews(
+export function rebuildMemoryViews(
   database: MemoryDatabase,
   progress: (done: number, total: number) => void = () => {},
 ): Rebuilt {
@@ -95,7 +103,7 @@ export function rebuildViews(
   );
   const rows = all.map(({ tenant, stream }, done) => {
     progress(done + 1, all.length);
-    return { tenant, rows: project(database, stream.stream, refold(database, stream)) };
+    return { tenant, rows: projectStream(database, stream.stream, refold(database, stream)) };
   });
   for (const tenant of database.data.tenants.values()) tenant.views.clear();
   for (const { tenant, rows: made } of rows) writeRows(database, tenant, made);

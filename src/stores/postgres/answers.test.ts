@@ -1,12 +1,12 @@
 /** Who is told what, and when: bugs that were found by attack. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { DecideResult } from "../../kernel/transaction.ts";
-
-import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
+import { commitResult, count, countedEvent, TENANT, times } from "../../testing/store-contract/fixture.ts";
 
 const bench = postgresBench();
 
@@ -20,7 +20,7 @@ test("a call is told what became of it when its batch is over, not when the batc
   const pay = (): Promise<string> =>
     store.transact(TENANT, { write: [payment] }, (): DecideResult<string> => {
       if (++decided === 1) throw new Error("the gate is shut");
-      return commit("paid", { stream: payment, events: [counted()] });
+      return commitResult("paid", { stream: payment, events: [countedEvent()] });
     });
   line.cutAtCommit("before");
   const [other, paid] = await Promise.allSettled([count(store, "other"), pay()]);
@@ -50,7 +50,7 @@ test("a follower hears of commits whose transaction numbers a server that crashe
   await count(store, "first");
   // Decisions that write nothing take a number each, which nothing keeps.
   for (const _ of times(40, () => 0))
-    await store.transact(TENANT, { write: [actionStream("nothing")] }, () => commit(null));
+    await store.transact(TENANT, { write: [actionStream("nothing")] }, () => commitResult(null));
   await hear("first");
   await server.crash();
   await server.start();

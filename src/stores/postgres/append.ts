@@ -3,15 +3,21 @@
 import type { Artifact } from "../../kernel/stored-value.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-
+import type { PlannedStream, TransactionPlan } from "../decision.ts";
 import { foldOf, type Head } from "../head.ts";
-import type { Plan, PlannedStream } from "../plan.ts";
-import type { Artifacts } from "./artifacts.ts";
-import { hexes, integers, longs, texts } from "./encode.ts";
-import type { Step, Value } from "./pipeline.ts";
-import { prepareSnapshots, type Snapshot, snapshotOf } from "./snapshots.ts";
-import { keyOf, toText, wholeOf } from "./text-key.ts";
-import type { PlannedRow, Views } from "./views.ts";
+import {
+  encodeHexes,
+  encodeIntegers,
+  encodeLongs,
+  encodeText,
+  encodeTexts,
+  fullTextOfKey,
+  indexKey,
+} from "./encode.ts";
+import { type PostgresSnapshot, preparePostgresSnapshots, snapshotIfDue } from "./heads.ts";
+import type { ParameterValue, QueryStep } from "./query.ts";
+import type { PostgresArtifacts } from "./tenant-tables.ts";
+import type { PlannedRow, PostgresViews } from "./views.ts";
 
 /** Places for entries that one transaction has. */
 export const MOST_ENTRIES = 16_384;
@@ -23,21 +29,23 @@ type WrittenStream = {
   readonly isNew: boolean;
   head: Head;
 };
+
 type WrittenName = { readonly stream: StreamRef; readonly isNew: boolean };
+
 type WrittenEntry = { readonly sid: number; readonly seq: number } & PlannedStream["entries"][number];
 
-export type Writing = {
+export type BatchWrites = {
   readonly streams: Map<string, WrittenStream>;
   readonly entries: WrittenEntry[];
   readonly names: Map<string, WrittenName>;
   readonly artifacts: Map<string, Artifact>;
-  readonly snapshots: Map<number, Snapshot>;
+  readonly snapshots: Map<number, PostgresSnapshot>;
   readonly rows: Map<string, PlannedRow>;
   /** About how many bytes all that is. */
   size: number;
 };
 
-export const writeNothing = (): Writing => ({
+export const noWrites = (): BatchWrites => ({
   streams: new Map(),
   entries: [],
   names: new Map(),
@@ -47,29 +55,29 @@ export const writeNothing = (): Writing => ({
   size: 0,
 });
 
-export const isNothing = ({ entries, names, artifacts }: Writing): boolean =>
+export const isEmptyWrite = ({ entries, names, artifacts }: BatchWrites): boolean =>
   entries.length + names.size + artifacts.size === 0;
 
-export type Append = {
+export type PostgresAppend = {
   /** Adds a member's plan; throws, with nothing added, when one of its rows cannot be made. */
-  add(writing: Writing, plan: Plan<unknown>, place: Place): void;
+  add(writing: BatchWrites, plan: TransactionPlan<unknown>, place: StoredKeys): void;
   /** `first` is the position of the first entry. */
-  steps(tid: number, writing: Writing, first: number): readonly Step[];
+  steps(tid: number, writing: BatchWrites, first: number): readonly QueryStep[];
 };
 
 /** Where a plan's streams and names stand in the database. */
-export type Place = { sidOf(stream: string): number; isTaken(name: string): boolean };
+type StoredKeys = { sidOf(stream: string): number; isTaken(name: string): boolean };
 
-type Parts = {
+type AppendParts = {
   readonly schema: string;
   readonly folds: Folds;
-  readonly views: Views;
-  readonly artifacts: Artifacts;
+  readonly views: PostgresViews;
+  readonly artifacts: PostgresArtifacts;
 };
 
-export function prepareAppend(parts: Parts): Append {
+export function preparePostgresAppend(parts: AppendParts): PostgresAppend {
   const { folds, views, artifacts } = parts;
-  const snapshots = prepareSnapshots(parts.schema);
+  const snapshots = preparePostgresSnapshots(parts.schema);
   const write = writeStatements(parts.schema);
   return {
     add(writing, plan, { sidOf, isTaken }) {
@@ -82,7 +90,7 @@ export function prepareAppend(parts: Parts): Append {
       for (const planned of plan.streams) addStream(writing, folds, planned, sidOf(planned.name));
       for (const { name, stream } of plan.names) writing.names.set(name, { stream, isNew: !isTaken(name) });
       for (const artifact of plan.artifacts) writing.artifacts.set(artifact.hash, artifact);
-      writing.size += sizeOf(plan);
+      writing.size += planSize(plan);
       for (const row of rows) writing.rows.set(`${row.view}/${row.sid}`, row);
     },
     steps(tid, writing, first) {
@@ -101,14 +109,14 @@ export function prepareAppend(parts: Parts): Append {
   };
 }
 
-export function sizeOf({ streams, artifacts }: Plan<unknown>): number {
+export function planSize({ streams, artifacts }: TransactionPlan<unknown>): number {
   let size = 0;
   for (const { entries } of streams) for (const { body } of entries) size += body?.length ?? 0;
   for (const { bytes } of artifacts) size += bytes.length;
   return size;
 }
 
-function addStream(writing: Writing, folds: Folds, planned: PlannedStream, sid: number): void {
+function addStream(writing: BatchWrites, folds: Folds, planned: PlannedStream, sid: number): void {
   const { name, stream, before, after } = planned;
   const known = writing.streams.get(name);
   if (known === undefined)
@@ -116,21 +124,21 @@ function addStream(writing: Writing, folds: Folds, planned: PlannedStream, sid: 
   else known.head = after;
   let seq = before.seq;
   for (const entry of planned.entries) writing.entries.push({ sid, seq: ++seq, ...entry });
-  const snapshot = snapshotOf(sid, foldOf(folds, stream.kind).version, planned);
+  const snapshot = snapshotIfDue(sid, foldOf(folds, stream.kind).version, planned);
   if (snapshot !== undefined) writing.snapshots.set(sid, snapshot);
 }
 
 type WriteStatements = {
-  streams(tid: number, streams: readonly WrittenStream[]): readonly Step[];
-  entries(tid: number, all: readonly WrittenEntry[], first: number): readonly Step[];
-  names(tid: number, leads: ReadonlyMap<string, WrittenName>): readonly Step[];
+  streams(tid: number, streams: readonly WrittenStream[]): readonly QueryStep[];
+  entries(tid: number, all: readonly WrittenEntry[], first: number): readonly QueryStep[];
+  names(tid: number, leads: ReadonlyMap<string, WrittenName>): readonly QueryStep[];
 };
 
 /** What is certainly new is inserted; looking for a conflict first would cost half as much again. */
-function bothWays<One extends { readonly isNew: boolean }>(
+function insertOrUpsert<One extends { readonly isNew: boolean }>(
   all: readonly One[],
-  step: (some: readonly One[], isNew: boolean) => Step,
-): readonly Step[] {
+  step: (some: readonly One[], isNew: boolean) => QueryStep,
+): readonly QueryStep[] {
   const fresh = all.filter(({ isNew }) => isNew);
   const known = all.filter(({ isNew }) => !isNew);
   return [
@@ -143,53 +151,53 @@ function writeStatements(schema: string): WriteStatements {
   const { newStreams, streams, entries, moves, newNames, names } = statementsOf(schema);
   return {
     streams: (tid, all) =>
-      bothWays(all, (some, isNew) => ({
+      insertOrUpsert(all, (some, isNew) => ({
         statement: isNew ? newStreams : streams,
         values: [tid, ...streamColumns(some)],
       })),
     entries(tid, all, first) {
       if (all.length === 0) return [];
-      const sids = longs([...new Set(all.map(({ sid }) => sid))]);
+      const sids = encodeLongs([...new Set(all.map(({ sid }) => sid))]);
       return [
         { statement: entries, values: [tid, first, ...entryColumns(all)] },
         { statement: moves, values: [tid, first + all.length - 1, sids] },
       ];
     },
     names: (tid, leads) =>
-      bothWays(
+      insertOrUpsert(
         [...leads].map(([name, led]) => ({ name, ...led })),
         (some, isNew) => ({
           statement: isNew ? newNames : names,
           values: [
             tid,
-            texts(some.map(({ name }) => keyOf(name))),
-            texts(some.map(({ stream }) => toText(streamName(stream)))),
+            encodeTexts(some.map(({ name }) => indexKey(name))),
+            encodeTexts(some.map(({ stream }) => encodeText(streamName(stream)))),
           ],
         }),
       ),
   };
 }
 
-function streamColumns(written: readonly WrittenStream[]): readonly Value[] {
-  const keys = written.map(({ name }) => keyOf(name));
+function streamColumns(written: readonly WrittenStream[]): readonly ParameterValue[] {
+  const keys = written.map(({ name }) => indexKey(name));
   return [
-    longs(written.map(({ sid }) => sid)),
-    integers(written.map(({ head }) => head.seq)),
-    hexes(written.map(({ head }) => head.hash)),
-    longs(written.map(({ head }) => head.at)),
-    texts(keys),
-    texts(written.map(({ name }, at) => wholeOf(name, keys[at] ?? ""))),
+    encodeLongs(written.map(({ sid }) => sid)),
+    encodeIntegers(written.map(({ head }) => head.seq)),
+    encodeHexes(written.map(({ head }) => head.hash)),
+    encodeLongs(written.map(({ head }) => head.at)),
+    encodeTexts(keys),
+    encodeTexts(written.map(({ name }, at) => fullTextOfKey(name, keys[at] ?? ""))),
   ];
 }
 
-function entryColumns(all: readonly WrittenEntry[]): readonly Value[] {
+function entryColumns(all: readonly WrittenEntry[]): readonly ParameterValue[] {
   return [
-    longs(all.map(({ sid }) => sid)),
-    integers(all.map(({ seq }) => seq)),
-    hexes(all.map(({ hash }) => hash)),
-    hexes(all.map(({ salt }) => salt)),
-    texts(all.map(({ header }) => header)),
-    texts(all.map(({ body }) => body)),
+    encodeLongs(all.map(({ sid }) => sid)),
+    encodeIntegers(all.map(({ seq }) => seq)),
+    encodeHexes(all.map(({ hash }) => hash)),
+    encodeHexes(all.map(({ salt }) => salt)),
+    encodeTexts(all.map(({ header }) => header)),
+    encodeTexts(all.map(({ body }) => body)),
   ];
 }
 

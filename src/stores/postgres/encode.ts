@@ -1,9 +1,20 @@
 /**
+ * Arrays as PostgreSQL reads them in binary: nothing to escape, nothing to inject, and the server parses no text. `pg`
+ * sends a parameter that is a Buffer in binary.
+ * Texts as PostgreSQL can keep and index them: it has no U+0000 in texts, and no index entries over a third of a page.
+ * Ordinary texts are kept as they are.
+ */
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+
+/**
  * Arrays as PostgreSQL reads them in binary: nothing to escape, nothing to inject, and the server parses no text. A
  * parameter that is a Buffer is sent in binary by `pg`.
  */
 const OID = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25 } as const;
+
 const HEAD = 20;
+
 const NULL = -1;
 
 type Many<Item> = readonly (Item | null)[];
@@ -23,7 +34,7 @@ function arrayHead(oid: number, many: number, bytes: number): Buffer {
   return buffer;
 }
 
-export function texts(values: Many<string>): Buffer {
+export function encodeTexts(values: Many<string>): Buffer {
   let bytes = 0;
   for (const value of values) if (value !== null) bytes += Buffer.byteLength(value);
   const buffer = arrayHead(OID.text, values.length, bytes);
@@ -36,7 +47,7 @@ export function texts(values: Many<string>): Buffer {
   return buffer;
 }
 
-export function bytes(values: Many<Uint8Array>): Buffer {
+export function encodeBytes(values: Many<Uint8Array>): Buffer {
   let total = 0;
   for (const value of values) total += value?.length ?? 0;
   const buffer = arrayHead(OID.bytea, values.length, total);
@@ -50,7 +61,7 @@ export function bytes(values: Many<Uint8Array>): Buffer {
 }
 
 /** Bytes that are at hand as hexadecimal digits. */
-export function hexes(values: Many<string>): Buffer {
+export function encodeHexes(values: Many<string>): Buffer {
   let total = 0;
   for (const value of values) total += (value?.length ?? 0) / 2;
   const buffer = arrayHead(OID.bytea, values.length, total);
@@ -64,7 +75,7 @@ export function hexes(values: Many<string>): Buffer {
 }
 
 /** Whole numbers that JavaScript holds exactly. */
-export function longs(values: Many<number>): Buffer {
+export function encodeLongs(values: Many<number>): Buffer {
   const absent = values.reduce((sum: number, value) => sum + (value === null ? 1 : 0), 0);
   const buffer = arrayHead(OID.int8, values.length, 8 * (values.length - absent));
   let at = HEAD;
@@ -83,7 +94,7 @@ export function longs(values: Many<number>): Buffer {
 export type Halves = { readonly high: number; readonly low: number };
 
 /** 64 bits each, in two signed halves. */
-export function halves(values: readonly Halves[]): Buffer {
+export function encodeHalves(values: readonly Halves[]): Buffer {
   const buffer = arrayHead(OID.int8, values.length, 8 * values.length);
   let at = HEAD;
   for (const { high, low } of values) {
@@ -95,7 +106,7 @@ export function halves(values: readonly Halves[]): Buffer {
   return buffer;
 }
 
-export function integers(values: readonly number[]): Buffer {
+export function encodeIntegers(values: readonly number[]): Buffer {
   const buffer = arrayHead(OID.int4, values.length, 4 * values.length);
   let at = HEAD;
   for (const value of values) {
@@ -106,7 +117,7 @@ export function integers(values: readonly number[]): Buffer {
   return buffer;
 }
 
-export function booleans(values: readonly boolean[]): Buffer {
+export function encodeBooleans(values: readonly boolean[]): Buffer {
   const buffer = arrayHead(OID.bool, values.length, values.length);
   let at = HEAD;
   for (const value of values) {
@@ -115,4 +126,33 @@ export function booleans(values: readonly boolean[]): Buffer {
     at += 5;
   }
   return buffer;
+}
+
+const ODD = /[\\\0]/;
+
+const LONGEST = 1_000;
+
+export function encodeText(text: string): string {
+  return ODD.test(text) ? text.replaceAll("\\", "\\\\").replaceAll("\0", "\\0") : text;
+}
+
+export function decodeText(kept: string): string {
+  return kept.includes("\\")
+    ? kept.replace(/\\(\\|0)/g, (_, sign: string) => (sign === "0" ? "\0" : "\\"))
+    : kept;
+}
+
+/** What is looked up: a long text by its hash. No kept text has a backslash before an h. */
+export function indexKey(text: string): string {
+  const kept = encodeText(text);
+  return kept.length * 3 <= LONGEST || Buffer.byteLength(kept) <= LONGEST ? kept : `\\h${sha256(text)}`;
+}
+
+/** The text behind a key, where the key alone does not tell it. */
+export const fullTextOfKey = (text: string, key: string): string | null =>
+  key.startsWith("\\h") ? encodeText(text) : null;
+
+export function checkTenantLength(tenant: string): string {
+  if (Buffer.byteLength(encodeText(tenant)) <= LONGEST) return tenant;
+  throw new HoldpointError("invalid_input", `A tenant's name has at most ${LONGEST} bytes.`);
 }

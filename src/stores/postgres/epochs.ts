@@ -6,28 +6,31 @@
  * L3. A hold that was left is not released with the others: it lapses.
  * L4. Nothing tells a row that lapsed from one that is not there, so whoever comes across one clears it away.
  */
+
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { EpochHold } from "../store.ts";
-import { type Ask, textAt } from "./ask.ts";
-import { NOW } from "./ground.ts";
-import { keyOf } from "./text-key.ts";
+import { indexKey } from "./encode.ts";
+import { DATABASE_NOW, type QueryRunner, textColumn } from "./query.ts";
 
-export type Epochs = {
+export type EpochLeases = {
   hold(id: string): Promise<Required<EpochHold>>;
   isHeld(id: string): Promise<boolean>;
   releaseAll(): Promise<void>;
 };
 
-type Place = {
+type LeaseParts = {
   readonly schema: string;
   readonly leaseMs: number;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock?: { now(): number };
 };
 
-export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: Place): Epochs {
+export function prepareEpochLeases(
+  { ask }: QueryRunner,
+  { schema, leaseMs, random, clock }: LeaseParts,
+): EpochLeases {
   const table = `${schema}.hp_epochs`;
-  const now = `coalesce($1::int8, ${NOW})`;
+  const now = `coalesce($1::int8, ${DATABASE_NOW})`;
   const take = {
     name: "hp_hold_epoch",
     text: `INSERT INTO ${table} AS e (id, holder, until) VALUES ($2, $3, ${now} + $4::int8)
@@ -47,7 +50,7 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
   return {
     async hold(id) {
       const holder = Buffer.from(random(16)).toString("hex");
-      const key = keyOf(id);
+      const key = indexKey(id);
       const values = () => [time(), key, holder, leaseMs];
       const [taken] = await ask("ids", { statement: take, values: values() });
       if (taken?.length !== 1) throw new HoldpointError("broken_rule", `The epoch ${id} is held already.`);
@@ -69,9 +72,9 @@ export function prepareEpochs({ ask }: Ask, { schema, leaseMs, random, clock }: 
       };
     },
     async isHeld(id) {
-      const values = [time(), keyOf(id)];
+      const values = [time(), indexKey(id)];
       const [rows] = await ask("ids", { statement: held, values });
-      const isHeld = textAt(rows?.[0], 0) === "t";
+      const isHeld = textColumn(rows?.[0], 0) === "t";
       // A server that only reads has answered all the same.
       if (!isHeld && rows?.length === 1)
         await ask("ids", { statement: clear, values }).catch(() => undefined);

@@ -3,10 +3,11 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { heldBack, postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
-import { checkChain } from "../../testing/store-contract/chain.ts";
+import { commitResult, count, countedEvent, TENANT, times } from "../../testing/store-contract/fixture.ts";
+import { checkChain } from "../../testing/store-contract/journal.ts";
 
 const one = actionStream("one");
+
 const bench = postgresBench(["max_connections=60"]);
 
 describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
@@ -58,7 +59,7 @@ describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
       store.transact(TENANT, { names: ["n"] }, (sight) =>
         sight.name("n") === undefined
           ? { kind: "commit", append: [], names: [{ name: "n", stream: one }], result: "taken" }
-          : commit("found"),
+          : commitResult("found"),
       );
     line.cutAtCommit("after");
     await assert.rejects(take(), { code: "commit_unknown", retryable: true });
@@ -161,7 +162,7 @@ describe("a PostgreSQL store in trouble", { concurrency: false }, () => {
     const store = await open();
     const append = (many: number) =>
       store.transact(TENANT, { write: [one] }, () =>
-        commit(null, { stream: one, events: times(many, () => counted()) }),
+        commitResult(null, { stream: one, events: times(many, () => countedEvent()) }),
       );
     await assert.rejects(append(16_385), { code: "payload_too_large" });
     await Promise.all([append(9_000), append(9_000)]);

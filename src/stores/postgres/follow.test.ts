@@ -3,11 +3,11 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { heldBack, postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { count, TENANT, times } from "../../testing/store-contract/bench.ts";
-import { createFollowers } from "./follow.ts";
-import type { Moves } from "./moves.ts";
+import { count, TENANT, times } from "../../testing/store-contract/fixture.ts";
+import { type ChangesSince, createPostgresFollowers } from "./follow.ts";
 
 const bench = postgresBench();
+
 const ids = (moved: { readonly streams: readonly { readonly stream: { readonly id: string } }[] }) =>
   moved.streams.map(({ stream }) => stream.id).sort();
 
@@ -22,7 +22,7 @@ function stalled() {
   const paused: (() => void)[] = [];
   const pausing = Promise.withResolvers<void>();
   const committed: { position: number; tenant: string; streams: string[] }[] = [];
-  const moves: Moves = async (from) => {
+  const moves: ChangesSince = async (from) => {
     if (now === 0) now += MINUTE_MS;
     return { moves: [...committed], horizon: 100, seen: from };
   };
@@ -36,7 +36,13 @@ function stalled() {
     },
   };
   const listener = { start: () => {}, rest: () => {} };
-  const followers = createFollowers({ moves, listener, pollMs: MINUTE_MS, translate: (e) => e, pace });
+  const followers = createPostgresFollowers({
+    moves,
+    listener,
+    pollMs: MINUTE_MS,
+    translate: (e) => e,
+    pace,
+  });
   const commit = () => {
     committed.push({ position: 5, tenant: TENANT, streams: ["action/act_1"] });
     followers.wake();

@@ -1,62 +1,143 @@
 /**
- * Wakes those who wait: at once after a commit of this process, after commits of others by a notification, and by a slow
- * poll behind both.
- *
- * W1. A position is settled: nothing can appear before it any more. It does not pass a transaction that still runs.
- * W2. Nobody waits for somebody else's long transaction: what can be seen beyond the settled is reported too, once to
- *     each follower. A follower is known by its signal; what it has seen is one moment of the database.
+ * What changed between two moments of the database, over all tenants (ids only), and the followers that it wakes: at once
+ * after a commit of this process, after commits of others by a notification, and by a slow poll behind both.
+ * - A position is settled: nothing can appear before it any more. It does not pass a transaction that still runs.
+ * - Nobody waits for another's long transaction: what can be seen beyond the settled is reported, once to each follower.
+ *   A follower is known by its signal; what it has seen is one moment of the database.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
-import type { Moved } from "../store.ts";
-import type { Move, Moves, Seen } from "./moves.ts";
-import type { Listener } from "./notify.ts";
-import { refuseClosed } from "./notify.ts";
+import type { StoreChanges } from "../store.ts";
+import { decodeText, encodeLongs } from "./encode.ts";
+import { type CommitListener, refuseClosed } from "./notify.ts";
+import { numberColumn, type QueryRunner, type ResultRow, textColumn } from "./query.ts";
 
-export type Followers = {
-  follow(position: number, signal: AbortSignal): Promise<Moved>;
+type CommittedChange = {
+  readonly position: number;
+  readonly tenant: string;
+  readonly streams: readonly string[];
+};
+
+/**
+ * What a follower has seen: everything before `upto`, except what transactions write that ran at that moment; each has
+ * its positions from a number of `running` on. `upto` lies right after something that was committed: numbers of
+ * transactions that wrote nothing are given out again by a server that crashed.
+ */
+type FollowerSnapshot = { readonly upto: number; readonly running: readonly number[] };
+
+/** All transactions before the horizon have ended. */
+export type ChangesSince = (
+  seen: FollowerSnapshot,
+) => Promise<{
+  readonly moves: readonly CommittedChange[];
+  readonly horizon: number;
+  readonly seen: FollowerSnapshot;
+}>;
+
+/** A follower that slept for long gets what moved in portions. */
+const MOST_CHANGES = 500;
+
+const POSITIONS_PER_TRANSACTION = 16_384;
+
+export function prepareChangesSince({ ask }: QueryRunner, schema: string): ChangesSince {
+  const statement = {
+    name: "hp_moves",
+    text: `SELECT pg_current_snapshot()::text, (SELECT value FROM ${schema}.hp_meta WHERE key = 'base'),
+        m.position, (SELECT t.tenant FROM ${schema}.hp_tenants t WHERE t.tid = m.tid), n.streams
+      FROM (SELECT 1) one LEFT JOIN (
+        SELECT * FROM (
+          SELECT position, tid, sids FROM ${schema}.hp_moves WHERE position >= $1::int8
+          UNION ALL
+          SELECT late.* FROM unnest($2::int8[]) r (first) CROSS JOIN LATERAL (
+            SELECT m.position, m.tid, m.sids FROM ${schema}.hp_moves m
+            WHERE m.position >= r.first AND m.position < least(r.first + ${POSITIONS_PER_TRANSACTION}, $1::int8) OFFSET 0
+          ) late
+        ) newer ORDER BY position LIMIT ${MOST_CHANGES}
+      ) m ON true
+      LEFT JOIN LATERAL (
+        SELECT json_agg((SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = i.sid))
+        FROM unnest(m.sids) i (sid)
+      ) n (streams) ON true ORDER BY m.position`,
+  };
+  return async (before) => {
+    const [rows = []] = await ask("ids", { statement, values: [before.upto, encodeLongs(before.running)] });
+    const moves = rows.filter((row) => row[2] !== null).map(changeFromRow);
+    const last = moves.at(-1);
+    const upto = last === undefined ? before.upto : Math.max(before.upto, last.position + 1);
+    return { moves, ...snapshotFromRow(rows[0], upto) };
+  };
+}
+
+function changeFromRow(row: ResultRow): CommittedChange {
+  const streams: readonly string[] = JSON.parse(row[4] ?? "[]");
+  return {
+    position: numberColumn(row, 2),
+    tenant: decodeText(textColumn(row, 3)),
+    streams: streams.map(decodeText),
+  };
+}
+
+/** PostgreSQL writes a moment as `xmin:xmax:xip,xip`: the first running, the first not yet begun, those running. */
+function snapshotFromRow(
+  row: ResultRow | undefined,
+  upto: number,
+): { readonly horizon: number; readonly seen: FollowerSnapshot } {
+  const [xmin = "0", , list = ""] = textColumn(row, 0).split(":");
+  const firstOf = (xid: string): number => numberColumn(row, 1) + Number(xid) * POSITIONS_PER_TRANSACTION;
+  const running = list === "" ? [] : list.split(",").map(firstOf);
+  return { horizon: firstOf(xmin), seen: { upto, running: running.filter((first) => first < upto) } };
+}
+
+export type PostgresFollowers = {
+  follow(position: number, signal: AbortSignal): Promise<StoreChanges>;
   /** After a commit of this process, or a word of another. */
   wake(): void;
   close(): void;
 };
 
 type Options = {
-  readonly moves: Moves;
-  readonly listener: Pick<Listener, "start" | "rest">;
+  readonly moves: ChangesSince;
+  readonly listener: Pick<CommitListener, "start" | "rest">;
   readonly pollMs: number;
   translate(error: unknown): unknown;
   /** How looks are spaced; the process's own time unless set. */
-  readonly pace?: Pace;
+  readonly pace?: FollowPace;
 };
 
-export type Pace = { now(): number; sleep(ms: number): Promise<unknown> };
+type FollowPace = { now(): number; sleep(ms: number): Promise<unknown> };
 
-type Waiter = {
+type PostgresWaiter = {
   readonly position: number;
-  readonly seen: Seen;
+  readonly seen: FollowerSnapshot;
   /** Since when there is something that is not settled. */
   since: number | undefined;
-  settle(moved: Moved, seen: Seen): void;
+  settle(moved: StoreChanges, seen: FollowerSnapshot): void;
   refuse(error: unknown): void;
 };
 
 /** So long what is not settled may become so before it is reported unsettled. */
 const GRACE_MS = 25;
+
 const AGAIN_MS = 4;
+
 /**
  * Commits that follow each other closely are looked at together: looking takes at most a fifth of the time. A look that had to
  * wait for the database says nothing of what looking costs, so no pause is long.
  */
 const PAUSE_MS = 2;
-const PAUSE_SHARE = 4;
-const MOST_PAUSE_MS = 250;
-const OWN_PACE: Pace = { now: () => performance.now(), sleep: (ms) => sleep(ms) };
 
-export function createFollowers(options: Options): Followers {
+const PAUSE_SHARE = 4;
+
+const MOST_PAUSE_MS = 250;
+
+const OWN_PACE: FollowPace = { now: () => performance.now(), sleep: (ms) => sleep(ms) };
+
+export function createPostgresFollowers(options: Options): PostgresFollowers {
   const { listener } = options;
-  const waiters = new Set<Waiter>();
-  const memory = new WeakMap<AbortSignal, { readonly position: number; readonly seen: Seen }>();
-  const wake = createLooks(options, waiters);
+  const waiters = new Set<PostgresWaiter>();
+  const memory = new WeakMap<AbortSignal, { readonly position: number; readonly seen: FollowerSnapshot }>();
+  const wake = createLookLoop(options, waiters);
   const poll = createPoll(options.pollMs, wake);
   return {
     wake,
@@ -74,7 +155,7 @@ export function createFollowers(options: Options): Followers {
           resolve({ position, streams: [] });
         };
         const before = memory.get(signal);
-        const waiter: Waiter = {
+        const waiter: PostgresWaiter = {
           position,
           seen: before?.position === position ? before.seen : { upto: position + 1, running: [] },
           since: undefined,
@@ -103,9 +184,9 @@ export function createFollowers(options: Options): Followers {
 }
 
 /** One look at a time; whoever is woken during one, or in the pause after it, looks again after that. */
-function createLooks(
+function createLookLoop(
   { moves, translate, pace = OWN_PACE }: Options,
-  waiters: ReadonlySet<Waiter>,
+  waiters: ReadonlySet<PostgresWaiter>,
 ): () => void {
   let isDue = false;
   let looking = false;
@@ -113,18 +194,18 @@ function createLooks(
     while (isDue) {
       isDue = false;
       const since = pace.now();
-      const once = askOnce(moves);
+      const once = shareQueries(moves);
       await Promise.all([...waiters].map((waiter) => look(waiter, once)));
       const share = PAUSE_SHARE * (pace.now() - since);
       await pace.sleep(Math.min(Math.max(PAUSE_MS, share), MOST_PAUSE_MS));
     }
     looking = false;
   };
-  const look = async (waiter: Waiter, once: Moves) => {
+  const look = async (waiter: PostgresWaiter, once: ChangesSince) => {
     try {
       const found = await once(waiter.seen);
       if (!waiters.has(waiter) || found.moves.length === 0) return;
-      if (isWorthTelling(waiter, found)) waiter.settle(movedOf(waiter.position, found), found.seen);
+      if (isWorthTelling(waiter, found)) waiter.settle(changesToReport(waiter.position, found), found.seen);
       else setTimeout(wake, AGAIN_MS);
     } catch (error) {
       if (waiters.has(waiter)) waiter.refuse(translate(error));
@@ -140,8 +221,8 @@ function createLooks(
 }
 
 /** Those who have seen the same are told the same: it is asked for once. */
-function askOnce(moves: Moves): Moves {
-  const asked = new Map<string, ReturnType<Moves>>();
+function shareQueries(moves: ChangesSince): ChangesSince {
+  const asked = new Map<string, ReturnType<ChangesSince>>();
   return (seen) => {
     const name = JSON.stringify(seen);
     const answer = asked.get(name) ?? moves(seen);
@@ -150,15 +231,15 @@ function askOnce(moves: Moves): Moves {
   };
 }
 
-type FoundMoves = Awaited<ReturnType<Moves>>;
+type FoundChanges = Awaited<ReturnType<ChangesSince>>;
 
-function isWorthTelling(waiter: Waiter, { moves, horizon }: FoundMoves): boolean {
+function isWorthTelling(waiter: PostgresWaiter, { moves, horizon }: FoundChanges): boolean {
   if (moves.some(({ position }) => position < horizon)) return true;
   waiter.since ??= performance.now();
   return performance.now() - waiter.since >= GRACE_MS;
 }
 
-function movedOf(position: number, { moves, horizon }: FoundMoves): Moved {
+function changesToReport(position: number, { moves, horizon }: FoundChanges): StoreChanges {
   const settled = moves.filter((move) => move.position < horizon);
   const streams = new Map<string, { tenant: string; stream: StreamRef }>();
   for (const { tenant, streams: names } of moves)
@@ -169,7 +250,7 @@ function movedOf(position: number, { moves, horizon }: FoundMoves): Moved {
   return { position: Math.max(position, ...settled.map(lastOf)), streams: [...streams.values()] };
 }
 
-const lastOf = ({ position }: Move): number => position;
+const lastOf = ({ position }: CommittedChange): number => position;
 
 type Poll = { start(): void; rest(): void; stop(): void };
 

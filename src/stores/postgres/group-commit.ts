@@ -1,56 +1,98 @@
 /**
- * The queues of a process: members of one tenant that wait at the same time share a transaction. Several batches are
- * under way at once, on different connections; while they are, others queue and then go together.
- *
- * G1. A batch that fails for a reason that passes (server away, lock not had) goes back to the front, until the
- *     members' time is over.
- * G2. A batch that fails for another reason is tried again member by member; a member by itself has its answer.
- * G3. A batch takes at most so many locks: all batches of all connections together fit the server's table of locks.
- * G4. Tenants take turns: one that is never done keeps no other from being served.
+ * Calls of `transact` wait in queues of a process: members of one tenant that wait at the same time share a transaction.
+ * Several batches are under way at once, on different connections; while they are, others queue and then go together.
+ * - A batch that fails for a passing reason (server away, lock not had) goes back to the front until its time is up.
+ * - A batch that fails for another reason is tried again member by member; a member by itself has its answer.
+ * - A batch takes a limited number of locks: all batches of all connections together fit the server's table of locks.
+ * - Tenants take turns: one that is never done keeps no other from being served.
  */
+
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import { type Member, weightOf } from "./member.ts";
-import { type Patience, pauseMs } from "./patience.ts";
-import { isPassing, translated } from "./postgres-errors.ts";
+import { streamName } from "../../kernel/stream.ts";
+import type { Decide, Needs } from "../../kernel/transaction.ts";
+import { indexName, MOST_ROUNDS } from "../decision.ts";
+import { checkStoredText } from "../guard.ts";
+import { checkTenantLength } from "./encode.ts";
+import { type ConnectRetry, isTransient, pauseMs, translatePostgresError } from "./errors.ts";
+
+export type BatchMember = {
+  readonly tenant: string;
+  /** Grows when the decision asks for more; it is then decided again, from the start, in a later batch. */
+  needs: Needs;
+  readonly decide: Decide<unknown>;
+  /** When it is no longer tried again. */
+  readonly deadline: number;
+  rounds: number;
+  tries: number;
+  /** Its batch failed: it is tried by itself. */
+  alone: boolean;
+  /** It declared nothing to write, and writes artifacts. */
+  writes: boolean;
+  answer(result: unknown): void;
+  refuse(error: unknown): void;
+};
+
+export const onlyReads = ({ needs, writes }: BatchMember): boolean =>
+  !writes && (needs.write ?? []).length + (needs.names ?? []).length === 0;
+
+/** About how many locks it takes. */
+const lockCount = ({ needs }: BatchMember): number =>
+  (needs.write ?? []).length + (needs.read ?? []).length + (needs.names ?? []).length;
+
+/** Throws when a decision asks for more without end. */
+export function addNeeds(member: BatchMember, more: Needs): void {
+  if (++member.rounds >= MOST_ROUNDS)
+    throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
+  const { write = [], read = [], names = [], index = [] } = member.needs;
+  member.needs = {
+    write: [...write, ...(more.write ?? [])],
+    read: [...read, ...(more.read ?? [])],
+    names: [...names, ...(more.names ?? [])],
+    index: [...index, ...(more.index ?? [])],
+  };
+}
 
 /** Runs one batch; answers who has to be decided again. Throws when it is certain that nothing was written. */
-export type RunBatch = (tenant: string, members: readonly Member[]) => Promise<readonly Member[]>;
+type RunBatch = (tenant: string, members: readonly BatchMember[]) => Promise<readonly BatchMember[]>;
 
 export type Queues = {
-  submit(member: Member): void;
+  submit(member: BatchMember): void;
   /** Takes no more members, and resolves when those that are queued have their answers. */
   close(): Promise<void>;
 };
 
-type Options = {
+type QueueOptions = {
   readonly run: RunBatch;
-  readonly patience: Patience;
+  readonly patience: ConnectRetry;
   /** Batches under way at once. */
   readonly most: number;
   /** Where members go that are decided again. */
-  again?(member: Member): void;
+  again?(member: BatchMember): void;
 };
 
-type Lane = { readonly tenant: string; readonly queue: Member[]; runners: number };
+type TenantQueue = { readonly tenant: string; readonly queue: BatchMember[]; runners: number };
 
-export const MOST_LOCKS = 192;
+const MOST_LOCKS = 192;
+
 const MOST_MEMBERS = 64;
+
 /** Batches of one tenant at once: one decides while another commits. */
 const MOST_RUNNERS = 3;
+
 /** With fewer waiting, a second batch would only take members from the next. */
 const WORTH_ANOTHER = 16;
 
-export function createQueues(options: Options): Queues {
-  const lanes = new Map<string, Lane>();
+export function createQueues(options: QueueOptions): Queues {
+  const lanes = new Map<string, TenantQueue>();
   const running = new Set<Promise<void>>();
   let closed = false;
   const isFull = () => running.size >= options.most;
   const othersWait = () => isFull() && [...lanes.values()].some(({ runners }) => runners === 0);
-  const start = (lane: Lane) => {
+  const start = (lane: TenantQueue) => {
     if (isFull() || lane.runners >= MOST_RUNNERS || lane.queue.length === 0) return;
     lane.runners++;
-    const run = drain(options, lane, othersWait).finally(() => {
+    const run = drainQueue(options, lane, othersWait).finally(() => {
       lane.runners--;
       running.delete(run);
       // To the end of the line: tenants take turns.
@@ -76,21 +118,25 @@ export function createQueues(options: Options): Queues {
   };
 }
 
-async function drain(options: Options, lane: Lane, othersWait: () => boolean): Promise<void> {
+async function drainQueue(
+  options: QueueOptions,
+  lane: TenantQueue,
+  othersWait: () => boolean,
+): Promise<void> {
   await nextTurn();
   do {
-    const members = take(lane.queue);
-    const again = members.length === 0 ? [] : await attempt(options, lane.tenant, members);
+    const members = takeMembers(lane.queue);
+    const again = members.length === 0 ? [] : await attemptBatch(options, lane.tenant, members);
     if (options.again === undefined) lane.queue.unshift(...again);
     else again.forEach(options.again);
   } while (lane.queue.length > 0 && !othersWait());
 }
 
-function take(queue: Member[]): readonly Member[] {
-  const taken: Member[] = [];
+function takeMembers(queue: BatchMember[]): readonly BatchMember[] {
+  const taken: BatchMember[] = [];
   let locks = 0;
   for (let next = queue[0]; next !== undefined; next = queue[0]) {
-    locks += weightOf(next);
+    locks += lockCount(next);
     const isFull = taken.length >= MOST_MEMBERS || locks > MOST_LOCKS || next.alone;
     if (taken.length > 0 && (isFull || taken[0]?.alone === true)) break;
     taken.push(next);
@@ -99,33 +145,68 @@ function take(queue: Member[]): readonly Member[] {
   return taken;
 }
 
-async function attempt(
-  options: Options,
+async function attemptBatch(
+  options: QueueOptions,
   tenant: string,
-  members: readonly Member[],
-): Promise<readonly Member[]> {
+  members: readonly BatchMember[],
+): Promise<readonly BatchMember[]> {
   try {
     return await options.run(tenant, members);
   } catch (error) {
-    if (isPassing(error)) return waited(options.patience, members, error);
+    if (isTransient(error)) return waitToRetry(options.patience, members, error);
     const isKnown = isHoldpointError(error, "commit_unknown") || members.length === 1;
-    if (isKnown) for (const member of members) member.refuse(translated(error));
+    if (isKnown) for (const member of members) member.refuse(translatePostgresError(error));
     else for (const member of members) member.alone = true;
     return isKnown ? [] : members;
   }
 }
 
 /** Those whose time is not over yet. */
-async function waited(
-  patience: Patience,
-  members: readonly Member[],
+async function waitToRetry(
+  patience: ConnectRetry,
+  members: readonly BatchMember[],
   error: unknown,
-): Promise<readonly Member[]> {
+): Promise<readonly BatchMember[]> {
   const now = performance.now();
   const left = members.filter(({ deadline }) => now < deadline);
-  for (const member of members) if (!left.includes(member)) member.refuse(translated(error));
+  for (const member of members) if (!left.includes(member)) member.refuse(translatePostgresError(error));
   if (left.length === 0) return left;
   const tries = Math.max(...left.map((member) => ++member.tries));
   await sleep(pauseMs(patience, tries));
   return left;
+}
+
+type TransactQueues = { readonly writers: Queues; readonly lookers: Queues; readonly patience: ConnectRetry };
+
+export function transactPostgres<Result>(
+  { writers, lookers, patience }: TransactQueues,
+  tenant: string,
+  needs: Needs,
+  decide: Decide<Result>,
+): Promise<Result> {
+  checkTenantLength(checkStoredText("tenant", tenant));
+  checkNeeds(needs);
+  return new Promise<Result>((resolve, reject) => {
+    const member: BatchMember = {
+      tenant,
+      needs,
+      decide,
+      deadline: performance.now() + patience.busyMs,
+      rounds: 0,
+      tries: 0,
+      alone: false,
+      writes: false,
+      answer: (result) => resolve(result as Result),
+      refuse: reject,
+    };
+    (onlyReads(member) ? lookers : writers).submit(member);
+  });
+}
+
+/** Before they meet the database: what it cannot hold would fail the whole batch. */
+function checkNeeds({ write = [], read = [], names = [], index = [] }: Needs): void {
+  for (const stream of write) checkStoredText("stream", streamName(stream));
+  for (const stream of read) checkStoredText("stream", streamName(stream));
+  for (const name of names) checkStoredText("name", name);
+  for (const key of index) checkStoredText("key", indexName(key));
 }

@@ -1,22 +1,108 @@
 /**
  * The heads and states of streams, from a bounded cache where it agrees with the database and from the journal otherwise.
- *
- * H1. A cached state counts only if the head row, read under the lock, has the same number and hash. So what a batch is
- *     about to write may enter the cache at once: if it is never committed, no row agrees with it.
- * H2. A stream that cannot be folded fails those who look at it, and nobody else.
+ * - A cached state counts only if the head row, read under the lock, has the same number and hash. So what a batch is
+ *   about to write may enter the cache at once: if it is never committed, no row agrees with it.
+ * - A stream that cannot be folded fails those who look at it, and nobody else.
+ * Snapshots keep a state every so many entries, so that a long stream is not folded from its first entry. They are a
+ * cache: losing one costs time.
  */
 
+import { deserialize, serialize } from "node:v8";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-import { type Cache, createCache, type Most } from "../cache.ts";
-import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
-import { hexAt, numberAt, textAt } from "./ask.ts";
-import { integers, longs } from "./encode.ts";
-import type { Row, Step } from "./pipeline.ts";
-import { prepareSnapshots, SNAPSHOT_EVERY, type Snapshots } from "./snapshots.ts";
+import { type Cache, type CacheLimit, createCache } from "../cache.ts";
+import type { PlannedStream } from "../decision.ts";
+import { emptyHead, foldEntry, foldOf, type Head, isStreamOver } from "../head.ts";
+import { encodeBytes, encodeHexes, encodeIntegers, encodeLongs } from "./encode.ts";
+import { bytesColumn, hexColumn, numberColumn, type QueryStep, type ResultRow, textColumn } from "./query.ts";
+
+const POSTGRES_SNAPSHOT_EVERY = 200;
+
+export type PostgresSnapshot = {
+  readonly sid: number;
+  readonly version: number;
+  readonly head: Head;
+  readonly state: Buffer;
+};
+
+type WantedSnapshot = { readonly sid: number; readonly version: number };
+
+type PostgresSnapshots = {
+  /** Of these streams, where there is one of the same version of the fold that stands on an entry of the journal. */
+  find(wanted: readonly WantedSnapshot[]): QueryStep;
+  head(row: ResultRow): { readonly sid: number; readonly head: Head } | undefined;
+  keep(tid: number, snapshots: readonly PostgresSnapshot[]): QueryStep;
+};
+
+export function preparePostgresSnapshots(schema: string): PostgresSnapshots {
+  const select = {
+    name: "hp_snapshots",
+    text: `SELECT p.sid, p.seq, p.hash, p.state, e.header FROM unnest($1::int8[], $2::int4[]) w (sid, version)
+      CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_snapshots k WHERE k.sid = w.sid AND k.version = w.version OFFSET 0) p
+      CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = p.sid AND i.seq = p.seq OFFSET 0) e
+      WHERE e.hash = p.hash`,
+  };
+  const upsert = {
+    name: "hp_keep_snapshots",
+    text: `INSERT INTO ${schema}.hp_snapshots (sid, tid, seq, version, hash, state)
+      SELECT sid, $1::int4, seq, version, hash, state
+      FROM unnest($2::int8[], $3::int4[], $4::int4[], $5::bytea[], $6::bytea[]) p (sid, seq, version, hash, state)
+      ON CONFLICT (sid) DO UPDATE
+      SET seq = excluded.seq, version = excluded.version, hash = excluded.hash, state = excluded.state`,
+  };
+  return {
+    find: (wanted) => ({
+      statement: select,
+      values: [
+        encodeLongs(wanted.map(({ sid }) => sid)),
+        encodeIntegers(wanted.map(({ version }) => version)),
+      ],
+    }),
+    head: snapshotHead,
+    keep: (tid, kept) => ({
+      statement: upsert,
+      values: [
+        tid,
+        encodeLongs(kept.map(({ sid }) => sid)),
+        encodeIntegers(kept.map(({ head }) => head.seq)),
+        encodeIntegers(kept.map(({ version }) => version)),
+        encodeHexes(kept.map(({ head }) => head.hash)),
+        encodeBytes(kept.map(({ state }) => state)),
+      ],
+    }),
+  };
+}
+
+/** V8's own format knows big integers; a Node too old for what a newer one wrote simply folds the stream again. */
+function snapshotHead(row: ResultRow): { readonly sid: number; readonly head: Head } | undefined {
+  const packed = bytesColumn(row, 3);
+  try {
+    const head: Head = {
+      seq: numberColumn(row, 1),
+      hash: hexColumn(row, 2),
+      at: JSON.parse(textColumn(row, 4)).at,
+      state: deserialize(packed),
+      size: packed.length,
+    };
+    return { sid: numberColumn(row, 0), head };
+  } catch {
+    return undefined;
+  }
+}
+
+/** When a stream passes a place where its state is kept. */
+export function snapshotIfDue(
+  sid: number,
+  version: number,
+  { before, after }: PlannedStream,
+): PostgresSnapshot | undefined {
+  if (Math.floor(after.seq / POSTGRES_SNAPSHOT_EVERY) === Math.floor(before.seq / POSTGRES_SNAPSHOT_EVERY))
+    return undefined;
+  return { sid, version, head: after, state: serialize(after.state) };
+}
 
 /** A head row as it was found; `sid` and `seq` are 0 for a stream that does not exist. */
-export type Found = {
+export type FoundHead = {
   readonly stream: StreamRef;
   readonly name: string;
   readonly sid: number;
@@ -24,59 +110,64 @@ export type Found = {
   readonly hash: string;
 };
 
-export type Seen = { readonly found: Found } & ({ readonly head: Head } | { readonly error: unknown });
-export type Run = (steps: readonly Step[]) => Promise<readonly (readonly Row[])[]>;
+export type LoadedHead = { readonly found: FoundHead } & (
+  | { readonly head: Head }
+  | { readonly error: unknown }
+);
 
-export type Heads = {
+type RunSteps = (steps: readonly QueryStep[]) => Promise<readonly (readonly ResultRow[])[]>;
+
+export type PostgresHeads = {
   /** The heads with their states; `run` is asked for what the cache does not have. */
-  resolve(tid: number, found: readonly Found[], run: Run): Promise<Map<string, Seen>>;
+  resolve(tid: number, found: readonly FoundHead[], run: RunSteps): Promise<Map<string, LoadedHead>>;
   remember(tid: number, stream: StreamRef, head: Head): void;
   /** Whether the stream was there when it was last looked at. */
   isKnown(tid: number, name: string): boolean;
 };
 
-type Options = { readonly schema: string; readonly folds: Folds; readonly most: Most };
+type Options = { readonly schema: string; readonly folds: Folds; readonly most: CacheLimit };
 
-export function prepareHeads({ schema, folds, most }: Options): Heads {
+export function preparePostgresHeads({ schema, folds, most }: Options): PostgresHeads {
   const cache = createCache<Head>(most, ({ size }) => size);
-  const loading = { cache, folds, snapshots: prepareSnapshots(schema), entries: entriesOf(schema) };
+  const loading = { cache, folds, snapshots: preparePostgresSnapshots(schema), entries: entriesOf(schema) };
   return {
     isKnown: (tid, name) => cache.get(`${tid}/${name}`) !== undefined,
     remember(tid, stream, head) {
       const key = `${tid}/${streamName(stream)}`;
-      if (isOver(folds, stream.kind, head)) cache.forget(key);
+      if (isStreamOver(folds, stream.kind, head)) cache.forget(key);
       else cache.set(key, head);
     },
     async resolve(tid, all, run) {
-      const seen = new Map<string, Seen>();
-      const missing: Missing[] = [];
+      const seen = new Map<string, LoadedHead>();
+      const missing: MissingHead[] = [];
       for (const found of all) {
-        const head = known(loading, tid, found);
+        const head = cachedHead(loading, tid, found);
         if (head === undefined) missing.push({ tid, found, start: undefined });
         else seen.set(found.name, { found, head });
       }
       if (missing.length > 0)
-        for (const one of await load(loading, missing, run)) seen.set(one.found.name, one);
+        for (const one of await loadHeads(loading, missing, run)) seen.set(one.found.name, one);
       return seen;
     },
   };
 }
 
-type Loading = {
+type HeadLoading = {
   readonly cache: Cache<Head>;
   readonly folds: Folds;
-  readonly snapshots: Snapshots;
-  entries(missing: readonly Missing[]): Step;
+  readonly snapshots: PostgresSnapshots;
+  entries(missing: readonly MissingHead[]): QueryStep;
 };
-type Missing = { readonly tid: number; readonly found: Found; start: Head | undefined };
 
-function known({ cache, folds }: Loading, tid: number, found: Found): Head | undefined {
+type MissingHead = { readonly tid: number; readonly found: FoundHead; start: Head | undefined };
+
+function cachedHead({ cache, folds }: HeadLoading, tid: number, found: FoundHead): Head | undefined {
   if (found.seq === 0) return emptyHead(folds, found.stream.kind);
   const cached = cache.get(`${tid}/${found.name}`);
   return cached !== undefined && cached.seq === found.seq && cached.hash === found.hash ? cached : undefined;
 }
 
-function entriesOf(schema: string): Loading["entries"] {
+function entriesOf(schema: string): HeadLoading["entries"] {
   const select = {
     name: "hp_newer_entries",
     text: `SELECT w.sid, e.header, e.hash, e.body FROM unnest($1::int8[], $2::int4[], $3::int4[]) w (sid, after, upto)
@@ -87,15 +178,19 @@ function entriesOf(schema: string): Loading["entries"] {
   return (missing) => ({
     statement: select,
     values: [
-      longs(missing.map(({ found }) => found.sid)),
-      integers(missing.map(({ start }) => start?.seq ?? 0)),
-      integers(missing.map(({ found }) => found.seq)),
+      encodeLongs(missing.map(({ found }) => found.sid)),
+      encodeIntegers(missing.map(({ start }) => start?.seq ?? 0)),
+      encodeIntegers(missing.map(({ found }) => found.seq)),
     ],
   });
 }
 
 /** From the cached state or a snapshot, if there is an earlier one, else from the first entry. */
-async function load(loading: Loading, missing: readonly Missing[], run: Run): Promise<readonly Seen[]> {
+async function loadHeads(
+  loading: HeadLoading,
+  missing: readonly MissingHead[],
+  run: RunSteps,
+): Promise<readonly LoadedHead[]> {
   for (const one of missing) {
     const cached = loading.cache.get(`${one.tid}/${one.found.name}`);
     if (cached !== undefined && cached.seq < one.found.seq) one.start = cached;
@@ -103,7 +198,9 @@ async function load(loading: Loading, missing: readonly Missing[], run: Run): Pr
   await startFromSnapshots(loading, missing, run);
   const loaded = await foldNewer(loading, missing, run);
   // A cached state of something that was never committed does not go on in the journal: then from the first entry.
-  const broken = missing.filter(({ found, start }) => start !== undefined && "error" in pick(loaded, found));
+  const broken = missing.filter(
+    ({ found, start }) => start !== undefined && "error" in pickHead(loaded, found),
+  );
   if (broken.length === 0) return loaded;
   const again = await foldNewer(
     loading,
@@ -114,12 +211,18 @@ async function load(loading: Loading, missing: readonly Missing[], run: Run): Pr
   return [...kept, ...again];
 }
 
-function pick(loaded: readonly Seen[], found: Found): Seen {
+function pickHead(loaded: readonly LoadedHead[], found: FoundHead): LoadedHead {
   return loaded.find((one) => one.found === found) ?? { found, error: new TypeError("not loaded") };
 }
 
-async function startFromSnapshots({ folds, snapshots }: Loading, missing: readonly Missing[], run: Run) {
-  const long = missing.filter(({ found, start }) => start === undefined && found.seq >= SNAPSHOT_EVERY);
+async function startFromSnapshots(
+  { folds, snapshots }: HeadLoading,
+  missing: readonly MissingHead[],
+  run: RunSteps,
+) {
+  const long = missing.filter(
+    ({ found, start }) => start === undefined && found.seq >= POSTGRES_SNAPSHOT_EVERY,
+  );
   if (long.length === 0) return;
   const wanted = long.map(({ found }) => ({
     sid: found.sid,
@@ -130,20 +233,28 @@ async function startFromSnapshots({ folds, snapshots }: Loading, missing: readon
   for (const one of long) one.start = heads.get(one.found.sid);
 }
 
-async function foldNewer(loading: Loading, missing: readonly Missing[], run: Run): Promise<readonly Seen[]> {
+async function foldNewer(
+  loading: HeadLoading,
+  missing: readonly MissingHead[],
+  run: RunSteps,
+): Promise<readonly LoadedHead[]> {
   const [rows = []] = await run([loading.entries(missing)]);
-  const bySid = Map.groupBy(rows, (row) => numberAt(row, 0));
-  return missing.map((one) => fold(loading, one, bySid.get(one.found.sid) ?? []));
+  const bySid = Map.groupBy(rows, (row) => numberColumn(row, 0));
+  return missing.map((one) => foldRows(loading, one, bySid.get(one.found.sid) ?? []));
 }
 
-function fold({ folds, cache }: Loading, { tid, found, start }: Missing, rows: readonly Row[]): Seen {
+function foldRows(
+  { folds, cache }: HeadLoading,
+  { tid, found, start }: MissingHead,
+  rows: readonly ResultRow[],
+): LoadedHead {
   const { stream, name } = found;
   try {
     let head = start ?? emptyHead(folds, stream.kind);
     for (const row of rows)
       head = foldEntry(folds, stream.kind, head, {
-        header: textAt(row, 1),
-        hash: hexAt(row, 2),
+        header: textColumn(row, 1),
+        hash: hexColumn(row, 2),
         salt: null,
         body: row[3] ?? null,
       });

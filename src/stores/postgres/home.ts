@@ -1,15 +1,17 @@
 /**
- * Where the schema is: the server's system identifier, its timeline, the database, and the table itself. A copied
- * database has another number, a server made from a backup that was rolled forward another timeline, and a dump that was
- * read in other tables. A data folder that is put back as it was has the same of all.
- *
- * Everybody may ask for these; where a server does not answer, that part is left out.
+ * Where the schema is: the server's system identifier, its timeline, the database, and the table itself. A copied database
+ * has another number, a server made from a backup that was rolled forward another timeline, and a dump that was read in
+ * other tables. A data folder that is put back as it was has the same of all. Everybody may ask for these; where a server
+ * does not answer, that part is left out.
+ * Positions are made of transaction numbers. A database that was dumped and restored into another server has positions
+ * from numbers that the new server has not come to yet: then all new ones are moved behind them.
  */
-import type { Home, Place } from "../store.ts";
-import { type Ask, textAt } from "./ask.ts";
-import { sqlState } from "./postgres-errors.ts";
 
-const REFUSED: readonly unknown[] = ["42501", "42883", "0A000", "55000"];
+import type { Home, StoreLocation } from "../store.ts";
+import { sqlState } from "./errors.ts";
+import { numberColumn, type QueryRunner, textColumn } from "./query.ts";
+
+const UNANSWERED: readonly unknown[] = ["42501", "42883", "0A000", "55000"];
 
 function partStatements(schema: string) {
   return {
@@ -20,7 +22,7 @@ function partStatements(schema: string) {
   };
 }
 
-export function prepareHome({ ask }: Ask, schema: string): Home {
+export function preparePostgresHome({ ask }: QueryRunner, schema: string): Home {
   const parts = Object.entries(partStatements(schema));
   const meta = {
     name: "hp_home",
@@ -33,26 +35,26 @@ export function prepareHome({ ask }: Ask, schema: string): Home {
       ELSE coalesce(nullif(m.value, ''), (SELECT i.value FROM ${schema}.hp_meta i WHERE i.key = 'incarnation')) END
       WHERE m.key IN ('home', 'incarnation', 'born')`,
   };
-  async function partOf(name: string, text: string): Promise<Place> {
+  async function partOf(name: string, text: string): Promise<StoreLocation> {
     try {
       const [rows] = await ask("ids", { statement: { name: `hp_place_${name}`, text }, values: [] });
-      return { [name]: textAt(rows?.[0], 0) };
+      return { [name]: textColumn(rows?.[0], 0) };
     } catch (error) {
       const answered = error instanceof Error ? sqlState(error.cause) : undefined;
-      if (REFUSED.includes(answered)) return {};
+      if (UNANSWERED.includes(answered)) return {};
       throw error;
     }
   }
   return {
     async look() {
       const [rows = []] = await ask("ids", { statement: meta, values: [] });
-      const known = new Map(rows.map((row) => [textAt(row, 0), textAt(row, 1)]));
+      const known = new Map(rows.map((row) => [textColumn(row, 0), textColumn(row, 1)]));
       const noted = known.get("home") ?? "";
-      const found: Place = {};
+      const found: StoreLocation = {};
       for (const [name, text] of parts) Object.assign(found, await partOf(name, text));
       return {
         incarnation: known.get("incarnation") ?? "",
-        noted: noted === "" ? null : (JSON.parse(noted) as Place),
+        noted: noted === "" ? null : (JSON.parse(noted) as StoreLocation),
         found,
       };
     },
@@ -61,4 +63,24 @@ export function prepareHome({ ask }: Ask, schema: string): Home {
       await ask("ids", { statement: note, values });
     },
   };
+}
+
+const POSITIONS_PER_TRANSACTION = 16_384;
+
+export async function raisePositionBase({ ask }: QueryRunner, schema: string): Promise<void> {
+  const find = {
+    name: "hp_base",
+    text: `SELECT coalesce((SELECT value FROM ${schema}.hp_meta WHERE key = 'base'), '0'),
+      (SELECT coalesce(max(position), 0) FROM ${schema}.hp_moves), pg_snapshot_xmax(pg_current_snapshot())::text`,
+  };
+  const raise = {
+    name: "hp_raise_base",
+    text: `UPDATE ${schema}.hp_meta SET value = greatest(value::int8, $1::int8)::text WHERE key = 'base'`,
+  };
+  const [rows] = await ask("ids", { statement: find });
+  const [base, last, next] = [0, 1, 2].map((at) => numberColumn(rows?.[0], at));
+  const least =
+    Math.ceil(((last ?? 0) + 1) / POSITIONS_PER_TRANSACTION) * POSITIONS_PER_TRANSACTION -
+    (next ?? 0) * POSITIONS_PER_TRANSACTION;
+  if (least > (base ?? 0)) await ask("ids", { statement: raise, values: [least] });
 }

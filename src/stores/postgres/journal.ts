@@ -1,29 +1,37 @@
 /** Everything prepared for one schema: what the verbs of this folder work with. */
-import type { Folds } from "../../states.ts";
-import { createCache, type Most } from "../cache.ts";
-import type { Projections } from "../project.ts";
-import type { Home } from "../store.ts";
-import { type Append, prepareAppend } from "./append.ts";
-import { type Artifacts, prepareArtifacts } from "./artifacts.ts";
-import type { Ask } from "./ask.ts";
-import { type Claims, prepareClaims } from "./claim.ts";
-import { type Epochs, prepareEpochs } from "./epochs.ts";
-import { type Grounds, prepareGrounds } from "./ground.ts";
-import { createHabits, type Habits } from "./habits.ts";
-import { type Heads, prepareHeads } from "./heads.ts";
-import { prepareHome } from "./home.ts";
-import type { LockSpace } from "./locks.ts";
-import { type Moves, prepareMoves } from "./moves.ts";
-import type { PostgresHooks } from "./options.ts";
-import { prepareReads, type Reads } from "./read.ts";
-import { prepareSeals, type Seals } from "./seals.ts";
-import { prepareSecrets, type Secrets } from "./secrets.ts";
-import { quoted } from "./tables.ts";
-import { prepareTenants, type Tenants } from "./tenants.ts";
-import { prepareViews, type Views } from "./views.ts";
 
-export type JournalParts = {
-  readonly asking: Ask;
+import type { Folds } from "../../states.ts";
+import { type CacheLimit, createCache } from "../cache.ts";
+import type { Home } from "../store.ts";
+import type { Projections } from "../views.ts";
+import { type PostgresAppend, preparePostgresAppend } from "./append.ts";
+import { type EpochLeases, prepareEpochLeases } from "./epochs.ts";
+import { type ChangesSince, prepareChangesSince } from "./follow.ts";
+import { type PostgresHeads, preparePostgresHeads } from "./heads.ts";
+import { preparePostgresHome } from "./home.ts";
+import { type LockAndLoad, prepareLockAndLoad } from "./lock-and-load.ts";
+import { createLockPrediction, type LockPrediction, type LockSpace } from "./locks.ts";
+import type { PostgresHooks } from "./options.ts";
+import type { QueryRunner } from "./query.ts";
+import {
+  type PostgresReads,
+  type PostgresSeals,
+  preparePostgresReads,
+  preparePostgresSeals,
+} from "./read.ts";
+import { quoteIdentifier } from "./tables.ts";
+import {
+  type PostgresArtifacts,
+  type PostgresSecrets,
+  type PostgresTenants,
+  preparePostgresArtifacts,
+  preparePostgresSecrets,
+  preparePostgresTenants,
+} from "./tenant-tables.ts";
+import { type ClaimRows, type PostgresViews, prepareClaims, preparePostgresViews } from "./views.ts";
+
+type PostgresJournalParts = {
+  readonly asking: QueryRunner;
   /** As it was given, not quoted. */
   readonly schema: string;
   readonly folds: Folds;
@@ -34,51 +42,51 @@ export type JournalParts = {
   /** Its first name, by which processes know each other's locks whatever it is called now. */
   readonly born: string;
   readonly leaseMs: number;
-  readonly mostHeads: Most;
+  readonly mostHeads: CacheLimit;
   readonly hooks: PostgresHooks;
   /** Throws if the schema was brought to a layout that this program may not use. */
   checkLayout(seen: string): Promise<void>;
   committed(): void;
 };
 
-export type Journal = Omit<JournalParts, "asking"> &
-  Ask & {
+export type PostgresJournal = Omit<PostgresJournalParts, "asking"> &
+  QueryRunner & {
     readonly space: LockSpace;
-    readonly tenants: Tenants;
-    readonly heads: Heads;
-    readonly grounds: Grounds;
-    readonly views: Views;
-    readonly artifacts: Artifacts;
-    readonly append: Append;
-    readonly reads: Reads;
-    readonly moves: Moves;
-    readonly seals: Seals;
-    readonly secrets: Secrets;
-    readonly epochs: Epochs;
-    readonly claim: Claims;
+    readonly tenants: PostgresTenants;
+    readonly heads: PostgresHeads;
+    readonly grounds: LockAndLoad;
+    readonly views: PostgresViews;
+    readonly artifacts: PostgresArtifacts;
+    readonly append: PostgresAppend;
+    readonly reads: PostgresReads;
+    readonly moves: ChangesSince;
+    readonly seals: PostgresSeals;
+    readonly secrets: PostgresSecrets;
+    readonly epochs: EpochLeases;
+    readonly claim: ClaimRows;
     readonly home: Home;
-    habits(tid: number): Habits;
+    habits(tid: number): LockPrediction;
   };
 
-export function spaceOf(born: string): LockSpace {
+export function lockSpace(born: string): LockSpace {
   return { seed: Number.parseInt(born.slice(0, 8), 16) | 0 };
 }
 
-function habitsOf(): (tid: number) => Habits {
-  const habits = createCache<Habits>({ count: 2_000, size: Number.POSITIVE_INFINITY }, () => 1);
+function lockPredictions(): (tid: number) => LockPrediction {
+  const habits = createCache<LockPrediction>({ count: 2_000, size: Number.POSITIVE_INFINITY }, () => 1);
   return (tid) => {
-    const known = habits.get(String(tid)) ?? createHabits();
+    const known = habits.get(String(tid)) ?? createLockPrediction();
     habits.set(String(tid), known);
     return known;
   };
 }
 
-export function prepareJournal({ asking, ...parts }: JournalParts): Journal {
+export function preparePostgresJournal({ asking, ...parts }: PostgresJournalParts): PostgresJournal {
   const { folds, projections } = parts;
-  const schema = quoted(parts.schema);
-  const space = spaceOf(parts.born);
-  const views = prepareViews(asking, schema, projections);
-  const artifacts = prepareArtifacts(asking, schema);
+  const schema = quoteIdentifier(parts.schema);
+  const space = lockSpace(parts.born);
+  const views = preparePostgresViews(asking, schema, projections);
+  const artifacts = preparePostgresArtifacts(asking, schema);
   return {
     ...asking,
     ...parts,
@@ -86,17 +94,17 @@ export function prepareJournal({ asking, ...parts }: JournalParts): Journal {
     space,
     views,
     artifacts,
-    tenants: prepareTenants(asking, schema),
-    heads: prepareHeads({ schema, folds, most: parts.mostHeads }),
-    grounds: prepareGrounds({ enter: asking.enter, views, schema, space }),
-    append: prepareAppend({ schema, folds, views, artifacts }),
-    reads: prepareReads(asking, schema),
-    moves: prepareMoves(asking, schema),
-    seals: prepareSeals(asking, { ...parts, schema, space }),
-    secrets: prepareSecrets(asking, schema),
-    epochs: prepareEpochs(asking, { ...parts, schema }),
+    tenants: preparePostgresTenants(asking, schema),
+    heads: preparePostgresHeads({ schema, folds, most: parts.mostHeads }),
+    grounds: prepareLockAndLoad({ enter: asking.enter, views, schema, space }),
+    append: preparePostgresAppend({ schema, folds, views, artifacts }),
+    reads: preparePostgresReads(asking, schema),
+    moves: prepareChangesSince(asking, schema),
+    seals: preparePostgresSeals(asking, { ...parts, schema, space }),
+    secrets: preparePostgresSecrets(asking, schema),
+    epochs: prepareEpochLeases(asking, { ...parts, schema }),
     claim: prepareClaims(asking, { ...parts, schema }),
-    home: prepareHome(asking, schema),
-    habits: habitsOf(),
+    home: preparePostgresHome(asking, schema),
+    habits: lockPredictions(),
   };
 }

@@ -1,10 +1,14 @@
 /**
- * What a decision stands on is held still by advisory locks on the names of streams: they exist for streams that do not,
- * cost no write, and need no transaction number, which is therefore given out after the locks, in the order of decisions.
- *
- * K1. All locks of a transaction are taken in one statement, in ascending order, each in the strongest mode wanted.
- * K2. Two names with one number share a lock; that costs waiting, never correctness.
+ * Advisory locks on the names of streams hold still what a decision depends on: they exist for streams that do not, cost
+ * no write, and need no transaction number, which is therefore given out after the locks, in the order of decisions.
+ * - All locks of a transaction are taken in one statement, in ascending order, each in the strongest mode wanted.
+ * - Two names with one number share a lock; that costs waiting, never correctness.
+ * Lock prediction: what decisions of a tenant lately asked for in a second round (the kill switch, an epoch, a shared
+ * budget) is locked from the start, so that the next ones find it there. A wrong guess costs a lock, no more.
  */
+
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
+import type { Needs } from "../../kernel/transaction.ts";
 import type { Halves } from "./encode.ts";
 
 export type Lock = Halves & { write: boolean };
@@ -14,7 +18,7 @@ export type LockSpace = {
   readonly seed: number;
 };
 
-export type Lockable = "stream" | "name" | "work";
+type Lockable = "stream" | "name" | "work";
 
 /** Two mixed 32-bit hashes (cyrb53's rounds). */
 export function lockOf({ seed }: LockSpace, kind: Lockable, tid: number, name: string): Halves {
@@ -33,7 +37,7 @@ export function lockOf({ seed }: LockSpace, kind: Lockable, tid: number, name: s
 const inOrder = (a: Halves, b: Halves): number => a.high - b.high || a.low - b.low;
 
 /** K1: sorted, and each number once. */
-export function ordered(locks: Lock[]): readonly Lock[] {
+export function orderLocks(locks: Lock[]): readonly Lock[] {
   locks.sort(inOrder);
   const unique: Lock[] = [];
   for (const lock of locks) {
@@ -42,4 +46,60 @@ export function ordered(locks: Lock[]): readonly Lock[] {
     else unique.push({ ...lock });
   }
   return unique;
+}
+
+export type LockPrediction = {
+  /** After a batch: what its members asked for, each in its second round. */
+  learn(members: number, asked: readonly Needs[]): void;
+  usual(): Needs;
+};
+
+/** Streams that were asked for twice are locked along for so many batches. */
+const KEPT_BATCHES = 128;
+
+const MOST_PREDICTED = 16;
+
+type RequestedStream = { readonly stream: StreamRef; write: boolean; times: number };
+
+type PredictedStream = Pick<RequestedStream, "stream" | "write"> & { readonly until: number };
+
+export function createLockPrediction(): LockPrediction {
+  const usual = new Map<string, PredictedStream>();
+  let once = new Set<string>();
+  let batch = 0;
+  let needs: Needs = {};
+  const remember = (name: string, { stream, write }: RequestedStream) => {
+    if (!once.has(name)) once.add(name);
+    else if (usual.size < MOST_PREDICTED || usual.has(name))
+      usual.set(name, { stream, write, until: batch + KEPT_BATCHES });
+  };
+  return {
+    learn(members, asked) {
+      if (++batch % KEPT_BATCHES === 0) once = new Set();
+      if (asked.length === 0 && batch % KEPT_BATCHES !== 0) return;
+      for (const [name, { until }] of usual) if (until < batch) usual.delete(name);
+      for (const [name, one] of countRequests(asked)) if (one.times * 2 >= members) remember(name, one);
+      needs = { write: streamsOf(usual, true), read: streamsOf(usual, false) };
+    },
+    usual: () => needs,
+  };
+}
+
+const streamsOf = (usual: ReadonlyMap<string, PredictedStream>, write: boolean): readonly StreamRef[] =>
+  [...usual.values()].filter((one) => one.write === write).map(({ stream }) => stream);
+
+function countRequests(asked: readonly Needs[]): ReadonlyMap<string, RequestedStream> {
+  const all = new Map<string, RequestedStream>();
+  const add = (stream: StreamRef, write: boolean) => {
+    const name = streamName(stream);
+    const one = all.get(name) ?? { stream, write, times: 0 };
+    one.write ||= write;
+    one.times++;
+    all.set(name, one);
+  };
+  for (const { write = [], read = [] } of asked) {
+    for (const stream of write) add(stream, true);
+    for (const stream of read) add(stream, false);
+  }
+  return all;
 }

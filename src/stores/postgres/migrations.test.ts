@@ -2,9 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { count, FOLDS, PROJECTIONS, type Tally, TENANT, times } from "../../testing/store-contract/bench.ts";
+import {
+  CONTRACT_FOLDS,
+  CONTRACT_PROJECTIONS,
+  type CountState,
+  count,
+  TENANT,
+  times,
+} from "../../testing/store-contract/fixture.ts";
 import type { Projection } from "../store.ts";
-import { LAYOUT, MIGRATIONS, migrate } from "./migrations.ts";
+import { migrateSchema, SCHEMA_LAYOUT, SCHEMA_MIGRATIONS } from "./migrations.ts";
 
 const bench = postgresBench();
 
@@ -18,10 +25,11 @@ const tallies = (version: number, label: string, oldest = version): Projection =
       bucket: label,
       at: 0,
       due: null,
-      data: { count: (state as Tally).count },
+      data: { count: (state as CountState).count },
     }),
   }) as Projection;
-const budgets = PROJECTIONS[1] as Projection;
+
+const budgets = CONTRACT_PROJECTIONS[1] as Projection;
 
 describe("the layout of a PostgreSQL store", { concurrency: false }, () => {
   test("nodes that create the store at the same moment make one, and all write to it", async (t) => {
@@ -39,8 +47,8 @@ describe("the layout of a PostgreSQL store", { concurrency: false }, () => {
     const client = await sql();
     const grown = { schema, role: "holdpoint_worker", mode: "read-write" as const, incarnation: "" };
     const add = (version: number, oldestReader: number) =>
-      migrate(client, grown, [
-        ...MIGRATIONS,
+      migrateSchema(client, grown, [
+        ...SCHEMA_MIGRATIONS,
         {
           version,
           oldestReader,
@@ -48,10 +56,10 @@ describe("the layout of a PostgreSQL store", { concurrency: false }, () => {
         },
       ]);
     const writing = Promise.all(times(20, () => count(store, "one")));
-    await add(LAYOUT + 1, 1);
+    await add(SCHEMA_LAYOUT + 1, 1);
     await writing;
     assert.equal(await count(store, "one"), 22);
-    await add(LAYOUT + 2, LAYOUT + 2);
+    await add(SCHEMA_LAYOUT + 2, SCHEMA_LAYOUT + 2);
     await assert.rejects(count(store, "one"), { code: "store_newer" });
     await assert.rejects(open(), { code: "store_newer" });
     assert.equal((await store.read(TENANT, actionStream("one"))).length, 22);
@@ -110,10 +118,10 @@ describe("the layout of a PostgreSQL store", { concurrency: false }, () => {
     await holder.query("BEGIN");
     await holder.query(`LOCK TABLE ${schema}.hp_streams IN ACCESS SHARE MODE`);
     const grown = { schema, role: "holdpoint_worker", mode: "read-write" as const, incarnation: "" };
-    const add = migrate(client, grown, [
-      ...MIGRATIONS,
+    const add = migrateSchema(client, grown, [
+      ...SCHEMA_MIGRATIONS,
       {
-        version: LAYOUT + 1,
+        version: SCHEMA_LAYOUT + 1,
         oldestReader: 1,
         sql: (place) => `ALTER TABLE ${place.schema}.hp_streams ADD COLUMN more text`,
       },
@@ -183,6 +191,6 @@ describe("the layout of a PostgreSQL store", { concurrency: false }, () => {
     await client.query(`UPDATE ${schema}.hp_snapshots SET state = '\\x00'`);
     assert.equal(await count(await open(), "one"), 452);
     await client.query(`UPDATE ${schema}.hp_snapshots SET hash = '\\x00'`);
-    assert.equal(await count(await open({ folds: FOLDS }), "one"), 453);
+    assert.equal(await count(await open({ folds: CONTRACT_FOLDS }), "one"), 453);
   });
 });

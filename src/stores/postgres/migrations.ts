@@ -1,77 +1,145 @@
 /**
  * The layout of the schema, in steps that only add (expand); each runs once, all that are missing in one transaction
  * under a lock, while other nodes go on. `oldestReader` is the oldest layout whose programs may still use the schema.
+ * The worker role owns nothing, cannot log in, and row-level security binds it.
+ * Each view has a table. `hp_views` holds the version of the projection that built it, and how far a rebuild that is
+ * under way has come (`built` is the last stream done, null when complete).
  */
-import { HoldpointError } from "../../kernel/errors.ts";
-import type { Client } from "./driver.ts";
-import { ensureRole, mayNot } from "./role.ts";
-import { firstLayout, quoted } from "./tables.ts";
 
-export type Migration = {
+import { HoldpointError } from "../../kernel/errors.ts";
+import {
+  newerView,
+  oldestCompatible,
+  type Projections,
+  type StoredViews,
+  viewsToBuild,
+  viewsToMarkStale,
+} from "../views.ts";
+import type { Client } from "./driver.ts";
+import { sqlState } from "./errors.ts";
+import { firstLayout, quoteIdentifier, viewLayout } from "./tables.ts";
+
+/** From PostgreSQL 16 on, a member of a role may still lack the right to take it on. */
+const FIND_ROLE = `SELECT r.oid IS NOT NULL AS exists, r.rolsuper OR r.rolbypassrls AS mighty,
+    pg_has_role(current_user, r.oid, CASE WHEN v.is_16 THEN 'SET' ELSE 'MEMBER' END) AS ours,
+    v.is_16, quote_ident(current_user) AS me
+  FROM (SELECT current_setting('server_version_num')::int >= 160000 AS is_16) v
+  LEFT JOIN pg_roles r ON r.rolname = $1`;
+
+/** Makes the role if it is not there, and lets the connected user take it on. */
+async function ensureRole(client: Client, role: string): Promise<void> {
+  const { rows } = await client.query(FIND_ROLE, [role]);
+  const { exists, mighty, ours, is_16, me } = rows[0] ?? {};
+  if (mighty === true) throw roleTooPowerful(role);
+  if (ours === true) return;
+  const making = `CREATE ROLE ${quoteIdentifier(role)} NOLOGIN`;
+  const granting = (to: string) =>
+    `GRANT ${quoteIdentifier(role)} TO ${to}${is_16 === true ? " WITH SET TRUE" : ""}`;
+  const lacking = exists === true ? [granting(me)] : [making, granting(me)];
+  if (exists !== true)
+    await client.query(createRoleSql(role)).catch(rethrowMissingRight(`make the role ${role}`, lacking));
+  await client
+    .query(granting("CURRENT_USER"))
+    .catch(rethrowMissingRight(`grant itself the role ${role}`, lacking));
+}
+
+/** Roles belong to the whole server: stores of two databases may make it at the same moment. */
+function createRoleSql(role: string): string {
+  const attributes = "NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
+  return `DO $make$ BEGIN CREATE ROLE ${quoteIdentifier(role)} ${attributes};
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $make$`;
+}
+
+/** A right that is missing, with the SQL that gives it. */
+function rethrowMissingRight(what: string, lacking: readonly string[]): (error: unknown) => never {
+  return (error) => {
+    if (sqlState(error) !== "42501") throw error;
+    throw new HoldpointError("store_unsuitable", `The database's user may not ${what}.`, {
+      cause: error,
+      data: "The database was left as it is.",
+      next: `Have a superuser run: ${lacking.join("; ")};`,
+    });
+  };
+}
+
+function roleTooPowerful(role: string): HoldpointError {
+  return new HoldpointError("store_unsuitable", `Row-level security does not bind the role ${role}.`, {
+    data: "The database was left as it is.",
+    next: "Choose a role that is neither a superuser nor has BYPASSRLS.",
+  });
+}
+
+type Migration = {
   readonly version: number;
   readonly oldestReader: number;
-  sql(place: Place): string;
+  sql(place: SchemaRole): string;
 };
-type Place = { readonly schema: string; readonly role: string };
+
+type SchemaRole = { readonly schema: string; readonly role: string };
 
 /** The role that works may change rows of `hp_meta` and add none. */
-const home = ({ schema }: Place): string =>
+const homeMigration = ({ schema }: SchemaRole): string =>
   `INSERT INTO ${schema}.hp_meta (key, value) VALUES ('home', ''), ('born', '') ON CONFLICT DO NOTHING`;
 
 /** Which versions of a view's rows may stand beside each other, and whether older ones do. */
-const viewVersions = ({ schema }: Place): string =>
+const viewVersionsMigration = ({ schema }: SchemaRole): string =>
   `ALTER TABLE ${schema}.hp_views ADD COLUMN oldest int4, ADD COLUMN stale bool NOT NULL DEFAULT false`;
 
-export const MIGRATIONS: readonly Migration[] = [
+export const SCHEMA_MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: firstLayout },
-  { version: 2, oldestReader: 1, sql: home },
-  { version: 3, oldestReader: 1, sql: viewVersions },
+  { version: 2, oldestReader: 1, sql: homeMigration },
+  { version: 3, oldestReader: 1, sql: viewVersionsMigration },
 ];
-export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 
-export type Migrating = {
+export const SCHEMA_LAYOUT = SCHEMA_MIGRATIONS.at(-1)?.version ?? 0;
+
+type Migrating = {
   readonly schema: string;
   readonly role: string;
   readonly mode: "read-write" | "existing";
   readonly incarnation: string;
 };
 
-export type Meta = ReadonlyMap<string, string>;
+export type SchemaMeta = ReadonlyMap<string, string>;
 
 /** Brings the schema to this program's layout. */
-export async function migrate(client: Client, options: Migrating, migrations = MIGRATIONS): Promise<void> {
+export async function migrateSchema(
+  client: Client,
+  options: Migrating,
+  migrations = SCHEMA_MIGRATIONS,
+): Promise<void> {
   const { schema, role, mode } = options;
   const target = migrations.at(-1)?.version ?? 0;
-  const found = await readMeta(client, schema);
-  if (found === undefined && mode === "existing") throw absent(schema);
-  refuseNewer(found ?? new Map(), target);
+  const found = await readSchemaMeta(client, schema);
+  if (found === undefined && mode === "existing") throw noSuchStore(schema);
+  refuseNewerSchema(found ?? new Map(), target);
   if (layoutOf(found) >= target) return ensureRole(client, role);
-  await underLock(client, schema, async () => {
+  await withMigrationLock(client, schema, async () => {
     await ensureRole(client, role);
     await ensureSchema(client, schema);
     // Read again: another process may have migrated while this one waited for the lock.
-    const before = layoutOf(await readMeta(client, schema));
-    const place = { schema: quoted(schema), role: quoted(role) };
+    const before = layoutOf(await readSchemaMeta(client, schema));
+    const place = { schema: quoteIdentifier(schema), role: quoteIdentifier(role) };
     for (const migration of migrations) if (migration.version > before) await step(client, place, migration);
-    if (before === 0) await writeMeta(client, schema, "incarnation", options.incarnation);
+    if (before === 0) await writeSchemaMeta(client, schema, "incarnation", options.incarnation);
   });
 }
 
 /** Looked for first: to make one, even one that is there, takes a right on the whole database. */
 async function ensureSchema(client: Client, schema: string): Promise<void> {
   const find = "SELECT to_regnamespace($1) IS NOT NULL AS exists, quote_ident(current_user) AS me";
-  const { rows } = await client.query(find, [quoted(schema)]);
+  const { rows } = await client.query(find, [quoteIdentifier(schema)]);
   if (rows[0]?.["exists"] === true) return;
-  const make = `CREATE SCHEMA ${quoted(schema)}`;
+  const make = `CREATE SCHEMA ${quoteIdentifier(schema)}`;
   const lacking = [`${make} AUTHORIZATION ${rows[0]?.["me"]}`];
-  await client.query(make).catch(mayNot(`make the schema "${schema}"`, lacking));
+  await client.query(make).catch(rethrowMissingRight(`make the schema "${schema}"`, lacking));
 }
 
 /** Whoever waits for a table keeps all others waiting behind it: it gives up soon, and is tried again. */
 const LONGEST_WAIT = "SET LOCAL lock_timeout = '1s'";
 
 /** One at a time, over all nodes; readers and writers of data do not wait for it. */
-export async function underLock(client: Client, schema: string, work: () => Promise<void>): Promise<void> {
+async function withMigrationLock(client: Client, schema: string, work: () => Promise<void>): Promise<void> {
   await client.query("BEGIN");
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`holdpoint ${schema}`]);
   await client.query(LONGEST_WAIT);
@@ -79,21 +147,21 @@ export async function underLock(client: Client, schema: string, work: () => Prom
   await client.query("COMMIT");
 }
 
-async function step(client: Client, place: Place, migration: Migration): Promise<void> {
+async function step(client: Client, place: SchemaRole, migration: Migration): Promise<void> {
   await client.query(migration.sql(place));
   const schema = place.schema.slice(1, -1).replaceAll('""', '"');
-  await writeMeta(client, schema, "version", String(migration.version));
-  await writeMeta(client, schema, "oldest_reader", String(migration.oldestReader));
-  await bumpLayout(client, schema);
+  await writeSchemaMeta(client, schema, "version", String(migration.version));
+  await writeSchemaMeta(client, schema, "oldest_reader", String(migration.oldestReader));
+  await bumpSchemaLayout(client, schema);
 }
 
 /** Whoever has the schema open looks at its versions again when this number moved. */
-export async function bumpLayout(client: Client, schema: string): Promise<void> {
-  const before = (await readMeta(client, schema))?.get("layout") ?? "0";
-  await writeMeta(client, schema, "layout", String(Number(before) + 1));
+async function bumpSchemaLayout(client: Client, schema: string): Promise<void> {
+  const before = (await readSchemaMeta(client, schema))?.get("layout") ?? "0";
+  await writeSchemaMeta(client, schema, "layout", String(Number(before) + 1));
 }
 
-export function refuseNewer(meta: Meta, ours: number = LAYOUT): void {
+export function refuseNewerSchema(meta: SchemaMeta, ours: number = SCHEMA_LAYOUT): void {
   const found = layoutOf(meta);
   if (found <= ours || Number(meta.get("oldest_reader")) <= ours) return;
   throw new HoldpointError("store_newer", `The store has layout ${found}; this program knows ${ours}.`, {
@@ -101,26 +169,83 @@ export function refuseNewer(meta: Meta, ours: number = LAYOUT): void {
   });
 }
 
-const layoutOf = (meta: Meta | undefined): number => Number(meta?.get("version") ?? "0");
+const layoutOf = (meta: SchemaMeta | undefined): number => Number(meta?.get("version") ?? "0");
 
 /** undefined: there is no store in this schema. */
-export async function readMeta(client: Client, schema: string): Promise<Meta | undefined> {
-  const table = `${quoted(schema)}.hp_meta`;
+export async function readSchemaMeta(client: Client, schema: string): Promise<SchemaMeta | undefined> {
+  const table = `${quoteIdentifier(schema)}.hp_meta`;
   const exists = await client.query("SELECT to_regclass($1) IS NOT NULL AS exists", [table]);
   if (exists.rows[0]?.["exists"] !== true) return undefined;
   const { rows } = await client.query(`SELECT key, value FROM ${table}`);
   return new Map(rows.map((row) => [String(row["key"]), String(row["value"])]));
 }
 
-export async function writeMeta(client: Client, schema: string, key: string, value: string): Promise<void> {
-  const sql = `INSERT INTO ${quoted(schema)}.hp_meta (key, value) VALUES ($1, $2)
+async function writeSchemaMeta(client: Client, schema: string, key: string, value: string): Promise<void> {
+  const sql = `INSERT INTO ${quoteIdentifier(schema)}.hp_meta (key, value) VALUES ($1, $2)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
   await client.query(sql, [key, value]);
 }
 
-function absent(schema: string): HoldpointError {
+function noSuchStore(schema: string): HoldpointError {
   return new HoldpointError("store_unavailable", `There is no store in the schema "${schema}".`, {
     next: "A program that uses holdpoint({ database }) makes one.",
     details: { absent: true },
   });
+}
+
+export const postgresViewTable = (view: string): string => `hp_view_${view}`;
+
+type SchemaViewTables = { readonly schema: string; readonly role: string; readonly projections: Projections };
+
+/** Makes what is missing and marks what has to be built. */
+export async function createPostgresViewTables(client: Client, place: SchemaViewTables): Promise<void> {
+  await checkPostgresViews(client, place);
+  const { all } = place.projections;
+  if (viewsToBuild(await readStoredViews(client, place), all).length === 0) return;
+  await withMigrationLock(client, place.schema, async () => {
+    const found = await readStoredViews(client, place);
+    const quotedPlace = { schema: quoteIdentifier(place.schema), role: quoteIdentifier(place.role) };
+    for (const projection of viewsToBuild(found, all)) {
+      const { view, version } = projection;
+      // Rights and indexes of a table that is there are not touched: whoever writes to it would have to wait.
+      if (!found.has(view)) await client.query(viewLayout(quotedPlace, postgresViewTable(view)));
+      const upsert = `INSERT INTO ${quotedPlace.schema}.hp_views (view, version, oldest, built) VALUES ($1, $2, $3, 0)
+        ON CONFLICT (view) DO UPDATE
+        SET version = excluded.version, oldest = excluded.oldest, built = 0, stale = false`;
+      await client.query(upsert, [view, version, oldestCompatible(projection)]);
+    }
+    await bumpSchemaLayout(client, place.schema);
+  });
+}
+
+/** Refuses to go on where only newer programs may; says where this one leaves older rows, or none. */
+export async function checkPostgresViews(client: Client, place: SchemaViewTables): Promise<void> {
+  const found = await readStoredViews(client, place);
+  const newer = newerView(found, place.projections.all);
+  if (newer !== undefined)
+    throw new HoldpointError(
+      "store_newer",
+      `The view "${newer}" was built by a newer version of Holdpoint.`,
+      {
+        data: "The database was left as it is.",
+      },
+    );
+  const stale = viewsToMarkStale(found, place.projections.all);
+  const mark = `UPDATE ${quoteIdentifier(place.schema)}.hp_views SET stale = true WHERE view = ANY ($1::text[])`;
+  if (stale.length > 0) await client.query(mark, [stale]);
+}
+
+async function readStoredViews(client: Client, { schema }: SchemaViewTables): Promise<StoredViews> {
+  const { rows } = await client.query(
+    `SELECT view, version, oldest, stale FROM ${quoteIdentifier(schema)}.hp_views`,
+  );
+  return new Map(
+    rows.map((row) => {
+      const oldest = row["oldest"] === null ? null : Number(row["oldest"]);
+      return [
+        String(row["view"]),
+        { version: Number(row["version"]), oldest, isStale: row["stale"] === true },
+      ];
+    }),
+  );
 }

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { until } from "../../../tests/fixtures/until.ts";
 import type { Client } from "./driver.ts";
-import { createListener } from "./notify.ts";
+import { createCommitListener } from "./notify.ts";
 
 /** Connections to a server that says goodbye when the test lets it. */
 function farServer() {
@@ -42,7 +42,7 @@ test("a listening connection that ends when there is another one already takes n
 }, async () => {
   const { made, connect } = farServer();
   const channel = { name: "x", lock: { high: 1, low: 1 } };
-  const listener = createListener({ connect, channel, heard: () => {} });
+  const listener = createCommitListener({ connect, channel, heard: () => {} });
   listener.start();
   await until(() => made[0], "a connection");
   listener.rest();

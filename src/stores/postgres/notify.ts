@@ -2,29 +2,31 @@
  * Tells other processes that something was committed: after the commit, never inside it, at most once in a while, and
  * only if somebody waits. Who waits holds a shared lock; a try for the exclusive one tells, without a table or a write.
  */
-import { HoldpointError } from "../../kernel/errors.ts";
-import { type Ask, textAt } from "./ask.ts";
-import type { Client } from "./driver.ts";
-import { type Halves, halves } from "./encode.ts";
-import { limitSilence } from "./silence.ts";
 
-export type Notifier = { tell(): void; close(): Promise<void> };
+import { HoldpointError } from "../../kernel/errors.ts";
+import { limitIdleTime } from "./connect.ts";
+import type { Client } from "./driver.ts";
+import { encodeHalves, type Halves } from "./encode.ts";
+import { type QueryRunner, textColumn } from "./query.ts";
+
+export type CommitNotifier = { tell(): void; close(): Promise<void> };
 
 /** Between two tellings. Under steady load with nobody to tell, asking costs more than it is worth. */
 const PAUSE_MS = 10;
+
 const PAUSE_ALONE_MS = 40;
 
-const TELL = {
+const NOTIFY = {
   name: "hp_tell",
   text: `SELECT CASE WHEN pg_try_advisory_lock(k) THEN pg_advisory_unlock(k)::text ELSE pg_notify($2, '')::text END
     FROM unnest($1::int8[]) k`,
 };
 
-export type Channel = { readonly name: string; readonly lock: Halves };
+type Channel = { readonly name: string; readonly lock: Halves };
 
 /** A telling that fails is made good by the slow poll of those who wait. */
-export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier {
-  const values = [halves([lock]), name];
+export function createCommitNotifier({ ask }: QueryRunner, { name, lock }: Channel): CommitNotifier {
+  const values = [encodeHalves([lock]), name];
   let isDue = false;
   let isClosed = false;
   let isTelling = false;
@@ -32,8 +34,8 @@ export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier 
     isTelling = true;
     while (isDue && !isClosed) {
       isDue = false;
-      const [rows = []] = await ask("ids", { statement: TELL, values }).catch(() => []);
-      const isAlone = textAt(rows[0], 0) === "true";
+      const [rows = []] = await ask("ids", { statement: NOTIFY, values }).catch(() => []);
+      const isAlone = textColumn(rows[0], 0) === "true";
       const pause = isAlone ? PAUSE_ALONE_MS : PAUSE_MS;
       await new Promise<void>((resolve) => setTimeout(resolve, pause).unref());
     }
@@ -50,7 +52,7 @@ export function createNotifier({ ask }: Ask, { name, lock }: Channel): Notifier 
   };
 }
 
-export type Listener = { start(): void; rest(): void; close(): Promise<void> };
+export type CommitListener = { start(): void; rest(): void; close(): Promise<void> };
 
 type Listening = {
   readonly connect: () => Promise<{ readonly client: Client; free(): void }>;
@@ -59,13 +61,15 @@ type Listening = {
 };
 
 const LINGER_MS = 1_000;
+
 const RETRY_MS = 500;
+
 const PART_MS = 1_000;
 
 type Opened = Promise<Client | undefined>;
 
 /** Undefined where it could not be made. `dropped` is told however it ends. */
-async function open({ connect, channel, heard }: Listening, dropped: () => void): Opened {
+async function openListener({ connect, channel, heard }: Listening, dropped: () => void): Opened {
   let fresh: Client | undefined;
   try {
     const { client, free } = await connect();
@@ -79,21 +83,21 @@ async function open({ connect, channel, heard }: Listening, dropped: () => void)
     return fresh;
   } catch {
     dropped();
-    if (fresh !== undefined) await part(fresh);
+    if (fresh !== undefined) await disconnect(fresh);
     return undefined;
   }
 }
 
-const partOpened = async (opened: Opened | undefined): Promise<void> => {
+const disconnectOpened = async (opened: Opened | undefined): Promise<void> => {
   const client = await opened;
-  if (client !== undefined) await part(client);
+  if (client !== undefined) await disconnect(client);
 };
 
 /**
  * A connection of its own, while somebody waits; one that drops is made again. It never keeps the process alive. One that is
  * parted from may end when there is another one already.
  */
-export function createListener(listening: Listening): Listener {
+export function createCommitListener(listening: Listening): CommitListener {
   let current: Opened | undefined;
   let parted: Promise<unknown> = Promise.resolve();
   let isWanted = false;
@@ -101,7 +105,7 @@ export function createListener(listening: Listening): Listener {
   let linger: NodeJS.Timeout | undefined;
   const listen = () => {
     if (!isWanted || isClosed || current !== undefined) return;
-    const own: Opened = open(listening, () => {
+    const own: Opened = openListener(listening, () => {
       if (current !== own) return;
       current = undefined;
       setTimeout(listen, RETRY_MS).unref();
@@ -110,7 +114,7 @@ export function createListener(listening: Listening): Listener {
   };
   const stop = async () => {
     isWanted = false;
-    parted = Promise.all([parted, partOpened(current)]);
+    parted = Promise.all([parted, disconnectOpened(current)]);
     current = undefined;
     await parted;
   };
@@ -141,9 +145,9 @@ async function register(client: Client, { name, lock }: Channel): Promise<void> 
 type Referred = { ref(): void; unref(): void };
 
 /** Referred to again: nothing else may be left that keeps the process alive until the server has said goodbye. */
-async function part(client: Client): Promise<void> {
+async function disconnect(client: Client): Promise<void> {
   (client as Client & Referred).ref();
-  limitSilence(client, PART_MS);
+  limitIdleTime(client, PART_MS);
   await client.end().catch(() => {});
 }
 

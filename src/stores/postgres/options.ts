@@ -1,6 +1,17 @@
+/** What the application may set, what tests may hook into, the defaults, and the check of settings. */
+
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { Folds } from "../../states.ts";
-import type { Most } from "../cache.ts";
+import type { CacheLimit } from "../cache.ts";
 import type { Projection } from "../store.ts";
+
+export function isDatabaseUrl(text: string): boolean {
+  try {
+    return ["postgres:", "postgresql:"].includes(new URL(text).protocol);
+  } catch {
+    return false;
+  }
+}
 
 /** What whoever opens the store may set. */
 export type PostgresSettings = {
@@ -42,14 +53,14 @@ export type PostgresOptions = PostgresSettings & {
   readonly random: (bytes: number) => Uint8Array;
   /** Instead of the database's own time; for tests. */
   readonly clock?: { now(): number };
-  readonly mostHeads?: Most;
+  readonly mostHeads?: CacheLimit;
   readonly hooks?: PostgresHooks;
 };
 
-export type Resolved = PostgresOptions &
+export type ResolvedOptions = PostgresOptions &
   Required<Pick<PostgresOptions, "schema" | "role" | "connections" | "leaseMs" | "busyMs" | "mode">>;
 
-export function resolved(options: PostgresOptions): Resolved {
+export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   return {
     schema: "holdpoint",
     role: "holdpoint_worker",
@@ -60,3 +71,47 @@ export function resolved(options: PostgresOptions): Resolved {
     ...options,
   };
 }
+
+type Rule = readonly [isRight: (value: unknown) => boolean, what: string];
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** PostgreSQL cuts longer names off, and two would become one. */
+const isName: Rule = [
+  (value) => isText(value) && Buffer.byteLength(value) <= 63 && !value.includes("\0"),
+  "is a name of at most 63 bytes",
+];
+
+const isCount = (least: number, most: number): Rule => [
+  (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+  `is a whole number from ${least} to ${most}`,
+];
+
+const SETTINGS: Readonly<Record<string, Rule>> = {
+  database: [
+    (value) => isText(value) && isDatabaseUrl(value),
+    "is an address such as postgres://user@host/database",
+  ],
+  schema: isName,
+  role: isName,
+  applicationName: isName,
+  connections: isCount(2, 1_000),
+  leaseMs: isCount(1_000, 3_600_000),
+  busyMs: isCount(1, 3_600_000),
+  mode: [(value) => value === "read-write" || value === "existing", "is read-write or existing"],
+};
+
+/** No value is repeated: the address may hold a password. */
+export function checkPostgresSettings(settings: unknown): void {
+  if (typeof settings !== "object" || settings === null)
+    throw invalidSetting("What openPostgres() takes is an object.");
+  const given = new Map<string, unknown>(Object.entries(settings));
+  if (!given.has("database")) throw invalidSetting('The setting "database" is needed.');
+  for (const [name, value] of given) {
+    const rule = SETTINGS[name];
+    if (rule === undefined) throw invalidSetting(`There is no setting "${name}".`);
+    if (value !== undefined && !rule[0](value)) throw invalidSetting(`The setting "${name}" ${rule[1]}.`);
+  }
+}
+
+const invalidSetting = (what: string): HoldpointError => new HoldpointError("invalid_input", what);

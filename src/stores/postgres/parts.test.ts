@@ -2,19 +2,17 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { actionStream, budgetStream } from "../../kernel/stream.ts";
-
-import { createQueues } from "./group-commit.ts";
-import { createHabits } from "./habits.ts";
-import { lockOf, ordered } from "./locks.ts";
-import type { Member } from "./member.ts";
-import { isLost, isPassing, translated } from "./postgres-errors.ts";
-import { refuseUnsuitable, silentMs, statementMs } from "./server-settings.ts";
-import { fromText, keyOf, toText, wholeOf } from "./text-key.ts";
+import { idleTimeoutMs, refuseUnsuitable, statementMs } from "./connect.ts";
+import { decodeText, encodeText, fullTextOfKey, indexKey } from "./encode.ts";
+import { isConnectionLost, isTransient, translatePostgresError } from "./errors.ts";
+import { type BatchMember, createQueues } from "./group-commit.ts";
+import { createLockPrediction, lockOf, orderLocks } from "./locks.ts";
 
 const sqlError = (code: string): Error => Object.assign(new Error("from the server"), { code });
+
 const patience = { random: (bytes: number) => new Uint8Array(bytes), busyMs: 1_000 };
 
-function memberOf(tenant: string, answer: () => void): Member {
+function memberOf(tenant: string, answer: () => void): BatchMember {
   const fixed = { tenant, decide: () => ({ kind: "commit", append: [], result: null }) as const };
   const counts = { rounds: 0, tries: 0, alone: false, writes: false };
   return { ...fixed, ...counts, needs: {}, deadline: performance.now() + 1_000, answer, refuse: assert.fail };
@@ -23,11 +21,11 @@ function memberOf(tenant: string, answer: () => void): Member {
 describe("parts of the PostgreSQL store", () => {
   test("texts with any sign come back, and no two have one key", () => {
     const odd = ["plain", "a\\0b", "a\0b", "a\\\\0b", "\\hx", "\0", "\\", "é\u{1f600}", "x".repeat(5_000)];
-    for (const text of odd) assert.equal(fromText(toText(text)), text);
-    assert.equal(new Set(odd.map(keyOf)).size, odd.length);
-    for (const text of odd) assert.ok(Buffer.byteLength(keyOf(text)) <= 1_000);
+    for (const text of odd) assert.equal(decodeText(encodeText(text)), text);
+    assert.equal(new Set(odd.map(indexKey)).size, odd.length);
+    for (const text of odd) assert.ok(Buffer.byteLength(indexKey(text)) <= 1_000);
     assert.deepEqual(
-      odd.map((text) => wholeOf(text, keyOf(text)) !== null),
+      odd.map((text) => fullTextOfKey(text, indexKey(text)) !== null),
       odd.map((text) => text.length > 1_000),
     );
   });
@@ -35,9 +33,9 @@ describe("parts of the PostgreSQL store", () => {
   test("locks are in one order, each once, in the stronger mode; kinds, tenants and stores differ", () => {
     const space = { seed: 7 };
     const of = (name: string, write: boolean) => ({ ...lockOf(space, "stream", 1, name), write });
-    const all = ordered([of("b", false), of("a", false), of("b", true), of("c", false), of("a", false)]);
+    const all = orderLocks([of("b", false), of("a", false), of("b", true), of("c", false), of("a", false)]);
     assert.equal(all.length, 3);
-    assert.deepEqual(all, ordered([...all].reverse()));
+    assert.deepEqual(all, orderLocks([...all].reverse()));
     assert.equal(all.filter(({ write }) => write).length, 1);
     const kinds = [
       lockOf(space, "stream", 1, "a"),
@@ -77,28 +75,28 @@ describe("parts of the PostgreSQL store", () => {
       "99999": "store_unavailable",
     };
     for (const [state, code] of Object.entries(codes)) {
-      const error = translated(sqlError(state));
+      const error = translatePostgresError(sqlError(state));
       assert.ok(isHoldpointError(error), state);
       assert.equal(error.code, code, state);
     }
     const mistake = new TypeError("a mistake");
-    assert.equal(translated(mistake), mistake);
+    assert.equal(translatePostgresError(mistake), mistake);
   });
 
   test("only what passes is waited for, and only a lost line leaves a commit open", () => {
     for (const code of ["ECONNREFUSED", "57P01", "57P03", "08006", "25P03"])
-      assert.ok(isLost(sqlError(code)), code);
-    assert.ok(isLost(new Error("Connection terminated unexpectedly")));
+      assert.ok(isConnectionLost(sqlError(code)), code);
+    assert.ok(isConnectionLost(new Error("Connection terminated unexpectedly")));
     for (const code of ["40001", "40P01", "55P03", "53300"]) {
-      assert.ok(isPassing(sqlError(code)), code);
-      assert.ok(!isLost(sqlError(code)), code);
+      assert.ok(isTransient(sqlError(code)), code);
+      assert.ok(!isConnectionLost(sqlError(code)), code);
     }
-    for (const code of ["53100", "23505", "42501", "28P01"]) assert.ok(!isPassing(sqlError(code)), code);
+    for (const code of ["53100", "23505", "42501", "28P01"]) assert.ok(!isTransient(sqlError(code)), code);
   });
 
   test("a line is not cut before the server's own time-outs would have answered", () => {
     for (const busyMs of [1, 15_000, 3_600_000])
-      assert.ok(silentMs({ busyMs }) > statementMs(busyMs) + 1_000, String(busyMs));
+      assert.ok(idleTimeoutMs({ busyMs }) > statementMs(busyMs) + 1_000, String(busyMs));
   });
 
   test("a server that does not keep what it acknowledges is refused", () => {
@@ -112,7 +110,7 @@ describe("parts of the PostgreSQL store", () => {
   });
 
   test("what is asked for in a second round again and again is taken along, what only one asks for is not", () => {
-    const habits = createHabits();
+    const habits = createLockPrediction();
     const asked = { read: [actionStream("switch")], write: [budgetStream("all")] };
     habits.learn(4, [asked, asked, { write: [actionStream("rare")] }]);
     assert.deepEqual(habits.usual(), { write: [], read: [] });

@@ -5,11 +5,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { limitBudget, reserve } from "../../core/budget.ts";
 import { actionStream, budgetStream } from "../../kernel/stream.ts";
-import { commit, count, counted, START, TENANT, times } from "../../testing/store-contract/bench.ts";
-import { checkChain } from "../../testing/store-contract/chain.ts";
+import {
+  commitResult,
+  count,
+  countedEvent,
+  START,
+  TENANT,
+  times,
+} from "../../testing/store-contract/fixture.ts";
+import { checkChain } from "../../testing/store-contract/journal.ts";
 
 const bench = postgresBench();
+
 const budget = budgetStream("all");
+
 const usd = (micros: bigint) => ({ currency: "USD", micros });
 
 describe("processes on one PostgreSQL store", { concurrency: false }, () => {
@@ -43,7 +52,11 @@ describe("processes on one PostgreSQL store", { concurrency: false }, () => {
     const both = (index: number) => {
       const own = actionStream(`act-${index}`);
       return stores[index % 3]?.transact(TENANT, { write: [own, hot], names: [`n-${index}`] }, () =>
-        commit(null, { stream: own, events: [counted()] }, { stream: hot, events: [counted()] }),
+        commitResult(
+          null,
+          { stream: own, events: [countedEvent()] },
+          { stream: hot, events: [countedEvent()] },
+        ),
       );
     };
     await Promise.all(times(150, both));
@@ -62,7 +75,7 @@ describe("processes on one PostgreSQL store", { concurrency: false }, () => {
     const { open } = bench(t);
     const stores = await Promise.all(times(3, () => open()));
     await stores[0]?.transact(TENANT, { write: [budget] }, () =>
-      commit(null, { stream: budget, events: limitBudget(usd(1_000n), "test") }),
+      commitResult(null, { stream: budget, events: limitBudget(usd(1_000n), "test") }),
     );
     const admitted = await Promise.all(
       times(300, (index) => {
@@ -71,7 +84,7 @@ describe("processes on one PostgreSQL store", { concurrency: false }, () => {
           const needs = sight.missing({ write: [budget] });
           if (needs !== undefined) return { kind: "need", needs };
           const { admitted: isIn, events } = reserve(sight.state(budget), `eff-${index}`, usd(7n));
-          return commit(isIn, { stream: own, events: [counted()] }, { stream: budget, events });
+          return commitResult(isIn, { stream: own, events: [countedEvent()] }, { stream: budget, events });
         });
       }),
     );
@@ -121,7 +134,8 @@ describe("processes on one PostgreSQL store", { concurrency: false }, () => {
   test("time is the database's, not that of the process", async (t) => {
     const { open, sql } = bench(t);
     const store = await open();
-    const now = () => store.transact(TENANT, { write: [actionStream("one")] }, (sight) => commit(sight.now));
+    const now = () =>
+      store.transact(TENANT, { write: [actionStream("one")] }, (sight) => commitResult(sight.now));
     const client = await sql();
     const read = async () =>
       Number(

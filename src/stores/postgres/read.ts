@@ -1,10 +1,30 @@
-/** Reading the journal. Order is that of transactions; what is not settled yet is not in it. */
-import type { JournalEntry } from "../store.ts";
-import { type Ask, hexAt, numberAt, textAt } from "./ask.ts";
-import type { Row } from "./pipeline.ts";
-import { keyOf } from "./text-key.ts";
+/**
+ * Reading the journal in the order of transactions, without what is not settled yet, and its seals: what changed, signed
+ * by one process at a time under a lock, over what is settled.
+ */
 
-export type Reads = {
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
+import { checkSeal, draftSeal, type LastSeal } from "../seals.ts";
+import type { JournalEntry } from "../store.ts";
+import type { Client } from "./driver.ts";
+import { decodeText, encodeHalves, indexKey } from "./encode.ts";
+import { retryWhileUnavailable } from "./errors.ts";
+import { type LockSpace, lockOf } from "./locks.ts";
+import {
+  BEGIN,
+  COMMIT,
+  DATABASE_NOW,
+  hexColumn,
+  numberColumn,
+  type QueryRunner,
+  type ResultRow,
+  ROLLBACK,
+  sendPipeline,
+  textColumn,
+} from "./query.ts";
+
+export type PostgresReads = {
   stream(
     tid: number,
     name: string,
@@ -15,15 +35,16 @@ export type Reads = {
 };
 
 const PAGE = 256;
+
 const COLUMNS = "e.position, e.header, e.hash, e.salt, e.body";
 
 /** No transaction that still runs, or begins later, has a position before this. */
-export const horizonOf = (schema: string): string =>
+const settledHorizon = (schema: string): string =>
   `(SELECT value::int8 FROM ${schema}.hp_meta WHERE key = 'base') +
     pg_snapshot_xmin(pg_current_snapshot())::text::int8 * 16384`;
 
-export function prepareReads({ ask }: Ask, schema: string): Reads {
-  const horizon = horizonOf(schema);
+export function preparePostgresReads({ ask }: QueryRunner, schema: string): PostgresReads {
+  const horizon = settledHorizon(schema);
   const stream = {
     name: "hp_stream",
     text: `SELECT ${COLUMNS}, e.seq FROM ${schema}.hp_entries e
@@ -42,7 +63,7 @@ export function prepareReads({ ask }: Ask, schema: string): Reads {
   return {
     stream: (tid, name, { fromSeq, limit }) =>
       paged(fromSeq - 1, limit, async (after, many) => {
-        const [rows = []] = await ask(tid, { statement: stream, values: [tid, keyOf(name), after, many] });
+        const [rows = []] = await ask(tid, { statement: stream, values: [tid, indexKey(name), after, many] });
         return rows;
       }),
     log: (tid, after, limit) =>
@@ -52,7 +73,7 @@ export function prepareReads({ ask }: Ask, schema: string): Reads {
       }),
     async position() {
       const [rows] = await ask("ids", { statement: position });
-      return numberAt(rows?.[0], 0);
+      return numberColumn(rows?.[0], 0);
     },
   };
 }
@@ -61,7 +82,7 @@ export function prepareReads({ ask }: Ask, schema: string): Reads {
 async function paged(
   start: number,
   limit: number,
-  page: (after: number, many: number) => Promise<readonly Row[]>,
+  page: (after: number, many: number) => Promise<readonly ResultRow[]>,
 ): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   for (let after = start; ; ) {
@@ -69,16 +90,199 @@ async function paged(
     const rows = wanted > 0 ? await page(after, wanted) : [];
     for (const row of rows) entries.push(journalEntry(row));
     if (rows.length < PAGE) return entries;
-    after = numberAt(rows.at(-1), 5);
+    after = numberColumn(rows.at(-1), 5);
   }
 }
 
-function journalEntry(row: Row): JournalEntry {
+function journalEntry(row: ResultRow): JournalEntry {
   return {
-    position: numberAt(row, 0),
-    header: textAt(row, 1),
-    hash: hexAt(row, 2),
-    salt: row[3] === null ? null : hexAt(row, 3),
+    position: numberColumn(row, 0),
+    header: textColumn(row, 1),
+    hash: hexColumn(row, 2),
+    salt: row[3] === null ? null : hexColumn(row, 3),
     body: row[4] ?? null,
   };
 }
+
+type Sign = (draft: SealDraft) => Seal;
+
+type PostgresSealing = { readonly tid: number; readonly tenant: string };
+
+/** With what an earlier try signed. */
+type SealAttempt = PostgresSealing & { signed: Seal | undefined };
+
+export type PostgresSeals = {
+  seal(sealing: PostgresSealing, sign: Sign): Promise<Seal | undefined>;
+  list(tid: number, after: number): Promise<readonly Seal[]>;
+  over(tid: number, position: number | "last"): Promise<Seal | undefined>;
+};
+
+type SealParts = {
+  readonly schema: string;
+  readonly space: LockSpace;
+  readonly clock?: { now(): number };
+};
+
+/** What was committed before the call is sealed unless a transaction of somebody else stays open for longer. */
+const SETTLE_MS = 1_000;
+
+export function preparePostgresSeals(asking: QueryRunner, place: SealParts): PostgresSeals {
+  const { ask } = asking;
+  const { schema } = place;
+  const columns = "SELECT n, jws, leaves FROM";
+  const list = {
+    name: "hp_seals",
+    text: `${columns} ${schema}.hp_seals WHERE tid = $1 AND n > $2 ORDER BY n`,
+  };
+  const over = {
+    name: "hp_seal_over",
+    text: `${columns} ${schema}.hp_seals WHERE tid = $1 AND position >= $2 ORDER BY position LIMIT 1`,
+  };
+  const newest = {
+    name: "hp_last_seal",
+    text: `${columns} ${schema}.hp_seals WHERE tid = $1 ORDER BY n DESC LIMIT 1`,
+  };
+  const statements = sealStatements(schema);
+  return {
+    async seal(sealing, sign) {
+      await waitUntilSettled(asking, sealing.tid, statements.unsettled);
+      const attempt: SealAttempt = { ...sealing, signed: undefined };
+      return retryWhileUnavailable(asking.patience, () =>
+        asking.connections.use((client) => sealOnce({ asking, place, statements, client }, attempt, sign)),
+      );
+    },
+    async list(tid, after) {
+      const [rows = []] = await ask(tid, { statement: list, values: [tid, after] });
+      return rows.map(sealFromRow);
+    },
+    async over(tid, position) {
+      const last = { statement: newest, values: [tid] };
+      const [rows] = await ask(
+        tid,
+        position === "last" ? last : { statement: over, values: [tid, position] },
+      );
+      return rows?.[0] && sealFromRow(rows[0]);
+    },
+  };
+}
+
+function sealStatements(schema: string) {
+  const horizon = `(SELECT ${settledHorizon(schema)})`;
+  const span = `FROM ${schema}.hp_entries e WHERE e.tid = $1 AND e.position > $2 AND e.position < $3`;
+  return {
+    unsettled: {
+      name: "hp_unsettled",
+      text: `SELECT 1 FROM ${schema}.hp_entries e WHERE e.tid = $1 AND e.position >= ${horizon} LIMIT 1`,
+    },
+    lock: { name: "hp_seal_lock", text: "SELECT pg_advisory_xact_lock(k) FROM unnest($1::int8[]) k" },
+    last: {
+      name: "hp_sealed",
+      text: `SELECT n, at, position, entries, jws FROM ${schema}.hp_seals WHERE tid = $1 ORDER BY n DESC LIMIT 1`,
+    },
+    now: {
+      name: "hp_seal_now",
+      text: `SELECT ${DATABASE_NOW}, ${horizon}, (SELECT value FROM ${schema}.hp_meta WHERE key = 'incarnation')`,
+    },
+    span: { name: "hp_seal_span", text: `SELECT count(*), max(e.position) ${span}` },
+    leaves: {
+      name: "hp_seal_leaves",
+      text: `SELECT (SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = m.sid), m.seq, m.hash
+        FROM (SELECT DISTINCT ON (e.sid) e.sid, e.seq, e.hash ${span} ORDER BY e.sid, e.seq DESC) m`,
+    },
+    insert: {
+      name: "hp_seal",
+      text: `INSERT INTO ${schema}.hp_seals (tid, n, at, position, entries, jws, leaves) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    },
+  };
+}
+
+async function waitUntilSettled(
+  { ask }: QueryRunner,
+  tid: number,
+  statement: { name: string; text: string },
+): Promise<void> {
+  const until = performance.now() + SETTLE_MS;
+  for (let pause = 1; performance.now() < until; pause = Math.min(50, pause * 2)) {
+    const [rows] = await ask(tid, { statement, values: [tid] });
+    if (rows?.length === 0) return;
+    await sleep(pause);
+  }
+}
+
+type SealWork = {
+  readonly asking: QueryRunner;
+  readonly place: SealParts;
+  readonly statements: ReturnType<typeof sealStatements>;
+  readonly client: Client;
+};
+
+/** A lost connection is tried again: if what was signed then is the last seal now, it was kept after all. */
+async function sealOnce(work: SealWork, sealing: SealAttempt, sign: Sign): Promise<Seal | undefined> {
+  const { asking, statements, client, place } = work;
+  const { tid } = sealing;
+  const lock = lockOf(place.space, "work", tid, "seal");
+  const [, , , last = [], now = []] = await sendPipeline(client, [
+    { statement: BEGIN },
+    asking.enter(tid),
+    { statement: statements.lock, values: [encodeHalves([lock])] },
+    { statement: statements.last, values: [tid] },
+    { statement: statements.now },
+  ]);
+  const before = lastSealFromRow(last[0]);
+  if (sealing.signed !== undefined && before?.jws === sealing.signed.jws) {
+    await sendPipeline(client, [{ statement: ROLLBACK }]);
+    return sealing.signed;
+  }
+  const values = [tid, before?.position ?? 0, numberColumn(now[0], 1)];
+  const [span = [], leaves = []] = await sendPipeline(client, [
+    { statement: statements.span, values },
+    { statement: statements.leaves, values },
+  ]);
+  if (numberColumn(span[0], 0) === 0) {
+    await sendPipeline(client, [{ statement: ROLLBACK }]);
+    return undefined;
+  }
+  const draft = draftSeal({
+    tenant: sealing.tenant,
+    incarnation: textColumn(now[0], 2),
+    now: place.clock?.now() ?? numberColumn(now[0], 0),
+    last: before,
+    position: numberColumn(span[0], 1),
+    entries: numberColumn(span[0], 0),
+    leaves: leaves.map(leafFromRow),
+  });
+  const seal = checkSeal(draft, sign(draft));
+  sealing.signed = seal;
+  const { n, at, position, entries } = draft;
+  await sendPipeline(client, [
+    {
+      statement: statements.insert,
+      values: [tid, n, at, position, entries, seal.jws, JSON.stringify(seal.leaves)],
+    },
+    { statement: COMMIT },
+  ]);
+  return seal;
+}
+
+function lastSealFromRow(row: ResultRow | undefined): LastSeal | undefined {
+  if (row === undefined) return undefined;
+  return {
+    n: numberColumn(row, 0),
+    at: numberColumn(row, 1),
+    position: numberColumn(row, 2),
+    entries: numberColumn(row, 3),
+    jws: textColumn(row, 4),
+  };
+}
+
+const leafFromRow = (row: ResultRow) => ({
+  stream: decodeText(textColumn(row, 0)),
+  seq: numberColumn(row, 1),
+  hash: hexColumn(row, 2),
+});
+
+const sealFromRow = (row: ResultRow): Seal => ({
+  n: numberColumn(row, 0),
+  jws: textColumn(row, 1),
+  leaves: JSON.parse(textColumn(row, 2)),
+});

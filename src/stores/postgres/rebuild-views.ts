@@ -1,53 +1,136 @@
 /**
- * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the place: after a
- * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already:
- * a page holds its streams still.
+ * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the position: after
+ * a crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right
+ * already: a page holds its streams still.
  */
+
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
-
 import { emptyHead, foldEntry, type Head } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
-import { hexAt, numberAt, textAt } from "./ask.ts";
+import type { Projections } from "../views.ts";
 import type { Client } from "./driver.ts";
-import { booleans, halves, longs } from "./encode.ts";
-import { BEGIN, COMMIT, ROLLBACK } from "./ground.ts";
-import type { Journal } from "./journal.ts";
-import { lockOf, ordered } from "./locks.ts";
-import { patiently } from "./patience.ts";
-import { type Row, type Step, send } from "./pipeline.ts";
-import { rebuildStatements } from "./rebuild-statements.ts";
-import { fromText } from "./text-key.ts";
+import {
+  decodeText,
+  encodeBooleans,
+  encodeHalves,
+  encodeIntegers,
+  encodeLongs,
+  encodeTexts,
+} from "./encode.ts";
+import { retryWhileUnavailable } from "./errors.ts";
+import type { PostgresJournal } from "./journal.ts";
+import { lockOf, orderLocks } from "./locks.ts";
+import { postgresViewTable } from "./migrations.ts";
+import {
+  BEGIN,
+  COMMIT,
+  hexColumn,
+  numberColumn,
+  type ParameterValue,
+  type QueryStep,
+  type ResultRow,
+  ROLLBACK,
+  sendPipeline,
+  textColumn,
+} from "./query.ts";
+
+/** What another version has built, or is building, is its own affair. */
+const isOurs = (first: number): string =>
+  `(view, version) IN (SELECT * FROM unnest($${first}::text[], $${first + 1}::int4[]))`;
+
+function rebuildStatements(schema: string, projections: Projections) {
+  const ours = encodeTexts(projections.all.map(({ view }) => view));
+  const versions = encodeIntegers(projections.all.map(({ version }) => version));
+  const step = (name: string, text: string, ...values: readonly ParameterValue[]): QueryStep => ({
+    statement: { name: `hp_rebuild_${name}`, text },
+    values,
+  });
+  return {
+    lock: {
+      name: "hp_rebuild_lock",
+      text: `SELECT count(*) FROM (SELECT CASE WHEN write THEN pg_advisory_xact_lock(key) END
+        FROM unnest($1::int8[], $2::bool[]) l (key, write) OFFSET 0) taken`,
+    },
+    /** Whoever writes older rows looks at the views again, and says so. */
+    mark: () => [
+      step(
+        "mark",
+        `UPDATE ${schema}.hp_views SET built = 0, stale = false WHERE ${isOurs(1)}`,
+        ours,
+        versions,
+      ),
+      step("moved", `UPDATE ${schema}.hp_meta SET value = (value::int8 + 1)::text WHERE key = 'layout'`),
+    ],
+    place: () =>
+      step("place", `SELECT min(built) FROM ${schema}.hp_views WHERE ${isOurs(1)}`, ours, versions),
+    total: () => step("total", `SELECT count(*) FROM ${schema}.hp_streams`),
+    tenants: () => step("tenants", `SELECT tid FROM ${schema}.hp_tenants`),
+    removeStrangers: () =>
+      projections.all.map(({ view, kind }) =>
+        step(
+          `strangers_${view}`,
+          `DELETE FROM ${schema}.${postgresViewTable(view)} v WHERE NOT EXISTS
+            (SELECT 1 FROM ${schema}.hp_streams s WHERE s.sid = v.sid AND starts_with(coalesce(s.whole, s.key), $1))`,
+          `${kind}/`,
+        ),
+      ),
+    page: (after: number, many: number) =>
+      step(
+        "page",
+        `SELECT sid, tid, coalesce(whole, key) FROM ${schema}.hp_streams WHERE sid > $1 ORDER BY sid LIMIT $2`,
+        after,
+        many,
+      ),
+    entries: (sids: Buffer) =>
+      step(
+        "entries",
+        `SELECT e.sid, e.header, e.hash, e.body FROM unnest($1::int8[]) w (sid)
+          CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid OFFSET 0) e
+          ORDER BY e.sid, e.seq`,
+        sids,
+      ),
+    advance: (before: number, after: number | null) =>
+      step(
+        "advance",
+        `UPDATE ${schema}.hp_views SET built = $2 WHERE built = $1 AND ${isOurs(3)}`,
+        ...[before, after, ours, versions],
+      ),
+  };
+}
 
 const PAGE = 100;
 
 type Progress = (done: number, total: number) => void;
 
-export async function rebuildViews(journal: Journal, progress: Progress): Promise<Rebuilt> {
+export async function rebuildPostgresViews(journal: PostgresJournal, progress: Progress): Promise<Rebuilt> {
   const statements = rebuildStatements(journal.schema, journal.projections);
   await journal.ask("ids", ...statements.mark());
   await removeStrangers(journal, statements);
-  return goOn(journal, progress);
+  return resumePostgresRebuild(journal, progress);
 }
 
 type Statements = ReturnType<typeof rebuildStatements>;
 
 /** Rows of streams that are not of the view's kind: a projection may have changed it. */
-async function removeStrangers(journal: Journal, statements: Statements): Promise<void> {
+async function removeStrangers(journal: PostgresJournal, statements: Statements): Promise<void> {
   const [tids = []] = await journal.ask("ids", statements.tenants());
-  for (const row of tids) await journal.ask(numberAt(row, 0), ...statements.removeStrangers());
+  for (const row of tids) await journal.ask(numberColumn(row, 0), ...statements.removeStrangers());
 }
 
 /** Builds what is marked as not built. */
-export async function goOn(journal: Journal, progress: Progress = () => {}): Promise<Rebuilt> {
+export async function resumePostgresRebuild(
+  journal: PostgresJournal,
+  progress: Progress = () => {},
+): Promise<Rebuilt> {
   const statements = rebuildStatements(journal.schema, journal.projections);
   const [place, total] = await journal.ask("ids", statements.place(), statements.total());
   if (place?.[0]?.[0] == null) return { streams: 0, left: 0 };
-  const many = numberAt(total?.[0], 0);
+  const many = numberColumn(total?.[0], 0);
   let done = 0;
   let left = 0;
   for (;;) {
-    const page = await patiently(journal.patience, () =>
+    const page = await retryWhileUnavailable(journal.patience, () =>
       journal.connections.use((client) => buildPage(journal, statements, client)),
     );
     if (page === undefined) return { streams: done, left };
@@ -67,75 +150,75 @@ type Stream = {
 
 /** undefined: all is built. */
 async function buildPage(
-  journal: Journal,
+  journal: PostgresJournal,
   statements: Statements,
   client: Client,
 ): Promise<Rebuilt | undefined> {
-  const lock = halves([lockOf(journal.space, "work", 0, "rebuild")]);
-  const [, , , place] = await send(client, [
+  const lock = encodeHalves([lockOf(journal.space, "work", 0, "rebuild")]);
+  const [, , , place] = await sendPipeline(client, [
     { statement: BEGIN },
     journal.enter("ids"),
-    { statement: statements.lock, values: [lock, booleans([true])] },
+    { statement: statements.lock, values: [lock, encodeBooleans([true])] },
     statements.place(),
   ]);
   if (place?.[0]?.[0] == null) {
-    await send(client, [{ statement: ROLLBACK }]);
+    await sendPipeline(client, [{ statement: ROLLBACK }]);
     return undefined;
   }
-  const before = numberAt(place[0], 0);
-  const [rows = []] = await send(client, [statements.page(before, PAGE)]);
+  const before = numberColumn(place[0], 0);
+  const [rows = []] = await sendPipeline(client, [statements.page(before, PAGE)]);
   const streams = rows.map(streamOf);
   const left = await buildStreams(journal, statements, client, streams);
   const last = rows.length < PAGE ? null : (streams.at(-1)?.sid ?? null);
-  await send(client, [statements.advance(before, last), { statement: COMMIT }]);
+  await sendPipeline(client, [statements.advance(before, last), { statement: COMMIT }]);
   return { streams: streams.length, left };
 }
 
-function streamOf(row: Row): Stream {
-  const name = fromText(textAt(row, 2));
-  return { sid: numberAt(row, 0), tid: numberAt(row, 1), name, stream: findStreamRef(name) };
+function streamOf(row: ResultRow): Stream {
+  const name = decodeText(textColumn(row, 2));
+  return { sid: numberColumn(row, 0), tid: numberColumn(row, 1), name, stream: findStreamRef(name) };
 }
 
 async function buildStreams(
-  journal: Journal,
+  journal: PostgresJournal,
   statements: Statements,
   client: Client,
   streams: readonly Stream[],
 ): Promise<number> {
   if (streams.length === 0) return 0;
-  const locks = ordered(
+  const locks = orderLocks(
     streams.map(({ tid, name }) => ({ ...lockOf(journal.space, "stream", tid, name), write: true })),
   );
-  await send(client, [
-    { statement: statements.lock, values: [halves(locks), booleans(locks.map(() => true))] },
+  await sendPipeline(client, [
+    { statement: statements.lock, values: [encodeHalves(locks), encodeBooleans(locks.map(() => true))] },
   ]);
   let left = 0;
   for (const [tid, own] of Map.groupBy(streams, (one) => one.tid)) {
-    const [, rows = []] = await send(client, [
+    const [, rows = []] = await sendPipeline(client, [
       journal.enter(tid),
-      statements.entries(longs(own.map(({ sid }) => sid))),
+      statements.entries(encodeLongs(own.map(({ sid }) => sid))),
     ]);
-    const bySid = Map.groupBy(rows, (row) => numberAt(row, 0));
+    const bySid = Map.groupBy(rows, (row) => numberColumn(row, 0));
     const built = own.map((one) => rowsOf(journal, one, bySid.get(one.sid) ?? []));
     left += built.filter((made) => made === undefined).length;
-    const steps: readonly Step[] = journal.views.write(
+    const steps: readonly QueryStep[] = journal.views.write(
       tid,
       built.flatMap((made) => made ?? []),
     );
-    await send(client, [...steps, journal.enter("ids")]);
+    await sendPipeline(client, [...steps, journal.enter("ids")]);
   }
   return left;
 }
 
 /** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
-function rowsOf(journal: Journal, { sid, stream }: Stream, rows: readonly Row[]) {
+function rowsOf(journal: PostgresJournal, { sid, stream }: Stream, rows: readonly ResultRow[]) {
   if (stream === undefined) return undefined;
   try {
     let head: Head = emptyHead(journal.folds, stream.kind);
     for (const row of rows)
       head = foldEntry(journal.folds, stream.kind, head, {
-        header: textAt(row, 1),
-        hash: hexAt(row, 2),
+        header: textColumn(row, 1),
+        hash: hexColumn(row, 2),
         salt: null,
         body: row[3] ?? null,
       });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { count, TENANT } from "../../testing/store-contract/bench.ts";
+import { count, TENANT } from "../../testing/store-contract/fixture.ts";
 
 const bench = postgresBench();
 

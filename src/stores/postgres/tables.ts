@@ -7,9 +7,10 @@
  *     tenants: who there is and which streams moved. It reads no entry, name, view, secret or artifact.
  * T3. Entries can be added and read. The role has no right to change or delete one.
  */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const TENANT = "tid = (SELECT nullif(current_setting('holdpoint.tenant', true), '')::int4)";
+
 const IDS = "(SELECT current_setting('holdpoint.reach', true)) = 'ids'";
 
 /** A table, its rights, and whether its rows are of a tenant; `ids`: readable over all tenants (T2). */
@@ -33,7 +34,7 @@ const TABLES: readonly Table[] = [
 /** So many numbers of streams are taken at once. */
 export const STREAM_NUMBERS = 64;
 
-type Place = { readonly schema: string; readonly role: string };
+type TableOwner = { readonly schema: string; readonly role: string };
 
 /**
  * Streams have integer keys. A head row is changed in place with every entry, and needs room on its page. Where an index
@@ -78,7 +79,7 @@ CREATE TABLE ${schema}.hp_secrets (
 );
 `;
 
-export function firstLayout({ schema, role }: Place): string {
+export function firstLayout({ schema, role }: TableOwner): string {
   return [
     CREATE(schema),
     `INSERT INTO ${schema}.hp_meta (key, value) VALUES ('base', '0');`,
@@ -89,7 +90,7 @@ export function firstLayout({ schema, role }: Place): string {
 }
 
 /** A view's table. `leased`: until when a row that was claimed belongs to whoever claimed it. */
-export function viewLayout({ schema, role }: Place, table: string): string {
+export function viewLayout({ schema, role }: TableOwner, table: string): string {
   return `
 CREATE TABLE IF NOT EXISTS ${schema}.${table} (
   sid int8 PRIMARY KEY, tid int4 NOT NULL, bucket text COLLATE "C" NOT NULL, at int8 NOT NULL, due int8, leased int8,
@@ -102,7 +103,7 @@ DROP POLICY IF EXISTS hp_tenant ON ${schema}.${table};
 ${guarded({ schema, role }, { name: table, rights: "SELECT, INSERT, UPDATE, DELETE", rows: "tenant" })}`;
 }
 
-function guarded({ schema, role }: Place, { name, rights, rows }: Table): string {
+function guarded({ schema, role }: TableOwner, { name, rights, rows }: Table): string {
   const table = `${schema}.${name}`;
   const grant = `REVOKE ALL ON ${table} FROM PUBLIC; GRANT ${rights} ON ${table} TO ${role};`;
   if (rows === undefined) return grant;

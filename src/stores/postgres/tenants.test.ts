@@ -4,11 +4,11 @@ import type pg from "pg";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { actionStream } from "../../kernel/stream.ts";
-
-import { commit, counted, times } from "../../testing/store-contract/bench.ts";
+import { commitResult, countedEvent, times } from "../../testing/store-contract/fixture.ts";
 import type { Store } from "../store.ts";
 
 const one = actionStream("one");
+
 const bench = postgresBench();
 
 /** Writes a row into every table of a tenant. */
@@ -16,14 +16,14 @@ async function fill(store: Store, tenant: string): Promise<void> {
   const bytes = Buffer.from(`bytes of ${tenant}`);
   await store.transact(tenant, { write: [one], names: ["n"] }, () => ({
     kind: "commit",
-    append: [{ stream: one, events: times(201, () => counted({ due: 1 })) }],
+    append: [{ stream: one, events: times(201, () => countedEvent({ due: 1 })) }],
     names: [{ name: "n", stream: one }],
     artifacts: [{ hash: sha256(bytes), bytes }],
     result: null,
   }));
   const budget = { kind: "budget", id: "b" } as const;
   await store.transact(tenant, { write: [budget] }, () =>
-    commit(null, {
+    commitResult(null, {
       stream: budget,
       events: [{ type: "budget.limited", tv: 1, body: { currency: "USD", micros: "5", by: "t" } }],
     }),

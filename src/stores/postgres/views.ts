@@ -1,13 +1,23 @@
-/** Rows of views: written in the transaction of what they show, listed and counted. */
+/**
+ * Rows of views: written in the transaction of what they show, listed, counted and claimed. A claim hands out each due
+ * row to one caller until its lease is over; where nothing is due, nothing is written.
+ */
+
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
-import { checkQuery } from "../check-query.ts";
-import { isSameRow, type Projections, rowOf } from "../project.ts";
-import type { ViewQuery, ViewRow } from "../store.ts";
-import { type Ask, numberAt, textAt } from "./ask.ts";
-import { longs, texts } from "./encode.ts";
-import type { Row, Statement, Step, Value } from "./pipeline.ts";
-import { fromText, keyOf, toText } from "./text-key.ts";
-import { viewTable } from "./view-tables.ts";
+import type { ViewClaim, ViewQuery, ViewRow } from "../store.ts";
+import { checkViewQuery, isSameRow, type Projections, projectRow } from "../views.ts";
+import { decodeText, encodeLongs, encodeText, encodeTexts, indexKey } from "./encode.ts";
+import { postgresViewTable } from "./migrations.ts";
+import {
+  DATABASE_NOW,
+  numberColumn,
+  type ParameterValue,
+  type QueryRunner,
+  type QueryStep,
+  type ResultRow,
+  type Statement,
+  textColumn,
+} from "./query.ts";
 
 export type PlannedRow = {
   readonly view: string;
@@ -17,32 +27,36 @@ export type PlannedRow = {
   readonly row: Omit<ViewRow, "stream"> | undefined;
 };
 
-export type ViewPlace = Pick<PlannedRow, "sid" | "isNew">;
+type PostgresRowKey = Pick<PlannedRow, "sid" | "isNew">;
 
 /** `before` is absent where a row has to be made in any case. */
-export type ViewStates = { readonly before?: unknown; readonly after: unknown };
+type ViewStates = { readonly before?: unknown; readonly after: unknown };
 
-export type Views = {
+export type PostgresViews = {
   /** Before anything is written: a projection may throw. */
-  project(place: ViewPlace, stream: StreamRef, states: ViewStates): readonly PlannedRow[];
+  project(place: PostgresRowKey, stream: StreamRef, states: ViewStates): readonly PlannedRow[];
   /** At most one row a view and stream. */
-  write(tid: number, rows: readonly PlannedRow[]): readonly Step[];
+  write(tid: number, rows: readonly PlannedRow[]): readonly QueryStep[];
   query(tid: number, query: ViewQuery): Promise<readonly ViewRow[]>;
   /** The step that lists a page from its beginning; its rows are for `viewRow`. */
-  listing(tid: number, query: Omit<ViewQuery, "after">): Step;
+  listing(tid: number, query: Omit<ViewQuery, "after">): QueryStep;
   count(tid: number, view: string, bucket: string): Promise<number>;
 };
 
-export function prepareViews({ ask }: Ask, schema: string, projections: Projections): Views {
+export function preparePostgresViews(
+  { ask }: QueryRunner,
+  schema: string,
+  projections: Projections,
+): PostgresViews {
   const writers = new Map(projections.all.map(({ view }) => [view, writeStatements(schema, view)]));
-  const write = (view: string, tid: number, planned: readonly PlannedRow[]): readonly Step[] => {
+  const write = (view: string, tid: number, planned: readonly PlannedRow[]): readonly QueryStep[] => {
     const statements = writers.get(view);
     if (statements === undefined) return [];
     const gone = planned.flatMap(({ sid, row }) => (row === undefined ? [sid] : []));
-    const fresh = planned.flatMap((one) => (one.isNew ? shownOf(one) : []));
-    const rows = planned.flatMap((one) => (one.isNew ? [] : shownOf(one)));
+    const fresh = planned.flatMap((one) => (one.isNew ? storedRows(one) : []));
+    const rows = planned.flatMap((one) => (one.isNew ? [] : storedRows(one)));
     return [
-      ...(gone.length > 0 ? [{ statement: statements.remove, values: [longs(gone)] }] : []),
+      ...(gone.length > 0 ? [{ statement: statements.remove, values: [encodeLongs(gone)] }] : []),
       ...(fresh.length > 0 ? [{ statement: statements.insert, values: [tid, ...columns(fresh)] }] : []),
       ...(rows.length > 0 ? [{ statement: statements.upsert, values: [tid, ...columns(rows)] }] : []),
     ];
@@ -52,41 +66,45 @@ export function prepareViews({ ask }: Ask, schema: string, projections: Projecti
       projections
         .of(stream.kind)
         .filter((one) => before === undefined || !isSameRow(one, before, after))
-        .map((one) => ({ view: one.view, ...place, row: rowOf(one, stream, after) })),
+        .map((one) => ({ view: one.view, ...place, row: projectRow(one, stream, after) })),
     write: (tid, rows) =>
       [...Map.groupBy(rows, ({ view }) => view)].flatMap(([view, planned]) => write(view, tid, planned)),
     async query(tid, asked) {
       projections.named(asked.view);
-      const cursor = { statement: streamNumber(schema), values: [tid, keyOf(asked.after?.stream ?? "")] };
+      const cursor = { statement: streamNumber(schema), values: [tid, indexKey(asked.after?.stream ?? "")] };
       const [after = []] = asked.after === undefined ? [] : await ask(tid, cursor);
-      checkQuery(asked, () => after.length > 0);
-      const [rows = []] = await ask(tid, queryOf(schema, { ...asked, tid, afterSid: numberAt(after[0], 0) }));
+      checkViewQuery(asked, () => after.length > 0);
+      const [rows = []] = await ask(
+        tid,
+        queryOf(schema, { ...asked, tid, afterSid: numberColumn(after[0], 0) }),
+      );
       return rows.map(viewRow);
     },
     listing(tid, asked) {
       projections.named(asked.view);
-      checkQuery(asked, () => true);
+      checkViewQuery(asked, () => true);
       return queryOf(schema, { ...asked, tid, afterSid: 0 });
     },
     async count(tid, view, bucket) {
       projections.named(view);
-      const table = `${schema}.${viewTable(view)}`;
+      const table = `${schema}.${postgresViewTable(view)}`;
       const text = `SELECT count(*) FROM ${table} WHERE tid = $1 AND bucket = $2`;
       const statement = { name: `hp_count_${view}`, text };
-      const [rows] = await ask(tid, { statement, values: [tid, toText(bucket)] });
-      return numberAt(rows?.[0], 0);
+      const [rows] = await ask(tid, { statement, values: [tid, encodeText(bucket)] });
+      return numberColumn(rows?.[0], 0);
     },
   };
 }
 
-type Shown = Omit<ViewRow, "stream"> & { readonly sid: number };
+type StoredRow = Omit<ViewRow, "stream"> & { readonly sid: number };
 
-const shownOf = ({ sid, row }: PlannedRow): readonly Shown[] => (row === undefined ? [] : [{ sid, ...row }]);
+const storedRows = ({ sid, row }: PlannedRow): readonly StoredRow[] =>
+  row === undefined ? [] : [{ sid, ...row }];
 
-type Writing = { readonly remove: Statement; readonly insert: Statement; readonly upsert: Statement };
+type ViewStatements = { readonly remove: Statement; readonly insert: Statement; readonly upsert: Statement };
 
-function writeStatements(schema: string, view: string): Writing {
-  const table = `${schema}.${viewTable(view)}`;
+function writeStatements(schema: string, view: string): ViewStatements {
+  const table = `${schema}.${postgresViewTable(view)}`;
   const insert = `INSERT INTO ${table} AS v (tid, sid, bucket, at, due, data)
     SELECT $1::int4, r.* FROM unnest($2::int8[], $3::text[], $4::int8[], $5::int8[], $6::text[]) r`;
   return {
@@ -100,13 +118,13 @@ function writeStatements(schema: string, view: string): Writing {
   };
 }
 
-function columns(rows: readonly Shown[]): readonly Value[] {
+function columns(rows: readonly StoredRow[]): readonly ParameterValue[] {
   return [
-    longs(rows.map(({ sid }) => sid)),
-    texts(rows.map(({ bucket }) => toText(bucket))),
-    longs(rows.map(({ at }) => at)),
-    longs(rows.map(({ due }) => due)),
-    texts(rows.map(({ data }) => JSON.stringify(data))),
+    encodeLongs(rows.map(({ sid }) => sid)),
+    encodeTexts(rows.map(({ bucket }) => encodeText(bucket))),
+    encodeLongs(rows.map(({ at }) => at)),
+    encodeLongs(rows.map(({ due }) => due)),
+    encodeTexts(rows.map(({ data }) => JSON.stringify(data))),
   ];
 }
 
@@ -116,37 +134,70 @@ const streamNumber = (schema: string): Statement => ({
 });
 
 /** What a row is shown as; `v` is the view's table. */
-export const shownColumns = (schema: string): string =>
+const shownColumns = (schema: string): string =>
   `(SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = v.sid), v.bucket, v.at, v.due, v.data`;
 
 /** Adding 0 keeps a column's index out of the way: what is due is few rows, found by the index on `due`. */
-function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: number }): Step {
+function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: number }): QueryStep {
   const { tid, bucket, dueBy, after, afterSid, order } = asked;
   const isDue = dueBy != null;
   const at = isDue ? "v.at + 0" : "v.at";
   const [than, direction] = order === "newest" ? ["<", "DESC"] : [">", "ASC"];
   const where = ["v.tid = $1"];
-  const values: Value[] = [tid, asked.limit];
-  const and = (condition: (next: (value: Value) => string) => string) =>
+  const values: ParameterValue[] = [tid, asked.limit];
+  const and = (condition: (next: (value: ParameterValue) => string) => string) =>
     where.push(condition((value) => `$${values.push(value)}`));
-  if (bucket !== undefined) and((next) => `v.bucket = ${next(toText(bucket))}`);
+  if (bucket !== undefined) and((next) => `v.bucket = ${next(encodeText(bucket))}`);
   if (dueBy === null) where.push("v.due IS NULL");
   if (isDue) and((next) => `v.due <= ${next(dueBy)}`);
   if (after !== undefined)
     and((next) => `(${at}, v.sid) ${than} (${next(after.at)}::int8, ${next(afterSid)}::int8)`);
-  const text = `SELECT ${shownColumns(schema)} FROM ${schema}.${viewTable(asked.view)} v
+  const text = `SELECT ${shownColumns(schema)} FROM ${schema}.${postgresViewTable(asked.view)} v
     WHERE ${where.join(" AND ")} ORDER BY ${at} ${direction}, v.sid ${direction} LIMIT $2`;
   const parts = [bucket !== undefined, isDue, after !== undefined, order === "newest", dueBy === null];
   const shape = parts.map(Number).join("");
   return { statement: { name: `hp_list_${asked.view}_${shape}`, text }, values };
 }
 
-export function viewRow(row: Row): ViewRow {
+export function viewRow(row: ResultRow): ViewRow {
   return {
-    stream: parseStreamRef(fromText(textAt(row, 0))),
-    bucket: fromText(textAt(row, 1)),
-    at: numberAt(row, 2),
-    due: row[3] === null ? null : numberAt(row, 3),
-    data: JSON.parse(textAt(row, 4)),
+    stream: parseStreamRef(decodeText(textColumn(row, 0))),
+    bucket: decodeText(textColumn(row, 1)),
+    at: numberColumn(row, 2),
+    due: row[3] === null ? null : numberColumn(row, 3),
+    data: JSON.parse(textColumn(row, 4)),
+  };
+}
+
+export type ClaimRows = (tid: number, claim: ViewClaim) => Promise<readonly ViewRow[]>;
+
+type ClaimParts = {
+  readonly schema: string;
+  readonly projections: Projections;
+  readonly clock?: { now(): number };
+};
+
+/** A row that another caller is just claiming is passed over; one that is claimed meanwhile is not there any more. */
+export function prepareClaims({ ask }: QueryRunner, { schema, projections, clock }: ClaimParts): ClaimRows {
+  const statementOf = (view: string) => {
+    const table = `${schema}.${postgresViewTable(view)}`;
+    const now = `coalesce($6::int8, ${DATABASE_NOW})`;
+    return {
+      name: `hp_claim_${view}`,
+      text: `WITH due AS MATERIALIZED (
+          SELECT sid FROM ${table} WHERE tid = $1 AND due <= $2 AND ($3::text IS NULL OR bucket = $3)
+            AND coalesce(leased, 0) <= ${now} ORDER BY at + 0, sid LIMIT $4 FOR UPDATE SKIP LOCKED
+        ), claimed AS (
+          UPDATE ${table} v SET leased = ${now} + $5::int8 WHERE v.sid = ANY (ARRAY(SELECT sid FROM due)) RETURNING v.*
+        ) SELECT ${shownColumns(schema)} FROM claimed v ORDER BY v.at, v.sid`,
+    };
+  };
+  return async (tid, { view, bucket, dueBy, limit, leaseMs }) => {
+    projections.named(view);
+    checkViewQuery({ view, limit }, () => true);
+    const chosen = bucket === undefined ? null : encodeText(bucket);
+    const values = [tid, dueBy, chosen, limit, leaseMs, clock?.now() ?? null];
+    const [rows = []] = await ask(tid, { statement: statementOf(view), values });
+    return rows.map(viewRow);
   };
 }

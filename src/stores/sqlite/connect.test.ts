@@ -3,9 +3,8 @@ import fs from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { count } from "../../testing/store-contract/bench.ts";
-import { connect, pragma, refuseOldLibrary } from "./connect.ts";
-import { mountType, networkName } from "./file-system.ts";
+import { count } from "../../testing/store-contract/fixture.ts";
+import { connectSqlite, mountType, networkName, pragma, refuseOldLibrary } from "./connect.ts";
 
 test("every connection has the settings that durability rests on", async (t) => {
   const { open, file } = sqliteBench(t);
@@ -25,7 +24,7 @@ test("every connection has the settings that durability rests on", async (t) => 
     busy_timeout: 0,
   };
   assert.deepEqual(seen, expected);
-  const fresh = connect(file);
+  const fresh = connectSqlite(file);
   for (const [name, value] of Object.entries(expected))
     assert.equal(pragma(fresh, `PRAGMA ${name}`), value, name);
   fresh.close();

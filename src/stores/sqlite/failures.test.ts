@@ -5,14 +5,16 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
-import { checkChain } from "../../testing/store-contract/chain.ts";
-import { readMeta } from "./migrations.ts";
-import { quickCheck } from "./quick-check.ts";
+import { commitResult, count, countedEvent, TENANT, times } from "../../testing/store-contract/fixture.ts";
+import { checkChain } from "../../testing/store-contract/journal.ts";
+import { readFileMeta } from "./migrations.ts";
+import { quickCheck } from "./open-file.ts";
 
 const POISON =
   "CREATE TEMP TRIGGER poison BEFORE INSERT ON hp_entries WHEN NEW.body LIKE '%poison%' BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
+
 const one = actionStream("one");
+
 const inputOutput = () =>
   Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
 
@@ -115,7 +117,7 @@ test("a commit that never reached the disk is tried again, and written once", as
   assert.deepEqual(await Promise.all([count(store, "one"), count(store, "one")]), [1, 2]);
   assert.equal((await store.read(TENANT, one)).length, 2);
   const proof = new DatabaseSync(file);
-  assert.match(readMeta(proof, "last_failed_commit") ?? "", /^[0-9a-f]{64}$/);
+  assert.match(readFileMeta(proof, "last_failed_commit") ?? "", /^[0-9a-f]{64}$/);
   proof.close();
   failures = 1;
   await assert.rejects(count(store, "one"), { code: "store_unavailable" });
@@ -247,7 +249,7 @@ test("no decision stands on a chain with a missing link", async (t) => {
   const store = await open();
   for (let step = 0; step < 3; step++) await count(store, "one");
   await store.transact(TENANT, { write: [actionStream("two")] }, () =>
-    commit(null, { stream: actionStream("two"), events: [counted()] }),
+    commitResult(null, { stream: actionStream("two"), events: [countedEvent()] }),
   );
   await store.close();
   const db = new DatabaseSync(file);

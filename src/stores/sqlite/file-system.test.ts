@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { createFiles } from "./file-system.ts";
+import { createFiles } from "./connect.ts";
 
 test("a new store's name is synced, and that of every folder that was made for it", (t) => {
   if (process.platform === "win32") return;

@@ -3,14 +3,15 @@
  * log file is written before a commit can be seen, so a change is looked at several times; a slow poll is behind it all.
  * Commits that follow each other closely are looked at together.
  */
+
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Moved } from "../store.ts";
-import { isBusy, translated } from "./sqlite-errors.ts";
+import type { StoreChanges } from "../store.ts";
+import { isBusy, translateSqliteError } from "./errors.ts";
 
-export type Followers = {
-  follow(position: number, signal: AbortSignal): Promise<Moved>;
+export type SqliteFollowers = {
+  follow(position: number, signal: AbortSignal): Promise<StoreChanges>;
   /** After a commit of this process. */
   wake(): void;
   close(): void;
@@ -20,21 +21,25 @@ type Options = {
   readonly folder: string;
   readonly db: DatabaseSync;
   readonly pauseMs: number;
-  moved(after: number): Moved;
+  moved(after: number): StoreChanges;
 };
-type Look = (after: number) => Moved;
-type Waiter = { look(moved: Look): void; refuse(error: unknown): void };
+
+type ReadChanges = (after: number) => StoreChanges;
+
+type SqliteWaiter = { look(moved: ReadChanges): void; refuse(error: unknown): void };
 
 const POLL_MS = 250;
+
 const LOOKS_MS = [1, 5, 15, 40, 80] as const;
+
 export const PAUSE_MS = 10;
 
-export function createFollowers({ folder, db, moved, pauseMs }: Options): Followers {
+export function createSqliteFollowers({ folder, db, moved, pauseMs }: Options): SqliteFollowers {
   const version = db.prepare("PRAGMA data_version");
-  const waiters = new Set<Waiter>();
-  const wake = paced(() => {
-    const movedOnce = readOnce(moved);
-    for (const waiter of [...waiters]) look(waiter, movedOnce);
+  const waiters = new Set<SqliteWaiter>();
+  const wake = throttle(() => {
+    const movedOnce = shareReads(moved);
+    for (const waiter of [...waiters]) wakeIfChanged(waiter, movedOnce);
   }, pauseMs);
   let seen: unknown;
   const lookForOthers = () => {
@@ -43,7 +48,7 @@ export function createFollowers({ folder, db, moved, pauseMs }: Options): Follow
       if (now !== seen) wake();
       seen = now;
     } catch (error) {
-      if (!isBusy(error)) for (const waiter of [...waiters]) waiter.refuse(translated(error));
+      if (!isBusy(error)) for (const waiter of [...waiters]) waiter.refuse(translateSqliteError(error));
     }
   };
   const watch = createWatch(folder, lookForOthers);
@@ -56,12 +61,12 @@ export function createFollowers({ folder, db, moved, pauseMs }: Options): Follow
           signal.removeEventListener("abort", abort);
           if (waiters.size === 0) watch.rest();
         };
-        const settle = (answer: Moved) => {
+        const settle = (answer: StoreChanges) => {
           leave();
           resolve(answer);
         };
         const abort = () => settle({ position, streams: [] });
-        const waiter: Waiter = {
+        const waiter: SqliteWaiter = {
           look(movedSince) {
             const found = movedSince(position);
             if (found.position > position) settle(found);
@@ -86,7 +91,7 @@ export function createFollowers({ folder, db, moved, pauseMs }: Options): Follow
 }
 
 /** At once, unless it was done a moment ago: then once more when that is over. */
-function paced(act: () => void, pauseMs: number): () => void {
+function throttle(act: () => void, pauseMs: number): () => void {
   let last = Number.NEGATIVE_INFINITY;
   let later: NodeJS.Timeout | undefined;
   const now = () => {
@@ -103,8 +108,8 @@ function paced(act: () => void, pauseMs: number): () => void {
 }
 
 /** Those who wait from the same place on are told the same: it is read once for all of them. */
-function readOnce(moved: Look): Look {
-  const found = new Map<number, Moved>();
+function shareReads(moved: ReadChanges): ReadChanges {
+  const found = new Map<number, StoreChanges>();
   return (after) => {
     const answer = found.get(after) ?? moved(after);
     found.set(after, answer);
@@ -112,11 +117,11 @@ function readOnce(moved: Look): Look {
   };
 }
 
-function look(waiter: Waiter, moved: Look): void {
+function wakeIfChanged(waiter: SqliteWaiter, moved: ReadChanges): void {
   try {
     waiter.look(moved);
   } catch (error) {
-    if (!isBusy(error)) waiter.refuse(translated(error));
+    if (!isBusy(error)) waiter.refuse(translateSqliteError(error));
   }
 }
 

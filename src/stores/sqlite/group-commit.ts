@@ -1,45 +1,183 @@
 /**
- * The one writer of a process: queued members share a transaction and its one sync, and are answered after it.
- *
- * G1. A member that throws while it prepares has written nothing, and fails alone.
- * G2. When a member's writes or the commit fail, all is rolled back and every member is tried again by itself.
- * G3. A batch holds the file's write lock for about ten milliseconds at most, however many are queued.
- * G4. When others write too, the next batch leaves them a gap.
+ * The one writer of a process: queued members share a write transaction and its one sync, and are answered after it.
+ * - A member that throws while it prepares has written nothing, and fails alone.
+ * - When a member's writes or the commit fail, all is rolled back and every member is tried again by itself.
+ * - A batch holds the file's write lock for about ten milliseconds at most, however many are queued.
+ * - When other processes write too, the next batch leaves them a gap.
+ * Also how a write transaction begins, and what is known after it ended.
  */
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError } from "../../kernel/errors.ts";
-import { type Patience, patiently } from "./patience.ts";
-import { translated } from "./sqlite-errors.ts";
-import type { Outcome, WriteTransaction } from "./write-transaction.ts";
+import { connectSqlite, type OpenDatabase } from "./connect.ts";
+import {
+  type BusyRetry,
+  isBusy,
+  isInputOutput,
+  retryWhileBusy,
+  sqliteCode,
+  translateSqliteError,
+} from "./errors.ts";
+import type { SqliteHeads } from "./heads.ts";
+import type { BatchMarker } from "./journal.ts";
+import { writeFileMeta } from "./migrations.ts";
+import type { SqliteTenants } from "./tenant-tables.ts";
 
-export type Prepared = { write(): void; answer(): void };
+type CommitOutcome =
+  | { readonly kind: "committed" }
+  /** It is certain that nothing was written. */
+  | { readonly kind: "undone"; readonly error: unknown }
+  | { readonly kind: "unknown"; readonly error: unknown };
 
-export type Member = {
-  prepare(): Prepared;
+type WriteTransaction = {
+  /** Answers whether others wrote since the last one. Throws SQLite's busy when another process writes. */
+  begin(): boolean;
+  commit(members: number): Promise<CommitOutcome>;
+  rollBack(): void;
+  isBroken(error: unknown): boolean;
+};
+
+/** For tests: stands around the commit, and may throw before or after it. */
+export type AroundCommit = (commit: () => void, members: number) => void;
+
+type TransactionParts = {
+  readonly db: DatabaseSync;
+  readonly file: string;
+  readonly heads: SqliteHeads;
+  readonly tenants: SqliteTenants;
+  readonly marker: BatchMarker;
+  readonly patience: BusyRetry;
+  readonly around: AroundCommit;
+  readonly open: OpenDatabase | undefined;
+  /** After others wrote: is the file still one that this program may use? */
+  check(): void;
+  committed(): void;
+};
+
+export function createWriteTransaction(parts: TransactionParts): WriteTransaction {
+  const { db, heads, tenants, marker } = parts;
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const rollBack = () => {
+    undoTransaction(db);
+    heads.rolledBack();
+    tenants.forget();
+  };
+  return {
+    begin() {
+      begin.run();
+      marker.clear();
+      try {
+        const others = heads.refresh();
+        if (others) parts.check();
+        return others;
+      } catch (error) {
+        rollBack();
+        heads.clear();
+        throw error;
+      }
+    },
+    async commit(members) {
+      const error = failureOf(() => parts.around(() => void commit.run(), members));
+      const outcome = error === undefined ? COMMITTED : await afterFailure(parts, error.error);
+      if (outcome.kind !== "committed") rollBack();
+      if (outcome.kind === "unknown") heads.clear();
+      if (outcome.kind === "committed") {
+        heads.committed();
+        parts.committed();
+      }
+      return outcome;
+    },
+    rollBack,
+    isBroken: (error) => sqliteCode(error) !== undefined || !db.isTransaction,
+  };
+}
+
+/** A rollback that fails leaves the transaction open: then the next one cannot begin, and says so to its callers. */
+function undoTransaction(db: DatabaseSync): void {
+  if (db.isTransaction) failureOf(() => db.exec("ROLLBACK"));
+}
+
+const COMMITTED: CommitOutcome = { kind: "committed" };
+
+function failureOf(attempt: () => void): { readonly error: unknown } | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/**
+ * A commit that failed to reach the disk may still be in the log there, and come back after a crash. It is there if a
+ * fresh connection sees it; it is certainly not if a later write succeeded, which overwrites it; else it is unknown.
+ */
+async function afterFailure(parts: TransactionParts, error: unknown): Promise<CommitOutcome> {
+  const { db, marker } = parts;
+  undoTransaction(db);
+  if (!isInputOutput(error)) return { kind: "undone", error };
+  const last = marker.last();
+  if (last === undefined) return { kind: "unknown", error };
+  try {
+    return await retryWhileBusy(parts.patience, () => findOut(parts, last, error));
+  } catch {
+    return { kind: "unknown", error };
+  }
+}
+
+function findOut(
+  { file, open }: TransactionParts,
+  last: { position: number; hash: string },
+  error: unknown,
+): CommitOutcome {
+  const fresh = connectSqlite(file, open);
+  try {
+    const row = fresh
+      .prepare("SELECT lower(hex(hash)) AS hash FROM hp_entries WHERE position = ?")
+      .get(last.position);
+    if (row?.["hash"] === last.hash) return COMMITTED;
+    writeFileMeta(fresh, "last_failed_commit", last.hash);
+    return { kind: "undone", error };
+  } catch (failure) {
+    if (isBusy(failure)) throw failure;
+    return { kind: "unknown", error };
+  } finally {
+    fresh.close();
+  }
+}
+
+export type PreparedWrite = { write(): void; answer(): void };
+
+type GroupMember = {
+  prepare(): PreparedWrite;
   refuse(error: unknown): void;
   /** Shares its transaction with nobody: `prepare` writes already. */
   readonly alone?: boolean;
 };
 
 export type Writer = {
-  submit(member: Member): void;
+  submit(member: GroupMember): void;
   /** Takes no more members, and resolves when those that are queued have their answers. */
   close(): Promise<void>;
 };
 
-type Done = { readonly member: Member; answer(): void };
+type Done = { readonly member: GroupMember; answer(): void };
+
 type Batch = {
   readonly done: readonly Done[];
-  readonly failed?: { readonly member: Member; readonly error: unknown };
+  readonly failed?: { readonly member: GroupMember; readonly error: unknown };
 };
 
 const LONGEST_HOLD_MS = 10;
+
 const GAP_MS = 1;
+
 /** Another process that wrote this lately probably waits for the lock again. */
 const LATELY_MS = 250;
 
-export function createWriter(transaction: WriteTransaction, patience: Patience): Writer {
-  const queue: Member[] = [];
+export function createWriter(transaction: WriteTransaction, patience: BusyRetry): Writer {
+  const queue: GroupMember[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
   let othersWrote = Number.NEGATIVE_INFINITY;
@@ -72,19 +210,19 @@ export function createWriter(transaction: WriteTransaction, patience: Patience):
 /** Answers whether other processes wrote meanwhile. */
 async function writeNext(
   transaction: WriteTransaction,
-  patience: Patience,
-  queue: Member[],
+  patience: BusyRetry,
+  queue: GroupMember[],
 ): Promise<boolean> {
   const waiting = queue.length;
   let others: boolean;
   try {
-    others = await patiently(patience, transaction.begin);
+    others = await retryWhileBusy(patience, transaction.begin);
   } catch (error) {
     for (const member of queue.splice(0, waiting)) member.refuse(error);
     return false;
   }
-  const batch = gather(transaction, queue);
-  if (batch.failed === undefined) await settle(transaction, patience, batch);
+  const batch = gatherBatch(transaction, queue);
+  if (batch.failed === undefined) await commitBatch(transaction, patience, batch);
   else {
     transaction.rollBack();
     await oneByOne(transaction, patience, { batch, error: batch.failed.error });
@@ -92,18 +230,18 @@ async function writeNext(
   return others;
 }
 
-function gather(transaction: WriteTransaction, queue: Member[]): Batch {
+function gatherBatch(transaction: WriteTransaction, queue: GroupMember[]): Batch {
   const done: Done[] = [];
   const start = performance.now();
   for (let member = queue[0]; member !== undefined; member = queue[0]) {
     if (done.length > 0 && (member.alone === true || performance.now() - start > LONGEST_HOLD_MS)) break;
     queue.shift();
-    let prepared: Prepared;
+    let prepared: PreparedWrite;
     try {
       prepared = member.prepare();
     } catch (error) {
       if (member.alone === true || transaction.isBroken(error)) return { done, failed: { member, error } };
-      member.refuse(translated(error));
+      member.refuse(translateSqliteError(error));
       continue;
     }
     try {
@@ -117,7 +255,7 @@ function gather(transaction: WriteTransaction, queue: Member[]): Batch {
   return { done };
 }
 
-async function settle(transaction: WriteTransaction, patience: Patience, batch: Batch): Promise<void> {
+async function commitBatch(transaction: WriteTransaction, patience: BusyRetry, batch: Batch): Promise<void> {
   const outcome = await transaction.commit(batch.done.length);
   if (outcome.kind === "committed") for (const { answer } of batch.done) answer();
   else if (outcome.kind === "undone") await oneByOne(transaction, patience, { batch, error: outcome.error });
@@ -127,15 +265,30 @@ async function settle(transaction: WriteTransaction, patience: Patience, batch: 
 /** A member that was by itself already has its answer. */
 async function oneByOne(
   transaction: WriteTransaction,
-  patience: Patience,
+  patience: BusyRetry,
   { batch, error }: { batch: Batch; error: unknown },
 ): Promise<void> {
   const members = batch.done.map(({ member }) => member);
   if (batch.failed !== undefined) members.push(batch.failed.member);
-  if (members.length === 1) members[0]?.refuse(members[0].alone === true ? error : translated(error));
+  if (members.length === 1)
+    members[0]?.refuse(members[0].alone === true ? error : translateSqliteError(error));
   else for (const member of members) await writeNext(transaction, patience, [member]);
 }
 
-function unknownCommit({ error }: Extract<Outcome, { kind: "unknown" }>): HoldpointError {
+function unknownCommit({ error }: Extract<CommitOutcome, { kind: "unknown" }>): HoldpointError {
   return new HoldpointError("commit_unknown", "The disk failed while the store committed.", { cause: error });
+}
+
+/** Writes something in the next batch; answers after its commit. */
+export function writeInNextBatch<Answer>(writer: Writer, write: () => Answer): Promise<Answer> {
+  return new Promise((resolve, refuse) => {
+    let answer: Answer;
+    const prepare = () => ({
+      write: () => {
+        answer = write();
+      },
+      answer: () => resolve(answer),
+    });
+    writer.submit({ prepare, refuse });
+  });
 }

@@ -2,15 +2,21 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import type { BudgetState } from "../../core/budget.ts";
-import { limitBudget } from "../../core/budget.ts";
+import { type BudgetState, limitBudget } from "../../core/budget.ts";
 import { actionStream, budgetStream, type Fold } from "../../kernel/stream.ts";
 import type { StateOf } from "../../states.ts";
-
-import { commit, count, FOLDS, randomOf, TENANT, times } from "../../testing/store-contract/bench.ts";
-import { SNAPSHOT_EVERY } from "./snapshots.ts";
+import {
+  CONTRACT_FOLDS,
+  commitResult,
+  count,
+  randomOf,
+  TENANT,
+  times,
+} from "../../testing/store-contract/fixture.ts";
+import { SQLITE_SNAPSHOT_EVERY } from "./heads.ts";
 
 const budget = budgetStream("b");
+
 const big = { currency: "USD", micros: 2n ** 70n };
 
 /** The budget's fold, counting how often it is asked. */
@@ -18,9 +24,9 @@ function counting(version: number): { fold: Fold<BudgetState>; asked(): number }
   let asked = 0;
   const evolve: Fold<BudgetState>["evolve"] = (state, event) => {
     asked += 1;
-    return FOLDS.budget.evolve(state, event);
+    return CONTRACT_FOLDS.budget.evolve(state, event);
   };
-  return { fold: { ...FOLDS.budget, version, evolve }, asked: () => asked };
+  return { fold: { ...CONTRACT_FOLDS.budget, version, evolve }, asked: () => asked };
 }
 
 test("calls that are made together share a commit", async (t) => {
@@ -44,17 +50,19 @@ test("calls that are made together share a commit", async (t) => {
 
 test("a long stream is loaded from its last snapshot, not from its first entry", async (t) => {
   const { open } = sqliteBench(t);
-  const many = 2 * SNAPSHOT_EVERY + 50;
+  const many = 2 * SQLITE_SNAPSHOT_EVERY + 50;
   const store = await open();
   for (let step = 0; step < many; step++) {
     await store.transact(TENANT, { write: [budget] }, () =>
-      commit(null, { stream: budget, events: limitBudget(big, `${step}`) }),
+      commitResult(null, { stream: budget, events: limitBudget(big, `${step}`) }),
     );
   }
   await store.close();
-  const { fold, asked } = counting(FOLDS.budget.version);
-  const again = await open({ folds: { ...FOLDS, budget: fold } });
-  const state = await again.transact(TENANT, { read: [budget] }, (sight) => commit(sight.state(budget)));
+  const { fold, asked } = counting(CONTRACT_FOLDS.budget.version);
+  const again = await open({ folds: { ...CONTRACT_FOLDS, budget: fold } });
+  const state = await again.transact(TENANT, { read: [budget] }, (sight) =>
+    commitResult(sight.state(budget)),
+  );
   assert.deepEqual(state.limit, big);
   assert.equal(asked(), 50);
 });
@@ -65,8 +73,8 @@ test("a snapshot that is not of the entry it claims to stand on is not used", as
   const store = await open();
   for (const [index, stream] of streams.entries()) {
     const limit = { currency: "USD", micros: BigInt(index + 1) };
-    const events = times(SNAPSHOT_EVERY, () => limitBudget(limit, "x")).flat();
-    await store.transact(TENANT, { write: [stream] }, () => commit(null, { stream, events }));
+    const events = times(SQLITE_SNAPSHOT_EVERY, () => limitBudget(limit, "x")).flat();
+    await store.transact(TENANT, { write: [stream] }, () => commitResult(null, { stream, events }));
   }
   await store.close();
   const db = new DatabaseSync(file);
@@ -78,7 +86,7 @@ test("a snapshot that is not of the entry it claims to stand on is not used", as
   db.close();
   const again = await open();
   const limits = await again.transact(TENANT, { read: streams }, (sight) =>
-    commit(streams.map((stream) => sight.state(stream).limit?.micros)),
+    commitResult(streams.map((stream) => sight.state(stream).limit?.micros)),
   );
   assert.deepEqual(limits, [1n, 2n]);
 });
@@ -88,14 +96,14 @@ test("heads of large states take as much memory as they may, not as many as ther
   let folded = 0;
   const evolve: Fold<StateOf<"action">>["evolve"] = (state, event) => {
     folded += 1;
-    return FOLDS.action.evolve(state, event);
+    return CONTRACT_FOLDS.action.evolve(state, event);
   };
-  const folds = { ...FOLDS, action: { ...FOLDS.action, evolve } };
+  const folds = { ...CONTRACT_FOLDS, action: { ...CONTRACT_FOLDS.action, evolve } };
   const store = await open({ folds, mostHeads: { count: 1_000, size: 100_000 } });
   const text = "x".repeat(10_000);
   for (let id = 0; id < 30; id++) await count(store, `act-${id}`, { text });
   const read = (id: number) =>
-    store.transact(TENANT, { read: [actionStream(`act-${id}`)] }, () => commit(null));
+    store.transact(TENANT, { read: [actionStream(`act-${id}`)] }, () => commitResult(null));
   folded = 0;
   await read(29);
   assert.equal(folded, 0);
@@ -105,40 +113,40 @@ test("heads of large states take as much memory as they may, not as many as ther
 
 test("long streams of small states do not push other heads out of memory", async (t) => {
   const { open } = sqliteBench(t);
-  const { fold, asked } = counting(FOLDS.budget.version);
-  const folds = { ...FOLDS, budget: fold };
+  const { fold, asked } = counting(CONTRACT_FOLDS.budget.version);
+  const folds = { ...CONTRACT_FOLDS, budget: fold };
   const store = await open({ folds, mostHeads: { count: 100, size: 100_000 } });
   const other = budgetStream("other");
   const limit = (stream: typeof budget, many: number) =>
     store.transact(TENANT, { write: [stream] }, () =>
-      commit(null, { stream, events: times(many, () => limitBudget(big, "x")).flat() }),
+      commitResult(null, { stream, events: times(many, () => limitBudget(big, "x")).flat() }),
     );
   await limit(other, 1);
   for (let step = 0; step < 40; step++) for (const id of ["b", "c"]) await limit(budgetStream(id), 50);
   const before = asked();
-  await store.transact(TENANT, { read: [other] }, () => commit(null));
+  await store.transact(TENANT, { read: [other] }, () => commitResult(null));
   assert.equal(asked(), before);
 });
 
 test("snapshots made by another version of the fold are not used", async (t) => {
   const { open } = sqliteBench(t);
   const store = await open();
-  const events = times(SNAPSHOT_EVERY + 10, () => limitBudget(big, "x")).flat();
-  await store.transact(TENANT, { write: [budget] }, () => commit(null, { stream: budget, events }));
+  const events = times(SQLITE_SNAPSHOT_EVERY + 10, () => limitBudget(big, "x")).flat();
+  await store.transact(TENANT, { write: [budget] }, () => commitResult(null, { stream: budget, events }));
   await store.close();
-  const { fold, asked } = counting(FOLDS.budget.version + 1);
-  const again = await open({ folds: { ...FOLDS, budget: fold } });
-  await again.transact(TENANT, { read: [budget] }, (sight) => commit(sight.state(budget)));
+  const { fold, asked } = counting(CONTRACT_FOLDS.budget.version + 1);
+  const again = await open({ folds: { ...CONTRACT_FOLDS, budget: fold } });
+  await again.transact(TENANT, { read: [budget] }, (sight) => commitResult(sight.state(budget)));
   assert.equal(asked(), events.length);
 });
 
 test("a state in memory is not folded again while nobody else writes", async (t) => {
   const { open } = sqliteBench(t);
-  const { fold, asked } = counting(FOLDS.budget.version);
-  const store = await open({ folds: { ...FOLDS, budget: fold } });
+  const { fold, asked } = counting(CONTRACT_FOLDS.budget.version);
+  const store = await open({ folds: { ...CONTRACT_FOLDS, budget: fold } });
   const limit = () =>
     store.transact(TENANT, { write: [budget] }, () =>
-      commit(null, { stream: budget, events: limitBudget(big, "x") }),
+      commitResult(null, { stream: budget, events: limitBudget(big, "x") }),
     );
   for (let step = 0; step < 20; step++) await limit();
   assert.equal(asked(), 20);
@@ -146,12 +154,12 @@ test("a state in memory is not folded again while nobody else writes", async (t)
 
 test("when another process wrote, only what is new is folded", async (t) => {
   const { open } = sqliteBench(t);
-  const { fold, asked } = counting(FOLDS.budget.version);
-  const store = await open({ folds: { ...FOLDS, budget: fold } });
+  const { fold, asked } = counting(CONTRACT_FOLDS.budget.version);
+  const store = await open({ folds: { ...CONTRACT_FOLDS, budget: fold } });
   const other = await open();
   const limit = (by: typeof store) =>
     by.transact(TENANT, { write: [budget] }, () =>
-      commit(null, { stream: budget, events: limitBudget(big, "x") }),
+      commitResult(null, { stream: budget, events: limitBudget(big, "x") }),
     );
   for (let step = 0; step < 10; step++) await limit(store);
   for (let step = 0; step < 7; step++) await limit(other);

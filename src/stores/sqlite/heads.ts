@@ -1,22 +1,74 @@
 /**
  * The heads and states of streams, from a bounded cache where that is safe and from the file otherwise.
- *
- * H1. A cached head is used without a read only while no other connection has committed (`PRAGMA data_version`).
- * H2. Otherwise the head row is read inside the transaction; the cached state counts only if the row is the same.
- * H3. What a batch moved enters the cache after its commit, never before.
+ * - A cached head is used without a read only while no other connection has committed (`PRAGMA data_version`).
+ * - Otherwise the head row is read inside the transaction; the cached state counts only if the row is the same.
+ * - What a batch changed enters the cache after its commit, never before.
+ * Snapshots keep a state every so many entries, so that a long stream is not folded from its first entry. They are a
+ * cache: losing one costs time.
  */
+
 import type { DatabaseSync } from "node:sqlite";
+import { deserialize, serialize } from "node:v8";
 import type { StreamKind, StreamRef } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-import { createCache, type Most } from "../cache.ts";
-import { emptyHead, foldEntry, foldOf, type Head, isOver } from "../head.ts";
-import { hex } from "./hex.ts";
-import type { Snapshots } from "./snapshots.ts";
+import { type CacheLimit, createCache } from "../cache.ts";
+import type { PlannedStream } from "../decision.ts";
+import { emptyHead, foldEntry, foldOf, type Head, isStreamOver } from "../head.ts";
+import { hex } from "./connect.ts";
+
+export const SQLITE_SNAPSHOT_EVERY = 200;
+
+type SqliteSnapshot = {
+  readonly seq: number;
+  /** Of the entry that the state was folded up to: a snapshot counts only where that entry is. */
+  readonly hash: string;
+  readonly state: unknown;
+  readonly size: number;
+};
+
+export type SqliteSnapshots = {
+  /** undefined when there is none, or when it was made by another version of the fold. */
+  find(sid: number, version: number): SqliteSnapshot | undefined;
+  /** Answers the state's size when it was kept. */
+  keep(sid: number, version: number, planned: PlannedStream): number | undefined;
+};
+
+export function prepareSqliteSnapshots(db: DatabaseSync): SqliteSnapshots {
+  const select = db.prepare("SELECT seq, hash, state FROM hp_snapshots WHERE sid = ? AND version = ?");
+  const upsert = db.prepare(
+    "INSERT OR REPLACE INTO hp_snapshots (sid, seq, version, hash, state) VALUES (?, ?, ?, ?, ?)",
+  );
+  return {
+    find(sid, version) {
+      const row = select.get(sid, version);
+      if (row === undefined || !(row["state"] instanceof Uint8Array)) return undefined;
+      const state = unpack(row["state"]);
+      const size = row["state"].length;
+      return state && { seq: Number(row["seq"]), hash: hex(row["hash"]), state: state.state, size };
+    },
+    keep(sid, version, { before, after }) {
+      if (Math.floor(after.seq / SQLITE_SNAPSHOT_EVERY) === Math.floor(before.seq / SQLITE_SNAPSHOT_EVERY))
+        return undefined;
+      const bytes = serialize(after.state);
+      upsert.run(sid, after.seq, version, Buffer.from(after.hash, "hex"), bytes);
+      return bytes.length;
+    },
+  };
+}
+
+/** V8's own format knows big integers; a Node too old for what a newer one wrote simply folds the stream again. */
+function unpack(bytes: Uint8Array): { readonly state: unknown } | undefined {
+  try {
+    return { state: deserialize(bytes) };
+  } catch {
+    return undefined;
+  }
+}
 
 /** `sid` is 0 while the stream is not in the file. */
-export type SqliteHead = Head & { readonly sid: number };
+type SqliteHead = Head & { readonly sid: number };
 
-export type Heads = {
+export type SqliteHeads = {
   /** Inside the transaction, before the first head: did others write since the last time? */
   refresh(): boolean;
   head(tid: number, stream: StreamRef, name: string): SqliteHead;
@@ -30,12 +82,13 @@ export type Heads = {
 type Options = {
   readonly db: DatabaseSync;
   readonly folds: Folds;
-  readonly snapshots: Snapshots;
-  readonly most: Most;
+  readonly snapshots: SqliteSnapshots;
+  readonly most: CacheLimit;
 };
+
 type Cached = { readonly head: SqliteHead; readonly look: number };
 
-export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
+export function prepareSqliteHeads({ db, folds, snapshots, most }: Options): SqliteHeads {
   const version = db.prepare("PRAGMA data_version");
   const load = prepareLoad({ db, folds, snapshots });
   const cache = createCache<Cached>(most, ({ head }) => head.size);
@@ -63,7 +116,7 @@ export function prepareHeads({ db, folds, snapshots, most }: Options): Heads {
     moved: (tid, { kind }, name, head) => batch.set(`${tid}/${name}`, { kind, head }),
     committed() {
       for (const [key, { kind, head }] of batch) {
-        if (isOver(folds, kind, head)) cache.forget(key);
+        if (isStreamOver(folds, kind, head)) cache.forget(key);
         else cache.set(key, { head, look });
       }
       batch.clear();

@@ -2,15 +2,16 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { count } from "../../testing/store-contract/bench.ts";
-import { connect, pragma } from "./connect.ts";
-import { LAYOUT, MIGRATIONS, migrate, readMeta, refuseNewer } from "./migrations.ts";
+import { count } from "../../testing/store-contract/fixture.ts";
+import { connectSqlite, pragma } from "./connect.ts";
+import { FILE_LAYOUT, FILE_MIGRATIONS, migrateFile, readFileMeta, refuseNewerFile } from "./migrations.ts";
 
 const NEXT = {
-  version: LAYOUT + 1,
-  oldestReader: LAYOUT,
+  version: FILE_LAYOUT + 1,
+  oldestReader: FILE_LAYOUT,
   sql: "ALTER TABLE hp_streams ADD COLUMN note TEXT",
 };
+
 const born = { incarnation: "x" };
 
 test("a store keeps its identity and its entries through a migration", async (t) => {
@@ -18,10 +19,10 @@ test("a store keeps its identity and its entries through a migration", async (t)
   const store = await open();
   await count(store, "one");
   await store.close();
-  const db = connect(file);
-  migrate(db, born, [...MIGRATIONS, NEXT]);
-  assert.equal(pragma(db, "PRAGMA user_version"), LAYOUT + 1);
-  assert.equal(readMeta(db, "incarnation"), store.incarnation);
+  const db = connectSqlite(file);
+  migrateFile(db, born, [...FILE_MIGRATIONS, NEXT]);
+  assert.equal(pragma(db, "PRAGMA user_version"), FILE_LAYOUT + 1);
+  assert.equal(readFileMeta(db, "incarnation"), store.incarnation);
   db.close();
   const again = await open();
   assert.equal(again.incarnation, store.incarnation);
@@ -31,11 +32,11 @@ test("a store keeps its identity and its entries through a migration", async (t)
 test("a migration that fails leaves the file as it was", async (t) => {
   const { file, open } = sqliteBench(t);
   await (await open()).close();
-  const db = connect(file);
+  const db = connectSqlite(file);
   const bad = { ...NEXT, sql: `${NEXT.sql}; CREATE TABLE hp_meta (a)` };
-  assert.throws(() => migrate(db, born, [...MIGRATIONS, bad]));
-  assert.equal(pragma(db, "PRAGMA user_version"), LAYOUT);
-  assert.doesNotThrow(() => migrate(db, born, [...MIGRATIONS, NEXT]));
+  assert.throws(() => migrateFile(db, born, [...FILE_MIGRATIONS, bad]));
+  assert.equal(pragma(db, "PRAGMA user_version"), FILE_LAYOUT);
+  assert.doesNotThrow(() => migrateFile(db, born, [...FILE_MIGRATIONS, NEXT]));
   db.close();
 });
 
@@ -49,7 +50,7 @@ test("a file whose oldest allowed reader is newer than this program is refused",
 test("a newer file that older readers may still use is used", async (t) => {
   const { file, open } = sqliteBench(t);
   await (await open()).close();
-  newer(file, LAYOUT);
+  newer(file, FILE_LAYOUT);
   assert.equal(await count(await open(), "one"), 1);
 });
 
@@ -70,12 +71,12 @@ test("two programs that create the store at once make one", async (t) => {
 
 function newer(file: string, oldestReader: number): void {
   const db = new DatabaseSync(file);
-  db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${LAYOUT + 98};
+  db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FILE_LAYOUT + 98};
     UPDATE hp_meta SET value = ${oldestReader} WHERE key = 'oldest_reader';
     UPDATE hp_meta SET value = value + 1 WHERE key = 'layout'; COMMIT`);
   assert.equal(
-    oldestReader > LAYOUT,
-    throws(() => refuseNewer(db)),
+    oldestReader > FILE_LAYOUT,
+    throws(() => refuseNewerFile(db)),
   );
   db.close();
 }

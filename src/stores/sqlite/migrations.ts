@@ -1,9 +1,19 @@
 /**
  * The layout of the file, in steps that only add (expand); each runs once, all that are missing in one transaction.
  * `oldestReader` is the oldest layout whose programs may still use the file after the step.
+ * Each view has a table. `hp_views` holds the version of the projection that built it, and how far a rebuild that is
+ * under way has come (`built` is the last stream done, null when complete).
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
+import {
+  newerView,
+  oldestCompatible,
+  type Projections,
+  type StoredViews,
+  viewsToBuild,
+  viewsToMarkStale,
+} from "../views.ts";
 import { APPLICATION_ID, pragma } from "./connect.ts";
 
 type Migration = { readonly version: number; readonly oldestReader: number; readonly sql: string };
@@ -59,28 +69,29 @@ const CLAIMS = `CREATE TABLE hp_claims (
 const VIEW_VERSIONS = `ALTER TABLE hp_views ADD COLUMN oldest INTEGER;
 ALTER TABLE hp_views ADD COLUMN stale INTEGER NOT NULL DEFAULT 0`;
 
-export const MIGRATIONS: readonly Migration[] = [
+export const FILE_MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: FIRST },
   { version: 2, oldestReader: 1, sql: SNAPSHOT_HASH },
   { version: 3, oldestReader: 1, sql: CLAIMS },
   { version: 4, oldestReader: 1, sql: NO_TENANT_INDEX },
   { version: 5, oldestReader: 1, sql: VIEW_VERSIONS },
 ];
-export const LAYOUT = MIGRATIONS.at(-1)?.version ?? 0;
 
-export type Newborn = { readonly incarnation: string };
+export const FILE_LAYOUT = FILE_MIGRATIONS.at(-1)?.version ?? 0;
+
+type NewStore = { readonly incarnation: string };
 
 /** Brings the file to this program's layout. Throws busy when somebody else is at it: try again then. */
-export function migrate(db: DatabaseSync, newborn: Newborn, migrations = MIGRATIONS): void {
+export function migrateFile(db: DatabaseSync, newborn: NewStore, migrations = FILE_MIGRATIONS): void {
   const target = migrations.at(-1)?.version ?? 0;
-  refuseNewer(db, target);
+  refuseNewerFile(db, target);
   if (layoutOf(db) >= target) return;
   db.exec("BEGIN IMMEDIATE");
   try {
     // Read again: another process may have migrated while this one waited for the lock.
     const before = layoutOf(db);
     for (const migration of migrations) if (migration.version > before) step(db, migration);
-    if (before === 0) writeMeta(db, "incarnation", newborn.incarnation);
+    if (before === 0) writeFileMeta(db, "incarnation", newborn.incarnation);
     db.exec("COMMIT");
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
@@ -91,28 +102,81 @@ export function migrate(db: DatabaseSync, newborn: Newborn, migrations = MIGRATI
 function step(db: DatabaseSync, { version, oldestReader, sql }: Migration): void {
   db.exec(sql);
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`);
-  writeMeta(db, "oldest_reader", String(oldestReader));
-  bumpLayout(db);
+  writeFileMeta(db, "oldest_reader", String(oldestReader));
+  bumpFileLayout(db);
 }
 
 /** Whoever has the file open looks at its versions again when this number moved. */
-export function bumpLayout(db: DatabaseSync): void {
-  writeMeta(db, "layout", String(Number(readMeta(db, "layout") ?? "0") + 1));
+export function bumpFileLayout(db: DatabaseSync): void {
+  writeFileMeta(db, "layout", String(Number(readFileMeta(db, "layout") ?? "0") + 1));
 }
 
-export function refuseNewer(db: DatabaseSync, ours: number = LAYOUT): void {
+export function refuseNewerFile(db: DatabaseSync, ours: number = FILE_LAYOUT): void {
   const found = layoutOf(db);
-  if (found <= ours || Number(readMeta(db, "oldest_reader")) <= ours) return;
+  if (found <= ours || Number(readFileMeta(db, "oldest_reader")) <= ours) return;
   throw new HoldpointError("store_newer", `The store has layout ${found}; this program knows ${ours}.`);
 }
 
 const layoutOf = (db: DatabaseSync): number => Number(pragma(db, "PRAGMA user_version"));
 
-export function readMeta(db: DatabaseSync, key: string): string | undefined {
+export function readFileMeta(db: DatabaseSync, key: string): string | undefined {
   const row = db.prepare("SELECT value FROM hp_meta WHERE key = ?").get(key);
   return row === undefined ? undefined : String(row["value"]);
 }
 
-export function writeMeta(db: DatabaseSync, key: string, value: string): void {
+export function writeFileMeta(db: DatabaseSync, key: string, value: string): void {
   db.prepare("INSERT OR REPLACE INTO hp_meta (key, value) VALUES (?, ?)").run(key, value);
+}
+
+export const sqliteViewTable = (view: string): string => `hp_view_${view}`;
+
+const tableSql = (table: string): string => `
+CREATE TABLE IF NOT EXISTS ${table} (
+  sid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, bucket TEXT NOT NULL, at INTEGER NOT NULL, due INTEGER, data TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS ${table}_bucket ON ${table} (tid, bucket, at);
+CREATE INDEX IF NOT EXISTS ${table}_at ON ${table} (tid, at);
+CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (tid, due) WHERE due IS NOT NULL;
+`;
+
+/** Makes what is missing and marks what has to be built. Throws busy when another process writes: try again then. */
+export function createSqliteViewTables(db: DatabaseSync, projections: Projections): void {
+  checkSqliteViews(db, projections);
+  if (viewsToBuild(readStoredViews(db), projections.all).length === 0) return;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const found = readStoredViews(db);
+    const insert = db.prepare(
+      "INSERT OR REPLACE INTO hp_views (view, version, oldest, built, stale) VALUES (?, ?, ?, 0, 0)",
+    );
+    for (const projection of viewsToBuild(found, projections.all)) {
+      if (!found.has(projection.view)) db.exec(tableSql(sqliteViewTable(projection.view)));
+      insert.run(projection.view, projection.version, oldestCompatible(projection));
+    }
+    bumpFileLayout(db);
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Refuses to go on where only newer programs may; says where this one leaves older rows, or none. */
+export function checkSqliteViews(db: DatabaseSync, projections: Projections): void {
+  const found = readStoredViews(db);
+  const newer = newerView(found, projections.all);
+  if (newer !== undefined)
+    throw new HoldpointError("store_newer", `The view "${newer}" was built by a newer version of Holdpoint.`);
+  for (const view of viewsToMarkStale(found, projections.all))
+    db.prepare("UPDATE hp_views SET stale = 1 WHERE view = ?").run(view);
+}
+
+function readStoredViews(db: DatabaseSync): StoredViews {
+  const rows = db.prepare("SELECT view, version, oldest, stale FROM hp_views").all();
+  return new Map(
+    rows.map((row) => {
+      const oldest = row["oldest"] === null ? null : Number(row["oldest"]);
+      return [String(row["view"]), { version: Number(row["version"]), oldest, isStale: row["stale"] === 1 }];
+    }),
+  );
 }

@@ -1,23 +1,72 @@
-/** From a folder to a connection that may be used: files, settings, layout and views are in order, or it is refused. */
+/**
+ * From a folder to a connection that may be used: files, settings, layout and views are in order, or it is refused.
+ * Looks for damage when a store is opened: at once in a small file, in a worker thread for a large one.
+ */
+
 import fs from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import type { Projections } from "../project.ts";
-import { connect, type Open } from "./connect.ts";
-import { createFiles, refuseNetwork } from "./file-system.ts";
-import { migrate, readMeta } from "./migrations.ts";
-import { type Patience, patiently } from "./patience.ts";
-import { type QuickCheck, quickCheck } from "./quick-check.ts";
-import { translated } from "./sqlite-errors.ts";
-import { createViewTables } from "./view-tables.ts";
+import type { Projections } from "../views.ts";
+import { connectSqlite, createFiles, type OpenDatabase, pragma, refuseNetwork } from "./connect.ts";
+import { type BusyRetry, retryWhileBusy, translateSqliteError } from "./errors.ts";
+import { createSqliteViewTables, migrateFile, readFileMeta } from "./migrations.ts";
 
-export type FileOptions = {
+const SMALL_BYTES = 64 * 1024 * 1024;
+
+type QuickCheck = { stop(): void };
+
+type QuickCheckOptions = { readonly db: DatabaseSync; readonly file: string; readonly smallBytes?: number };
+
+export function quickCheck(
+  { db, file, smallBytes = SMALL_BYTES }: QuickCheckOptions,
+  damaged: (error: unknown) => void,
+): QuickCheck {
+  if (fs.statSync(file).size > smallBytes) return checkInWorker(file, damaged);
+  const answer = pragma(db, "PRAGMA quick_check(1)");
+  if (answer !== "ok") throw damage(String(answer));
+  return { stop: () => {} };
+}
+
+function checkInWorker(file: string, damaged: (error: unknown) => void): QuickCheck {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const worker = new Worker(new URL(`./quick-check-worker.${extension}`, import.meta.url), {
+    workerData: file,
+  });
+  worker.unref();
+  worker.on("message", (answer) => {
+    if (answer !== "ok") damaged(damage(String(answer)));
+  });
+  let stopped = false;
+  worker.on("error", (error) => {
+    if (!stopped) damaged(unchecked(error));
+  });
+  return {
+    stop() {
+      stopped = true;
+      void worker.terminate();
+    },
+  };
+}
+
+/** A file that could not be checked is not trusted: the store refuses until it is opened again. */
+function unchecked(cause: unknown): HoldpointError {
+  return new HoldpointError("store_unavailable", "The store's file could not be checked for damage.", {
+    cause,
+  });
+}
+
+function damage(answer: string): HoldpointError {
+  return new HoldpointError("store_corrupt", `SQLite's check found damage: ${answer}.`);
+}
+
+type FileOptions = {
   readonly folder: string;
   readonly mode: "read-write" | "existing";
   readonly projections: Projections;
-  readonly patience: Patience;
-  readonly open: Open | undefined;
+  readonly patience: BusyRetry;
+  readonly open: OpenDatabase | undefined;
   damaged(error: unknown): void;
 };
 
@@ -33,12 +82,12 @@ export async function openFile(options: FileOptions): Promise<OpenFile> {
   try {
     return await openAt(file, options);
   } catch (error) {
-    throw naming(file, translated(error));
+    throw nameFileInError(file, translateSqliteError(error));
   }
 }
 
 /** Whoever reads the error has to know which file it is about. */
-function naming(file: string, error: unknown): unknown {
+function nameFileInError(file: string, error: unknown): unknown {
   if (!isHoldpointError(error) || error.what.includes(path.dirname(file))) return error;
   return new HoldpointError(error.code, `${error.what} The file is ${file}.`, {
     cause: error.cause ?? error,
@@ -50,11 +99,11 @@ async function openAt(file: string, options: FileOptions): Promise<OpenFile> {
   if (options.mode === "existing") refuseMissing(file);
   else createFiles(folder, file);
   refuseNetwork(folder);
-  const db = await patiently(patience, () => connect(file, options.open));
+  const db = await retryWhileBusy(patience, () => connectSqlite(file, options.open));
   try {
     await prepareFile(db, options);
-    const check = await patiently(patience, () => quickCheck({ db, file }, damaged));
-    return { db, file, check, incarnation: readMeta(db, "incarnation") ?? "" };
+    const check = await retryWhileBusy(patience, () => quickCheck({ db, file }, damaged));
+    return { db, file, check, incarnation: readFileMeta(db, "incarnation") ?? "" };
   } catch (error) {
     db.close();
     throw error;
@@ -63,9 +112,9 @@ async function openAt(file: string, options: FileOptions): Promise<OpenFile> {
 
 async function prepareFile(db: DatabaseSync, { patience, projections }: FileOptions): Promise<void> {
   const newborn = { incarnation: Buffer.from(patience.random(16)).toString("hex") };
-  await patiently(patience, () => migrate(db, newborn));
-  await patiently(patience, () => createViewTables(db, projections));
-  await patiently(patience, () => refuseReadOnly(db));
+  await retryWhileBusy(patience, () => migrateFile(db, newborn));
+  await retryWhileBusy(patience, () => createSqliteViewTables(db, projections));
+  await retryWhileBusy(patience, () => refuseReadOnly(db));
 }
 
 /** A write that changes nothing: SQLite opens a file that it may not write without saying so. */

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { count, TENANT } from "../../testing/store-contract/bench.ts";
-import { checkChain } from "../../testing/store-contract/chain.ts";
+import { count, TENANT } from "../../testing/store-contract/fixture.ts";
+import { checkChain } from "../../testing/store-contract/journal.ts";
 
 const HOLD = `const store = await open(); await store.holdEpoch("epo_child"); say("held"); setInterval(() => {}, 1000);`;
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { pragma } from "./connect.ts";
-import { isBusy } from "./sqlite-errors.ts";
+import { isBusy } from "./errors.ts";
 
 const ATTEMPTS = 10;
 

@@ -1,11 +1,15 @@
+/** Reading the journal in pages, what changed since a position, and the seals of a tenant. */
+
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { findStreamRef } from "../../kernel/stream.ts";
-import type { JournalEntry, Moved } from "../store.ts";
-import { hex } from "./hex.ts";
-import { type Patience, patiently } from "./patience.ts";
+import { checkSeal, draftSeal, type LastSeal } from "../seals.ts";
+import type { JournalEntry, StoreChanges } from "../store.ts";
+import { hex } from "./connect.ts";
+import { type BusyRetry, retryWhileBusy } from "./errors.ts";
 
-export type Reads = {
+export type SqliteReads = {
   stream(
     tid: number,
     name: string,
@@ -13,15 +17,17 @@ export type Reads = {
   ): Promise<readonly JournalEntry[]>;
   log(tid: number, after: number, limit: number): Promise<readonly JournalEntry[]>;
   position(): number;
-  moved(after: number): Moved;
+  moved(after: number): StoreChanges;
 };
 
 const PAGE = 256;
+
 /** A follower that slept for long gets what moved in portions. */
 const MOST_MOVES = 20_000;
+
 const COLUMNS = "position, header, hash, salt, body";
 
-export function prepareReads(db: DatabaseSync, patience: Patience): Reads {
+export function prepareSqliteReads(db: DatabaseSync, patience: BusyRetry): SqliteReads {
   const stream = db.prepare(
     `SELECT ${COLUMNS}, seq AS place FROM hp_entries
      WHERE sid = (SELECT sid FROM hp_streams WHERE tid = ? AND name = ?) AND seq > ? ORDER BY seq LIMIT ?`,
@@ -41,14 +47,14 @@ export function prepareReads(db: DatabaseSync, patience: Patience): Reads {
 
 /** Between two pages others get their turn, and no page holds a snapshot of the file open. */
 async function paged(
-  patience: Patience,
+  patience: BusyRetry,
   statement: StatementSync,
   { key, after, limit }: { key: readonly (number | string)[]; after: number; limit: number },
 ): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   for (let place = after; ; await nextTurn()) {
     const wanted = Math.min(PAGE, limit - entries.length);
-    const rows = wanted > 0 ? await patiently(patience, () => statement.all(...key, place, wanted)) : [];
+    const rows = wanted > 0 ? await retryWhileBusy(patience, () => statement.all(...key, place, wanted)) : [];
     for (const row of rows) entries.push(journalEntry(row));
     if (rows.length < PAGE) return entries;
     place = Number(rows.at(-1)?.["place"]);
@@ -65,7 +71,7 @@ function journalEntry(row: Record<string, unknown>): JournalEntry {
   };
 }
 
-function prepareMoved(db: DatabaseSync): (after: number) => Moved {
+function prepareMoved(db: DatabaseSync): (after: number) => StoreChanges {
   const last = db.prepare(
     "SELECT max(position) AS position FROM (SELECT position FROM hp_entries WHERE position > ? ORDER BY position LIMIT ?)",
   );
@@ -84,3 +90,91 @@ function prepareMoved(db: DatabaseSync): (after: number) => Moved {
     return { position, streams };
   };
 }
+
+type SqliteSealing = {
+  readonly tid: number;
+  readonly tenant: string;
+  readonly incarnation: string;
+  readonly now: number;
+};
+
+type SignedSeal = { readonly seal: Seal; keep(): void };
+
+export type SqliteSeals = {
+  /** Inside a write transaction: signs what moved; `keep` writes it. */
+  sign(sealing: SqliteSealing, sign: (draft: SealDraft) => Seal): SignedSeal | undefined;
+  list(tid: number, after: number): readonly Seal[];
+  over(tid: number, position: number | "last"): Seal | undefined;
+};
+
+/** NOT INDEXED: for the grouping SQLite would read the whole journal in order of streams, at every seal. */
+export const LEAVES = `SELECT s.name, e.seq, e.hash FROM
+  (SELECT sid, max(seq) AS seq FROM hp_entries NOT INDEXED WHERE tid = ? AND position > ? GROUP BY sid) m
+  CROSS JOIN hp_entries e ON e.sid = m.sid AND e.seq = m.seq CROSS JOIN hp_streams s ON s.sid = m.sid`;
+
+export function prepareSqliteSeals(db: DatabaseSync): SqliteSeals {
+  const last = db.prepare(
+    "SELECT n, at, position, entries, jws FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1",
+  );
+  const span = db.prepare(
+    "SELECT count(*) AS entries, max(position) AS position FROM hp_entries WHERE tid = ? AND position > ?",
+  );
+  const leaves = db.prepare(LEAVES);
+  const insert = db.prepare(
+    "INSERT INTO hp_seals (tid, n, at, position, entries, jws, leaves) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+  const list = db.prepare("SELECT n, jws, leaves FROM hp_seals WHERE tid = ? AND n > ? ORDER BY n");
+  const over = db.prepare(
+    "SELECT n, jws, leaves FROM hp_seals WHERE tid = ? AND position >= ? ORDER BY position LIMIT 1",
+  );
+  const newest = db.prepare("SELECT n, jws, leaves FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1");
+  return {
+    sign({ tid, ...sealing }, sign) {
+      const before = lastSealFromRow(last.get(tid));
+      const moved = span.get(tid, before?.position ?? 0);
+      if (moved?.["entries"] === 0) return undefined;
+      const draft = draftSeal({
+        ...sealing,
+        last: before,
+        position: Number(moved?.["position"]),
+        entries: Number(moved?.["entries"]),
+        leaves: leaves.all(tid, before?.position ?? 0).map(leafFromRow),
+      });
+      const seal = checkSeal(draft, sign(draft));
+      const { n, at, position, entries } = draft;
+      return {
+        seal,
+        keep: () => void insert.run(tid, n, at, position, entries, seal.jws, JSON.stringify(seal.leaves)),
+      };
+    },
+    list: (tid, after) => list.all(tid, after).map(sealFromRow),
+    over(tid, position) {
+      const row = position === "last" ? newest.get(tid) : over.get(tid, position);
+      return row === undefined ? undefined : sealFromRow(row);
+    },
+  };
+}
+
+function lastSealFromRow(row: Record<string, unknown> | undefined): LastSeal | undefined {
+  if (row === undefined) return undefined;
+  const number = (column: string) => Number(row[column]);
+  return {
+    n: number("n"),
+    at: number("at"),
+    position: number("position"),
+    entries: number("entries"),
+    jws: String(row["jws"]),
+  };
+}
+
+const leafFromRow = (row: Record<string, unknown>) => ({
+  stream: String(row["name"]),
+  seq: Number(row["seq"]),
+  hash: hex(row["hash"]),
+});
+
+const sealFromRow = (row: Record<string, unknown>): Seal => ({
+  n: Number(row["n"]),
+  jws: String(row["jws"]),
+  leaves: JSON.parse(String(row["leaves"])),
+});

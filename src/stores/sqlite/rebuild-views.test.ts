@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { count, PROJECTIONS, TENANT } from "../../testing/store-contract/bench.ts";
+import { CONTRACT_PROJECTIONS, count, TENANT } from "../../testing/store-contract/fixture.ts";
 import type { Projection, Store } from "../store.ts";
 
 const rows = (store: Store) => store.query(TENANT, { view: "tallies", limit: 1000 });
@@ -34,7 +34,7 @@ test("a new version of a projection, or a new view, is built when the store is o
   const first = await open();
   assert.equal((await rows(first)).length, 120);
   await first.close();
-  const louder: Projection[] = PROJECTIONS.map((one) => ({
+  const louder: Projection[] = CONTRACT_PROJECTIONS.map((one) => ({
     ...one,
     version: 2,
     row: (id, state) => {
@@ -50,7 +50,7 @@ test("views built by a newer version are not written by an older one", async (t)
   const { open } = sqliteBench(t);
   const store = await open();
   await count(store, "one");
-  const newer = await open({ projections: PROJECTIONS.map((one) => ({ ...one, version: 2 })) });
+  const newer = await open({ projections: CONTRACT_PROJECTIONS.map((one) => ({ ...one, version: 2 })) });
   await assert.rejects(count(store, "one"), { code: "store_newer" });
   await assert.rejects(open(), { code: "store_newer" });
   assert.equal(await count(newer, "one"), 2);
@@ -104,7 +104,7 @@ test("an older program goes on beside a view whose rows may stand beside its own
   const { open } = sqliteBench(t);
   const old = await open();
   await fill(old, 20);
-  const projections: Projection[] = PROJECTIONS.map((one) => ({
+  const projections: Projection[] = CONTRACT_PROJECTIONS.map((one) => ({
     ...one,
     version: one.version + 1,
     oldest: one.version,

@@ -2,38 +2,37 @@
  * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the place: after a
  * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already.
  */
+
 import type { DatabaseSync } from "node:sqlite";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
-
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
-import type { Writer } from "./group-commit.ts";
-import { hex } from "./hex.ts";
-import { inTransaction } from "./in-transaction.ts";
-import type { Journal } from "./journal.ts";
-import { bumpLayout } from "./migrations.ts";
-import { viewTable } from "./view-tables.ts";
+import { hex } from "./connect.ts";
+import { type Writer, writeInNextBatch } from "./group-commit.ts";
+import type { SqliteJournal } from "./journal.ts";
+import { bumpFileLayout, sqliteViewTable } from "./migrations.ts";
 
 const PAGE = 100;
 
-type Work = { readonly journal: Journal; readonly writer: Writer };
+type Work = { readonly journal: SqliteJournal; readonly writer: Writer };
+
 type Progress = (done: number, total: number) => void;
 
-export async function rebuildViews(work: Work, progress: Progress): Promise<Rebuilt> {
-  await inTransaction(work.writer, () => markAll(work.journal));
-  return goOn(work, progress);
+export async function rebuildSqliteViews(work: Work, progress: Progress): Promise<Rebuilt> {
+  await writeInNextBatch(work.writer, () => markAll(work.journal));
+  return resumeSqliteRebuild(work, progress);
 }
 
 /** Builds what is marked as not built. */
-export async function goOn(work: Work, progress: Progress = () => {}): Promise<Rebuilt> {
+export async function resumeSqliteRebuild(work: Work, progress: Progress = () => {}): Promise<Rebuilt> {
   const { db } = work.journal;
-  if (placeOf(work.journal) === undefined) return { streams: 0, left: 0 };
+  if (rebuildPosition(work.journal) === undefined) return { streams: 0, left: 0 };
   const total = Number(db.prepare("SELECT count(*) AS n FROM hp_streams").get()?.["n"]);
   let done = 0;
   let left = 0;
   for (;;) {
-    const page = await inTransaction(work.writer, () => buildPage(work.journal));
+    const page = await writeInNextBatch(work.writer, () => buildPage(work.journal));
     if (page === undefined) return { streams: done, left };
     done += page.streams;
     left += page.left;
@@ -41,17 +40,20 @@ export async function goOn(work: Work, progress: Progress = () => {}): Promise<R
   }
 }
 
-function markAll({ db, projections }: Journal): void {
+function markAll({ db, projections }: SqliteJournal): void {
   for (const { view, kind, version } of projections.all) {
     db.prepare("UPDATE hp_views SET built = 0, stale = 0 WHERE view = ? AND version = ?").run(view, version);
     const kept = "SELECT sid FROM hp_streams WHERE substr(name, 1, ?) = ?";
-    db.prepare(`DELETE FROM ${viewTable(view)} WHERE sid NOT IN (${kept})`).run(kind.length + 1, `${kind}/`);
+    db.prepare(`DELETE FROM ${sqliteViewTable(view)} WHERE sid NOT IN (${kept})`).run(
+      kind.length + 1,
+      `${kind}/`,
+    );
   }
   // Whoever writes older rows looks at the views again, and says so.
-  bumpLayout(db);
+  bumpFileLayout(db);
 }
 
-function placeOf({ db, projections }: Journal): number | undefined {
+function rebuildPosition({ db, projections }: SqliteJournal): number | undefined {
   const ours = new Map(projections.all.map(({ view, version }) => [view, version]));
   const rows = db.prepare("SELECT view, version, built FROM hp_views WHERE built IS NOT NULL").all();
   // What another version has built, or is building, is its own affair.
@@ -60,9 +62,9 @@ function placeOf({ db, projections }: Journal): number | undefined {
 }
 
 /** undefined: all is built. */
-function buildPage(journal: Journal): Rebuilt | undefined {
+function buildPage(journal: SqliteJournal): Rebuilt | undefined {
   const { db } = journal;
-  const place = placeOf(journal);
+  const place = rebuildPosition(journal);
   if (place === undefined) return undefined;
   const rows = db
     .prepare("SELECT sid, tid, name FROM hp_streams WHERE sid > ? ORDER BY sid LIMIT ?")
@@ -78,7 +80,7 @@ function buildPage(journal: Journal): Rebuilt | undefined {
 
 /** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
 function build(
-  journal: Journal,
+  journal: SqliteJournal,
   place: { sid: number; tid: number },
   stream: StreamRef | undefined,
 ): boolean {
@@ -93,7 +95,11 @@ function build(
   }
 }
 
-function refold(db: DatabaseSync, { folds }: Journal, { sid, stream }: { sid: number; stream: StreamRef }) {
+function refold(
+  db: DatabaseSync,
+  { folds }: SqliteJournal,
+  { sid, stream }: { sid: number; stream: StreamRef },
+) {
   let head = emptyHead(folds, stream.kind);
   for (const row of db
     .prepare("SELECT header, hash, body FROM hp_entries WHERE sid = ? ORDER BY seq")

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { count } from "../../testing/store-contract/bench.ts";
-import { LEAVES } from "./seals.ts";
+import { count } from "../../testing/store-contract/fixture.ts";
+import { LEAVES } from "./read.ts";
 
 test("a seal reads what moved since the last one, not the whole journal", async (t) => {
   const { open, file } = sqliteBench(t);

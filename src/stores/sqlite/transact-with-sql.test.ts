@@ -4,12 +4,12 @@ import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { DecideResult, DecisionScope } from "../../kernel/transaction.ts";
-
-import { commit, count, counted, TENANT, times } from "../../testing/store-contract/bench.ts";
+import { commitResult, count, countedEvent, TENANT, times } from "../../testing/store-contract/fixture.ts";
 import type { SqlTransaction, Store } from "../store.ts";
 
 const one = actionStream("one");
-const append = { stream: one, events: [counted()] };
+
+const append = { stream: one, events: [countedEvent()] };
 
 function run<Result>(
   store: Store,
@@ -20,10 +20,10 @@ function run<Result>(
 }
 
 const notes = (store: Store) =>
-  run(store, (_sight, sql) => commit(sql.all("SELECT text FROM notes").map(({ text }) => text)));
+  run(store, (_sight, sql) => commitResult(sql.all("SELECT text FROM notes").map(({ text }) => text)));
 
 async function withNotes(store: Store): Promise<void> {
-  await run(store, (_sight, sql) => commit(sql.run("CREATE TABLE notes (text TEXT UNIQUE)")));
+  await run(store, (_sight, sql) => commitResult(sql.run("CREATE TABLE notes (text TEXT UNIQUE)")));
 }
 
 test("the application's rows and the journal's entries are written together", async (t) => {
@@ -31,7 +31,7 @@ test("the application's rows and the journal's entries are written together", as
   const store = await open();
   await withNotes(store);
   const changes = await run(store, (_sight, sql) =>
-    commit(sql.run("INSERT INTO notes VALUES (?), (?)", "a", "b").changes, append),
+    commitResult(sql.run("INSERT INTO notes VALUES (?), (?)", "a", "b").changes, append),
   );
   assert.equal(changes, 2);
   assert.deepEqual(await notes(await open()), ["a", "b"]);
@@ -48,14 +48,14 @@ test("when the decision throws, or its SQL fails, nothing of both is written", a
       throw new RangeError("no");
     }),
     run(store, (_sight, sql) =>
-      commit(
+      commitResult(
         times(2, () => sql.run("INSERT INTO notes VALUES ('a')")),
         append,
       ),
     ),
     run(store, (_sight, sql) => {
       sql.run("INSERT INTO notes VALUES ('a')");
-      return commit(null, { stream: actionStream("undeclared"), events: [counted()] });
+      return commitResult(null, { stream: actionStream("undeclared"), events: [countedEvent()] });
     }),
   ];
   const others = times(5, () => count(store, "two"));
@@ -73,11 +73,11 @@ test("what the application's own SQL did wrong reaches it as SQLite said it", as
   const { open } = sqliteBench(t);
   const store = await open();
   await withNotes(store);
-  const twice = run(store, (_sight, sql) => commit(sql.run("INSERT INTO notes VALUES ('a'), ('a')")));
+  const twice = run(store, (_sight, sql) => commitResult(sql.run("INSERT INTO notes VALUES ('a'), ('a')")));
   await assert.rejects(twice, { code: "ERR_SQLITE_ERROR", message: /UNIQUE constraint failed: notes.text/ });
   const caught = await run(store, (_sight, sql) => {
     assert.throws(() => sql.run("INSERT INTO notes VALUES ('b'), ('b')"));
-    return commit(sql.run("INSERT INTO notes VALUES ('c')").changes, append);
+    return commitResult(sql.run("INSERT INTO notes VALUES ('c')").changes, append);
   });
   assert.equal(caught, 1);
   assert.deepEqual(await notes(store), ["c"]);
@@ -90,7 +90,7 @@ test("a decision that asks for more streams writes its rows once", async (t) => 
   await run(store, (sight, sql) => {
     sql.run("INSERT INTO notes VALUES ('a')");
     const needs = sight.missing({ write: [actionStream("two")] });
-    return needs === undefined ? commit(null, append) : { kind: "need", needs };
+    return needs === undefined ? commitResult(null, append) : { kind: "need", needs };
   });
   assert.deepEqual(await notes(store), ["a"]);
 });
@@ -122,14 +122,14 @@ test("Holdpoint's tables, settings and the transaction itself are out of reach",
   ];
   for (const text of forbidden) {
     await assert.rejects(
-      run(store, (_sight, sql) => commit(sql.run(text))),
+      run(store, (_sight, sql) => commitResult(sql.run(text))),
       text,
     );
   }
   await assert.rejects(
     run(store, (_sight, sql) => {
       sql.run("CREATE TRIGGER bad AFTER INSERT ON notes BEGIN DELETE FROM hp_entries; END");
-      return commit(sql.run("INSERT INTO notes VALUES ('x')"));
+      return commitResult(sql.run("INSERT INTO notes VALUES ('x')"));
     }),
   );
   assert.equal(await count(store, "two"), 2);
@@ -155,7 +155,7 @@ for (const [ending, setup, text] of ENDINGS) {
     const store = await open();
     await withNotes(store);
     for (const step of [...setup, "INSERT INTO notes VALUES ('a')"])
-      await run(store, (_sight, sql) => commit(sql.run(step)));
+      await run(store, (_sight, sql) => commitResult(sql.run(step)));
     const ended = { code: "broken_rule", data: /nothing was written/ };
     const ends = (sql: SqlTransaction) => {
       sql.run("INSERT INTO notes VALUES ('before')");
@@ -167,11 +167,11 @@ for (const [ending, setup, text] of ENDINGS) {
         assert.throws(() => use("INSERT INTO notes VALUES ('after') RETURNING text"), ended);
     };
     await assert.rejects(
-      run(store, (_sight, sql) => commit(ends(sql), append)),
+      run(store, (_sight, sql) => commitResult(ends(sql), append)),
       ended,
     );
     await assert.rejects(
-      run(store, (_sight, sql) => commit(goesOn(sql), append)),
+      run(store, (_sight, sql) => commitResult(goesOn(sql), append)),
       ended,
     );
     await assert.rejects(
@@ -184,7 +184,7 @@ for (const [ending, setup, text] of ENDINGS) {
     await assert.rejects(
       run(store, (sight, sql) => {
         const needs = sight.missing({ write: [actionStream("two")] });
-        if (needs === undefined) return commit(null, append);
+        if (needs === undefined) return commitResult(null, append);
         ends(sql);
         return { kind: "need", needs };
       }),
@@ -208,7 +208,7 @@ test("a full disk that ended the transaction is called that, even if the decisio
   db?.exec(`PRAGMA max_page_count = ${pages + 1}`);
   const filling = run(store, (_sight, sql) => {
     assert.throws(() => sql.run("INSERT INTO notes VALUES (?)", "x".repeat(100_000)), { errcode: 13 });
-    return commit(null, append);
+    return commitResult(null, append);
   });
   await assert.rejects(filling, { code: "store_full" });
   db?.exec("PRAGMA max_page_count = 1000000");
@@ -220,6 +220,6 @@ test("SQL that is kept for later is refused", async (t) => {
   const { open } = sqliteBench(t);
   const store = await open();
   await withNotes(store);
-  const kept = await run(store, (_sight, sql) => commit(sql));
+  const kept = await run(store, (_sight, sql) => commitResult(sql));
   assert.throws(() => kept.run("INSERT INTO notes VALUES ('late')"), { code: "closed" });
 });

@@ -1,29 +1,45 @@
+/**
+ * Decisions in the journal's transaction, also together with the application's own tables. An authorizer keeps the
+ * application's SQL away from Holdpoint's tables (`hp_…`), from settings and from the transaction itself.
+ * SQL can still end the transaction (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a full disk). No statement runs after that: it
+ * would commit by itself. The round fails, whatever its decision says, and nothing of it is written.
+ */
+
+import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
+import { HoldpointError } from "../../kernel/errors.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
-import { type Decide, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
-
-import { checkText } from "../check-text.ts";
+import {
+  type Decide,
+  type DecideResult,
+  type DecisionScope,
+  MOST_INDEXED,
+  type Needs,
+} from "../../kernel/transaction.ts";
+import { planAtOnce, type TransactionContext, type TransactionPlan } from "../decision.ts";
+import { checkStoredText } from "../guard.ts";
 import { emptyHead } from "../head.ts";
-import { type Ground, makePlan, type Plan } from "../plan.ts";
-import type { Prepared, Writer } from "./group-commit.ts";
-import type { Journal } from "./journal.ts";
+import type { SqlTransaction } from "../store.ts";
+import { isConstraint, translateSqliteError } from "./errors.ts";
+import type { PreparedWrite, Writer } from "./group-commit.ts";
+import type { SqliteJournal } from "./journal.ts";
 
-export function transact<Result>(
-  { journal, writer }: { journal: Journal; writer: Writer },
+export function transactSqlite<Result>(
+  { journal, writer }: { journal: SqliteJournal; writer: Writer },
   tenant: string,
   needs: Needs,
   decide: Decide<Result>,
 ): Promise<Result> {
-  checkText("tenant", tenant);
+  checkStoredText("tenant", tenant);
   return new Promise((resolve, refuse) => {
-    const prepare = (): Prepared => {
-      const plan = makePlan(groundOf(journal, tenant), needs, decide);
-      return { write: () => writePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
+    const prepare = (): PreparedWrite => {
+      const plan = planAtOnce(sqliteContext(journal, tenant), needs, decide);
+      return { write: () => writeSqlitePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
     };
     writer.submit({ prepare, refuse });
   });
 }
 
-export function groundOf(journal: Journal, tenant: string): Ground {
+function sqliteContext(journal: SqliteJournal, tenant: string): TransactionContext {
   const { tenants, heads, names, views, folds, clock, random } = journal;
   const tid = tenants.find(tenant);
   return {
@@ -40,7 +56,161 @@ export function groundOf(journal: Journal, tenant: string): Ground {
   };
 }
 
-export function writePlan({ tenants, append }: Journal, tenant: string, plan: Plan<unknown>): void {
+function writeSqlitePlan(
+  { tenants, append }: SqliteJournal,
+  tenant: string,
+  plan: TransactionPlan<unknown>,
+): void {
   if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return;
   append(tenants.ensure(tenant), plan);
+}
+
+type DecideWithSql<Result> = (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>;
+
+/** What a decision threw is the application's own, and reaches it as it was; errors of the store are ours. */
+type SqlAnswer<Result> =
+  | { readonly kind: "result"; readonly result: Result }
+  | { readonly kind: "thrown"; readonly error: unknown };
+
+export function transactWithSql<Result>(
+  { journal, writer }: { journal: SqliteJournal; writer: Writer },
+  tenant: string,
+  needs: Needs,
+  decide: DecideWithSql<Result>,
+): Promise<SqlAnswer<Result>> {
+  checkStoredText("tenant", tenant);
+  return new Promise((resolve, reject) => {
+    const thrown = new Set<unknown>();
+    const prepare = (): PreparedWrite => {
+      const plan = planAtOnce(sqliteContext(journal, tenant), needs, (sight) =>
+        inRound(journal.db, (sql) => noteThrown(thrown, () => decide(sight, sql))),
+      );
+      const answer = () => resolve({ kind: "result", result: plan.result });
+      return { write: () => writeSqlitePlan(journal, tenant, plan), answer };
+    };
+    const refuse = (error: unknown) =>
+      thrown.has(error)
+        ? resolve({ kind: "thrown", error })
+        : reject(isConstraint(error) ? brokenAtCommit(error) : error);
+    writer.submit({ prepare, refuse, alone: true });
+  });
+}
+
+/** Only the application's tables have constraints that wait for the commit. */
+function brokenAtCommit(cause: unknown): HoldpointError {
+  const what = "The application's rows broke a constraint when they were committed.";
+  const next = "Write rows that keep the application's own constraints.";
+  return new HoldpointError("broken_rule", what, { cause, next, details: { application: true } });
+}
+
+export function unwrapSqlAnswer<Result>(answered: SqlAnswer<Result>): Result {
+  if (answered.kind === "thrown") throw answered.error;
+  return answered.result;
+}
+
+function noteThrown<Answer>(thrown: Set<unknown>, attempt: () => Answer): Answer {
+  try {
+    return attempt();
+  } catch (error) {
+    thrown.add(error);
+    throw error;
+  }
+}
+
+/** A round that ends in `need` is repeated: what it wrote is undone first. */
+function inRound<Result>(
+  db: DatabaseSync,
+  decide: (sql: SqlTransaction) => DecideResult<Result>,
+): DecideResult<Result> {
+  db.exec("SAVEPOINT hp_round");
+  const { sql, refuseEnded, end } = guardedSql(db);
+  try {
+    const decision = decide(sql);
+    refuseEnded();
+    if (decision.kind === "need") db.exec("ROLLBACK TO hp_round");
+    return decision;
+  } finally {
+    end();
+    if (db.isTransaction) db.exec("RELEASE hp_round");
+  }
+}
+
+type GuardedSql = {
+  readonly sql: SqlTransaction;
+  /** Throws when the transaction is over. */
+  refuseEnded(): void;
+  end(): void;
+};
+
+function guardedSql(db: DatabaseSync): GuardedSql {
+  let open = true;
+  let ended: { readonly by: unknown } | undefined;
+  const look = (by?: unknown) => {
+    if (!db.isTransaction) ended ??= { by };
+  };
+  const refuseEnded = () => {
+    look();
+    if (ended !== undefined) throw transactionOver(ended.by);
+  };
+  const guarded = <Answer>(text: string, use: (statement: StatementSync) => Answer): Answer => {
+    if (!open) throw new HoldpointError("closed", "The decision that this SQL belongs to has ended.");
+    refuseEnded();
+    db.setAuthorizer(authorize);
+    try {
+      const answer = use(db.prepare(text));
+      refuseEnded();
+      return answer;
+    } catch (error) {
+      look(error);
+      throw error;
+    } finally {
+      db.setAuthorizer(null);
+    }
+  };
+  return {
+    sql: {
+      run: (text, ...values) =>
+        guarded(text, (statement) => ({ changes: Number(statement.run(...values).changes) })),
+      all: (text, ...values) => guarded(text, (statement) => statement.all(...values)),
+    },
+    refuseEnded,
+    end: () => {
+      open = false;
+    },
+  };
+}
+
+/** A disk that is full or fails ends a transaction too; that has a code of its own. */
+function transactionOver(by: unknown): unknown {
+  if (by !== undefined && !isConstraint(by)) return translateSqliteError(by);
+  return new HoldpointError("broken_rule", "The application's SQL ended the transaction that it ran in.", {
+    cause: by,
+    details: { application: true },
+    next: "Do without ROLLBACK in the SQL (OR ROLLBACK, ON CONFLICT ROLLBACK, RAISE): ABORT undoes one statement.",
+  });
+}
+
+const FORBIDDEN = new Set<number>([
+  constants.SQLITE_PRAGMA,
+  constants.SQLITE_TRANSACTION,
+  constants.SQLITE_SAVEPOINT,
+  constants.SQLITE_ATTACH,
+  constants.SQLITE_DETACH,
+  // A temporary table stands before ours of the same name, and a renamed one is authorised under its old name only.
+  constants.SQLITE_ALTER_TABLE,
+  constants.SQLITE_CREATE_TEMP_TABLE,
+  constants.SQLITE_CREATE_TEMP_VIEW,
+  constants.SQLITE_CREATE_TEMP_TRIGGER,
+  constants.SQLITE_CREATE_TEMP_INDEX,
+]);
+
+/** For these the second name is a column. */
+const ON_COLUMNS = new Set<number>([constants.SQLITE_READ, constants.SQLITE_UPDATE]);
+
+const OUT_OF_REACH = /^(hp_|dbstat|sqlite_dbpage)/i;
+
+function authorize(action: number, first: string | null, second: string | null): number {
+  const names = ON_COLUMNS.has(action) ? [first] : [first, second];
+  const reaches = names.some((name) => name !== null && OUT_OF_REACH.test(name));
+  return FORBIDDEN.has(action) || reaches ? constants.SQLITE_DENY : constants.SQLITE_OK;
 }

@@ -1,13 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
-import { checkQuery } from "../check-query.ts";
-import { isSameRow, type Projections, rowOf } from "../project.ts";
 import type { Projection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { viewTable } from "./view-tables.ts";
+import { checkViewQuery, isSameRow, type Projections, projectRow } from "../views.ts";
+import { sqliteViewTable } from "./migrations.ts";
 
-export type Views = {
+export type SqliteViews = {
   /** `before`: the state that the row was written from, where there was one. */
-  write(place: ViewPlace, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
+  write(place: SqliteRowKey, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
   query(tid: number, query: ViewQuery): readonly ViewRow[];
   count(tid: number, view: string, bucket: string): number;
   /** Rows that are due and that nobody has claimed, with the numbers of their streams. */
@@ -18,9 +17,9 @@ export type Views = {
   ): readonly { readonly sid: number; readonly row: ViewRow }[];
 };
 
-export type ViewPlace = { readonly tid: number; readonly sid: number };
+type SqliteRowKey = { readonly tid: number; readonly sid: number };
 
-export function prepareViews(db: DatabaseSync, projections: Projections): Views {
+export function prepareSqliteViews(db: DatabaseSync, projections: Projections): SqliteViews {
   const writers = new Map(
     projections.all.map((projection) => [projection.view, prepareWrite(db, projection)]),
   );
@@ -38,7 +37,7 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
     query(tid, asked) {
       projections.named(asked.view);
       const after = asked.after && findStream.get(tid, asked.after.stream);
-      checkQuery(asked, () => after !== undefined);
+      checkViewQuery(asked, () => after !== undefined);
       const { sql, values } = queryOf({ ...asked, tid, afterSid: Number(after?.["sid"]) });
       return prepared(sql)
         .all(...values)
@@ -46,12 +45,12 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
     },
     count(tid, view, bucket) {
       projections.named(view);
-      const sql = `SELECT count(*) AS n FROM ${viewTable(view)} WHERE tid = ? AND bucket = ?`;
+      const sql = `SELECT count(*) AS n FROM ${sqliteViewTable(view)} WHERE tid = ? AND bucket = ?`;
       return Number(prepared(sql).get(tid, bucket)?.["n"]);
     },
     free(tid, claim, now) {
       projections.named(claim.view);
-      checkQuery(claim, () => true);
+      checkViewQuery(claim, () => true);
       const rows = prepared(freeSql(claim)).all(
         tid,
         claim.dueBy,
@@ -65,10 +64,10 @@ export function prepareViews(db: DatabaseSync, projections: Projections): Views 
   };
 }
 
-type Write = Views["write"];
+type Write = SqliteViews["write"];
 
 function prepareWrite(db: DatabaseSync, projection: Projection): Write {
-  const table = viewTable(projection.view);
+  const table = sqliteViewTable(projection.view);
   const remove = db.prepare(`DELETE FROM ${table} WHERE sid = ?`);
   const upsert = db.prepare(
     `INSERT INTO ${table} (sid, tid, bucket, at, due, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sid) DO UPDATE
@@ -78,10 +77,10 @@ function prepareWrite(db: DatabaseSync, projection: Projection): Write {
   const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
   return ({ sid, tid }, stream, { before, after }) => {
     if (before !== undefined && isSameRow(projection, before, after)) return;
-    const row = rowOf(projection, stream, after);
+    const row = projectRow(projection, stream, after);
     if (row === undefined) return void remove.run(sid);
     const data = JSON.stringify(row.data);
-    const was = before === undefined ? undefined : rowOf(projection, stream, before);
+    const was = before === undefined ? undefined : projectRow(projection, stream, before);
     const isInPlace = was !== undefined && was.at === row.at && was.due === row.due;
     if (isInPlace && update.run(row.bucket, data, sid).changes === 1) return;
     upsert.run(sid, tid, row.bucket, row.at, row.due, data);
@@ -107,7 +106,7 @@ function queryOf(asked: ViewQuery & { tid: number; afterSid: number }): {
   else if (dueBy !== undefined) and("v.due <= ?", dueBy);
   if (after !== undefined) and(`(${plus}v.at, v.sid) ${than} (?, ?)`, after.at, afterSid);
   const sql = `SELECT s.name, v.bucket, v.at, v.due, v.data
-    FROM ${viewTable(asked.view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
+    FROM ${sqliteViewTable(asked.view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
     WHERE ${where.join(" AND ")} ORDER BY ${plus}v.at ${direction}, v.sid ${direction} LIMIT ?`;
   return { sql, values: [...values, asked.limit] };
 }
@@ -116,7 +115,7 @@ const bucketOf = ({ bucket }: ViewClaim): readonly string[] => (bucket === undef
 
 function freeSql({ view, bucket }: ViewClaim): string {
   return `SELECT v.sid, s.name, v.bucket, v.at, v.due, v.data
-    FROM ${viewTable(view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
+    FROM ${sqliteViewTable(view)} v CROSS JOIN hp_streams s ON s.sid = v.sid
     WHERE v.tid = ? AND v.due <= ? AND NOT EXISTS
       (SELECT 1 FROM hp_claims c WHERE c.view = ? AND c.sid = v.sid AND c.until > ?)
       ${bucket === undefined ? "" : "AND +v.bucket = ?"} ORDER BY +v.at, v.sid LIMIT ?`;

@@ -3,7 +3,7 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import type { DecisionScope } from "../../kernel/transaction.ts";
 
 import { type MemoryStore, openMemoryStore } from "../../stores/memory/open.ts";
-import type { EpochHold, Moved, Store } from "../../stores/store.ts";
+import type { EpochHold, Store, StoreChanges } from "../../stores/store.ts";
 import { crash, freezeMaybe } from "./life.ts";
 import { count, type Life, never, type Sim, strikes } from "./sim.ts";
 
@@ -78,12 +78,17 @@ function call<Value>(wire: Wire, writes: boolean, work: () => Promise<Value>): P
 }
 
 /** A wake may be lost until the next poll, come twice, or come late; it is never lost for good. */
-function follow(wire: Wire, inner: MemoryStore, position: number, signal: AbortSignal): Promise<Moved> {
+function follow(
+  wire: Wire,
+  inner: MemoryStore,
+  position: number,
+  signal: AbortSignal,
+): Promise<StoreChanges> {
   const { sim, life } = wire;
   if (!life.alive) return never();
   return new Promise((resolve, reject) => {
     inner.follow(position, signal).then((moved) => {
-      const wake = (ms: number, told: Moved) => sim.scheduler.after(ms, life, () => resolve(told));
+      const wake = (ms: number, told: StoreChanges) => sim.scheduler.after(ms, life, () => resolve(told));
       if (moved.streams.length === 0) wake(0, moved);
       else if (strikes(sim, "wake lost")) wake(POLL_MS + sim.random.int(5_000), moved);
       else if (strikes(sim, "wake duplicated")) wake(0, { ...moved, position });

@@ -1,9 +1,20 @@
+/** Claims on views: rows, queries, rebuilds, and claims of due rows. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { limitBudget, reserve } from "../../core/budget.ts";
 import { actionStream, budgetStream, streamName } from "../../kernel/stream.ts";
 import type { Store, ViewQuery } from "../../stores/store.ts";
-import { bench, type CreateDatabase, commit, count, randomOf, START, TENANT, times } from "./bench.ts";
+import {
+  type CreateDatabase,
+  commitResult,
+  count,
+  openFixture,
+  randomOf,
+  START,
+  TENANT,
+  times,
+} from "./fixture.ts";
 
 const BUCKETS = ["open", "done", "nowhere"];
 
@@ -54,7 +65,7 @@ async function wander(stores: readonly Store[], steps: number): Promise<void> {
 export function viewClaims(create: CreateDatabase): void {
   describe("views", () => {
     test("after any sequence of events the views equal the fold of the journal", async (t) => {
-      const { store, another } = await bench(t, create);
+      const { store, another } = await openFixture(t, create);
       const stores = [store, await another()];
       await wander(stores, 150);
       assert.deepEqual(await shown(store), await expected(store));
@@ -62,7 +73,7 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("rebuilding the views changes nothing, and reports its progress", async (t) => {
-      const { store, another } = await bench(t, create);
+      const { store, another } = await openFixture(t, create);
       await wander([store], 120);
       const before = await shown(store);
       const steps: [number, number][] = [];
@@ -73,14 +84,14 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("a view can hold what JSON numbers cannot", async (t) => {
-      const { store } = await bench(t, create);
+      const { store } = await openFixture(t, create);
       const stream = budgetStream("big");
       const limit = { currency: "USD", micros: 2n ** 80n };
       await store.transact(TENANT, { write: [stream] }, () =>
-        commit(null, { stream, events: limitBudget(limit, "x") }),
+        commitResult(null, { stream, events: limitBudget(limit, "x") }),
       );
       await store.transact(TENANT, { write: [stream] }, (sight) =>
-        commit(null, {
+        commitResult(null, {
           stream,
           events: reserve(sight.state(stream), "e", { ...limit, micros: 2n ** 79n }).events,
         }),
@@ -90,7 +101,7 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("a row moves between buckets with its state, and leaves when it has none", async (t) => {
-      const { store } = await bench(t, create);
+      const { store } = await openFixture(t, create);
       const counts = () => Promise.all(BUCKETS.map((bucket) => store.count(TENANT, "tallies", bucket)));
       await count(store, "one", { bucket: "open" });
       await count(store, "two", { bucket: "open" });
@@ -103,7 +114,7 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("a list is ordered by time, then by age of the stream, in both directions", async (t) => {
-      const { store } = await bench(t, create);
+      const { store } = await openFixture(t, create);
       for (const [id, at] of [
         ["d", 5],
         ["a", 7],
@@ -117,7 +128,7 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("pages of a list, put together, are the list", async (t) => {
-      const { store } = await bench(t, create);
+      const { store } = await openFixture(t, create);
       for (const index of times(23, (i) => i))
         await count(store, `act-${index}`, { at: START + (index % 4), bucket: "open" });
       for (const order of ["oldest", "newest"] as const) {
@@ -130,7 +141,7 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("only what is due is listed as due", async (t) => {
-      const { store } = await bench(t, create);
+      const { store } = await openFixture(t, create);
       await count(store, "soon", { due: 100, at: 3 });
       await count(store, "later", { due: 200, at: 2, bucket: "done" });
       await count(store, "never", { at: 1 });
@@ -146,7 +157,7 @@ export function viewClaims(create: CreateDatabase): void {
     });
 
     test("a view, a cursor or a limit that cannot be is refused", async (t) => {
-      const { store } = await bench(t, create);
+      const { store } = await openFixture(t, create);
       await count(store, "one");
       await assert.rejects(store.query(TENANT, { view: "none", limit: 1 }), { code: "broken_rule" });
       await assert.rejects(store.count(TENANT, "none", "open"), { code: "broken_rule" });
@@ -168,4 +179,74 @@ async function paged(store: Store, query: Omit<ViewQuery, "view" | "limit">): Pr
     found.push(...rows.map(({ stream }) => stream.id));
     after = { at: last.at, stream: streamName(last.stream) };
   }
+}
+
+const LEASE_MS = 1_000;
+
+async function claimed(store: Store, limit = 9, tenant = TENANT): Promise<string[]> {
+  const rows = await store.claim(tenant, { view: "tallies", dueBy: 100, limit, leaseMs: LEASE_MS });
+  return rows.map(({ stream }) => stream.id);
+}
+
+export function claimClaims(create: CreateDatabase): void {
+  describe("claiming what is due", () => {
+    test("two processes never get the same row within its lease, and both get it after", async (t) => {
+      const { store, another, clock } = await openFixture(t, create);
+      const other = await another();
+      for (const index of times(12, (i) => i)) await count(store, `act-${index}`, { due: 50, at: index });
+      const [one, two] = await Promise.all([claimed(store, 12), claimed(other, 12)]);
+      assert.deepEqual([...one, ...two].sort(), times(12, (index) => `act-${index}`).sort());
+      assert.deepEqual([await claimed(store), await claimed(other)], [[], []]);
+      clock.set(START + LEASE_MS);
+      assert.equal((await claimed(other, 12)).length, 12);
+      assert.deepEqual(await claimed(store), []);
+    });
+
+    test("only what is due, in the bucket that was asked for, is handed out, the oldest first", async (t) => {
+      const { store } = await openFixture(t, create);
+      await count(store, "late", { due: 101 });
+      await count(store, "never");
+      await count(store, "second", { due: 99, at: 2 });
+      await count(store, "first", { due: 100, at: 1 });
+      await count(store, "done", { due: 1, at: 0, bucket: "done" });
+      const asked = { view: "tallies", dueBy: 100, leaseMs: LEASE_MS };
+      const [row, ...more] = await store.claim(TENANT, { ...asked, bucket: "open", limit: 1 });
+      assert.deepEqual([row?.stream.id, row?.due, row?.bucket, more], ["first", 100, "open", []]);
+      const rest = await store.claim(TENANT, { ...asked, bucket: "open", limit: 9 });
+      assert.deepEqual(
+        rest.map(({ stream }) => stream.id),
+        ["second"],
+      );
+      assert.deepEqual(await claimed(store), ["done"]);
+    });
+
+    test("a claimed row is listed, moves and is counted like any other", async (t) => {
+      const { store } = await openFixture(t, create);
+      await count(store, "one", { due: 50 });
+      assert.deepEqual(await claimed(store), ["one"]);
+      assert.equal((await store.query(TENANT, { view: "tallies", dueBy: 100, limit: 9 })).length, 1);
+      await count(store, "one", { bucket: "done" });
+      assert.equal(await store.count(TENANT, "tallies", "done"), 1);
+      assert.deepEqual(await claimed(store), []);
+    });
+
+    test("a tenant claims nothing of another", async (t) => {
+      const { store } = await openFixture(t, create);
+      await count(store, "one", { due: 50 }, "globex");
+      await count(store, "two", { due: 50 });
+      assert.deepEqual(await claimed(store), ["two"]);
+      assert.deepEqual(await claimed(store, 9, "nobody"), []);
+      assert.deepEqual(await claimed(store, 9, "globex"), ["one"]);
+    });
+
+    test("a view or a limit that cannot be is refused", async (t) => {
+      const { store } = await openFixture(t, create);
+      await count(store, "one", { due: 50 });
+      const asked = { dueBy: 100, leaseMs: LEASE_MS };
+      await assert.rejects(store.claim(TENANT, { ...asked, view: "none", limit: 1 }), {
+        code: "broken_rule",
+      });
+      await assert.rejects(claimed(store, 0), { code: "invalid_input" });
+    });
+  });
 }

@@ -1,6 +1,6 @@
 /** The life of a workflow as its raw events tell it: who writes, when something may begin, and what people decide. */
 import type { Wait } from "../../../core/workflow/events.ts";
-import { epochHeld } from "../../../stores/memory/epochs.ts";
+import { isMemoryEpochHeld } from "../../../stores/memory/open.ts";
 import { count } from "../sim.ts";
 import { settle } from "./check-heard.ts";
 import { checkWaits } from "./check-rest.ts";
@@ -49,7 +49,9 @@ function create(commit: Commit, event: Event): void {
 
 /** A process that has lost its lease goes on with its own workflows in the name of its next epoch. */
 function isOwnLapsed({ sim, life, seen }: Commit, runner: string | null): boolean {
-  return runner !== null && seen.epochs.get(runner)?.life === life && !epochHeld(sim.database, runner);
+  return (
+    runner !== null && seen.epochs.get(runner)?.life === life && !isMemoryEpochHeld(sim.database, runner)
+  );
 }
 
 /** One runner at a time: a workflow is taken when nobody has it, or from an epoch that ended. */

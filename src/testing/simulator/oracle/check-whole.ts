@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { verifyJournal } from "../../../journal/verify.ts";
 import type { MemoryTenant } from "../../../stores/memory/database.ts";
-import { rebuildViews } from "../../../stores/memory/views.ts";
+import { rebuildMemoryViews } from "../../../stores/memory/views.ts";
 import type { JournalEntry } from "../../../stores/store.ts";
 import { FOLDS } from "../../../streams.ts";
 import { SIGNING_KEY } from "../signing-key.ts";
@@ -50,7 +50,7 @@ export function checkWhole(sim: Sim): void {
     checkVerifier(sim, tenant, kept);
     checkReplay(sim, kept);
   }
-  rebuildViews(sim.database);
+  rebuildMemoryViews(sim.database);
   const after = [...data.tenants.values()].map(rowsOf);
   if (!isDeepStrictEqual(before, after)) fail(sim, "12", "the views are not those of the journal");
 }

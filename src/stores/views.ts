@@ -1,0 +1,104 @@
+/**
+ * Views: which projections a stream feeds, the row each makes of its state, and the checks of a query.
+ * Also which version of a projection wrote a view's rows, while processes of several versions work on one store:
+ * - A process whose rows are not compatible with the version that is there writes nothing.
+ * - A process whose rows are compatible but older marks the view as stale before its first row; the next process of the
+ *   newer version that opens the store builds it again. A process that does not know a view at all does the same.
+ */
+
+import { HoldpointError } from "../kernel/errors.ts";
+import { STREAM_KINDS, type StreamKind, type StreamRef } from "../kernel/stream.ts";
+import type { StateOf } from "../states.ts";
+import type { Projection, ViewQuery, ViewRow } from "./store.ts";
+
+export type Projections = {
+  readonly all: readonly Projection[];
+  of(kind: StreamKind): readonly Projection[];
+  named(view: string): Projection;
+};
+
+export function projectionTable(projections: readonly Projection[]): Projections {
+  const byView = new Map<string, Projection>();
+  for (const projection of projections) {
+    if (!/^[a-z][a-z0-9_]{0,40}$/.test(projection.view) || byView.has(projection.view)) {
+      throw new HoldpointError(
+        "broken_rule",
+        `"${projection.view}" cannot be the name of a view, or is one already.`,
+      );
+    }
+    byView.set(projection.view, projection);
+  }
+  const byKind = new Map(STREAM_KINDS.map((kind) => [kind, projections.filter((one) => one.kind === kind)]));
+  return {
+    all: projections,
+    of: (kind) => byKind.get(kind) ?? [],
+    named: (view) => {
+      const projection = byView.get(view);
+      if (projection === undefined) throw new HoldpointError("broken_rule", `There is no view "${view}".`);
+      return projection;
+    },
+  };
+}
+
+/** Whether a row that stands would be written as it is. */
+export function isSameRow(projection: Projection, before: unknown, after: unknown): boolean {
+  return projection.isSame?.(before as StateOf<StreamKind>, after as StateOf<StreamKind>) === true;
+}
+
+/** `state` is of the projection's own kind: the caller found the projection by the stream's kind. */
+export function projectRow(
+  projection: Projection,
+  stream: StreamRef,
+  state: unknown,
+): Omit<ViewRow, "stream"> | undefined {
+  return projection.row(stream.id, state as StateOf<StreamKind>);
+}
+
+type StoredView = {
+  readonly version: number;
+  /** The oldest version whose rows may stand beside these; null where nobody has said. */
+  readonly oldest: number | null;
+  /** Somebody who writes older rows, or none, has been there since it was built. */
+  readonly isStale: boolean;
+};
+
+export type StoredViews = ReadonlyMap<string, StoredView>;
+
+type KnownProjections = readonly Projection[];
+
+export const oldestCompatible = ({ version, oldest = version }: Projection): number => oldest;
+
+/** The name of a view that only newer programs may write to. */
+export function newerView(found: StoredViews, known: KnownProjections): string | undefined {
+  return known.find(({ view, version }) => {
+    const there = found.get(view);
+    return there !== undefined && there.version > version && (there.oldest ?? there.version) > version;
+  })?.view;
+}
+
+/** Views that this program is to build. */
+export function viewsToBuild(found: StoredViews, known: KnownProjections): readonly Projection[] {
+  return known.filter(({ view, version }) => {
+    const there = found.get(view);
+    return there === undefined || there.version < version || (there.version === version && there.isStale);
+  });
+}
+
+/** Views that this program lets go stale, and of which nobody has said so. */
+export function viewsToMarkStale(found: StoredViews, known: KnownProjections): readonly string[] {
+  const ours = new Map(known.map(({ view, version }) => [view, version]));
+  return [...found]
+    .filter(([view, there]) => !there.isStale && there.version > (ours.get(view) ?? 0))
+    .map(([view]) => view);
+}
+
+export function checkViewQuery({ limit, after }: ViewQuery, exists: (stream: string) => boolean): void {
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    throw new HoldpointError("invalid_input", "A list's limit has to be a whole number from 1.");
+  }
+  if (after === undefined || exists(after.stream)) return;
+  throw new HoldpointError(
+    "invalid_input",
+    `A list cannot go on after "${after.stream}": there is no such stream.`,
+  );
+}
