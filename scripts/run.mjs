@@ -12,7 +12,7 @@ import { grouped } from "./test-groups.mjs";
 
 const TESTS = ["src", "tests", "dashboard/src"];
 // The test files that compare what the code does with the fixtures below tests/pins/.
-const PINS = ["tests/pins/", "src/testing/simulator/seeds.test.ts"];
+const PINS = ["tests/pins/", "tests/simulator/seeds.test.ts"];
 const CLEANED = [
   ...["dist", "dashboard/dist", "coverage"],
   ...["node_modules/.build-stamp", "node_modules/.desk-stamp"],
@@ -31,7 +31,7 @@ const OWN = {
 
 // Longer proofs, each behind its own command.
 const proofs = {
-  sim: "src/testing/simulator/main.ts",
+  sim: "tests/simulator/main.ts",
   processes: "tests/processes/run.ts",
   crash: "tests/crash/run.ts",
   fleet: "tests/fleet/run.ts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRandom } from "../../src/testing/simulator/random.ts";
+import { createRandom } from "../simulator/random.ts";
 import { nameOf, placesFor } from "./places.ts";
 import { planRun } from "./plan.ts";
 

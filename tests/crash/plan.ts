@@ -2,7 +2,7 @@
  * The order of a run's deaths, drawn from its seed: half at named places in turn, the others at random moments, but for
  * those few that leave work for a death while it is taken over.
  */
-import type { Random } from "../../src/testing/simulator/random.ts";
+import type { Random } from "../simulator/random.ts";
 import { type Place, placesFor } from "./places.ts";
 
 export type Planned =

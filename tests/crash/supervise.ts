@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRandom, type Random } from "../../src/testing/simulator/random.ts";
+import { createRandom, type Random } from "../simulator/random.ts";
 import {
   type Checks,
   checkRest,

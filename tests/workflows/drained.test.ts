@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { GatedTool } from "../../src/engine/gate.ts";
 import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
-import { createRandom } from "../../src/testing/simulator/random.ts";
+import { createRandom } from "../simulator/random.ts";
 import { ANN, type Desk, type Office, office } from "./office.ts";
 
 type Done = { readonly key: string; readonly ms: number };

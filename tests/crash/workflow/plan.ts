@@ -1,5 +1,5 @@
 /** The order of a run's deaths, drawn from its seed: one at every named point first, then at all other places, then at random moments. */
-import type { Random } from "../../../src/testing/simulator/random.ts";
+import type { Random } from "../../simulator/random.ts";
 import { placeName, pointOf } from "./whereabouts.ts";
 
 export type Planned =

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Holdpoint, holdpoint } from "../../../src/index.ts";
-import { createRandom } from "../../../src/testing/simulator/random.ts";
+import { createRandom } from "../../simulator/random.ts";
 import { startEffectServer } from "../child.ts";
 import type { Received } from "../effects.ts";
 import { checkJournal } from "../full-check.ts";

@@ -1,8 +1,8 @@
 /** How long after a kill switch was acknowledged an effect still starts, on four nodes of which one is frozen. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRandom, type Random } from "../../../src/testing/simulator/random.ts";
 import { until } from "../../fixtures/until.ts";
+import { createRandom, type Random } from "../../simulator/random.ts";
 import { ask } from "../storm/ask.ts";
 import { type Base, LEASE_SECONDS, openBase } from "../storm/base.ts";
 import { createMember, type Member } from "../storm/crew.ts";

@@ -1,7 +1,7 @@
 /** How long after a worker was killed its workflows run elsewhere. */
 import { join } from "node:path";
-import { createRandom } from "../../../src/testing/simulator/random.ts";
 import { until } from "../../fixtures/until.ts";
+import { createRandom } from "../../simulator/random.ts";
 import { LEASE_SECONDS, openBase } from "../storm/base.ts";
 import { createMember, type Member } from "../storm/crew.ts";
 import { type Ear, openEar } from "./ear.ts";

@@ -2,8 +2,8 @@
 import { openSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRandom } from "../../../src/testing/simulator/random.ts";
 import { createReceiver } from "../../crash/receiver.ts";
+import { createRandom } from "../../simulator/random.ts";
 import type { ClientSetup, Hand } from "./hand.ts";
 import { askOnce, beginTrip, callOnce, decideAll, driveOnce, shipOnce } from "./lanes.ts";
 

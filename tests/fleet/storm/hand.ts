@@ -1,8 +1,8 @@
 /** What every lane of a client works with: servers, keys, chance, and a log of what it was told. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json, JsonObject } from "../../../src/kernel/json.ts";
-import type { Random } from "../../../src/testing/simulator/random.ts";
 import type { Receiver } from "../../crash/receiver.ts";
+import type { Random } from "../../simulator/random.ts";
 import { ask, type Reply } from "./ask.ts";
 import type { Line } from "./told.ts";
 

@@ -1,5 +1,5 @@
 /** What is done to a fleet while it works, drawn from a seed: when, what, to whom and for how long. */
-import { createRandom, type Random } from "../../../src/testing/simulator/random.ts";
+import { createRandom, type Random } from "../../simulator/random.ts";
 
 export const NEMESES = ["kill", "freeze", "stall", "drop", "cut", "crash", "clock"] as const;
 export type Nemesis = (typeof NEMESES)[number];
