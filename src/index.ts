@@ -13,8 +13,6 @@ import {
   actionsOf,
   type Budgets,
   budgetsOf,
-  type Journal,
-  journalOf,
   type KillSwitch,
   killSwitchOf,
   putSecret,
@@ -24,20 +22,16 @@ import {
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
-import { type Nodes, nodesOf } from "./engine/nodes.ts";
-import type { OpenRuntime } from "./engine/open-runtime.ts";
 import type { Said } from "./engine/operate.ts";
 import { type Outside, outsideOf } from "./engine/outside/instance.ts";
 import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
 import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
-import { type Acknowledged, acknowledgeRestore, type Restored, restoredOf } from "./engine/restored.ts";
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
 import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
-import { bindLibrary } from "./engine/verb.ts";
 import { currentIn } from "./engine/workflow/context.ts";
 import type {
   Current,
@@ -56,6 +50,11 @@ import { idleClock } from "./kernel/clock.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
+import { type Nodes, nodesOf } from "./runtime/epochs.ts";
+import { type Journal, journalOf } from "./runtime/journal.ts";
+import type { OpenRuntime } from "./runtime/open.ts";
+import { type Acknowledged, acknowledgeRestore, getRestoreStatus, type Restored } from "./runtime/restore.ts";
+import { bindLibrary } from "./runtime/verb.ts";
 
 export type {
   Approval,
@@ -146,13 +145,7 @@ export type { Keys, People } from "./engine/identity/instance.ts";
 export type { ApiKey, IssuedKey, KeyList } from "./engine/identity/keys.ts";
 export type { LoginLink } from "./engine/identity/logins.ts";
 export type { Person } from "./engine/identity/people.ts";
-export type {
-  Actions,
-  Budgets,
-  Journal,
-  KillSwitch,
-  Receipts,
-} from "./engine/instance.ts";
+export type { Actions, Budgets, KillSwitch, Receipts } from "./engine/instance.ts";
 export type {
   IntentAnswer,
   IntentPage,
@@ -164,7 +157,6 @@ export type { Intent, IntentList, IntentSummary } from "./engine/intent/intents.
 export type { IntentDelivery } from "./engine/intent/listen.ts";
 export type { SentIntent } from "./engine/intent/send.ts";
 export type { Waited } from "./engine/intent/wait.ts";
-export type { JournalRecord, VerifyOptions } from "./engine/journal.ts";
 export type {
   EndpointChange,
   EndpointOffer,
@@ -186,7 +178,6 @@ export type {
 export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
-export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./engine/nodes.ts";
 export type { Said } from "./engine/operate.ts";
 export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
 export type { OutsideCapture } from "./engine/outside/capture.ts";
@@ -202,9 +193,6 @@ export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
 export type { Policies } from "./engine/policies.ts";
 export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
-export type { Acknowledged, Restored } from "./engine/restored.ts";
-export type { CrashPoint, Notice } from "./engine/runtime.ts";
-export { secret } from "./engine/secrets.ts";
 export type { Suggestions, SuggestOptions } from "./engine/suggest-rules.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type { Tenants } from "./engine/tenant/instance.ts";
@@ -263,6 +251,12 @@ export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { HoldpointOptions } from "./open.ts";
+export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./runtime/epochs.ts";
+export type { Journal, JournalRecord, VerifyOptions } from "./runtime/journal.ts";
+export type { Notice } from "./runtime/notices.ts";
+export type { Acknowledged, Restored } from "./runtime/restore.ts";
+export type { CrashPoint } from "./runtime/runtime.ts";
+export { secret } from "./runtime/secrets.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 
 type Verbs = KillSwitch & Monitors & Notifications;
@@ -397,7 +391,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
     recover: async () => recoverDead(await opening()),
-    restored: async () => restoredOf(await opening()),
+    restored: async () => getRestoreStatus(await opening()),
     acknowledgeRestore: async (said) => acknowledgeRestore(await opening(), said),
     putSecret: (value) => putSecret(opening, value),
     close,

@@ -1,15 +1,15 @@
 /** The office of a tenant on this node: an instance with its definitions, kept up, run and told of until it closes. */
 
 import { HOME } from "./core/tenant/state.ts";
-import { forEach, isLeftAlone, unlessLeftAlone } from "./engine/left-alone.ts";
-import type { Runtime } from "./engine/runtime.ts";
-import { refuseOtherKey } from "./engine/seal.ts";
 import { standingOf } from "./engine/tenant/tenants.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
 import { idleClock } from "./kernel/clock.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
 import { errorText } from "./kernel/text.ts";
 import { insides, openStore } from "./open.ts";
+import { refuseOtherKey } from "./runtime/keyring.ts";
+import { forEachReadable, isUnreadable, skipUnreadable } from "./runtime/lists.ts";
+import type { Runtime } from "./runtime/runtime.ts";
 import type { Log, LogLine } from "./server/log.ts";
 import { noticeLine } from "./server/notice-line.ts";
 import type { Settings } from "./server/settings.ts";
@@ -127,7 +127,7 @@ export async function openShared(settings: OfficeOptions["settings"]): Promise<S
  * read keeps nobody from the others, and is told of afterwards.
  */
 async function openEach(store: Store, tenants: Pick<Tenants, "of">, known: Set<string>): Promise<void> {
-  await forEach(new Set([HOME, ...(await store.tenants())]), async (tenant) => {
+  await forEachReadable(new Set([HOME, ...(await store.tenants())]), async (tenant) => {
     if (known.has(tenant)) return;
     if ((await standingOf({ store }, tenant)).status === "open") await tenants.of(tenant);
     known.add(tenant);
@@ -136,12 +136,12 @@ async function openEach(store: Store, tenants: Pick<Tenants, "of">, known: Set<s
 
 /** Those that it cannot read are for nodes that can, and for `keepOpening` to tell of. */
 export async function openAll(store: Store, tenants: Pick<Tenants, "of">): Promise<void> {
-  await unlessLeftAlone(openEach(store, tenants, new Set()));
+  await skipUnreadable(openEach(store, tenants, new Set()));
 }
 
 /** Offices of tenants that were closed, by whatever node. What runs there ends meanwhile, and keeps nobody waiting. */
 async function leaveClosed(store: Store, tenants: Upkept, failed: (error: unknown) => void): Promise<void> {
-  await forEach(await tenants.open(), async ({ tenant }) => {
+  await forEachReadable(await tenants.open(), async ({ tenant }) => {
     if (tenant !== HOME && (await standingOf({ store }, tenant)).status === "closed")
       tenants.leave(tenant).catch(failed);
   });
@@ -160,7 +160,7 @@ export async function keepOpening(
   const failed = (error: unknown) => {
     const text = errorText(error);
     if (over.aborted || left.has(text)) return;
-    if (isLeftAlone(error)) left.add(text);
+    if (isUnreadable(error)) left.add(text);
     log({ level: "warn", message: "tenants", error: text });
   };
   while (!over.aborted) {

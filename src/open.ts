@@ -2,20 +2,19 @@
 import { hostname } from "node:os";
 import { HOME } from "./core/tenant/state.ts";
 import { outsideCallers } from "./engine/ambient.ts";
-import { findKeyring, type Keyring, openKeyring } from "./engine/keyring.ts";
-import { RHYTHM } from "./engine/maintenance.ts";
-import { closeOpened, type OpenRuntime, openRuntime } from "./engine/open-runtime.ts";
 import type { LivePolicy } from "./engine/policy/live-policy.ts";
 import type { PolicySource } from "./engine/policy/policy-source.ts";
-import { noticePrinter } from "./engine/print-notice.ts";
-import { pooledRandom } from "./engine/random.ts";
-import type { CrashPoint, Notice } from "./engine/runtime.ts";
-import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./engine/settings.ts";
 import type { Tool } from "./engine/tool.ts";
-import { witnessIn } from "./engine/witness.ts";
 import type { Definitions } from "./engine/workflow/workflows.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
+import { findKeyring, type Keyring, openKeyring, pooledRandom } from "./runtime/keyring.ts";
+import { MAINTENANCE_INTERVALS } from "./runtime/maintenance.ts";
+import { type Notice, noticePrinter } from "./runtime/notices.ts";
+import { closeOpened, type OpenRuntime, openRuntime } from "./runtime/open.ts";
+import { openWitness } from "./runtime/restore-guard.ts";
+import type { CrashPoint } from "./runtime/runtime.ts";
+import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./runtime/settings.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { FOLDS, PROJECTIONS } from "./streams.ts";
@@ -111,14 +110,14 @@ async function open(options: HoldpointOptions, { tools, policy, definitions }: P
       known ??= findKeyring(keys);
       return known;
     },
-    witness: witnessIn(witnessFolder(keys)),
+    witness: openWitness(witnessFolder(keys)),
     notify: options.notify ?? noticePrinter(commandHint(options)),
     reach: options.reach ?? (() => undefined),
     process: `${hostname()}/${process.pid}`,
     ...(options.node === undefined ? {} : { node: options.node }),
     definitions,
     ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
-    rhythm: RHYTHM,
+    rhythm: MAINTENANCE_INTERVALS,
     seals: true,
   });
   await policy?.open(runtime).catch(async (error: unknown) => {

@@ -1,6 +1,6 @@
 /** The door `holdpoint/postgres`: a PostgreSQL store with settings of one's own, for `holdpoint({ store })`. */
 
-import { pooledRandom } from "./engine/random.ts";
+import { pooledRandom } from "./runtime/keyring.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";
 import { checkPostgresSettings, type PostgresSettings } from "./stores/postgres/options.ts";
 

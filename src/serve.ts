@@ -4,15 +4,15 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { cardLines } from "./cli/approvals/card.ts";
 import { HOME } from "./core/tenant/state.ts";
-import { allOf } from "./engine/all-of.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
-import { dataFolder } from "./engine/settings.ts";
 import { example } from "./example/asking.ts";
 import { defineExample } from "./example/refund.ts";
 import { wallClock } from "./kernel/clock.ts";
 import { errorText } from "./kernel/text.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment, random } from "./open.ts";
+import { runAll } from "./runtime/concurrency.ts";
+import { dataFolder } from "./runtime/settings.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
 import { type Audience, createAudience } from "./server/events/audience.ts";
 import type { OutflowLimits } from "./server/guards/outflow.ts";
@@ -147,7 +147,7 @@ export async function startServer(given: ServeOptions): Promise<Started> {
   const close = async () => {
     over.abort();
     tenants.rest();
-    await allOf([() => Promise.all([opening, end()]), shared.close]);
+    await runAll([() => Promise.all([opening, end()]), shared.close]);
   };
   try {
     server = await listen(options, store, tenants, audience);

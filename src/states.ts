@@ -4,7 +4,6 @@ import type { ApprovalState } from "./approvals/state.ts";
 import type { ActionState } from "./core/action/state.ts";
 import type { AnswerState } from "./core/answer/state.ts";
 import type { BudgetState } from "./core/budget.ts";
-import type { EpochState } from "./core/epoch.ts";
 import type { IntentState } from "./core/intent/state.ts";
 import type { KeyState } from "./core/key/state.ts";
 import type { EndpointState } from "./core/message/endpoint-state.ts";
@@ -21,6 +20,7 @@ import type { WorkflowState } from "./core/workflow/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
 import type { Fold, Folded, StreamKind, StreamRef } from "./kernel/stream.ts";
+import type { EpochState } from "./runtime/stream.ts";
 
 type StateMap = {
   action: ActionState;

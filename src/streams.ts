@@ -8,7 +8,6 @@ import { approval } from "./approvals/stream.ts";
 import { actionFold } from "./core/action/state.ts";
 import { answerFold } from "./core/answer/state.ts";
 import { budgetFold } from "./core/budget.ts";
-import { epochFold } from "./core/epoch.ts";
 import { intentSubject } from "./core/intent/decide.ts";
 import { intentFold } from "./core/intent/state.ts";
 import { keyFold } from "./core/key/state.ts";
@@ -28,6 +27,7 @@ import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
 import { type Fold, findStreamRef } from "./kernel/stream.ts";
+import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 import { actionsView } from "./views/actions.ts";
 import { alertsView } from "./views/alerts.ts";
@@ -41,7 +41,7 @@ import {
 } from "./views/intents.ts";
 import { keysView } from "./views/keys.ts";
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
-import { nodesView } from "./views/nodes.ts";
+
 import { policiesView } from "./views/policies.ts";
 import { sessionsView } from "./views/sessions.ts";
 import { switchesView } from "./views/switches.ts";

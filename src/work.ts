@@ -1,10 +1,10 @@
 /** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
 import { randomUUID } from "node:crypto";
-import { allOf } from "./engine/all-of.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
 import { wallClock } from "./kernel/clock.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment } from "./open.ts";
+import { runAll } from "./runtime/concurrency.ts";
 import { byCredential } from "./server/authenticate.ts";
 import { createMetrics } from "./server/metrics/metrics.ts";
 import type { Route } from "./server/route.ts";
@@ -65,7 +65,7 @@ export async function startWorker(options: WorkOptions): Promise<Working> {
       tenants,
       async close() {
         over.abort();
-        await allOf([() => Promise.all([opening, tenants.close()]), () => counter?.close(), shared.close]);
+        await runAll([() => Promise.all([opening, tenants.close()]), () => counter?.close(), shared.close]);
       },
     };
   } catch (error) {

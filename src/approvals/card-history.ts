@@ -4,9 +4,9 @@ import type { ActionEvent, ReviewFacts } from "../core/action/events.ts";
 import { documentsNamed } from "../core/action/review-facts.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { type PolicyNames, policyNames } from "../engine/backtest/kept-policies.ts";
-import { unlessLeftAlone } from "../engine/left-alone.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
+import { skipUnreadable } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { StateOf } from "../states.ts";
 import type { Card } from "./card-schema.ts";
 import type { LiveApproval } from "./state.ts";
@@ -50,7 +50,7 @@ export async function readHistory(
   const count = (phase: LiveAction["phase"]) => own.filter(({ bucket }) => bucket === phase).length;
   const shown = own.slice(0, LATEST);
   const ids = shown.map(({ stream }) => stream.id);
-  const states = (await unlessLeftAlone(readActions({ store, tenant }, ids))) ?? [];
+  const states = (await skipUnreadable(readActions({ store, tenant }, ids))) ?? [];
   return {
     agent,
     tool,

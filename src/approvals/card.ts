@@ -7,14 +7,14 @@
 import type { LiveAction } from "../core/action/state.ts";
 import type { RosterState } from "../core/roster.ts";
 import type { CallUndo } from "../core/workflow/events.ts";
-import { loadArtifact, loadValue, readState } from "../engine/read-state.ts";
-import { rehearse } from "../engine/rehearse.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { moneyFromJson } from "../kernel/money.ts";
 import { actionStream, approvalStream, budgetStream, ROSTER, workflowStream } from "../kernel/stream.ts";
 import { type Draft, isNeed } from "../kernel/transaction.ts";
+import { dryRun } from "../runtime/dry-run.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadArtifact, loadValue, readState } from "../runtime/store-access.ts";
 import { readHistory, readReviews, type TenantStore } from "./card-history.ts";
 import { type Card, type CardOnWire, cardCodec } from "./card-schema.ts";
 import { knownUndo, readWorkflow } from "./card-workflow.ts";
@@ -184,7 +184,7 @@ export async function readCard(
   looker: Looker,
 ): Promise<{ readonly approval: Approval; readonly card: UnsealedCard }> {
   const needs = { read: [approvalStream(id), ROSTER] };
-  const { answer } = await rehearse(runtime, needs, (draft) => look(draft, id, looker.principal));
+  const { answer } = await dryRun(runtime, needs, (draft) => look(draft, id, looker.principal));
   if ("status" in answer) throw unknownApproval(id);
   const { recorded, asked, action, you, voters } = answer;
   const approval = await approvalInFull(runtime, id, recorded);

@@ -6,18 +6,7 @@ import { loaderOf } from "../engine/load.ts";
 import { executorOf } from "../engine/move.ts";
 import { toolOf } from "../engine/outside/outside-tool.ts";
 import { plainJson } from "../engine/prepare-args.ts";
-import { loadArtifact, loadValue, readState } from "../engine/read-state.ts";
-import { runLoading } from "../engine/run-command.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { guessing, keptBeside } from "../engine/secret-guesses.ts";
-import {
-  handlesIn,
-  holdsNone,
-  isMadeHere,
-  redactText,
-  resolveAll,
-  revealSecrets,
-} from "../engine/secrets.ts";
 import { issuesAgainst, issuesText } from "../engine/stored-schema.ts";
 import type { Tool } from "../engine/tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -26,6 +15,16 @@ import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
 import { displayValue as shownText } from "../kernel/text.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import {
+  handlesIn,
+  hasNoSecrets,
+  isOwnHandle,
+  redactText,
+  resolveSecrets,
+  revealSecrets,
+} from "../runtime/secrets.ts";
+import { loadArtifact, loadValue, readState, runWithInputs } from "../runtime/store-access.ts";
 import type { Approval, Decided, Decision, Rejection } from "./contract.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";
@@ -71,7 +70,7 @@ export async function secretsOf(
   runtime: Runtime,
   { args }: Pick<Approval, "args">,
 ): Promise<ReadonlyMap<string, string>> {
-  const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
+  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
   // A text is kept without blanks around it: a value that ends in a newline would not be found in it any more.
   const padded = [...known].filter(([, value]) => value.trim() !== value && value.trim() !== "");
   return new Map([
@@ -96,7 +95,7 @@ function refuseEmptyEdit({ id, subject }: Approval): void {
 
 /** Handles that this program made may be put anywhere; others are where they were, or nowhere. */
 function refuseMovedHandle({ args }: Approval, given: unknown): void {
-  if (!hasMovedHandle(given, args, isMadeHere)) return;
+  if (!hasMovedHandle(given, args, isOwnHandle)) return;
   throw new HoldpointError("reserved_key", "In an edit a secret's handle stands only where it stood.", {
     next: "Leave the fields with secrets as they are; another secret is the program's to put there.",
   });
@@ -112,10 +111,10 @@ export function wholeEdit(approval: Approval, given: unknown): Json {
 
 /** `known`: the secrets of what was asked. To whom it may be said the rules of a vote say. */
 export const secretFlaw = (edit: Json, known: ReadonlyMap<string, string>): { readonly flaw?: "secret" } =>
-  holdsNone(edit, known) ? {} : { flaw: "secret" };
+  hasNoSecrets(edit, known) ? {} : { flaw: "secret" };
 
 async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<readonly Issue[]> {
-  const known = await resolveAll(runtime.secrets, value).catch(() => undefined);
+  const known = await resolveSecrets(runtime.secrets, value).catch(() => undefined);
   if (known === undefined) return [];
   const issues = await issuesAgainst(schema, revealSecrets(value, known));
   return issues.map(({ path, message }) => ({ path, message: redactText(message, known) }));
@@ -283,7 +282,7 @@ export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamR
   // What the rules will ask for in any case: declared at once, it spares them a second and third round.
   const write = [approvalStream(ballot.approval), ...(about === undefined ? [] : [about])];
   await runtime.reach("before_vote");
-  const answer: VoteAnswer = await runLoading(
+  const answer: VoteAnswer = await runWithInputs(
     runtime,
     { write, read: [ROSTER] },
     (draft, loaded) =>

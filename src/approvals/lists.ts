@@ -2,14 +2,21 @@
 
 import type { RosterState } from "../core/roster.ts";
 import { isIrreversibleRow } from "../engine/irreversible-rows.ts";
-import { unlessLeftAlone } from "../engine/left-alone.ts";
-import { readState } from "../engine/read-state.ts";
-import { cursorAfter, eachRow, MOST_SCANNED, othersTurn, rowPage, summaryOf } from "../engine/row-pages.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { countStops } from "../engine/stops.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
+import {
+  cursorAfter,
+  eachRow,
+  MOST_SCANNED,
+  rowPage,
+  rowSummary,
+  skipUnreadable,
+  yieldToOthers,
+} from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 import type { ViewRow } from "../stores/store.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { waitsFor } from "./rules/seats.ts";
@@ -35,7 +42,7 @@ const onlookerOf = async (place: TenantStore, person: string | null): Promise<On
 /** Rows that an older process wrote say less: what is missing is read from the approval itself. */
 async function listedIn(place: TenantStore, { data, stream }: ViewRow): Promise<Listed | undefined> {
   if (data["waiting"] !== undefined) return data as unknown as Listed;
-  const state = await unlessLeftAlone(readState(place, approvalStream(stream.id)));
+  const state = await skipUnreadable(readState(place, approvalStream(stream.id)));
   return state === undefined || state.status === "none" ? undefined : listedOf(state);
 }
 
@@ -82,7 +89,7 @@ async function summaryFor(
   row: ViewRow,
   who: Onlooker | undefined,
 ): Promise<ApprovalSummary> {
-  const summary = { ...summaryOf(row), ...(await listedIn(place, row)) } as ApprovalSummary;
+  const summary = { ...rowSummary(row), ...(await listedIn(place, row)) } as ApprovalSummary;
   const { waiting: _, ...rest } = summary;
   const shown = { ...rest, isIrreversible: await isIrreversibleRow(place, row) };
   return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
@@ -186,7 +193,7 @@ async function findMine(place: TenantStore, person: string | null, pending: numb
   let looked = 0;
   for await (const row of eachRow(place, query)) {
     if (await isMine(place, row, who)) mine.push(row);
-    if (++looked % TURN_ROWS === 0) await othersTurn();
+    if (++looked % TURN_ROWS === 0) await yieldToOthers();
     const isEnough = looked >= MOST_SCANNED || (looked >= LOOKED_AT && mine.length > 0);
     if (isEnough && looked < pending) return countMine(mine, looked, false);
   }

@@ -1,10 +1,10 @@
 /** Makes the views of approvals (`views.ts`) of what the library answers. */
 
 import type { ApproverRule } from "../core/verdict.ts";
-import { unlessLeftAlone } from "../engine/left-alone.ts";
-import { readState } from "../engine/read-state.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { actionStream } from "../kernel/stream.ts";
+import { skipUnreadable } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 import type { Approval, ApprovalSummary } from "./contract.ts";
 import { type Listed, type LiveApproval, ruleIn, stageRules, type Vote } from "./state.ts";
 import type { ApprovalView, StageState, StagesView, SummaryView } from "./views.ts";
@@ -20,7 +20,7 @@ async function workflowAsking(
 ): Promise<string | null> {
   if (about !== "action") return about === "intent" ? null : id;
   // An action that a newer server wrote to keeps nobody from seeing that something waits.
-  const state = await unlessLeftAlone(readState(place, actionStream(id)));
+  const state = await skipUnreadable(readState(place, actionStream(id)));
   return state === undefined || state.phase === "none" ? null : (state.within?.workflow ?? null);
 }
 

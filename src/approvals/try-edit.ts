@@ -9,14 +9,14 @@ import type { ReviewFacts } from "../core/action/events.ts";
 import type { Issue, ToolRules } from "../core/tool-rules.ts";
 import { loaderOf } from "../engine/load.ts";
 import { reviewerWith } from "../engine/move.ts";
-import { readState } from "../engine/read-state.ts";
-import { type Rehearsed, rehearse } from "../engine/rehearse.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { guessing } from "../engine/secret-guesses.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import { diffJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
 import type { StreamAppend } from "../kernel/transaction.ts";
+import { type DryRunResult, dryRun } from "../runtime/dry-run.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 import { policyNameOf } from "./card-history.ts";
 import type { Tried } from "./card-schema.ts";
 import type { Approval } from "./contract.ts";
@@ -40,7 +40,7 @@ type TriedVerdict = NonNullable<Tried["verdict"]>;
 
 const NOBODY_NAMED = "person:somebody";
 
-type Trial = Rehearsed<VoteAnswer> & { readonly rules: ToolRules | null };
+type Trial = DryRunResult<VoteAnswer> & { readonly rules: ToolRules | null };
 
 async function tryVote(
   runtime: Runtime,
@@ -53,7 +53,7 @@ async function tryVote(
   const { binding } = approval;
   const command = { ...ballot, decision: "approve", binding, note: null, via: "try" } as const;
   const needs = { read: [approvalStream(approval.id), ROSTER] };
-  const tried = await rehearse(
+  const tried = await dryRun(
     runtime,
     needs,
     (draft, loaded) => vote(draft, { ...command, executor: reviewer && { ...reviewer, loaded } }),

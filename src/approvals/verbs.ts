@@ -1,18 +1,5 @@
-import { findIds } from "../engine/find-ids.ts";
 import { copyEdit } from "../engine/prepare-args.ts";
-import { readState } from "../engine/read-state.ts";
-import { runCommand } from "../engine/run-command.ts";
-import type { Opening, Runtime } from "../engine/runtime.ts";
 import { keptBeside, keptText } from "../engine/secret-guesses.ts";
-import {
-  type Bound,
-  bindLibrary,
-  capability,
-  decideVerb,
-  readVerb,
-  runVerb,
-  type ViewContext,
-} from "../engine/verb.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkId, checkOneOf, checkSignal, isPlainObject } from "../kernel/fields.ts";
@@ -20,6 +7,18 @@ import { channelField } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import { findIds } from "../runtime/lists.ts";
+import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
+import {
+  type BoundVerb,
+  bindLibrary,
+  capability,
+  decideVerb,
+  readVerb,
+  runVerb,
+  type ViewContext,
+} from "../runtime/verb.ts";
 import {
   type Approval,
   type Approvals,
@@ -221,10 +220,10 @@ const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { rea
   presentApproval(runtime, await getApproval(runtime, id));
 
 /** The wire answers the approval as it is then. */
-const showing = <In extends { readonly id: string }, Out>(verb: Bound<In, Out>) => ({ ...verb, present });
+const showing = <In extends { readonly id: string }, Out>(verb: BoundVerb<In, Out>) => ({ ...verb, present });
 
 /** And a vote with what it brought about. */
-const voting = <In extends { readonly id: string }>(verb: Bound<In, Decided>) => ({
+const voting = <In extends { readonly id: string }>(verb: BoundVerb<In, Decided>) => ({
   ...verb,
   async present(context: ViewContext, { kind, approval }: Decided, input: In) {
     return { ...(await present(context, undefined, input)), vote: { kind, id: approval } };
@@ -287,7 +286,7 @@ function withOwnEditIfAny<Given extends { readonly edit?: unknown }>(given: Give
   }
 }
 
-export function approvalsOf(open: Opening): Approvals {
+export function approvalsOf(open: RuntimeOpener): Approvals {
   const verbs = bindLibrary(open, approvalVerbs);
   return {
     ...verbs,

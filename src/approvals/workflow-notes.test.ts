@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Runtime } from "../engine/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { notesOf } from "./card-workflow.ts";
 
 type Line = readonly [type: string, body: object];

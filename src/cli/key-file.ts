@@ -17,8 +17,8 @@ export const keyFileCommand: Command = {
   placeless: true,
   async run({ terminal, json, words }) {
     const [{ makeKeyFile }, { pooledRandom }] = await Promise.all([
-      import("../engine/keyring.ts"),
-      import("../engine/random.ts"),
+      import("../runtime/keyring.ts"),
+      import("../runtime/keyring.ts"),
     ]);
     const path = resolve(word({ words }));
     const made = makeKeyFile(path, pooledRandom());

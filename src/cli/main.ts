@@ -1,7 +1,7 @@
 /** The command line: parses, opens the store that is there, runs one command, answers an exit code. It never throws. */
 
-import { personHere } from "../engine/settings.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
+import { currentPerson } from "../runtime/settings.ts";
 import type { Command, Context } from "./command.ts";
 import { EXIT, flag, isOn } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -61,7 +61,7 @@ async function runThere(terminal: Terminal, line: Run, server: string): Promise<
   const client = clientFor(server);
   const { principal } = await knownAt(client);
   const hp = remoteHoldpoint({ client, principal });
-  const place = { folder: server, hasStore: true, hp, person: principal ?? personHere() };
+  const place = { folder: server, hasStore: true, hp, person: principal ?? currentPerson() };
   try {
     return await line.command.run(contextOf(terminal, line, place));
   } finally {
@@ -94,7 +94,7 @@ async function runHere(terminal: Terminal, line: Run): Promise<number> {
   if (line.command.storeless !== true && !store.hasStore) throw noStore(store, line.command);
   const hp = await openStore(store);
   const { shown: folder, hasStore } = store;
-  const context = contextOf(terminal, line, { folder, hasStore, hp, person: personHere() });
+  const context = contextOf(terminal, line, { folder, hasStore, hp, person: currentPerson() });
   try {
     const code = await runOn(store, line, context);
     if (hasStore && line.command.placeless !== true) await noteRestored(context, line.command);

@@ -1,8 +1,8 @@
 /** `holdpoint monitor`: rules over the journal of programs that run elsewhere, until Ctrl-C or SIGTERM. */
 
-import { noticeText } from "../engine/print-notice.ts";
 import type { Holdpoint, Monitor, Notice } from "../index.ts";
 import { visible } from "../kernel/text.ts";
+import { noticeText } from "../runtime/notices.ts";
 import { SEVERITY_STYLES } from "./alert-card.ts";
 import { type Command, type Context, EXIT, word } from "./command.ts";
 import { counted } from "./counted.ts";

@@ -1,7 +1,7 @@
 /** What `serve` and `worker` have in common: settings, definitions, and an end when somebody says so. */
 import { existsSync } from "node:fs";
-import { dataFolder, shownDatabase } from "../engine/settings.ts";
 import type { OfficeOptions } from "../office.ts";
+import { databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
 import { createLog, type Log } from "../server/log.ts";
 import type { Settings } from "../server/settings.ts";
 import type { Context } from "./command.ts";
@@ -71,4 +71,4 @@ export async function nodeOptions(settings: Settings): Promise<OfficeOptions & {
 }
 
 export const shownStore = ({ database, data }: Settings): string =>
-  database === undefined ? (data ?? "") : shownDatabase(database);
+  database === undefined ? (data ?? "") : databaseWithoutPassword(database);

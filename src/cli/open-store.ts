@@ -1,9 +1,9 @@
 /** The store that is there. Commands never make one, never take an epoch and so never recover anything. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { databaseUrl, dataFolder, shownDatabase } from "../engine/settings.ts";
 import type { Holdpoint } from "../index.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import { databaseUrl, databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
 import type { Values } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -46,7 +46,7 @@ export function placeOf(values: Values): StorePlace {
   const of = tenant === undefined ? {} : { tenant };
   const database = databaseUrl(typed, (name) => process.env[name]);
   if (database !== undefined)
-    return { where: { database, ...of }, shown: shownDatabase(database), hasStore: true };
+    return { where: { database, ...of }, shown: databaseWithoutPassword(database), hasStore: true };
   const folder = folderOf(typed.folder);
   return { where: { folder, ...of }, shown: folder, hasStore: hasStore(folder) };
 }

@@ -1,9 +1,9 @@
 /** What a workflow does while `holdpoint run` looks on: each operation as it settles, and whom it waits for. */
 
-import { noticeText } from "../engine/print-notice.ts";
 import type { Entry } from "../engine/workflow/recorded.ts";
 import type { Holdpoint, Notice } from "../index.ts";
 import { visible } from "../kernel/text.ts";
+import { noticeText } from "../runtime/notices.ts";
 import { fold, pad } from "./measure.ts";
 import { createTeller, type Line } from "./story.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,6 +1,6 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
 import { loginAddress } from "../core/session/login-address.ts";
-import { personHere } from "../engine/settings.ts";
+import { currentPerson } from "../runtime/settings.ts";
 import type { Started } from "../serve.ts";
 import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
@@ -48,7 +48,7 @@ async function loginFor(
   const { runtime } = await office();
   const text =
     firstAdmin === undefined
-      ? await firstLogin(runtime, personHere())
+      ? await firstLogin(runtime, currentPerson())
       : await firstLoginOf(runtime, firstAdmin);
   if (text === undefined) return null;
   return loginAddress(publicUrl ?? url, text, asked === null ? undefined : pageOf(asked));

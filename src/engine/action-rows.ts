@@ -1,6 +1,6 @@
+import { eachRow } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { ViewQuery, ViewRow } from "../stores/store.ts";
-import { eachRow } from "./row-pages.ts";
-import type { Runtime } from "./runtime.ts";
 
 /** The view that lists actions by phase; its rows name the tool, and the epoch of a running effect. */
 const ACTIONS = "actions";

@@ -3,11 +3,10 @@ import type { LiveAction } from "../core/action/state.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream } from "../kernel/stream.ts";
-
-import { loadValue, readState } from "./read-state.ts";
+import { rowPage, rowSummary } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue, readState } from "../runtime/store-access.ts";
 import { findAction } from "./receipts.ts";
-import { rowPage, summaryOf } from "./row-pages.ts";
-import type { Runtime } from "./runtime.ts";
 
 export type Action = LiveAction & { readonly id: string };
 export type ActionPage = {
@@ -57,7 +56,7 @@ export async function pageOfActions(
 ): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
   const list = { view: ACTIONS, kind: "action", prefix: "act", bucket: phase } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map((row) => ({ phase: row.bucket, at: row.at, ...summaryOf(row) })), next };
+  return { items: rows.map((row) => ({ phase: row.bucket, at: row.at, ...rowSummary(row) })), next };
 }
 
 /** Effects that were started by processes which are gone: the next process that executes takes them over. */

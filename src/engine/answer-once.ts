@@ -4,10 +4,8 @@ import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { answerStream } from "../kernel/stream.ts";
-
-import { loadValue } from "./read-state.ts";
-import { runCommand } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue, runCommand } from "../runtime/store-access.ts";
 
 export type Once = {
   readonly key: string;

@@ -6,9 +6,8 @@ import type { LiveAction } from "../core/action/state.ts";
 import { copyJson } from "../kernel/canonical-json.ts";
 import type { Json } from "../kernel/json.ts";
 import { type Refusal, refusal } from "../kernel/refusals.ts";
-
-import { loadValue } from "./read-state.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue } from "../runtime/store-access.ts";
 
 export type Executed<Result> = {
   readonly executed: true;

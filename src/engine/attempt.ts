@@ -8,11 +8,10 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isMoney } from "../kernel/money.ts";
 import { errorText } from "../kernel/text.ts";
-
+import type { Epoch, Runtime } from "../runtime/runtime.ts";
+import { redactJson, redactText, revealSecrets } from "../runtime/secrets.ts";
 import { effectFrame, insideFunction } from "./ambient.ts";
 
-import type { Epoch, Runtime } from "./runtime.ts";
-import { redactJson, redactText, revealSecrets } from "./secrets.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type Failed = {

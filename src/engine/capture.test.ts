@@ -5,11 +5,11 @@ import { snapshotOf } from "../core/workflow/snapshot.ts";
 import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
+import { createSecrets, secret } from "../runtime/secrets.ts";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import { FOLDS } from "../streams.ts";
 import { captureSnapshot, LARGEST_SNAPSHOT_BYTES, openSnapshot } from "./capture.ts";
-import { createSecrets, secret } from "./secrets.ts";
 
 const place = {
   snapshot: "snap_1",

@@ -12,9 +12,9 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/json.ts";
 import type { Artifact } from "../kernel/stored-value.ts";
 import { displayValue } from "../kernel/text.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { handlesIn, redactJson, type Secrets } from "../runtime/secrets.ts";
 import type { Store } from "../stores/store.ts";
-import type { Runtime } from "./runtime.ts";
-import { handlesIn, redactJson, type Secrets } from "./secrets.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

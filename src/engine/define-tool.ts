@@ -12,6 +12,8 @@ import { checkFields, fieldFault, isPlainObject, rejectInput } from "../kernel/f
 import type { Json } from "../kernel/json.ts";
 import { isMoney, moneyFault } from "../kernel/money.ts";
 import { displayValue, errorText } from "../kernel/text.ts";
+import { ignoreRejection } from "../runtime/concurrency.ts";
+import { handlesIn, reservedKey } from "../runtime/secrets.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import {
   type CheckFrame,
@@ -22,8 +24,7 @@ import {
   insideSync,
 } from "./ambient.ts";
 import { type InputSchema, schemaRules } from "./input-schema.ts";
-import { handlesIn, reservedKey } from "./secrets.ts";
-import { quiet } from "./thenable.ts";
+
 import type { PreviewContext, ProbeContext, Tool, ToolContext } from "./tool.ts";
 
 /** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that answers one of these. */
@@ -332,16 +333,23 @@ export function defineTool<Args, Result>(
       policy: (input) => {
         const own = handlesIn(input.args);
         const said =
-          typeof policy === "function" ? insideSync(checkIn("policy"), () => quiet(policy(input))) : policy;
+          typeof policy === "function"
+            ? insideSync(checkIn("policy"), () => ignoreRejection(policy(input)))
+            : policy;
         return verdictIn(said, `the policy of ${name}`, own);
       },
       hasPreview: definition.preview !== undefined,
       costs: (args) =>
-        cost === undefined ? [] : insideSync(checkIn("cost"), () => costList(quiet(cost(fresh(args))))),
+        cost === undefined
+          ? []
+          : insideSync(checkIn("cost"), () => costList(ignoreRejection(cost(fresh(args))))),
       dedupe: (args) =>
         dedupe === undefined
           ? undefined
-          : { key: insideSync(checkIn("dedupe"), () => dedupeKey(quiet(dedupe(fresh(args))))), windowMs },
+          : {
+              key: insideSync(checkIn("dedupe"), () => dedupeKey(ignoreRejection(dedupe(fresh(args))))),
+              windowMs,
+            },
     },
     description: definition.description ?? "",
     isUndecided: definition.policy === undefined,
@@ -353,7 +361,7 @@ export function defineTool<Args, Result>(
     hasCosts: cost !== undefined,
     preview: makePreview(definition, checkIn),
     isDefinite: (error) =>
-      insideSync(checkIn("isDefinite"), () => quiet(definition.isDefinite?.(error)) === true),
+      insideSync(checkIn("isDefinite"), () => ignoreRejection(definition.isDefinite?.(error)) === true),
     verify: makeVerify(definition, checkIn),
   };
 }

@@ -9,16 +9,16 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { refusal } from "../kernel/refusals.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../kernel/stream.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 import { type Answer, answerOf, refused } from "./answer.ts";
-
 import { closed } from "./closed.ts";
 import { move, type Source } from "./move.ts";
 import { perform } from "./perform.ts";
 import { performInTransaction } from "./perform-in-transaction.ts";
 import { performRead } from "./perform-read.ts";
-import { readState } from "./read-state.ts";
 import { recoverAction } from "./recover.ts";
-import { freshId, type Runtime } from "./runtime.ts";
+
 import type { Tool } from "./tool.ts";
 
 export type Call = {

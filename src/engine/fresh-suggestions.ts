@@ -1,8 +1,9 @@
 /** Suggestions beside other work, one search at a time in an instance: it goes over the whole journal, twice. */
 import { HoldpointError } from "../kernel/errors.ts";
+import { createYieldCheck } from "../runtime/concurrency.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../stores/store.ts";
-import { paceOf } from "./pace.ts";
-import type { Runtime } from "./runtime.ts";
+
 import { type Suggestions, suggestRules } from "./suggest-rules.ts";
 
 export type FreshSuggestions = Suggestions & {
@@ -24,7 +25,7 @@ export async function freshSuggestions(runtime: Runtime, min: number): Promise<F
   searching.add(runtime);
   try {
     const position = await runtime.store.position();
-    return { ...(await suggestRules(runtime, { min, pace: paceOf(runtime) })), position };
+    return { ...(await suggestRules(runtime, { min, pace: createYieldCheck(runtime) })), position };
   } finally {
     searching.delete(runtime);
   }

@@ -5,18 +5,17 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { displayValue } from "../kernel/text.ts";
-
+import type { OpenRuntime, Runtime, RuntimeOpener } from "../runtime/runtime.ts";
+import { redactText } from "../runtime/secrets.ts";
 import { getAction } from "./actions.ts";
 import { currentFrame, nestedCall, refuseNested, refuseUnnamed } from "./ambient.ts";
 import type { Answer } from "./answer.ts";
-
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
 import { type Beside, underPolicy } from "./policy/under-policy.ts";
 import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
-import type { Opening, OpenRuntime, Runtime } from "./runtime.ts";
-import { redactText } from "./secrets.ts";
+
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type CallOptions = {
@@ -63,7 +62,7 @@ export type Gates = {
   /** The policy document of the instance; absent where every tool has its own. */
   readonly policy?: LivePolicy;
   readonly warned: Set<string>;
-  readonly open: Opening;
+  readonly open: RuntimeOpener;
 };
 
 type Nullable<Options> = { readonly [Field in keyof Options]?: Options[Field] | null };

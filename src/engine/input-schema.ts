@@ -5,8 +5,8 @@ import { canonicalJson, copyJson, digestOf, sha256 } from "../kernel/canonical-j
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { errorText } from "../kernel/text.ts";
+import { ignoreRejection, isThenable } from "../runtime/concurrency.ts";
 import { issueText } from "./stored-schema.ts";
-import { isThenable, quiet } from "./thenable.ts";
 
 type Reported = {
   readonly message: string;
@@ -48,7 +48,7 @@ function issuesText(issues: readonly Issue[]): string {
 function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
   let outcome: unknown;
   try {
-    outcome = quiet(schema["~standard"].validate(copyJson(args)));
+    outcome = ignoreRejection(schema["~standard"].validate(copyJson(args)));
   } catch (error) {
     return { ok: false, issues: `the schema failed: ${errorText(error)}` };
   }

@@ -1,19 +1,15 @@
 /** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
-
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import type { Stoppable, SwitchState } from "../core/switch.ts";
 import { checkActionPage } from "../effects/actions.ts";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
-import type { Seal } from "../journal/seal.ts";
-import type { Report } from "../journal/verify.ts";
-import type { SavedSeal } from "../journal/verify-seals.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, checkId, checkListener } from "../kernel/fields.ts";
+import { checkFields, checkId } from "../kernel/fields.ts";
 import type { Money } from "../kernel/money.ts";
 import type { SecretHandle } from "../kernel/stored-value.ts";
-import { checkVerification } from "../runtime/journal.ts";
-import type { Rebuilt } from "../stores/store.ts";
+import { findIds } from "../runtime/lists.ts";
+import { freshId, type RuntimeOpener } from "../runtime/runtime.ts";
 import {
   type Action,
   type ActionList,
@@ -31,24 +27,15 @@ import {
   listBudgets,
   setBudget,
 } from "./budgets.ts";
-
-import { findIds } from "./find-ids.ts";
-import {
-  exportJournal,
-  type JournalRecord,
-  readJournal,
-  type VerifyOptions,
-  verifyStore,
-} from "./journal.ts";
 import { getSwitch, resolveDoubt, type Said, setSwitch } from "./operate.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
-import { freshId, type Opening } from "./runtime.ts";
-import { savedSeal, sealTenant } from "./seal.ts";
 
-export type { Opening } from "./runtime.ts";
+export type { RuntimeOpener as Opening } from "../runtime/runtime.ts";
 
-const ACTION = "An action";
+export const ACTION = "An action";
+
 const SAID = "What is said";
+
 const WORDS = ["by", "reason"];
 
 export type Receipts = {
@@ -58,7 +45,7 @@ export type Receipts = {
   signed(id: string): Promise<ReceiptBundle | undefined>;
 };
 
-export function receiptsOf(open: Opening): Receipts {
+export function receiptsOf(open: RuntimeOpener): Receipts {
   return {
     get: async (id) => getReceipt(await open(), id),
     signed: async (id) => signedReceipt(await open(), id),
@@ -76,7 +63,7 @@ export type Actions = {
   resolve(effect: string, said: Said & { readonly status: "applied" | "not_applied" }): Promise<LiveAction>;
 };
 
-export function actionsOf(open: Opening): Actions {
+export function actionsOf(open: RuntimeOpener): Actions {
   return {
     get: async (id) => getAction(await open(), id),
     list: async (page) => listActions(await open(), checkActionPage(page)),
@@ -84,40 +71,6 @@ export function actionsOf(open: Opening): Actions {
     abandoned: async () => abandonedActions(await open()),
     resolve: async (effect, said) =>
       resolveDoubt(await open(), checkId("An effect", effect), checkFields(SAID, said, [...WORDS, "status"])),
-  };
-}
-
-export type Journal = {
-  /** Everything about an action, an approval or a workflow, in commit order. */
-  read(id: string): Promise<readonly JournalRecord[]>;
-  /** Lines of NDJSON that the separate verifier checks. */
-  export(): AsyncGenerator<string>;
-  verify(options?: Partial<VerifyOptions>): Promise<Report>;
-  /** Seals what moved since the last seal, now. */
-  seal(): Promise<Seal | undefined>;
-  /** Seals now and answers the last seal with its key, for keeping elsewhere; undefined while there is no entry. */
-  savedSeal(): Promise<SavedSeal | undefined>;
-  rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
-};
-
-export function journalOf(open: Opening): Journal {
-  return {
-    read: async (id) => readJournal(await open(), checkId(ACTION, id)),
-    async *export() {
-      const runtime = await open();
-      yield* exportJournal(runtime, await runtime.knownKeys());
-    },
-    async verify(options = {}) {
-      checkVerification(options);
-      const runtime = await open();
-      return verifyStore(runtime, { ...options, keys: options.keys ?? (await runtime.knownKeys()) });
-    },
-    seal: async () => sealTenant(await open()),
-    savedSeal: async () => savedSeal(await open()),
-    async rebuildViews(progress) {
-      checkListener(progress);
-      return (await open()).store.rebuildViews(progress);
-    },
   };
 }
 
@@ -129,7 +82,7 @@ export type Budgets = {
   list(page?: BudgetPage): Promise<BudgetList>;
 };
 
-export function budgetsOf(open: Opening): Budgets {
+export function budgetsOf(open: RuntimeOpener): Budgets {
   return {
     async limit(id, limit) {
       const runtime = await open();
@@ -150,7 +103,7 @@ export type KillSwitch = {
 
 const STOPPING = [...WORDS, "agent", "workflow"];
 
-export function killSwitchOf(open: Opening): KillSwitch {
+export function killSwitchOf(open: RuntimeOpener): KillSwitch {
   return {
     stop: async (said) => setSwitch(await open(), true, checkFields(SAID, said, STOPPING)),
     go: async (said) => setSwitch(await open(), false, checkFields(SAID, said, STOPPING)),
@@ -159,7 +112,7 @@ export function killSwitchOf(open: Opening): KillSwitch {
 }
 
 /** Keeps a value as an encrypted row and answers its handle. */
-export async function putSecret(open: Opening, value: string): Promise<SecretHandle> {
+export async function putSecret(open: RuntimeOpener, value: string): Promise<SecretHandle> {
   if (typeof value !== "string" || value === "")
     throw new HoldpointError("invalid_input", "A secret is a text that is not empty.");
   const runtime = await open();

@@ -6,10 +6,10 @@
 import { knownUndo } from "../approvals/card-workflow.ts";
 import { isIrreversible, type KnownUndo } from "../approvals/rules/card.ts";
 import { actionStream } from "../kernel/stream.ts";
+import { skipUnreadable } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 import type { ViewRow } from "../stores/store.ts";
-import { unlessLeftAlone } from "./left-alone.ts";
-import { readState } from "./read-state.ts";
-import type { Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "tools">;
 
@@ -29,7 +29,7 @@ async function undoIn(place: Place, action: string): Promise<KnownUndo> {
   const name = `${place.tenant}/${action}`;
   const before = known.get(name);
   if (before !== undefined) return before;
-  const state = await unlessLeftAlone(readState(place, actionStream(action)));
+  const state = await skipUnreadable(readState(place, actionStream(action)));
   if (state === undefined || state.phase === "none") return "not_known";
   const undo = knownUndo(place, state, undefined);
   // A tool that is not declared here may be later.

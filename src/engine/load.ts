@@ -6,10 +6,11 @@
 import { historyKey } from "../core/action/review.ts";
 import type { Load } from "../core/executor.ts";
 import type { Json } from "../kernel/json.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadArtifact } from "../runtime/store-access.ts";
 import { pastCallsOf } from "./past-calls.ts";
 import { computePreview } from "./preview.ts";
-import { loadArtifact } from "./read-state.ts";
-import type { Runtime } from "./runtime.ts";
+
 import type { Tool } from "./tool.ts";
 
 const HISTORY = historyKey("");

@@ -10,11 +10,11 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../kernel/stream.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
-
+import { type Epoch, freshId, type Runtime } from "../runtime/runtime.ts";
+import { knownSecrets, type Secrets, validateWithSecrets } from "../runtime/secrets.ts";
+import { runWithInputs } from "../runtime/store-access.ts";
 import { loaderOf } from "./load.ts";
-import { runLoading } from "./run-command.ts";
-import { type Epoch, freshId, type Runtime } from "./runtime.ts";
-import { knownSecrets, type Secrets, validateHidden } from "./secrets.ts";
+
 import type { Tool } from "./tool.ts";
 
 /** Who asks for a permit, and whether the connection on which they did is gone. */
@@ -35,7 +35,7 @@ export const actionIn = (source: Source): string =>
 /** A tool's rules see handles; its schema, where a revision or an edit is checked, sees what they stand for. */
 function withSecrets(rules: ToolRules, secrets: Secrets): ToolRules {
   const known = knownSecrets(secrets);
-  return { ...rules, validate: (args) => validateHidden(rules.validate, args, known) };
+  return { ...rules, validate: (args) => validateWithSecrets(rules.validate, args, known) };
 }
 
 /** Where the instance asks for it, in whatever the tool's policy says. */
@@ -150,7 +150,7 @@ export async function move(
   const executor = await executorOf(runtime, tool);
   const isNew = "proposal" in source;
   await runtime.reach(isNew ? "before_propose" : "before_start");
-  const moved = await runLoading(
+  const moved = await runWithInputs(
     runtime,
     foreseen(runtime, source, executor.epoch),
     (draft, loaded) => movedFor(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),

@@ -13,13 +13,12 @@ import { actionStream, ROSTER, switchStream, workflowStream } from "../kernel/st
 import { displayValue } from "../kernel/text.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { checkStoppable } from "../kill-switch/methods.ts";
-
+import type { Runtime } from "../runtime/runtime.ts";
+import { resolveSecrets } from "../runtime/secrets.ts";
+import { loadValue, readState, runCommand } from "../runtime/store-access.ts";
 import { forgetFree } from "./free-switches.ts";
-import { loadValue, readState } from "./read-state.ts";
-import { runCommand } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
+
 import { keptBeside } from "./secret-guesses.ts";
-import { resolveAll } from "./secrets.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 export type Said = { readonly by: string; readonly reason: string };
@@ -117,7 +116,7 @@ export async function resolveDoubt(
   const { status, by } = command;
   // What people write is kept in clear, so the values of the action's secrets are taken out of it.
   const args = await loadValue(place, state.args);
-  const known = await resolveAll(place.secrets, args).catch(() => new Map<string, string>());
+  const known = await resolveSecrets(place.secrets, args).catch(() => new Map<string, string>());
   const kept = (text: string) => keptBeside(place, { by, text, known });
   const reason = kept(command.reason);
   const evidence = command.evidence === undefined ? null : kept(command.evidence);

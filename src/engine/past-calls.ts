@@ -8,8 +8,8 @@ import type { PastCall } from "../core/verdict.ts";
 import type { Fork } from "../core/workflow/events.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { actionStream } from "../kernel/stream.ts";
+import { loadValue } from "../runtime/store-access.ts";
 import type { Store } from "../stores/store.ts";
-import { loadValue } from "./read-state.ts";
 import { entriesOf } from "./workflow/entries.ts";
 import type { Entry } from "./workflow/recorded.ts";
 

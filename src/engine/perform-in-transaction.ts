@@ -16,16 +16,16 @@ import {
   isNeed,
   openDraft,
 } from "../kernel/transaction.ts";
-
+import { ignoreRejection, isThenable } from "../runtime/concurrency.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { type KnownSecrets, knownSecrets, redactJson, redactText } from "../runtime/secrets.ts";
+import { runDecide, runWithSql } from "../runtime/store-access.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 import { effectFrame, type Instance, insideSync } from "./ambient.ts";
 import { contextOf, resultJson } from "./attempt.ts";
 import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, moveRules, type Source, withOwnArgs } from "./move.ts";
-import { runDecide, runWithSql } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
-import { type KnownSecrets, knownSecrets, redactJson, redactText } from "./secrets.ts";
-import { isThenable, quiet } from "./thenable.ts";
+
 import type { Tool } from "./tool.ts";
 
 /** The tool's own error, told apart from ours. */
@@ -80,7 +80,7 @@ function runTool(instance: Instance, tool: Tool, sql: SqlTransaction, known: Kno
       const clean = (text: string) => redactText(text, known.values);
       throw new ToolFailed(errorText(error, clean), { cause: error });
     }
-    if (isThenable(quiet(value)))
+    if (isThenable(ignoreRejection(value)))
       throw new ToolFailed("a transactional tool has to be synchronous, and this one returned a promise");
     return {
       status: "applied",

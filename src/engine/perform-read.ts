@@ -18,14 +18,14 @@ import {
   type Need,
   openDraft,
 } from "../kernel/transaction.ts";
-
+import type { Runtime } from "../runtime/runtime.ts";
+import { hasStoredSecrets, type KnownSecrets, knownSecrets } from "../runtime/secrets.ts";
+import { runCommand, runDecide } from "../runtime/store-access.ts";
 import { attempt, type Call } from "./attempt.ts";
 import { closed } from "./closed.ts";
 import { loaderOf } from "./load.ts";
 import { actionIn, executorOf, move, moveRules, type Source, withOwnArgs } from "./move.ts";
-import { runCommand, runDecide } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
-import { holdsStored, type KnownSecrets, knownSecrets } from "./secrets.ts";
+
 import type { Tool } from "./tool.ts";
 
 type Started = { readonly kind: "started"; readonly state: ActionIn<"running">; readonly args: Json };
@@ -131,7 +131,7 @@ export async function performRead(
     const before = known.values.size;
     const missing = await whyMissing(known, seen.args);
     // To ask the store for them may have taken its time: the rules are asked again.
-    if (known.values.size > before && holdsStored(seen.args)) continue;
+    if (known.values.size > before && hasStoredSecrets(seen.args)) continue;
     const call = { action, state: seen.state, args: seen.args, known: known.values };
     const report = missing ?? (await runRead(runtime, tool, call));
     if (report === undefined) {

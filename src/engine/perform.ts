@@ -33,12 +33,11 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { actionStream, budgetStream, epochStream } from "../kernel/stream.ts";
 import { errorText } from "../kernel/text.ts";
+import type { Epoch, Runtime } from "../runtime/runtime.ts";
+import { hasStoredSecrets, resolveLocalSecrets, resolveSecrets } from "../runtime/secrets.ts";
+import { loadArgs, readState, runCommand } from "../runtime/store-access.ts";
 import { attempt, type Call, type Failed } from "./attempt.ts";
 
-import { loadArgs, readState } from "./read-state.ts";
-import { runCommand } from "./run-command.ts";
-import type { Epoch, Runtime } from "./runtime.ts";
-import { atHand, holdsStored, resolveAll } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 
 const BACK_OFF_MS = 100;
@@ -245,7 +244,7 @@ async function bring(
   try {
     const args = await beforeSend(runtime, () => loadArgs(runtime, state));
     what = "";
-    return { args, known: await beforeSend(runtime, () => resolveAll(runtime.secrets, args)) };
+    return { args, known: await beforeSend(runtime, () => resolveSecrets(runtime.secrets, args)) };
   } catch (error) {
     if (isHoldpointError(error) && error.retryable) throw error;
     return `${what}${errorText(error)}`;
@@ -263,7 +262,7 @@ async function readied(runtime: Runtime, command: SendCommand): Promise<Ready> {
     return { kind: "left", state: (await record(runtime, action, state, report)).state };
   }
   // What is in the store may have taken its time.
-  const isSlow = isArtifactRef(state.args) || holdsStored(brought.args);
+  const isSlow = isArtifactRef(state.args) || hasStoredSecrets(brought.args);
   const last = isSlow ? await admit(runtime, command) : first;
   if (last.kind === "left") return last;
   return { kind: "send", call: { action, state: last.state, ...brought }, now: () => last.now + last.age() };
@@ -286,7 +285,7 @@ async function readyAtOnce(
   if (fresh === null || tries > 1) return undefined;
   const { state, now, age } = fresh;
   const { args } = state;
-  const known = isArtifactRef(args) ? undefined : await atHand(secrets, args);
+  const known = isArtifactRef(args) ? undefined : await resolveLocalSecrets(secrets, args);
   if (known === undefined || age() >= FRESH_MS || recovered.has(attemptName({ action, state })))
     return undefined;
   return { kind: "send", call: { action, state, args, known }, now: () => now + age() };

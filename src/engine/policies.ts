@@ -4,6 +4,7 @@ import { type CompiledPolicy, compilePolicy } from "../core/policy/compile.ts";
 import type { PolicyText } from "../core/policy/document.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
+import type { RuntimeOpener } from "../runtime/runtime.ts";
 import {
   getPolicy,
   type KeptPolicy,
@@ -15,8 +16,6 @@ import {
 import { knownTools, type RecordedTool } from "./backtest/known-tools.ts";
 import { type BacktestOptions, runBacktest } from "./backtest/run-backtest.ts";
 import { type Told, toldOf } from "./backtest/told.ts";
-
-import type { Opening } from "./runtime.ts";
 import { type Suggestions, type SuggestOptions, suggestRules } from "./suggest-rules.ts";
 
 export type Policies = {
@@ -73,7 +72,7 @@ function checkSuggestions(options: SuggestOptions): SuggestOptions {
   return options;
 }
 
-export function policiesOf(open: Opening): Policies {
+export function policiesOf(open: RuntimeOpener): Policies {
   return {
     list: async () => listPolicies(await open()),
     versions: async () => versionsKept(await open()),

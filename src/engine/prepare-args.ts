@@ -5,7 +5,13 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { isSecretHandle } from "../kernel/stored-value.ts";
 
-import { isMadeHere, knownSecrets, reservedKey, type Secrets, validateHidden } from "./secrets.ts";
+import {
+  isOwnHandle,
+  knownSecrets,
+  reservedKey,
+  type Secrets,
+  validateWithSecrets,
+} from "../runtime/secrets.ts";
 import type { Tool } from "./tool.ts";
 
 const LARGEST_BYTES = 8 * 1024 * 1024;
@@ -36,7 +42,7 @@ export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set
 }
 
 function withMade(copy: Json, given: unknown): Json {
-  if (isSecretHandle(given) && isMadeHere(given)) return given;
+  if (isSecretHandle(given) && isOwnHandle(given)) return given;
   if (Array.isArray(copy) && Array.isArray(given))
     return copy.map((part: Json, index) => withMade(part, given[index]));
   if (!isJsonObject(copy) || !isJsonObject(given)) return copy;
@@ -52,7 +58,7 @@ export type Prepared = { readonly args: Json; readonly known: ReadonlyMap<string
 export async function prepareArgs(tool: Tool, args: Json, secrets: Secrets): Promise<Prepared> {
   const known = knownSecrets(secrets);
   await known.load(args);
-  const valid = validateHidden(tool.rules.validate, args, known);
+  const valid = validateWithSecrets(tool.rules.validate, args, known);
   if (valid.ok) return { args: frozenJson(valid.value), known: known.values };
   throw new HoldpointError(
     "invalid_args",

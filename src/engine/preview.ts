@@ -9,11 +9,10 @@ import { copyJson } from "../kernel/canonical-json.ts";
 import { sleepFor } from "../kernel/clock.ts";
 import type { Json } from "../kernel/json.ts";
 import { errorText } from "../kernel/text.ts";
-
+import type { Runtime } from "../runtime/runtime.ts";
+import { redactJson, redactText, resolveSecrets, revealSecrets } from "../runtime/secrets.ts";
 import { resultJson } from "./attempt.ts";
 
-import type { Runtime } from "./runtime.ts";
-import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 import type { PreviewContext, Tool } from "./tool.ts";
 
 type Needed = Pick<Runtime, "clock" | "secrets">;
@@ -56,6 +55,6 @@ async function shown(
 }
 
 export async function computePreview(place: Needed, tool: Tool, call: PreviewCall): Promise<Json> {
-  const known = await resolveAll(place.secrets, call.args).catch((error: unknown) => errorText(error));
+  const known = await resolveSecrets(place.secrets, call.args).catch((error: unknown) => errorText(error));
   return typeof known === "string" ? { value: known, failed: true } : shown(place, tool, call, known);
 }

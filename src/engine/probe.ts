@@ -4,15 +4,12 @@ import type { ActionIn } from "../core/action/state.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { actionStream, epochStream } from "../kernel/stream.ts";
 import { errorText } from "../kernel/text.ts";
-
+import { endIfDead } from "../runtime/epochs.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { redactJson, redactText, resolveSecrets, revealSecrets } from "../runtime/secrets.ts";
+import { loadArgs, readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { actionRows } from "./action-rows.ts";
 import { resultJson } from "./attempt.ts";
-
-import { endIfDead } from "./epoch.ts";
-import { loadArgs, readState, readStateAt } from "./read-state.ts";
-import { runCommand } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
-import { redactJson, redactText, resolveAll, revealSecrets } from "./secrets.ts";
 
 const PATIENCE_MS = 30_000;
 const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
@@ -78,7 +75,7 @@ export async function probeAction(runtime: Runtime, action: string, clock: Clock
   const verify = tool?.verify ?? null;
   if (tool === undefined || verify === null || tool.rules.schemaDigest !== state.schema) return false;
   const args = await loadArgs(runtime, state);
-  const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
+  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
   const context = {
     args: revealSecrets(args, known),
     idempotencyKey: state.effect.id,

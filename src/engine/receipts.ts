@@ -6,10 +6,9 @@ import { actionOf } from "../core/action/start.ts";
 import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
-
-import { readState } from "./read-state.ts";
-import type { Runtime } from "./runtime.ts";
-import { sealTenant } from "./seal.ts";
+import { sealTenant } from "../runtime/keyring.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 

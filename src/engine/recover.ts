@@ -7,13 +7,12 @@ import type { ActionIn, LiveAction } from "../core/action/state.ts";
 import { isStep } from "../core/action/within.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
-
+import { endIfDead } from "../runtime/epochs.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
 import { actionRows } from "./action-rows.ts";
-import { endIfDead } from "./epoch.ts";
 import { perform } from "./perform.ts";
-import { readState } from "./read-state.ts";
-import { runCommand } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
+
 import type { Tool } from "./tool.ts";
 
 export type Recovered = { readonly retried: number; readonly inDoubt: number; readonly left: number };

@@ -20,8 +20,8 @@ import {
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 
-import type { Runtime } from "./runtime.ts";
-import { redactText } from "./secrets.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { redactText } from "../runtime/secrets.ts";
 
 export const HELD_A_SECRET = "[left out: the value of a secret stood in this text]";
 export const BEYOND_ALLOWANCE =

@@ -1,9 +1,9 @@
 /** What is stopped: the kill switches that are on, of the tenant, of agents and services, and of workflows. */
 import { type Stopped, stoppedOf } from "../core/switch.ts";
 import { checkFields } from "../kernel/fields.ts";
+import { rowPage } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { ViewRow } from "../stores/store.ts";
-import { rowPage } from "./row-pages.ts";
-import type { Runtime } from "./runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 

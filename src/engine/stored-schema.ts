@@ -6,9 +6,9 @@ import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { didYouMean } from "../kernel/spelling.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
-import { loadArtifact, readState } from "./read-state.ts";
-import { eachRow } from "./row-pages.ts";
-import type { Runtime } from "./runtime.ts";
+import { eachRow } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadArtifact, readState } from "../runtime/store-access.ts";
 
 type Found = { readonly path: readonly PropertyKey[]; readonly message: string };
 

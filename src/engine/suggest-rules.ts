@@ -3,12 +3,12 @@
 import { collect, openSamples } from "../core/backtest/samples.ts";
 import { type Suggestion, suggestionsFrom } from "../core/backtest/suggest.ts";
 import { argsType } from "../core/policy/expression.ts";
+import { neverYield, runYielding } from "../runtime/concurrency.ts";
 import { DEFAULT_MIN_DECISIONS } from "../runtime/settings.ts";
 import type { Store } from "../stores/store.ts";
 import { knownTools } from "./backtest/known-tools.ts";
 import { type Playing, type Progress, playJournal } from "./backtest/play.ts";
 import { type TriedRule, tryRules } from "./backtest/try-rules.ts";
-import { atOnce, inPace } from "./pace.ts";
 
 export type SuggestOptions = {
   /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
@@ -37,7 +37,7 @@ export async function suggestRules(
   const tools = await knownTools(place);
   const schemas = new Map(tools.map(({ name, schema }) => [name, schema]));
   const steps = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
-  const found = await inPace(steps, playing.pace ?? atOnce);
+  const found = await runYielding(steps, playing.pace ?? neverYield);
   const tried = await tryRules(place, found, { since: since ?? null, tools, ...playing });
   const suggestions = found.flatMap((one, index) => {
     const asRule = tried[index];

@@ -10,12 +10,13 @@ import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
 import { expireIfDue, isOverdue } from "../approvals/rules/end.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readStateAt, runCommand } from "../runtime/store-access.ts";
+import type { WaitLimit } from "../runtime/waker.ts";
 import { type Action, getAction } from "./actions.ts";
-import type { Hold } from "./hold.ts";
-import { readStateAt } from "./read-state.ts";
+
 import { findAction } from "./receipts.ts";
-import { runCommand } from "./run-command.ts";
-import type { Runtime } from "./runtime.ts";
+
 import { getWorkflow, type WorkflowDetails } from "./workflow/operate-workflows.ts";
 
 export type Stood<State> = { readonly isOver: boolean; readonly state: State };
@@ -25,7 +26,7 @@ type Look<State> = Stood<State> & { readonly dueInMs: number | null };
 async function hold<State>(
   runtime: Runtime,
   stream: StreamRef,
-  { holdMs, signal }: Hold,
+  { holdMs, signal }: WaitLimit,
   look: () => Promise<Look<State>>,
 ): Promise<Stood<State>> {
   const { clock, waker, closing } = runtime;
@@ -58,7 +59,7 @@ async function timeLeft(runtime: Runtime, id: string): Promise<number | null> {
 }
 
 /** Until people have decided, or their time is over. */
-export function waitForApproval(runtime: Runtime, id: string, how: Hold): Promise<Stood<Approval>> {
+export function waitForApproval(runtime: Runtime, id: string, how: WaitLimit): Promise<Stood<Approval>> {
   return hold(runtime, approvalStream(id), how, async () => {
     const found = await getApproval(runtime, id);
     if (found.status !== "pending") return { isOver: true, state: found, dueInMs: null };
@@ -71,7 +72,7 @@ export function waitForApproval(runtime: Runtime, id: string, how: Hold): Promis
 const UNDER_WAY = new Set<Action["phase"]>(["open", "waiting", "running"]);
 
 /** Until it has an outcome, or was refused. */
-export async function waitForAction(runtime: Runtime, id: string, how: Hold): Promise<Stood<Action>> {
+export async function waitForAction(runtime: Runtime, id: string, how: WaitLimit): Promise<Stood<Action>> {
   const action = await findAction(runtime, id);
   return hold(runtime, actionStream(action), how, async () => {
     const state = await getAction(runtime, action);
@@ -80,7 +81,11 @@ export async function waitForAction(runtime: Runtime, id: string, how: Hold): Pr
 }
 
 /** Until it has ended. */
-export function waitForWorkflow(runtime: Runtime, id: string, how: Hold): Promise<Stood<WorkflowDetails>> {
+export function waitForWorkflow(
+  runtime: Runtime,
+  id: string,
+  how: WaitLimit,
+): Promise<Stood<WorkflowDetails>> {
   return hold(runtime, workflowStream(id), how, async () => {
     const state = await getWorkflow(runtime, id);
     return { isOver: state.end !== null, state, dueInMs: null };

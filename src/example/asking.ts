@@ -6,12 +6,12 @@
 
 import { followApprovals } from "../approvals/lists.ts";
 import { pageOfActions } from "../engine/actions.ts";
-import { readState } from "../engine/read-state.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { listWorkflows } from "../engine/workflow/operate-workflows.ts";
 import { requestByName, type WorkflowRequest } from "../engine/workflow/request.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
 import type { Asker, ExampleStanding } from "../server/routes/example.ts";
 import type { Office } from "../server/tenants.ts";
 import { EXAMPLE } from "./refund.ts";

@@ -1,18 +1,16 @@
 /** What the verbs of standing grants do. */
 
-import { findIds } from "../engine/find-ids.ts";
-import { readStateAt } from "../engine/read-state.ts";
-import { rowPage } from "../engine/row-pages.ts";
-import { runCommand } from "../engine/run-command.ts";
-import { freshId, type Runtime } from "../engine/runtime.ts";
 import { argumentsSchema, schemaDigest } from "../engine/stored-schema.ts";
-import { capability, decideVerb, notEligible, readVerb, runVerb } from "../engine/verb.ts";
 import { unknownId } from "../kernel/contract.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { moneyFromJson, moneyToJson } from "../kernel/money.ts";
 import { channelField } from "../kernel/principal.ts";
 import { displayValue } from "../kernel/text.ts";
+import { findIds, rowPage } from "../runtime/lists.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { readStateAt, runCommand } from "../runtime/store-access.ts";
+import { capability, decideVerb, notEligible, readVerb, runVerb } from "../runtime/verb.ts";
 import { type GrantOffer, type GrantUse, grants, type StandingGrant } from "./contract.ts";
 import { amountFault, giveGrant, revokeGrant, whenFault } from "./rules.ts";
 import { grant, type LiveGrant, type GrantUse as RecordedUse, statusIn } from "./stream.ts";

@@ -1,9 +1,239 @@
 /** The journal read back: by id, as an export, and verified. */
 
-import { readPublicJwk } from "../journal/jws.ts";
-import { checkFields, checkListener, rejectInput } from "../kernel/fields.ts";
+import type { ApprovalQuestion } from "../approvals/state.ts";
+import { requestName } from "../core/action/propose.ts";
+import { ACTION } from "../engine/instance.ts";
+import { findAction } from "../engine/receipts.ts";
+import type { Header } from "../journal/entry.ts";
+import { exportLine } from "../journal/export.ts";
+import { type PublicJwk, readPublicJwk } from "../journal/jws.ts";
+import type { Seal } from "../journal/seal.ts";
+import { type Report, startVerification } from "../journal/verify.ts";
+import type { Finding, SavedSeal } from "../journal/verify-seals.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import {
+  actionStream,
+  alertStream,
+  approvalStream,
+  grantStream,
+  intentStream,
+  keyStream,
+  type StreamRef,
+  streamName,
+  workflowStream,
+} from "../kernel/stream.ts";
+import type { JournalEntry, Rebuilt } from "../stores/store.ts";
+import { getSavedSeal, sealTenant } from "./keyring.ts";
+import type { Runtime, RuntimeOpener } from "./runtime.ts";
 
-export function checkVerification<Given extends object>(options: Given): Given {
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+const PAGE = 1_000;
+
+const MOST_FINDINGS = 1_000;
+
+/** One entry as people read it. `body` is null when it was erased. */
+export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
+  readonly position: number;
+  readonly hash: string;
+  readonly body: Json;
+};
+
+export function parseRecord(entry: JournalEntry): JournalRecord {
+  const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
+  const body = entry.body === null ? null : (JSON.parse(entry.body) as Json);
+  return { position: entry.position, stream, seq, type, at, hash: entry.hash, body };
+}
+
+type StreamSelection = {
+  readonly streams: readonly StreamRef[];
+  readonly only?: (record: JournalRecord) => boolean;
+};
+
+const textField = ({ body }: JournalRecord, name: string): string | undefined => {
+  const value = isJsonObject(body) ? body[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+};
+
+async function recordsOf(place: TenantStore, stream: StreamRef): Promise<readonly JournalRecord[]> {
+  return (await place.store.read(place.tenant, stream)).map(parseRecord);
+}
+
+/** An action's stream with those of its approvals. */
+async function streamsOfAction(place: TenantStore, action: string): Promise<readonly StreamRef[]> {
+  const records = await recordsOf(place, actionStream(action));
+  const approvals = records.flatMap((record) =>
+    record.type === "action.reviewed" ? (textField(record, "approval") ?? []) : [],
+  );
+  return [actionStream(action), ...[...new Set(approvals)].map(approvalStream)];
+}
+
+/** A workflow's stream with those of its actions, its questions and its children. */
+async function streamsOfWorkflow(place: TenantStore, id: string): Promise<readonly StreamRef[]> {
+  const streams: StreamRef[] = [workflowStream(id)];
+  for (const record of await recordsOf(place, workflowStream(id))) {
+    const { type } = record;
+    if (type === "call.made" || type === "compensation.made")
+      streams.push(...(await streamsOfAction(place, textField(record, "action") ?? "")));
+    if (["checkpoint.reached", "checkpoint.raised", "question.asked"].includes(type))
+      streams.push(approvalStream(textField(record, "approval") ?? ""));
+    if (type === "child.spawned")
+      streams.push(...(await streamsOfWorkflow(place, textField(record, "child") ?? "")));
+  }
+  return streams;
+}
+
+/** An approval's stream with its action's, or with what its workflow says of it. */
+async function selectApprovalStreams(place: TenantStore, id: string): Promise<StreamSelection> {
+  const [first] = await recordsOf(place, approvalStream(id));
+  if (first === undefined) throw new HoldpointError("unknown_id", `There is no approval ${id}.`);
+  const { action, subject } = (first.body ?? {}) as unknown as Partial<ApprovalQuestion>;
+  if (subject === undefined)
+    return { streams: action === undefined ? [approvalStream(id)] : await streamsOfAction(place, action) };
+  if (subject.kind === "intent") return { streams: [approvalStream(id), intentStream(subject.intent)] };
+  const isOwn = (record: JournalRecord) => record.stream === streamName(approvalStream(id));
+  return {
+    streams: [approvalStream(id), workflowStream(subject.workflow)],
+    only: (record) => isOwn(record) || textField(record, "approval") === id,
+  };
+}
+
+/** An intent's stream, and that of the question to people that it is. */
+async function streamsOfIntent(place: TenantStore, id: string): Promise<readonly StreamRef[]> {
+  const [first] = await recordsOf(place, intentStream(id));
+  if (first === undefined) throw new HoldpointError("unknown_id", `There is no intent ${id}.`);
+  const approval = textField(first, "approval");
+  return [intentStream(id), ...(approval === undefined ? [] : [approvalStream(approval)])];
+}
+
+/** The streams that tell the story of an id. */
+async function selectStreams(place: TenantStore, id: string): Promise<StreamSelection> {
+  if (id.startsWith("apr_")) return selectApprovalStreams(place, id);
+  if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
+  if (id.startsWith("alr_")) return { streams: [alertStream(id)] };
+  if (id.startsWith("int_")) return { streams: await streamsOfIntent(place, id) };
+  if (id.startsWith("key_")) return { streams: [keyStream(id)] };
+  if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };
+  return { streams: await streamsOfAction(place, await findAction(place, id)) };
+}
+
+/** Everything about an action, an approval or a workflow, in the order in which it was committed. */
+export async function readJournal(place: TenantStore, id: string): Promise<readonly JournalRecord[]> {
+  const { streams, only } = await selectStreams(place, id);
+  const all = (await Promise.all(streams.map((stream) => recordsOf(place, stream)))).flat();
+  const records = only === undefined ? all : all.filter(only);
+  if (records.length === 0) throw new HoldpointError("unknown_id", `There is nothing under "${id}".`);
+  return records.sort((a, b) => a.position - b.position);
+}
+
+async function* allEntries(place: TenantStore): AsyncGenerator<JournalEntry> {
+  for await (const page of logPages(place)) yield* page;
+}
+
+export async function* logPages(place: TenantStore): AsyncGenerator<readonly JournalEntry[]> {
+  let after = 0;
+  for (;;) {
+    const page = await place.store.log(place.tenant, after, PAGE);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.position;
+  }
+}
+
+/** Lines of an export. The seals are read first: one made meanwhile would cover entries that are not in it. */
+async function* exportJournal(place: TenantStore, keys: readonly PublicJwk[]): AsyncGenerator<string> {
+  const { tenant, store } = place;
+  yield exportLine({ holdpoint: "export", v: 1, tenant, incarnation: store.incarnation });
+  for (const key of keys) yield exportLine({ key });
+  const seals = await store.seals(tenant);
+  for (const seal of seals) yield exportLine({ seal });
+  let entries = 0;
+  for await (const entry of allEntries(place)) {
+    entries++;
+    yield exportLine({ entry });
+  }
+  yield exportLine({ end: { entries, seals: seals.length } });
+}
+
+export type VerifyOptions = {
+  readonly keys: readonly PublicJwk[];
+  readonly savedSeal?: SavedSeal;
+  readonly requireSealed?: boolean;
+  /** With more entries of the tenant than this it is refused. */
+  readonly most?: number;
+  readonly progress?: (entries: number) => void;
+};
+
+function tooLong(): HoldpointError {
+  return new HoldpointError("payload_too_large", "The journal is too long to be verified in one request.", {
+    data: "What was looked at so far says nothing about the whole.",
+    next: "Run `holdpoint verify` on the store, or verify an export.",
+  });
+}
+
+export async function verifyStore(place: TenantStore, options: VerifyOptions): Promise<Report> {
+  const { keys, savedSeal, requireSealed = false } = options;
+  const seals = await place.store.seals(place.tenant);
+  const saved = savedSeal === undefined ? {} : { savedSeal };
+  const verification = startVerification({ tenant: place.tenant, seals, keys, requireSealed, ...saved });
+  const unnamed = { total: 0, findings: [] as Finding[] };
+  let seen = 0;
+  for await (const page of logPages(place)) {
+    if (seen + page.length > (options.most ?? Number.POSITIVE_INFINITY)) throw tooLong();
+    for (const entry of page) {
+      verification.entry(entry);
+      if (++seen % 10_000 === 0) options.progress?.(seen);
+    }
+    const found = await findUnnamed(place, page);
+    unnamed.total += found.length;
+    if (unnamed.findings.length < MOST_FINDINGS) unnamed.findings.push(...found);
+  }
+  return withFindings(verification.finish(), unnamed);
+}
+
+function withFindings(report: Report, more: Pick<Report, "findings" | "total">): Report {
+  const total = report.total + more.total;
+  const findings = [...report.findings, ...more.findings].slice(0, MOST_FINDINGS);
+  return { ...report, ok: total === 0, findings, total };
+}
+
+/** A request id whose name does not lead to its action would run again. Names are no part of the chains. */
+async function findUnnamed(
+  { store, tenant }: TenantStore,
+  page: readonly JournalEntry[],
+): Promise<Finding[]> {
+  const proposed = page.flatMap(requestOf);
+  if (proposed.length === 0) return [];
+  const names = proposed.map(({ name }) => name);
+  const found = await store.transact(tenant, { names }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: names.map((name) => sight.name(name)),
+  }));
+  return proposed.flatMap(({ name, stream, seq }, index) => {
+    const ref = found[index];
+    if (ref !== undefined && streamName(ref) === stream) return [];
+    return [{ kind: "name_missing", stream, seq, what: `The name "${name}" does not lead to this action.` }];
+  });
+}
+
+/** An erased or damaged entry names no request; the latter is found by its hash. */
+function requestOf({ header, body }: JournalEntry) {
+  if (body === null || !header.includes('"action.proposed"')) return [];
+  try {
+    const { type, stream, seq } = JSON.parse(header) as Header;
+    const { requestId } = JSON.parse(body) as { requestId?: unknown };
+    if (type !== "action.proposed" || typeof requestId !== "string" || !requestId.isWellFormed()) return [];
+    return [{ name: requestName(requestId), stream, seq }];
+  } catch {
+    return [];
+  }
+}
+
+function checkVerification<Given extends object>(options: Given): Given {
   const given: { keys?: unknown; savedSeal?: unknown; progress?: unknown; requireSealed?: unknown } =
     checkFields("A verification", options, ["keys", "savedSeal", "requireSealed", "progress"]);
   const { keys, savedSeal, progress, requireSealed } = given;
@@ -17,4 +247,38 @@ export function checkVerification<Given extends object>(options: Given): Given {
     rejectInput("A saved seal is { jws, key }, as journal.savedSeal() answered it.");
   checkListener(progress);
   return options;
+}
+
+export type Journal = {
+  /** Everything about an action, an approval or a workflow, in commit order. */
+  read(id: string): Promise<readonly JournalRecord[]>;
+  /** Lines of NDJSON that the separate verifier checks. */
+  export(): AsyncGenerator<string>;
+  verify(options?: Partial<VerifyOptions>): Promise<Report>;
+  /** Seals what moved since the last seal, now. */
+  seal(): Promise<Seal | undefined>;
+  /** Seals now and answers the last seal with its key, for keeping elsewhere; undefined while there is no entry. */
+  savedSeal(): Promise<SavedSeal | undefined>;
+  rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
+};
+
+export function journalOf(open: RuntimeOpener): Journal {
+  return {
+    read: async (id) => readJournal(await open(), checkId(ACTION, id)),
+    async *export() {
+      const runtime = await open();
+      yield* exportJournal(runtime, await runtime.knownKeys());
+    },
+    async verify(options = {}) {
+      checkVerification(options);
+      const runtime = await open();
+      return verifyStore(runtime, { ...options, keys: options.keys ?? (await runtime.knownKeys()) });
+    },
+    seal: async () => sealTenant(await open()),
+    savedSeal: async () => getSavedSeal(await open()),
+    async rebuildViews(progress) {
+      checkListener(progress);
+      return (await open()).store.rebuildViews(progress);
+    },
+  };
 }

@@ -1,8 +1,9 @@
 /** Reads what activity is counted from, newest first: as far back as is asked for, or as many rows as are worth it. */
 
-import { inPace, type Pace, paceOf } from "../engine/pace.ts";
-import { eachRow } from "../engine/row-pages.ts";
-import type { Runtime } from "../engine/runtime.ts";
+import { createYieldCheck, runYielding, type YieldCheck } from "../runtime/concurrency.ts";
+import { eachRow } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+
 import type { ViewRow } from "../stores/store.ts";
 import { type Activity, activityOf, DAY_MS } from "../views/activity.ts";
 import { actionFact, askedFact } from "../views/activity-facts.ts";
@@ -23,7 +24,7 @@ export type ReadActivity = Activity & {
 const MOST_ROWS = 100_000;
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock" | "closing">;
-type Reach = { readonly since: number; readonly most: number; readonly pace: Pace };
+type Reach = { readonly since: number; readonly most: number; readonly pace: YieldCheck };
 
 /** `since`: from then on, all of them. */
 async function factsOf<Fact>(
@@ -57,12 +58,12 @@ async function nowOf({ store, tenant }: Place): Promise<ReadActivity["now"]> {
 export async function readActivity(place: Place, days: number, most = MOST_ROWS): Promise<ReadActivity> {
   const until = place.clock.now();
   const asked = (Math.floor(until / DAY_MS) - days + 1) * DAY_MS;
-  const pace = paceOf(place);
+  const pace = createYieldCheck(place);
   const reach = { since: asked, most, pace };
   const approvals = await factsOf(place, "approvals", askedFact, reach);
   const actions = await factsOf(place, "actions", actionFact, { ...reach, since: approvals.since });
   const since = Math.min(actions.since, until);
   const counted = { since, until, approvals: approvals.facts, actions: actions.facts };
-  const activity = await inPace(activityOf(counted), pace);
+  const activity = await runYielding(activityOf(counted), pace);
   return { ...activity, since, until, isAll: since === asked, now: await nowOf(place) };
 }

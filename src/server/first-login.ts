@@ -2,7 +2,7 @@
 
 import { offerLogin } from "../engine/identity/logins.ts";
 import { addFirstAdmin, addPerson, changePerson, listPeople } from "../engine/identity/people.ts";
-import type { Runtime } from "../engine/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 
 const FIRST_ROLES = ["admin", "supervisor"] as const;
 

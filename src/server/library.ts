@@ -8,21 +8,15 @@ import type { Scope } from "../core/scopes.ts";
 import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
 import { knownTools } from "../engine/backtest/known-tools.ts";
 import { toldOf } from "../engine/backtest/told.ts";
-import { findWorkflows } from "../engine/find-ids.ts";
 import { keysOf, peopleOf } from "../engine/identity/instance.ts";
-import {
-  actionsOf,
-  budgetsOf,
-  journalOf,
-  killSwitchOf,
-  type Opening,
-  receiptsOf,
-} from "../engine/instance.ts";
+import { actionsOf, budgetsOf, killSwitchOf, type Opening, receiptsOf } from "../engine/instance.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
-import { nodesOf } from "../engine/nodes.ts";
 import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";
 import { timelineOf } from "../engine/workflow/timeline.ts";
+import { nodesOf } from "../runtime/epochs.ts";
+import { journalOf } from "../runtime/journal.ts";
+import { findWorkflows } from "../runtime/lists.ts";
 import type { Office } from "./tenants.ts";
 
 type Verb = (...args: never[]) => Promise<unknown>;

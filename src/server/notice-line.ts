@@ -1,7 +1,7 @@
 /** What an instance tells about, as a line of the log: ids and names, never what agents or people wrote. */
 
-import type { Notice } from "../engine/runtime.ts";
 import { errorText } from "../kernel/text.ts";
+import type { Notice } from "../runtime/notices.ts";
 import type { LogLine } from "./log.ts";
 
 const IDS = [

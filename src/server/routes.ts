@@ -1,6 +1,7 @@
 /** Every route there is. */
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
+import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Desk } from "./pages/desk.ts";
@@ -20,13 +21,12 @@ import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentWaitRoutes } from "./routes/intent-waits.ts";
 import { intentRoutes } from "./routes/intents.ts";
-import { journalRoutes } from "./routes/journal.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
-import { nodeRoutes } from "./routes/nodes.ts";
+
 import { outsideRoutes } from "./routes/outside.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { policyRoutes } from "./routes/policies.ts";

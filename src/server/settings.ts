@@ -1,9 +1,9 @@
 /** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
 import { z } from "zod";
 import { deliveryFaults } from "../engine/message/settings.ts";
-import { databaseInFile, type ReadText } from "../engine/settings.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
+import { databaseInFile, type ReadTextFile } from "../runtime/settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(1_000_000);
@@ -140,7 +140,7 @@ export type Given = {
   /** Whether there is such a file; not looked at without it. */
   readonly isFile?: (path: string) => boolean;
   /** What a file holds. */
-  readonly readText?: ReadText;
+  readonly readText?: ReadTextFile;
 };
 
 /** The address that a file holds counts where no flag says where the journal is. Answers what is wrong with it, too. */

@@ -1,8 +1,8 @@
 /** A decision as the first surface has it, handed over as ours. */
 import { z } from "zod";
 import { approveApproval, rejectApproval } from "../approvals/decide.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { Who } from "./authenticate.ts";
 import { personOf } from "./person.ts";
 import { DECISIONS } from "./seed-surface.ts";

@@ -2,8 +2,8 @@
 
 import type { Endpoints } from "../engine/message/endpoints.ts";
 import type { Messages } from "../engine/message/messages.ts";
-import type { Runtime } from "../engine/runtime.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 
 /** What a tenant's requests are worked on with. */
 export type Office = {

@@ -134,7 +134,7 @@ test("limits are lowered to the counts, never raised, and no folder is added", (
 test("verbs of the form run are listed, and no others", () => {
   const verbs =
     "capability(grants, {\n  list: readVerb(read),\n  give: runVerb(async () => 1),\n  end: decideVerb(end),\n});";
-  const files = { "src/grants/verbs.ts": verbs, "src/engine/verb.ts": "export const runVerb = 1;" };
+  const files = { "src/grants/verbs.ts": verbs, "src/runtime/verb.ts": "export const runVerb = 1;" };
   assert.deepEqual(house.runVerbs(new Map(Object.entries(files))), ["grants.give"]);
 });
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runBacktest } from "../../src/engine/backtest/run-backtest.ts";
-import { paceOf } from "../../src/engine/pace.ts";
 import { compiledForTrial } from "../../src/engine/policies.ts";
 import { insides } from "../../src/open.ts";
+import { createYieldCheck } from "../../src/runtime/concurrency.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 test("others have their turn between any two entries, and a stop ends it there", async (context) => {
@@ -23,7 +23,7 @@ test("others have their turn between any two entries, and a stop ends it there",
   assert.deepEqual([changed, asked], [5, entries]);
   const stop = AbortSignal.abort();
   await assert.rejects(
-    runBacktest(runtime, candidate, { pace: paceOf({ clock: runtime.clock, closing: stop }) }),
+    runBacktest(runtime, candidate, { pace: createYieldCheck({ clock: runtime.clock, closing: stop }) }),
     /closed/,
   );
 });

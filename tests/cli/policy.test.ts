@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { adoptPolicy } from "../../src/core/adopt-policy.ts";
-import { pooledRandom } from "../../src/engine/random.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { decideWith } from "../../src/kernel/transaction.ts";
+import { pooledRandom } from "../../src/runtime/keyring.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
 

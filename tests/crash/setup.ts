@@ -1,8 +1,8 @@
 /** What every process of a run is told by its command line: where the store, the keys, the receiver and the logs are. */
 import { join } from "node:path";
-import { pooledRandom } from "../../src/engine/random.ts";
 import type { HoldpointOptions } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
+import { pooledRandom } from "../../src/runtime/keyring.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";

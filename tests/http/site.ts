@@ -8,7 +8,7 @@ import { ROLES, type Role } from "../../src/core/roster.ts";
 import { ROLE_SCOPES } from "../../src/core/scopes.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
-import type { Runtime } from "../../src/engine/runtime.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 import { type Listed, listRoutes } from "./listed.ts";
 import { define, furnish, type World } from "./world.ts";

@@ -5,7 +5,7 @@ import { ROLE_SCOPES } from "../../src/core/scopes.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { sendNow } from "../../src/engine/intent/send.ts";
 import { setSwitch } from "../../src/engine/operate.ts";
-import type { Runtime } from "../../src/engine/runtime.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { type Bearer, bearer, bearersOf, by, mayAsk, openSite } from "./site.ts";
 import { CANARY } from "./world.ts";

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { registerTenant } from "../../src/core/tenant/rules.ts";
 import { HOME } from "../../src/core/tenant/state.ts";
-import { runCommand } from "../../src/engine/run-command.ts";
 import { tenantsOf } from "../../src/engine/tenant/instance.ts";
 import { tenantStream } from "../../src/kernel/stream.ts";
+import { runCommand } from "../../src/runtime/store-access.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const by = "person:root";

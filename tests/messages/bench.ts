@@ -8,8 +8,8 @@ import { type Endpoints, endpointsOf } from "../../src/engine/message/endpoints.
 import { type Messages, messagesOf } from "../../src/engine/message/messages.ts";
 import type { Office } from "../../src/engine/message/send-one.ts";
 import type { DeliverySettings } from "../../src/engine/message/settings.ts";
-import { runCommand } from "../../src/engine/run-command.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
+import { runCommand } from "../../src/runtime/store-access.ts";
 import { type Machine, machine, type Process, type ProcessOptions } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };

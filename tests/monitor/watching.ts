@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { MonitorRule } from "../../src/core/monitor/rules.ts";
 import { type Alert, type Alerts, alertsOf } from "../../src/engine/monitor/alerts.ts";
 import { type Monitor, type MonitorOptions, startMonitor } from "../../src/engine/monitor/monitor.ts";
-import type { Notice } from "../../src/engine/runtime.ts";
+import type { Notice } from "../../src/runtime/notices.ts";
 import type { Desk, Office } from "../workflows/office.ts";
 
 export const alerts = (desk: Desk): Alerts => alertsOf(async () => desk.runtime);

@@ -10,17 +10,16 @@ import {
   actionsOf,
   type Budgets,
   budgetsOf,
-  type Journal,
-  journalOf,
   type KillSwitch,
   killSwitchOf,
   putSecret,
 } from "../../src/engine/instance.ts";
-import { RHYTHM } from "../../src/engine/maintenance.ts";
-import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
 import type { Tool } from "../../src/engine/tool.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
+import { type Journal, journalOf } from "../../src/runtime/journal.ts";
+import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
+import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
 import type { Store } from "../../src/stores/store.ts";
 
 export const TENANT = "acme";
@@ -84,7 +83,7 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     notify: () => undefined,
     reach: () => undefined,
     process: "test/1",
-    rhythm: RHYTHM,
+    rhythm: MAINTENANCE_INTERVALS,
     seals: true,
   });
   const open = async () => runtime;

@@ -1,7 +1,7 @@
 // Previews through the engine: what people are shown, and what happens when it has moved.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { secret } from "../../src/engine/secrets.ts";
+import { secret } from "../../src/runtime/secrets.ts";
 import { journalText, machine, type Process, pendingOf, settled } from "../fixtures/runtime.ts";
 
 type Move = { readonly to: string; readonly key?: string };

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { noticeText } from "../../src/engine/print-notice.ts";
 import { NotApplied, secret } from "../../src/index.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import { noticeText } from "../../src/runtime/notices.ts";
 import { journalText, machine, type Process, settled } from "../fixtures/runtime.ts";
 import { anyJson, runs } from "./runs.ts";
 

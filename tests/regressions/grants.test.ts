@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import { noticeText } from "../../src/engine/print-notice.ts";
-import { secret } from "../../src/engine/secrets.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
+import { noticeText } from "../../src/runtime/notices.ts";
+import { secret } from "../../src/runtime/secrets.ts";
 import { journalText, machine, pendingOf } from "../fixtures/runtime.ts";
 
 const ANN = { by: "person:ann" } as const;

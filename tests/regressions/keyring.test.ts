@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { openKeyring } from "../../src/engine/keyring.ts";
+import { openKeyring } from "../../src/runtime/keyring.ts";
 
 test("a new key is synced, then its name, then those of the folders that were made for it", (t) => {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "holdpoint-key-"));

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { recoverDead, startRecovery } from "../../src/engine/recover.ts";
-import type { CrashPoint } from "../../src/engine/runtime.ts";
 import { HoldpointError, isHoldpointError } from "../../src/index.ts";
 import { actionStream, streamName } from "../../src/kernel/stream.ts";
+import type { CrashPoint } from "../../src/runtime/runtime.ts";
 import { machine, type Process, settled } from "../fixtures/runtime.ts";
 import { ANN, office } from "../workflows/office.ts";
 

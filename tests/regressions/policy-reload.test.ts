@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Notice } from "../../src/engine/runtime.ts";
+import type { Notice } from "../../src/runtime/notices.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const text = (reason: string): string =>

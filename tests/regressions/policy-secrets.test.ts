@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
 import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { Policy } from "../../src/engine/define-tool.ts";
-import { secret } from "../../src/engine/secrets.ts";
+import { secret } from "../../src/runtime/secrets.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { FINAL, scripted } from "../supervise/refund.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { witnessIn } from "../../src/engine/witness.ts";
 import type { GatedTool, Holdpoint } from "../../src/index.ts";
+import { openWitness } from "../../src/runtime/restore-guard.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { backUp, putBack, WAYS } from "./backup.ts";
 
@@ -219,7 +219,7 @@ test("a store that goes back in time under a program is noticed at the next seal
   await hp.journal.seal();
   // As if another process of this machine had seen what is no longer there.
   const [incarnation = ""] = readdirSync(join(folder.path, "../witness"));
-  const witness = witnessIn(join(folder.path, "../witness"));
+  const witness = openWitness(join(folder.path, "../witness"));
   const saw = witness.last(incarnation, "default");
   assert.ok(saw);
   witness.saw(incarnation, "default", { ...saw, n: saw.n + 5 });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson } from "../../src/engine/identity/people.ts";
-import { readState } from "../../src/engine/read-state.ts";
 import { approvalStream } from "../../src/kernel/stream.ts";
+import { readState } from "../../src/runtime/store-access.ts";
 import { startWorker } from "../../src/work.ts";
 import { type Answered, type Bench, SETTINGS, serverBench } from "../fixtures/server.ts";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import type { Hold } from "../../src/engine/hold.ts";
 import { issue, revoke } from "../../src/engine/identity/keys.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
+import type { WaitLimit } from "../../src/runtime/waker.ts";
 import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -142,7 +142,7 @@ test("a request that waits does not wait on once its credential is lost: that is
   const gone = () => new AbortController().signal;
   const holding = { tenant: "t", who: { principal: "agent:a", credential: "k" }, gone, mayStill };
   // What it waits for never comes.
-  const wait = ({ signal }: Hold) => once(signal, "abort");
+  const wait = ({ signal }: WaitLimit) => once(signal, "abort");
   await assert.rejects(holds.during(holding, 25, wait), { code: "unauthenticated" });
   assert.equal(holds.size(), 0);
 });

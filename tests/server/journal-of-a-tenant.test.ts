@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { issue } from "../../src/engine/identity/keys.ts";
 import { addPerson, setStanding } from "../../src/engine/identity/people.ts";
-import { verifyStore } from "../../src/engine/journal.ts";
+import { verifyStore } from "../../src/runtime/journal.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";

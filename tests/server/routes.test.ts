@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROLES } from "../../src/core/roster.ts";
 import { issue } from "../../src/engine/identity/keys.ts";
-import type { Runtime } from "../../src/engine/runtime.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { OpenApi, Operation } from "../../src/server/reference/openapi.ts";
 import { deskRoutes } from "../../src/server/routes/desk.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";

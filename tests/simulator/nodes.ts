@@ -3,14 +3,14 @@
 import type { Cost } from "../../src/core/tool-rules.ts";
 import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
 import type { InputSchema } from "../../src/engine/input-schema.ts";
-import { openRuntime, type RuntimeParts } from "../../src/engine/open-runtime.ts";
-import type { Notice } from "../../src/engine/runtime.ts";
 import type { PreviewContext, Tool, ToolContext } from "../../src/engine/tool.ts";
 import { createDispatcher } from "../../src/engine/workflow/dispatch.ts";
 import type { Definitions } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { Notice } from "../../src/runtime/notices.ts";
+import { openRuntime, type RuntimeParts } from "../../src/runtime/open.ts";
 import { defineAll } from "./definitions.ts";
 import {
   CANARY,

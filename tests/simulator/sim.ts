@@ -2,12 +2,12 @@
 
 import type { castVote } from "../../src/approvals/decide.ts";
 import type { Answer } from "../../src/engine/answer.ts";
-import type { OpenRuntime } from "../../src/engine/runtime.ts";
 import type { Workflow, WorkflowResult } from "../../src/engine/workflow/definition.ts";
 import { type SigningKey, signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import { sha256 } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import type { IndexRow } from "../../src/kernel/transaction.ts";
+import type { OpenRuntime } from "../../src/runtime/runtime.ts";
 import type { MemoryDatabase } from "../../src/stores/memory/database.ts";
 import type { ViewRow } from "../../src/stores/store.ts";
 import type { Counters, Fault, Race } from "./counters.ts";

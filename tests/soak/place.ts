@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { pooledRandom } from "../../src/engine/random.ts";
 import { type Holdpoint, type HoldpointOptions, holdpoint, type Notice } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
+import { pooledRandom } from "../../src/runtime/keyring.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import type { Policy } from "../../src/engine/define-tool.ts";
-import { secret } from "../../src/engine/secrets.ts";
 import { type Holdpoint, NotApplied, type Notice } from "../../src/index.ts";
+import { secret } from "../../src/runtime/secrets.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { FINAL, scripted } from "./refund.ts";
 

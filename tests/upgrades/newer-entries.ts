@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readState } from "../../src/engine/read-state.ts";
 import { type Holdpoint, holdpoint, type Notice } from "../../src/index.ts";
 import { approvalStream, epochStream, NOTIFIER, ROSTER, workflowStream } from "../../src/kernel/stream.ts";
+import { readState } from "../../src/runtime/store-access.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { startReceiver } from "../messages/receiver.ts";
 import { annotate, caseStream } from "./newer-program.ts";

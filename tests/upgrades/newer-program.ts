@@ -1,8 +1,8 @@
 /** A program of a newer version, as far as a store sees one: it knows an event more, newer versions, and a kind of stream more. */
 
-import { pooledRandom } from "../../src/engine/random.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { actionStream, type Fold, type RecordedEvent, type StreamRef } from "../../src/kernel/stream.ts";
+import { pooledRandom } from "../../src/runtime/keyring.ts";
 import type { Folds } from "../../src/states.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";

@@ -1,8 +1,8 @@
 /** An epoch that a newer version has written to: an older node leaves it alone, and takes over from the others that died. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listNodes } from "../../src/engine/nodes.ts";
 import { HoldpointError, isHoldpointError } from "../../src/kernel/errors.ts";
+import { listNodes } from "../../src/runtime/epochs.ts";
 import { type Desk, office } from "../workflows/office.ts";
 
 /** What the store says to an older program that asks for the stream of such an epoch. */

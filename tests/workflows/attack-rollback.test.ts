@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cancelWorkflow } from "../../src/core/workflow/end.ts";
-import { runCommand } from "../../src/engine/run-command.ts";
 import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
 import { workflowStream } from "../../src/kernel/stream.ts";
+import { runCommand } from "../../src/runtime/store-access.ts";
 import { type Kit, kit, opened, reject } from "./kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types, waiting } from "./office.ts";
 

@@ -10,16 +10,11 @@ import {
   actionsOf,
   type Budgets,
   budgetsOf,
-  type Journal,
-  journalOf,
   type KillSwitch,
   killSwitchOf,
   putSecret,
 } from "../../src/engine/instance.ts";
 import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
-import { RHYTHM } from "../../src/engine/maintenance.ts";
-import { type OpenRuntime, openRuntime } from "../../src/engine/open-runtime.ts";
-import type { CrashPoint, Notice } from "../../src/engine/runtime.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";
 import type { Tool } from "../../src/engine/tool.ts";
@@ -39,6 +34,11 @@ import type { Entry } from "../../src/engine/workflow/recorded.ts";
 import { workflow } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { openModel } from "../../src/models/open-model.ts";
+import { type Journal, journalOf } from "../../src/runtime/journal.ts";
+import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
+import type { Notice } from "../../src/runtime/notices.ts";
+import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
+import type { CrashPoint } from "../../src/runtime/runtime.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
 import { FOLDS } from "../../src/streams.ts";
@@ -201,7 +201,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         reach: options.reach ?? (() => undefined),
         process: `test/${++processes}`,
         ...(options.says === undefined ? {} : { definitions: () => options.says ?? [] }),
-        rhythm: RHYTHM,
+        rhythm: MAINTENANCE_INTERVALS,
         seals: false,
       });
       const open = async () => runtime;

@@ -1,8 +1,8 @@
 /** Calls of a workflow whose preview moves while people decide, or that were granted beforehand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bindLibrary } from "../../src/engine/verb.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
+import { bindLibrary } from "../../src/runtime/verb.ts";
 import { ANN, office, question } from "./office.ts";
 
 test("a call whose preview has moved goes back to people, and the workflow waits for their second answer", async () => {

@@ -1,7 +1,7 @@
 /** Who is told what a workflow waits for, and who is told again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Notice } from "../../src/engine/runtime.ts";
+import type { Notice } from "../../src/runtime/notices.ts";
 import { ANN, type Desk, office, question, waiting } from "./office.ts";
 
 const toldOf = (notices: readonly Notice[]): readonly string[] =>

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { keyFile } from "../../engine/settings.ts";
+import { keyFile } from "../../runtime/settings.ts";
 import { CommandError } from "../failure.ts";
 
 const login = z.union([

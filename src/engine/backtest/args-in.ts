@@ -1,8 +1,7 @@
 import { isHoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-
+import { loadValue } from "../../runtime/store-access.ts";
 import type { Store } from "../../stores/store.ts";
-import { loadValue } from "../read-state.ts";
 
 /** Arguments as they were; undefined: they were kept apart and are gone. */
 export async function argsIn(

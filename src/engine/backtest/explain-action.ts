@@ -11,10 +11,11 @@ import type { Risk } from "../../core/verdict.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { inPace, ownTurn, paceOf } from "../pace.ts";
+import { createYieldCheck, nextTurn, runYielding } from "../../runtime/concurrency.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { compiledForTrial } from "../policies.ts";
 import { policyOnTrial } from "../policy/policy-on-trial.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { keptDocument } from "./beside.ts";
 import { type Validate, validatorFor } from "./candidate.ts";
 import { inForceNow } from "./in-force-now.ts";
@@ -120,11 +121,11 @@ export async function explainAction(
     gone,
   };
   const answers: ExplainedAction[] = [];
-  const pace = paceOf(place);
+  const pace = createYieldCheck(place);
   for (const policy of policies) {
-    await ownTurn();
+    await nextTurn();
     const document = policy.document as unknown as PolicyDocument;
-    const explained = await inPace(explaining(document, policy, asking, asking.validate), pace);
+    const explained = await runYielding(explaining(document, policy, asking, asking.validate), pace);
     answers.push(toldBy(policy, explained, asking, policies.length));
   }
   return answers;

@@ -2,10 +2,10 @@
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { policyStream } from "../../kernel/stream.ts";
-
+import { eachRow } from "../../runtime/lists.ts";
+import { loadValue } from "../../runtime/store-access.ts";
 import type { Store } from "../../stores/store.ts";
-import { loadValue } from "../read-state.ts";
-import { eachRow } from "../row-pages.ts";
+
 import { oncePerProgram, type PolicyProgram, programsOf, type Told, toldBy } from "./policy-programs.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };

@@ -2,10 +2,10 @@
 import type { LiveAction } from "../../core/action/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
-
+import { eachRow } from "../../runtime/lists.ts";
+import { readState } from "../../runtime/store-access.ts";
 import type { Store, ViewRow } from "../../stores/store.ts";
-import { readState } from "../read-state.ts";
-import { eachRow } from "../row-pages.ts";
+
 import { keptSchema } from "./candidate.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };

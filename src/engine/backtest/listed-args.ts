@@ -3,9 +3,8 @@
 import { shortFieldsFirst } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
-
+import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
 import type { Store } from "../../stores/store.ts";
-import { atOnce, type Pace } from "../pace.ts";
 import { argsIn } from "./args-in.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
@@ -28,7 +27,7 @@ async function proposedWith(place: Place, action: string): Promise<ListedArgs | 
 export async function listedArgs(
   place: Place,
   actions: Iterable<string>,
-  pace: Pace = atOnce,
+  pace: YieldCheck = neverYield,
 ): Promise<ReadonlyMap<string, ListedArgs | null>> {
   const found = new Map<string, ListedArgs | null>();
   for (const action of actions) {

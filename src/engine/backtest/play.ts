@@ -2,9 +2,10 @@
 import type { Heard } from "../../core/backtest/heard.ts";
 import { type Replay, startReplay } from "../../core/backtest/replay.ts";
 import { tapeEntry } from "../../core/backtest/tape.ts";
+import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
+import { logPages } from "../../runtime/journal.ts";
 import type { JournalEntry, Store } from "../../stores/store.ts";
-import { allPages } from "../journal.ts";
-import { atOnce, type Pace } from "../pace.ts";
+
 import { pastOfFork } from "./fork-past.ts";
 
 type Place = { readonly store: Store; readonly tenant: string };
@@ -12,7 +13,7 @@ export type Progress = (done: number, total: number) => void;
 export type Playing = {
   readonly progress?: Progress;
   /** Beside other work; without one it goes on until it is done. */
-  readonly pace?: Pace;
+  readonly pace?: YieldCheck;
 };
 
 /** Called in the order of the journal; what it answers is awaited only if it has to be. */
@@ -22,7 +23,7 @@ type Play = {
   readonly place: Place;
   readonly replay: Replay;
   readonly listen: Listener;
-  readonly pace: Pace;
+  readonly pace: YieldCheck;
 };
 
 async function playPage({ place, replay, listen, pace }: Play, page: readonly JournalEntry[]): Promise<void> {
@@ -42,11 +43,11 @@ async function playPage({ place, replay, listen, pace }: Play, page: readonly Jo
 export async function playJournal(
   place: Place,
   listen: Listener,
-  { progress, pace = atOnce }: Playing = {},
+  { progress, pace = neverYield }: Playing = {},
 ): Promise<void> {
   const play = { place, replay: startReplay(), listen, pace };
   const total = progress === undefined ? 0 : await place.store.position();
-  for await (const page of allPages(place)) {
+  for await (const page of logPages(place)) {
     await playPage(play, page);
     const last = page.at(-1);
     if (last !== undefined) progress?.(last.position, total);

@@ -6,9 +6,10 @@
  * R3. Kept in memory and nowhere else: the latest few, for an hour.
  */
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import { paceOf } from "../pace.ts";
+import { createYieldCheck } from "../../runtime/concurrency.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { policyOnTrial } from "../policy/policy-on-trial.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import type { Candidate } from "./candidate.ts";
 import { listedArgs } from "./listed-args.ts";
 import { runBacktest } from "./run-backtest.ts";
@@ -61,7 +62,7 @@ function faultOf({ notify, closing }: Runtime, error: unknown): string {
 async function run(runtime: Runtime, held: Held, candidate: Candidate, terms: TrialTerms): Promise<void> {
   const { since } = terms;
   const amount = terms.amount?.replace(/^args\./, "");
-  const pace = paceOf(runtime);
+  const pace = createYieldCheck(runtime);
   try {
     const report = await runBacktest(runtime, candidate, {
       ...(since === undefined ? {} : { since }),

@@ -1,6 +1,6 @@
 /** What an instance offers about people and keys. */
 import { checkFields, checkId } from "../../kernel/fields.ts";
-import { findIds } from "../find-ids.ts";
+import { findIds } from "../../runtime/lists.ts";
 import type { Opening } from "../instance.ts";
 import type { Said } from "../operate.ts";
 import {

@@ -16,12 +16,11 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { keyStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import { rowPage } from "../../runtime/lists.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { readStateAt, runCommand } from "../../runtime/store-access.ts";
 import { checkSaid, type Said } from "../operate.ts";
-import { readStateAt } from "../read-state.ts";
-import { rowPage } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import { forgetCredentials } from "./authenticate.ts";
 import type { KeyOffer, KeyPage, KeyRotation } from "./check-identity.ts";
 

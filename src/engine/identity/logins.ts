@@ -7,9 +7,9 @@ import type { LoginFault } from "../../core/session/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { loginStream, sessionStream } from "../../kernel/stream.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
 import { forgetCredentials } from "./authenticate.ts";
 import { checkBy, checkLinkTime, checkPerson } from "./check-identity.ts";
 import { makeSecret } from "./keys.ts";

@@ -14,11 +14,10 @@ import { channelField, type Via } from "../../kernel/principal.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import { checkSaid, type Said } from "../operate.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { forgetCredentials } from "./authenticate.ts";
 import { checkPerson, type NewPerson, type PersonChange } from "./check-identity.ts";
 

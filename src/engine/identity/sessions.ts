@@ -1,10 +1,10 @@
 /** A person's sessions, looked at and ended by that person. */
 import { HoldpointError } from "../../kernel/errors.ts";
 import { sessionStream } from "../../kernel/stream.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 
-import { readState } from "../read-state.ts";
-import { eachRow } from "../row-pages.ts";
-import type { Runtime } from "../runtime.ts";
 import { endSession } from "./logins.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;

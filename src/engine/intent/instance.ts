@@ -3,10 +3,10 @@
 import { recipientOf } from "../../core/intent/address.ts";
 import { checkFields, checkId, checkSignal, rejectInput } from "../../kernel/fields.ts";
 import { displayValue } from "../../kernel/text.ts";
+import { findIds } from "../../runtime/lists.ts";
+import type { RuntimeOpener } from "../../runtime/runtime.ts";
 import { refuseUnnamed } from "../ambient.ts";
 
-import { findIds } from "../find-ids.ts";
-import type { Opening } from "../runtime.ts";
 import {
   checkAnswer,
   checkIntentPage,
@@ -73,7 +73,7 @@ function checkSaid<Given extends By>(what: string, said: Given, fields: readonly
   return said;
 }
 
-export function intentsOf(open: Opening): Intents {
+export function intentsOf(open: RuntimeOpener): Intents {
   return {
     async send(intent) {
       const checked = checkOutgoing(intent);

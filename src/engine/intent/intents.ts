@@ -16,14 +16,13 @@ import { refusalData } from "../../kernel/refusals.ts";
 import { intentStream, ROSTER } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-
+import { rowPage, rowSummary } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { redactJson, redactText, resolveSecrets } from "../../runtime/secrets.ts";
+import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue, readState } from "../read-state.ts";
-import { rowPage, summaryOf } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
-import { redactJson, redactText, resolveAll } from "../secrets.ts";
+
 import { checkReason, type IntentAnswer, type IntentPage } from "./check-intent.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
@@ -102,7 +101,7 @@ export async function listIntents(place: Place, page: IntentPage = {}): Promise<
   const { rows, next } = await rowPage(place, { ...list, order, limit, after }, async (row) =>
     fits(row, page),
   );
-  return { items: rows.map(summaryOf), next };
+  return { items: rows.map(rowSummary), next };
 }
 
 function refused(id: string, answer: Extract<Moved, { kind: "refused" }>): HoldpointError {
@@ -144,7 +143,7 @@ export const intentWaits = (
 /** What is said back is kept in clear, so the values of the payload's secrets are taken out of it. */
 async function secretsIn(runtime: Runtime, id: string): Promise<ReadonlyMap<string, string>> {
   const { payload } = await getIntent(runtime, id);
-  return resolveAll(runtime.secrets, payload).catch(() => new Map<string, string>());
+  return resolveSecrets(runtime.secrets, payload).catch(() => new Map<string, string>());
 }
 
 export async function answerNow(runtime: Runtime, id: string, answer: IntentAnswer & Via): Promise<Intent> {

@@ -6,11 +6,12 @@
  */
 import { deliver } from "../../core/intent/move.ts";
 import { intentStream } from "../../kernel/stream.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
+import type { WaitLimit } from "../../runtime/waker.ts";
 import type { ViewRow } from "../../stores/store.ts";
-import type { Hold } from "../hold.ts";
-import { eachRow } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { getIntent, type Intent } from "./intents.ts";
 
 export type IntentDelivery = {
@@ -117,7 +118,7 @@ async function news(
 export async function nextFor(
   runtime: Runtime,
   agent: string,
-  { holdMs, signal }: Hold,
+  { holdMs, signal }: WaitLimit,
 ): Promise<readonly Intent[]> {
   const { items } = await deliverable(runtime, agent);
   if (items.length > 0 || holdMs <= 0) return items;

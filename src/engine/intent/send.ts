@@ -7,9 +7,10 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { approvalStream, intentStream, ROSTER } from "../../kernel/stream.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 import { plainJson } from "../prepare-args.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import type { OutgoingIntent } from "./check-intent.ts";
 
 export type SentIntent = {

@@ -12,11 +12,10 @@ import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { approvalStream, intentStream } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, readStateAt, runCommand } from "../../runtime/store-access.ts";
+import type { WaitLimit } from "../../runtime/waker.ts";
 
-import type { Hold } from "../hold.ts";
-import { readState, readStateAt } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 import type { WaitOptions } from "./check-intent.ts";
 import { loadData, unknownIntent } from "./intents.ts";
 
@@ -122,7 +121,7 @@ export function waitForIntent(runtime: Runtime, id: string, options: WaitOptions
 }
 
 /** The same for a moment: whatever ends it early, it is answered as it stands. */
-export function holdForIntent(runtime: Runtime, id: string, { holdMs, signal }: Hold): Promise<Waited> {
+export function holdForIntent(runtime: Runtime, id: string, { holdMs, signal }: WaitLimit): Promise<Waited> {
   return wait(runtime, id, {
     until: runtime.clock.now() + holdMs,
     signals: [signal],

@@ -4,9 +4,8 @@ import { type Said, sayingOf } from "../../core/message/announced.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { JournalEntry } from "../../stores/store.ts";
-import type { Runtime } from "../runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 

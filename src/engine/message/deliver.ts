@@ -8,9 +8,8 @@
 
 import { sleepFor } from "../../kernel/clock.ts";
 import { errorText } from "../../kernel/text.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { StoreChanges } from "../../stores/store.ts";
-
-import type { Runtime } from "../runtime.ts";
 import { createNotifier } from "./notifier.ts";
 import type { Office } from "./send-one.ts";
 import { createSender } from "./sender.ts";

@@ -20,10 +20,10 @@ import { endpointStream, ROSTER } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { checkVia } from "../../people/input.ts";
 
-import { findIds } from "../find-ids.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+import { findIds } from "../../runtime/lists.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
+
 import {
   checkChange,
   checkOffer,

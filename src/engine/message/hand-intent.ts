@@ -11,9 +11,8 @@ import type { LiveEndpoint } from "../../core/message/endpoint-state.ts";
 import type { Outcome } from "../../core/message/message.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
 import { approvalStream, intentStream, type StreamRef } from "../../kernel/stream.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 

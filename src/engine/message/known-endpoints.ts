@@ -1,7 +1,7 @@
 /** The endpoints that are on, with the place in the log from which on each is told of entries. */
 import type { Target } from "../../core/message/endpoint-state.ts";
-import { eachRow } from "../row-pages.ts";
-import type { Runtime } from "../runtime.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 

@@ -10,11 +10,10 @@ import { messageStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { checkVia } from "../../people/input.ts";
 
-import { findIds } from "../find-ids.ts";
-import { readState } from "../read-state.ts";
-import { rowPage, summaryOf } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+import { findIds, rowPage, rowSummary } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
+
 import { checkOperator } from "./check-endpoint.ts";
 
 export type Message = LiveMessage & { readonly id: string };
@@ -61,7 +60,7 @@ async function listMessages(place: Place, page: MessagePage): Promise<MessageLis
   const { status = "any", order = "newest", limit = 100, after } = checkPage(page);
   const list = { view: VIEW, kind: "message", prefix: "msg", bucket: status } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map(summaryOf), next };
+  return { items: rows.map(rowSummary), next };
 }
 
 function unknown(id: string): HoldpointError {

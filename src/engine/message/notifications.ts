@@ -1,7 +1,8 @@
 /** The verbs about messages to the outside that an embedding program holds in its hands. */
 import { rejectInput } from "../../kernel/fields.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Environment } from "../settings.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import type { Environment } from "../../runtime/settings.ts";
+
 import { deliver } from "./deliver.ts";
 import { type Endpoints, endpointsOf } from "./endpoints.ts";
 import { type Messages, messagesOf } from "./messages.ts";

@@ -14,12 +14,12 @@ import { APPROVERS, recipientsOf, toldOf } from "../../core/message/recipients.t
 import type { JsonObject } from "../../kernel/json.ts";
 import { approvalStream, NOTIFIER, parseStreamRef, ROSTER, type StreamRef } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { isUnreadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import type { JournalEntry, StoreChanges } from "../../stores/store.ts";
 import { canFoldEvent, type EventIdentity } from "../../streams.ts";
-import { isLeftAlone } from "../left-alone.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { isMeant } from "./hand-intent.ts";
 import { endpointsOn, type KnownEndpoint, OUTBOXES, type Places } from "./known-endpoints.ts";
 
@@ -137,7 +137,7 @@ async function seeOrLeave(desk: Desk, entry: JournalEntry): Promise<boolean> {
   try {
     return await see(desk, entry);
   } catch (error) {
-    if (!isLeftAlone(error)) throw error;
+    if (!isUnreadable(error)) throw error;
     desk.readable ??= desk.position;
     return false;
   }

@@ -5,10 +5,9 @@ import type { LiveMessage } from "../../core/message/message-state.ts";
 import { addressOf } from "../../core/message/recipients.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { endpointStream, messageStream, ROSTER } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, readStateAt, runCommand } from "../../runtime/store-access.ts";
 
-import { readState, readStateAt } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 import { type Content, contentOf, linkTo } from "./content.ts";
 import { handOver } from "./hand-intent.ts";
 import { isMailAddress } from "./mail-address.ts";

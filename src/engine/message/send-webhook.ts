@@ -4,7 +4,7 @@ import { type LiveEndpoint, secretsAt } from "../../core/message/endpoint-state.
 import type { Outcome } from "../../core/message/message.ts";
 import { webhookHeaders } from "../../core/message/signature.ts";
 import type { JsonObject } from "../../kernel/json.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { type Content, linkTo } from "./content.ts";
 import { safeRequest } from "./safe-request.ts";
 import type { DeliverySettings } from "./settings.ts";

@@ -3,7 +3,7 @@
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { displayValue } from "../../kernel/text.ts";
 
-import type { Environment } from "../settings.ts";
+import type { Environment } from "../../runtime/settings.ts";
 import { isMailAddress } from "./mail-address.ts";
 import type { Resolve } from "./safe-request.ts";
 

@@ -5,11 +5,10 @@ import { getApproval } from "../../approvals/decide.ts";
 import type { Receipt } from "../../core/action/receipt.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
 import { type Action, getAction } from "../actions.ts";
 import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
 import { getReceipt } from "../receipts.ts";
-import type { Runtime } from "../runtime.ts";
 import { getWorkflow, snapshotOf, type WorkflowDetails } from "../workflow/operate-workflows.ts";
 import { timelineOf } from "../workflow/timeline.ts";
 import type { TimelineRow } from "../workflow/timeline-row.ts";

@@ -9,11 +9,9 @@ import { isPerson, isPrincipal } from "../../kernel/principal.ts";
 import { alertStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 
-import { findIds } from "../find-ids.ts";
-import { readState } from "../read-state.ts";
-import { rowPage, summaryOf } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+import { findIds, rowPage, rowSummary } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 
 export type Alert = LiveAlert & { readonly id: string };
 export type AlertStatus = LiveAlert["status"] | "any";
@@ -55,7 +53,7 @@ async function listAlerts(place: Place, page: AlertPage): Promise<AlertList> {
   const { status = "standing", order = "newest", limit = 100, after } = checkPage(page);
   const list = { view: VIEW, kind: "alert", prefix: "alr", bucket: status } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map(summaryOf), next };
+  return { items: rows.map(rowSummary), next };
 }
 
 function unknown(id: string): HoldpointError {

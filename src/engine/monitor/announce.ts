@@ -14,9 +14,10 @@ import {
 import type { MonitorRule, Signal } from "../../core/monitor/rules.ts";
 import { type RaisedCheckpoint, raiseCheckpoint } from "../../core/workflow/raise.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { isLeftAlone } from "../left-alone.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+import { isUnreadable } from "../../runtime/lists.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
+
 import { prepareRaise } from "./raise.ts";
 
 /** So often it is looked at again, if it has written something; then it is stopped wherever it is. */
@@ -57,7 +58,7 @@ async function raiseOrStop(runtime: Runtime, workflow: string, raising: Raising)
   try {
     await raiseAndStop(runtime, workflow, raising);
   } catch (error) {
-    if (!isLeftAlone(error)) throw error;
+    if (!isUnreadable(error)) throw error;
     await raiseOnly(runtime, raising);
   }
 }

@@ -3,7 +3,7 @@ import { checkMonitorName, checkRules } from "../../core/monitor/check-rules.ts"
 import type { MonitorRule, Sighting } from "../../core/monitor/rules.ts";
 import { agentScope } from "../../core/switch.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { type Watched, watchLog } from "./watch-log.ts";
 
 export type MonitorOptions = {

@@ -1,5 +1,5 @@
 /** The verbs about monitors that an embedding program holds in its hands. */
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { type Alerts, alertsOf } from "./alerts.ts";
 import { type Monitor, type MonitorOptions, startMonitor } from "./monitor.ts";
 

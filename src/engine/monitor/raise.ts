@@ -7,9 +7,10 @@ import { snapshotOf } from "../../core/workflow/snapshot.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 import { captureSnapshot } from "../capture.ts";
-import { readState } from "../read-state.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import { callsOfChild } from "../workflow/children.ts";
 import { entriesOf } from "../workflow/entries.ts";
 import { applyEntry, emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";

@@ -2,9 +2,9 @@
 import type { Sighting } from "../../core/monitor/rules.ts";
 import { MOST_SUBJECTS } from "../../core/monitor/subjects.ts";
 import { streamName, workflowStream } from "../../kernel/stream.ts";
-import { unlessLeftAlone } from "../left-alone.ts";
-import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import { skipUnreadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 
 const RUNS = "runs";
 const PAGE = 200;
@@ -12,7 +12,7 @@ const PAGE = 200;
 type Place = Pick<Runtime, "store" | "tenant">;
 
 async function sightingOf(place: Place, id: string, position: number): Promise<readonly Sighting[]> {
-  const state = await unlessLeftAlone(readState(place, workflowStream(id)));
+  const state = await skipUnreadable(readState(place, workflowStream(id)));
   if (state?.status !== "executing" || state.runner === null) return [];
   const { name, agent, createdAt, changedAt: at } = state;
   const workflow = { id, name, createdAt };

@@ -5,11 +5,10 @@ import { frozenJson } from "../../kernel/canonical-json.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue } from "../../runtime/store-access.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { openSnapshot } from "../capture.ts";
-import { loadValue } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 type About = Pick<Sighting, "tool" | "agent" | "workflow">;

@@ -14,12 +14,11 @@ import { sleepFor } from "../../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { monitorStream } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 
+import { loadValue, readState, runCommand, storeTime } from "../../runtime/store-access.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 
-import { loadValue, readState } from "../read-state.ts";
-import { runCommand, storeTime } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 import { announce } from "./announce.ts";
 import { runningNow } from "./running-now.ts";
 import { createSights, type Sights } from "./sights.ts";

@@ -8,14 +8,13 @@ import type { Json } from "../../kernel/json.ts";
 import type { Refusal } from "../../kernel/refusals.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import type { Answer } from "../answer.ts";
 import { type Caller, unlessGone } from "../move.ts";
 import { probeAction } from "../probe.ts";
-import { loadArgs, loadValue, readState } from "../read-state.ts";
 import { getReceipt } from "../receipts.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import type { Tool } from "../tool.ts";
 
 /** The agent may perform it, once, with these arguments, as soon as it is begun; it has to report by then. */

@@ -7,9 +7,8 @@ import { rejectInput } from "../../kernel/fields.ts";
 import { isId } from "../../kernel/ids.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import type { Caller } from "../move.ts";
-import { freshId, type Runtime } from "../runtime.ts";
 
 export function checkPrincipal(what: string, given: unknown): string {
   if (isPrincipal(given)) return given;

@@ -14,11 +14,11 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { refusalData } from "../../kernel/refusals.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 import { captureSnapshot } from "../capture.ts";
-
 import { checkOptions } from "../gate.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import { checkPeople } from "../workflow/approvers-of.ts";
 import { costOf } from "../workflow/checkpoint-op.ts";
 import { checkName } from "../workflow/operation.ts";

@@ -20,11 +20,10 @@ import type { RangeUndo } from "../../core/workflow/outside-rollback.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { intentStream, ROSTER } from "../../kernel/stream.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import { sendNow } from "../intent/send.ts";
-import { readState } from "../read-state.ts";
-import { eachRow } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 
 /** Under its own name: its agent does not ask itself. */
 const senderOf = (workflow: string): string => `service:${workflow}`;

@@ -10,11 +10,11 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import { checkAmount, type Money, moneyToJson } from "../../kernel/money.ts";
 import { workflowStream } from "../../kernel/stream.ts";
-
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 import { checkOptions } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import { MOST_ATTEMPTS } from "../workflow/create.ts";
 import { checkPrincipal, checkText, requesterOf } from "./check-outside.ts";
 

@@ -6,11 +6,11 @@ import type { LiveAction } from "../../core/action/state.ts";
 import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue } from "../../runtime/store-access.ts";
 import { argsFor } from "../gate.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+
 import type { Tool } from "../tool.ts";
 import { isUndoOfAnother, toolNamed } from "./outside-tool.ts";
 

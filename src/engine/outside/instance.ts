@@ -1,7 +1,7 @@
 /** The verbs about agents from outside that an embedding program, or a server, holds in its hands. */
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
 import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
-import type { Opening } from "../runtime.ts";
+import type { RuntimeOpener } from "../../runtime/runtime.ts";
 import { cancelById } from "../workflow/operate-workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
 import { callerOf, type PermitRequest } from "./check-outside.ts";
@@ -59,7 +59,7 @@ type UndoAsked = PermitRequest & { readonly undoes: string; readonly agent: stri
 const WORKFLOW = "A workflow";
 const SAID = "What is said";
 
-function workflowsOf(open: Opening): OutsideWorkflows {
+function workflowsOf(open: RuntimeOpener): OutsideWorkflows {
   const id = (given: string) => checkId(WORKFLOW, given);
   return {
     create: async (creation) => createOutsideWorkflow(await open(), creation),
@@ -84,14 +84,14 @@ function workflowsOf(open: Opening): OutsideWorkflows {
 
 const PERMIT_FIELDS = ["holder", "begin"];
 
-async function begin(open: Opening, given: PermitToBegin): Promise<OutsideAnswer> {
+async function begin(open: RuntimeOpener, given: PermitToBegin): Promise<OutsideAnswer> {
   const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
   if (holder === undefined) rejectInput("A permit is begun by its holder.");
   const runtime = await open();
   return takeUp(runtime, action, { agent, caller: callerOf(runtime, { holder, begin: true }) });
 }
 
-export function outsideOf(open: Opening): Outside {
+export function outsideOf(open: RuntimeOpener): Outside {
   return {
     propose: async (proposal) => proposeOutside(await open(), proposal),
     takeUp: async (action, agent, asksFor = {}) => {

@@ -11,13 +11,11 @@ import type { CallUndo } from "../../core/workflow/events.ts";
 import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { Instance } from "../ambient.ts";
-
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
 import { type Gates, register, underDocument } from "../gate.ts";
 import { type Beside, underPolicy } from "../policy/under-policy.ts";
-import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 
 /** How long an agent has to say what became of an effect, unless the tool says. */

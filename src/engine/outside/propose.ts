@@ -17,15 +17,15 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { actionStream } from "../../kernel/stream.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { redactText } from "../../runtime/secrets.ts";
+import { readState } from "../../runtime/store-access.ts";
 import { refuseNested, refuseUnnamed } from "../ambient.ts";
-
 import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
 import { argsFor, checkOptions, proposeCall } from "../gate.ts";
 import { type Caller, move, type Source } from "../move.ts";
 import { plainJson } from "../prepare-args.ts";
-import { readState } from "../read-state.ts";
-import { freshId, type Runtime } from "../runtime.ts";
-import { redactText } from "../secrets.ts";
+
 import type { Tool } from "../tool.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import { type Asks, answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";

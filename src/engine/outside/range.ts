@@ -3,8 +3,9 @@ import type { LiveAction } from "../../core/action/state.ts";
 import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
 import type { RangeCall, RangeUndo } from "../../core/workflow/outside-rollback.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
+
 import { entriesOf } from "../workflow/entries.ts";
 import { applyEntry, emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";
 

@@ -8,12 +8,11 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { handlesIn, redactJson, redactText, resolveSecrets } from "../../runtime/secrets.ts";
+import { loadValue, runCommand } from "../../runtime/store-access.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
-import { handlesIn, redactJson, redactText, resolveAll } from "../secrets.ts";
+
 import { checkText, notYours } from "./check-outside.ts";
 import { ownAction } from "./propose.ts";
 import { settleRollback } from "./roll-back.ts";
@@ -62,7 +61,7 @@ async function reportOf(runtime: Runtime, state: LiveAction, given: OutcomeRepor
   if (!STATUSES.includes(status))
     rejectInput(`An outcome is applied, not_applied or unknown, not "${displayValue(status)}".`);
   const args = await loadValue(runtime, state.args);
-  const known = await resolveAll(runtime.secrets, args).catch(() => new Map<string, string>());
+  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
   if (status === "applied") {
     const kept = result === undefined ? null : plainJson(result, handlesIn(args));
     return { status, result: redactJson(kept, known), spent: checkSpent(spent, state) };

@@ -18,11 +18,11 @@ import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, streamName, workflowStream } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import { proposeCall, undoOf } from "../gate.ts";
 import type { Caller } from "../move.ts";
-import { loadArgs, loadValue, readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { withdrawOpen } from "../workflow/withdraw.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";

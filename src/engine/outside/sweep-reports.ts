@@ -1,9 +1,9 @@
 /** Announces effects that agents perform themselves and of which nobody has said in time what became of them. */
 import { passReportTime } from "../../core/action/report.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { forEach } from "../left-alone.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+import { forEachReadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 
 const MOST_AT_ONCE = 200;
 /** Of several processes one announces each; if it dies, another one does after this time. */
@@ -15,7 +15,7 @@ export async function sweepReports(
   const due = { view: "actions", bucket: "running", dueBy: runtime.clock.now(), limit: MOST_AT_ONCE };
   let overdue = 0;
   const rows = await runtime.store.claim(runtime.tenant, { ...due, leaseMs: LEASE_MS });
-  await forEach(rows, async ({ stream: { id: action } }) => {
+  await forEachReadable(rows, async ({ stream: { id: action } }) => {
     const { kind, state } = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
       passReportTime(draft, action),
     );

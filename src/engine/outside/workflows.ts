@@ -7,10 +7,10 @@ import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue, runCommand } from "../../runtime/store-access.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { getWorkflow, type WorkflowDetails } from "../workflow/operate-workflows.ts";
 import { withdrawOpen } from "../workflow/withdraw.ts";
 import { workflowState } from "../workflow/workflows.ts";

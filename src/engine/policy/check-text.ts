@@ -2,9 +2,10 @@
 import type { KnownTool } from "../../core/policy/known-tool.ts";
 import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
 import { ROSTER } from "../../kernel/stream.ts";
+import { nextTurn } from "../../runtime/concurrency.ts";
+import { readState } from "../../runtime/store-access.ts";
 import type { Store } from "../../stores/store.ts";
-import { ownTurn } from "../pace.ts";
-import { readState } from "../read-state.ts";
+
 import { type PolicyReading, readPolicyFor } from "./read-policy.ts";
 
 export type CheckedText = {
@@ -29,7 +30,7 @@ export async function checkText(
     unchecked = blind.map(({ name }) => name);
     return tools;
   };
-  await ownTurn();
+  await nextTurn();
   const read = readPolicyFor(text, toolsFor, { roster });
   return { read, unchecked };
 }

@@ -8,8 +8,8 @@
  */
 import { leavePolicy, takePolicy, type UsedVersion } from "../../core/policy-use.ts";
 import { policyStream } from "../../kernel/stream.ts";
-import { runCommand } from "../run-command.ts";
-import type { PolicyUse, Runtime } from "../runtime.ts";
+import type { PolicyUse, Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 
 const keyOf = ({ name, digest }: UsedVersion): string => `${name} ${digest}`;
 

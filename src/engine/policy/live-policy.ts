@@ -15,9 +15,9 @@ import type { UsedVersion } from "../../core/policy-use.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { policyStream } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 import type { Tool } from "../tool.ts";
 import { putInForce, takeOutOfForce } from "./in-force.ts";
 import { type PolicySource, type Reader, readerOf, sourceName } from "./policy-source.ts";

@@ -2,14 +2,14 @@
 
 import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import { ownTurn } from "../pace.ts";
+import { nextTurn } from "../../runtime/concurrency.ts";
 import { findingText, readPolicy } from "./read-policy.ts";
 
 const MOST_NAMED = 5;
 
 /** Expressions are not checked against schemas here: those that are recorded may be older. */
 export async function policyOnTrial(text: string): Promise<CompiledPolicy> {
-  await ownTurn();
+  await nextTurn();
   const reading = readPolicy(text, null);
   if (reading.ok) return reading.policy;
   const faults = reading.findings

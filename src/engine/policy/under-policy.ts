@@ -15,8 +15,8 @@ import { stricter } from "../../core/stricter.ts";
 import type { ToolRules } from "../../core/tool-rules.ts";
 import type { PolicyInput, Verdict } from "../../core/verdict.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
+import { handlesIn } from "../../runtime/secrets.ts";
 import { checkRevision } from "../define-tool.ts";
-import { handlesIn } from "../secrets.ts";
 import type { Tool } from "../tool.ts";
 import { inFront } from "./in-front.ts";
 

@@ -12,7 +12,7 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { errorText } from "../../kernel/text.ts";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "../../models/model.ts";
 
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 
 const MINUTE_MS = 60_000;
 

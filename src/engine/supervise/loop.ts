@@ -23,8 +23,8 @@ import {
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import type { Model } from "../../models/model.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { Answer } from "../answer.ts";
-import type { Runtime } from "../runtime.ts";
 import type { WorkflowContext } from "../workflow/definition.ts";
 import { stoppedBy } from "../workflow/held.ts";
 import { askModel, type Question } from "./ask-model.ts";

@@ -10,9 +10,10 @@ import { FINALIZE, PROPOSE, type Tokens, type Turn } from "../../core/supervise/
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import { workflowStream } from "../../kernel/stream.ts";
-import { type JournalRecord, readJournal } from "../journal.ts";
-import { loadValue } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import { type JournalRecord, readJournal } from "../../runtime/journal.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue } from "../../runtime/store-access.ts";
+
 import { entriesOf } from "../workflow/entries.ts";
 import { loadInto } from "../workflow/open-run.ts";
 import { emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";

@@ -7,10 +7,11 @@ import type { FailureCode } from "../../core/workflow/events.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Model } from "../../models/model.ts";
+import { findWorkflows } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { Policy } from "../define-tool.ts";
-import { findWorkflows } from "../find-ids.ts";
 import type { Gates } from "../gate.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { defineWorkflow } from "../workflow/define-workflow.ts";
 import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../workflow/definition.ts";
 import { type Definitions, startWorkflow } from "../workflow/workflows.ts";

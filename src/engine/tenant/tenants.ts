@@ -20,15 +20,13 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { tenantStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import { forgetFree } from "../free-switches.ts";
 import { forgetCredentials } from "../identity/authenticate.ts";
 import { checkLinkTime, checkNewPerson } from "../identity/check-identity.ts";
 import { type LoginLink, offerLogin } from "../identity/logins.ts";
 import { checkSaid, type Said } from "../operate.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 type Hands = Place & Pick<Runtime, "random">;

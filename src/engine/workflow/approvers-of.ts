@@ -7,9 +7,9 @@ import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import { ROSTER } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 
-import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
 import type { Run } from "./run.ts";
 
 /** Who asks, and where. */

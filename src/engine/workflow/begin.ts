@@ -1,8 +1,8 @@
 /** The definition at work: begun, or rehearsed over what is recorded without doing anything new. */
 import { capturedOf } from "../../core/workflow/captured-of.ts";
 import type { ReachedBody } from "../../core/workflow/events.ts";
+import { loadValue } from "../../runtime/store-access.ts";
 import { openSnapshot } from "../capture.ts";
-import { loadValue } from "../read-state.ts";
 import { type Attempt, runWithContext } from "./context.ts";
 import type { SentBack } from "./definition.ts";
 import { awaitRecorded, deliver } from "./drive.ts";

@@ -4,8 +4,9 @@ import type { BrokenOff } from "../../core/workflow/end.ts";
 import type { Irreversible } from "../../core/workflow/events.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
+
 import { doneByChild } from "./children.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./recorded.ts";

@@ -12,17 +12,16 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { actionStream, approvalStream, budgetStream, streamName } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import { captureContext } from "../ambient.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
-
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
 import { inFront } from "../policy/in-front.ts";
 import { withRules } from "../policy/with-rules.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue, readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import type { Tool } from "../tool.ts";
 import type { WorkflowCallOptions } from "./definition.ts";
 import { governedFromAbove } from "./govern.ts";

@@ -13,10 +13,11 @@ import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { Money } from "../../kernel/money.ts";
+import { freshId } from "../../runtime/runtime.ts";
+
+import { loadValue } from "../../runtime/store-access.ts";
 import { captureSnapshot } from "../capture.ts";
 
-import { loadValue } from "../read-state.ts";
-import { freshId } from "../runtime.ts";
 import { checkPeople, termsOf } from "./approvers-of.ts";
 import { callsOfChild } from "./children.ts";
 import type { Passed } from "./definition.ts";

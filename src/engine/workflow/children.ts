@@ -1,5 +1,5 @@
 /** What the children of a workflow did, and theirs. */
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./recorded.ts";
 import type { Run } from "./run.ts";

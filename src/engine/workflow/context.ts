@@ -3,12 +3,10 @@ import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
-
+import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { currentFrame, type Instance, insideDefinition, refuseInside } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
-
 import type { GatedTool } from "../gate.ts";
-import { quiet } from "../thenable.ts";
 import { callTool } from "./call-op.ts";
 import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
@@ -131,14 +129,14 @@ function makeContext(given: Given): WorkflowContext {
     step: (name: string, first: unknown, second?: unknown) =>
       runAsStep(run, branch, stepOf(name, first, second)),
     checkpoint: (name: string, captured?: unknown) => passCheckpoint(run, branch, name, captured),
-    sleep: (ms: number) => quiet(sleep(given, ms, (now, length) => now + length)),
-    sleepUntil: (time: number | Date) => quiet(sleep(given, Number(time), (_now, until) => until)),
+    sleep: (ms: number) => ignoreRejection(sleep(given, ms, (now, length) => now + length)),
+    sleepUntil: (time: number | Date) => ignoreRejection(sleep(given, Number(time), (_now, until) => until)),
     ask: (name: string, text: string, options = {}) => askQuestionOf(run, branch, { name, text, options }),
     send: (name: string, intent: SentFromFlow) => sendOf(run, branch, name, intent),
     waitFor: (name: string, intent: string, options = {}) => waitForOf(run, branch, name, [intent, options]),
     spawn: (child: Workflow<unknown, unknown>, input: unknown) =>
       spawnOf(run, branch, definitionOf(child), input),
-    parallel: (branches: readonly unknown[]) => quiet(runBranches(given, branches)),
+    parallel: (branches: readonly unknown[]) => ignoreRejection(runBranches(given, branches)),
     now: () => Number(giveValue(run, branch, "now", () => run.runtime.clock.now())),
     random: () => Number(giveValue(run, branch, "random", (): Json => randomOf(run))),
     log: (text: string, data: unknown = null) => writeLog(given, text, data),

@@ -9,10 +9,10 @@ import { rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { moneyToJson } from "../../kernel/money.ts";
 import { errorText } from "../../kernel/text.ts";
-
+import { ignoreRejection } from "../../runtime/concurrency.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { schemaRules } from "../input-schema.ts";
-import { freshId, type Runtime } from "../runtime.ts";
-import { quiet } from "../thenable.ts";
+
 import type { Definition, RunOptions } from "./definition.ts";
 
 export const MOST_ATTEMPTS = 5;
@@ -39,7 +39,7 @@ function complexityOf({ options, name }: Definition, input: Json): string | null
   if (options.complexity === undefined) return null;
   let said: unknown;
   try {
-    said = quiet((options.complexity as (input: Json) => unknown)(input));
+    said = ignoreRejection((options.complexity as (input: Json) => unknown)(input));
   } catch (error) {
     return rejectInput(`The complexity of "${name}" could not be told: ${errorText(error)}.`);
   }

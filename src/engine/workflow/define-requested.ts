@@ -4,8 +4,9 @@ import type { Defining } from "../../core/workflow/define.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { errorText } from "../../kernel/text.ts";
-import { loadValue } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue } from "../../runtime/store-access.ts";
+
 import { creationOf, validInput } from "./create.ts";
 import type { Definition } from "./definition.ts";
 

@@ -8,6 +8,7 @@ import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/c
 import type { FailureCode, RollbackReport } from "../../core/workflow/events.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
 import type { Money } from "../../kernel/money.ts";
+import type { Notice } from "../../runtime/notices.ts";
 import type { CheckPart } from "../ambient.ts";
 import type { Answer } from "../answer.ts";
 import type { Policy } from "../define-tool.ts";
@@ -15,7 +16,6 @@ import type { GatedTool } from "../gate.ts";
 import type { InputSchema } from "../input-schema.ts";
 import type { OutgoingIntent } from "../intent/check-intent.ts";
 import type { Waited } from "../intent/wait.ts";
-import type { Notice } from "../runtime.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 
 export type Retries = {

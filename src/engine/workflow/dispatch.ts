@@ -13,13 +13,13 @@ import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type StreamRef, workflowStream } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
+import { endIfDead } from "../../runtime/epochs.ts";
+import { isUnreadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { outsideCallers, outsideFrames } from "../ambient.ts";
 
-import { endIfDead } from "../epoch.ts";
-import { isLeftAlone } from "../left-alone.ts";
-import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { firstLook, type HeldLook, isObstacle, isTimeToLook, judge } from "./held.ts";
@@ -100,7 +100,7 @@ function startHere(desk: Desk, offered: Offered, failures = 0): void {
       return false;
     })
     .catch(async (error: unknown) => {
-      if (isLeftAlone(error)) return leaveAlone(desk, id, error);
+      if (isUnreadable(error)) return leaveAlone(desk, id, error);
       if (!desk.runtime.closing.aborted) desk.runtime.notify({ kind: "maintenance_failed", error });
       await desk.idle.sleep(BACK_OFF_MS * 2 ** Math.min(failures, MOST_DOUBLINGS), desk.runtime.closing);
       return true;
@@ -170,7 +170,7 @@ async function offer(desk: Desk, id: string): Promise<void> {
   try {
     await offerOne(desk, id);
   } catch (error) {
-    if (!isLeftAlone(error)) throw error;
+    if (!isUnreadable(error)) throw error;
     leaveAlone(desk, id, error);
   }
 }
@@ -231,7 +231,7 @@ async function lookAtMoved(desk: Desk): Promise<void> {
     const run = desk.runs.get(id);
     if (run == null) continue;
     await look(run).catch((error: unknown) => {
-      if (!isLeftAlone(error)) throw error;
+      if (!isUnreadable(error)) throw error;
       leaveAlone(desk, id, error);
     });
   }
@@ -274,7 +274,7 @@ async function isDead(desk: Desk, epoch: string, own: string): Promise<boolean> 
   try {
     return await endIfDead(desk.runtime, epoch, own);
   } catch (error) {
-    if (!isLeftAlone(error)) throw error;
+    if (!isUnreadable(error)) throw error;
     return leaveAlone(desk, epoch, error);
   }
 }

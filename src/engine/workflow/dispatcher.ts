@@ -1,5 +1,5 @@
 /** What finds workflows that have something to do, as others know it. */
-import type { Notice } from "../runtime.ts";
+import type { Notice } from "../../runtime/notices.ts";
 import type { Definition } from "./definition.ts";
 
 /** Told about what one workflow waits for, beside the instance's own listener. */

@@ -1,6 +1,6 @@
 /** A workflow's entries as they are written, whoever writes them. */
 import { workflowStream } from "../../kernel/stream.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { entriesOf } from "./entries.ts";
 import type { Entry } from "./recorded.ts";
 import { workflowState } from "./workflows.ts";

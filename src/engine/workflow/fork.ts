@@ -6,9 +6,9 @@ import { forkWorkflow } from "../../core/workflow/fork.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
+
 import { termsOf } from "./create.ts";
 import { loadBorrowed, openIn } from "./open-run.ts";
 import { emptyTable, type RecordedOp } from "./recorded.ts";

@@ -4,12 +4,13 @@ import { remarking } from "../../core/remarks.ts";
 import { stricter } from "../../core/stricter.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
+import { ignoreRejection } from "../../runtime/concurrency.ts";
+import { handlesIn } from "../../runtime/secrets.ts";
 import { checkFrame, insideSync } from "../ambient.ts";
 import { type Policy, verdictIn } from "../define-tool.ts";
 import { inFront } from "../policy/in-front.ts";
 import { underPolicy } from "../policy/under-policy.ts";
-import { handlesIn } from "../secrets.ts";
-import { quiet } from "../thenable.ts";
+
 import type { Tool } from "../tool.ts";
 import type { Definition, Limits } from "./definition.ts";
 import type { Run } from "./run.ts";
@@ -30,7 +31,8 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
     digest: (own) => digestOf([own, source]),
     policy: (own) => (input) => {
       const handles = handlesIn(input.args);
-      const said = typeof policy === "function" ? judge(() => quiet(policy(input as never))) : policy;
+      const said =
+        typeof policy === "function" ? judge(() => ignoreRejection(policy(input as never))) : policy;
       return ofBoth(own(input), verdictIn(said, "the policy of the workflow", handles));
     },
   });

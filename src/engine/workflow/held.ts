@@ -7,11 +7,10 @@
 import { lookAtSwitches } from "../../core/action/switches.ts";
 import { obstacleOf, roomIn } from "../../core/workflow/held.ts";
 import { type StreamRef, streamName, switchStream } from "../../kernel/stream.ts";
+import { skipUnreadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import { lookingFree, wereFree } from "../free-switches.ts";
-import { unlessLeftAlone } from "../left-alone.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
 
 /** So often one looks again at what is held, although nobody has told of anything. */
 export const HELD_MS = 30_000;
@@ -72,10 +71,10 @@ async function roomAt(runtime: Runtime, on: string): Promise<Room> {
   if (ref === undefined) return "unknown";
   // What cannot be read here is in the way here.
   if (ref.kind === "budget") {
-    const budget = await unlessLeftAlone(readState(runtime, ref));
+    const budget = await skipUnreadable(readState(runtime, ref));
     return budget === undefined ? 0n : roomIn(budget);
   }
-  const found = await unlessLeftAlone(readState(runtime, ref));
+  const found = await skipUnreadable(readState(runtime, ref));
   return found === undefined || found.stopped ? 0n : "free";
 }
 

@@ -6,13 +6,12 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkId } from "../../kernel/fields.ts";
 import { intentStream } from "../../kernel/stream.ts";
-
+import { loadValue, readState } from "../../runtime/store-access.ts";
 import { checkOutgoing, checkWait } from "../intent/check-intent.ts";
 import { loadData } from "../intent/intents.ts";
 import { sendingOf, tellAsked, unmeetable } from "../intent/send.ts";
 import type { Waited } from "../intent/wait.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue, readState } from "../read-state.ts";
 import type { SentFromFlow } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";

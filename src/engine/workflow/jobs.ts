@@ -1,6 +1,6 @@
 /** A workflow told as jobs: one for the whole, an approval job for each checkpoint, a settlement at the end. */
 
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { entriesOf } from "./entries.ts";
 import type { Entry } from "./recorded.ts";
 import { workflowState } from "./workflows.ts";

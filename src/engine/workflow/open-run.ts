@@ -3,7 +3,7 @@
 import type { Fork } from "../../core/workflow/events.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { isJsonObject } from "../../kernel/json.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { Definition } from "./definition.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, type Entry, emptyTable, keyOf, type RecordedOp, type Table } from "./recorded.ts";

@@ -15,14 +15,13 @@ import type { Json } from "../../kernel/json.ts";
 import { channelField, isPrincipal, type Via } from "../../kernel/principal.ts";
 import { refusalData } from "../../kernel/refusals.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import { type RowFilter, rowPage, rowSummary } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue, runCommand } from "../../runtime/store-access.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import { openSnapshot } from "../capture.ts";
-
 import { withdrawAsked } from "../outside/compensation-intents.ts";
-import { loadValue } from "../read-state.ts";
-import { type Fits, rowPage, summaryOf } from "../row-pages.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { brokenOff } from "./broken-off.ts";
 import { entriesOf } from "./entries.ts";
 import { withdrawOpen } from "./withdraw.ts";
@@ -90,7 +89,7 @@ export type WorkflowSummary = { readonly id: string; readonly [field: string]: J
 export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
 
 /** What the view's buckets don't tell apart; undefined where everything fits. */
-function filterOf({ agent, text }: WorkflowPage): Fits | undefined {
+function filterOf({ agent, text }: WorkflowPage): RowFilter | undefined {
   if (agent === undefined && text === undefined) return undefined;
   const wanted = text?.toLowerCase();
   const holds = ({ stream, data }: ViewRow, sought: string) =>
@@ -109,7 +108,7 @@ export async function listWorkflows(place: Place, page: WorkflowPage = {}): Prom
     rejectInput(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
   const list = { view: "workflows", kind: "workflow", prefix: "wf", bucket: status } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after }, filterOf(asked));
-  return { items: rows.map(summaryOf), next };
+  return { items: rows.map(rowSummary), next };
 }
 
 function checkSaid({ by, reason }: Said): void {

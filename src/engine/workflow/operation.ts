@@ -1,9 +1,8 @@
 /** The asking for an operation: known from the journal, or new. */
 import { type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-
+import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { refuseInside } from "../ambient.ts";
-import { quiet } from "../thenable.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
 import type { Run } from "./run.ts";
 
@@ -92,7 +91,7 @@ export function ask<Value>(run: Run, branch: Branch, operation: Operation<Value>
     });
     run.bell.ring();
   });
-  return quiet(answer);
+  return ignoreRejection(answer);
 }
 
 /** A value that is given out at once, and recorded with whatever is recorded next. */

@@ -5,9 +5,10 @@ import { rollBackRun } from "../../core/workflow/rollback.ts";
 import { type Take, takeRun } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import type { Epoch, Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 import { resultJson } from "../attempt.ts";
-import { runCommand } from "../run-command.ts";
-import type { Epoch, Runtime } from "../runtime.ts";
+
 import { beginDefinition } from "./begin.ts";
 import { hasDeclared } from "./children.ts";
 import { definingOf } from "./define-requested.ts";

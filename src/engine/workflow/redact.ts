@@ -4,10 +4,9 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import type { NewEvent } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { handlesIn, hasNoSecrets, redactJson, redactText } from "../../runtime/secrets.ts";
 import { valuesOf } from "../capture.ts";
-import type { Runtime } from "../runtime.ts";
-import { handlesIn, holdsNone, redactJson, redactText } from "../secrets.ts";
 
 /** A run: the secrets that its definition has handed over so far. */
 type Speaker = { readonly runtime: Pick<Runtime, "secrets">; readonly handles: Set<string> };
@@ -36,7 +35,7 @@ export async function errorWithoutSecrets(run: Speaker, error: unknown): Promise
 /** Where the text would be something else than what it stands for, it is not taken at all. */
 export async function refuseSecrets(run: Speaker, what: string, value: Json): Promise<void> {
   if (run.handles.size === 0) return;
-  if (holdsNone(value, await valuesOf(run.runtime.secrets, run.handles))) return;
+  if (hasNoSecrets(value, await valuesOf(run.runtime.secrets, run.handles))) return;
   throw new HoldpointError("secret_transformed", `A secret's value stands in ${what} in clear.`);
 }
 

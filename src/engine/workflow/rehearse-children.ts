@@ -1,6 +1,6 @@
 /** The definitions of children at rehearsal: how they would undo their steps and checkpoints is known to nobody else. */
 import { workflowStream } from "../../kernel/stream.ts";
-import { readState } from "../read-state.ts";
+import { readState } from "../../runtime/store-access.ts";
 import { rehearse } from "./begin.ts";
 import { toolOfCheckpoint } from "./checkpoint-undo.ts";
 import { openRun } from "./open-run.ts";

@@ -6,13 +6,13 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import { countNodesWith } from "../../runtime/epochs.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
 import { refuseUnnamed } from "../ambient.ts";
-
-import { nodesWith } from "../nodes.ts";
 import { checkPrincipal } from "../outside/check-outside.ts";
 import { plainJson } from "../prepare-args.ts";
-import { runCommand } from "../run-command.ts";
-import { freshId, type Runtime } from "../runtime.ts";
+
 import { MOST_ATTEMPTS, termsOf } from "./create.ts";
 import type { RunOptions } from "./definition.ts";
 import { checkName } from "./operation.ts";
@@ -107,5 +107,5 @@ export async function requestByName(
       `The tenant ${runtime.tenant} was closed: nothing starts in it.`,
     );
   if (made.kind === "conflict") throw refused(name, request, made.workflow);
-  return { id: made.workflow, isNew: made.kind === "created", nodes: await nodesWith(runtime, name) };
+  return { id: made.workflow, isNew: made.kind === "created", nodes: await countNodesWith(runtime, name) };
 }

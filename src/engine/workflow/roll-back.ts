@@ -15,13 +15,13 @@ import { heldOn } from "../../core/workflow/held.ts";
 import { endRollback, settleRefused } from "../../core/workflow/rollback.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
+import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import type { Answer } from "../answer.ts";
 import { openSnapshot } from "../capture.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
-import { loadArgs, loadValue, readState } from "../read-state.ts";
 import { recoverAction } from "../recover.ts";
-import { runCommand } from "../run-command.ts";
+
 import type { Tool } from "../tool.ts";
 import { rehearse } from "./begin.ts";
 import { toolOfCheckpoint } from "./checkpoint-undo.ts";

@@ -7,8 +7,9 @@ import { isStep } from "../../core/action/within.ts";
 import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
 import { type LiveWorkflow, mayMove } from "../../core/workflow/state.ts";
 import { actionStream } from "../../kernel/stream.ts";
-import { readState } from "../read-state.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
+
 import { doneByChild } from "./children.ts";
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable, type RecordedOp, type Table } from "./recorded.ts";

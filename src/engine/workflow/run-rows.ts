@@ -2,8 +2,8 @@
 
 import { bucketOf } from "../../core/workflow/runs-bucket.ts";
 import { streamName } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { ViewRow } from "../../stores/store.ts";
-import type { Runtime } from "../runtime.ts";
 import type { Definition } from "./definition.ts";
 
 const RUNS = "runs";

@@ -10,9 +10,10 @@ import { type Recorded, type Runner, recordFacts, suspend } from "../../core/wor
 import { type LiveWorkflow, workflowFold } from "../../core/workflow/state.ts";
 import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
-import { quiet } from "../thenable.ts";
+import { ignoreRejection } from "../../runtime/concurrency.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { runCommand } from "../../runtime/store-access.ts";
+
 import type { Tool } from "../tool.ts";
 import type { Definition } from "./definition.ts";
 import { entriesOf } from "./entries.ts";
@@ -205,7 +206,7 @@ function awaitGiven(run: Run, done: Promise<Recorded>): void {
   // Not ahead of what is in the lane already, which takes them along and may be made of them.
   const keep = () => run.lane.then(() => (run.values.length > 0 ? keepValues(run) : undefined));
   const recorded = done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep);
-  run.given = quiet(Promise.all([run.given, recorded]));
+  run.given = ignoreRejection(Promise.all([run.given, recorded]));
 }
 
 /** Writes facts down, and those values with them that were given out before. */

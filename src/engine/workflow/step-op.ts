@@ -12,13 +12,11 @@ import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts"
 import type { Json } from "../../kernel/json.ts";
 import type { RefusalCode } from "../../kernel/refusals.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import { loadValue } from "../../runtime/store-access.ts";
 import { captureContext, effectFrame, insideFunction, type StepFrame } from "../ambient.ts";
 import { resultJson } from "../attempt.ts";
-
 import { defineTool } from "../define-tool.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue } from "../read-state.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { answerOf, checkFlags, inCaller, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";

@@ -5,7 +5,7 @@
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { RollbackReport } from "../../core/workflow/events.ts";
 import type { JsonObject } from "../../kernel/json.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { entriesOf } from "./entries.ts";
 import { checkMoment, type Moment } from "./operate-workflows.ts";
 import type { Entry } from "./recorded.ts";

@@ -8,7 +8,8 @@
  * F3. What there is to say of a workflow is said once.
  */
 import { type Clock, stopwatch } from "../../kernel/clock.ts";
-import type { Notice, Runtime } from "../runtime.ts";
+import type { Notice } from "../../runtime/notices.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 
 /** Long enough for a process that fits to come by, also one that has no room at the moment. */
 const OTHERS_FIRST_MS = 10_000;

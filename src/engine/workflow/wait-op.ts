@@ -11,12 +11,12 @@ import { isHoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { errorText } from "../../kernel/text.ts";
-
+import { freshId } from "../../runtime/runtime.ts";
+import { knownSecrets, validateWithSecrets } from "../../runtime/secrets.ts";
+import { loadValue } from "../../runtime/store-access.ts";
 import { type InputSchema, schemaRules } from "../input-schema.ts";
 import { plainJson } from "../prepare-args.ts";
-import { loadValue } from "../read-state.ts";
-import { freshId } from "../runtime.ts";
-import { knownSecrets, validateHidden } from "../secrets.ts";
+
 import { approversOf, checkPeople } from "./approvers-of.ts";
 import { creationOf, termsOfChild, validInput } from "./create.ts";
 import type { Asked, Definition, QuestionOptions } from "./definition.ts";
@@ -140,7 +140,7 @@ async function checkedAnswer(
   if (schema === undefined) return { ok: true, value };
   const known = knownSecrets(run.runtime.secrets);
   await known.load(value);
-  return validateHidden(schemaRules(schema, undefined).validate, value, known);
+  return validateWithSecrets(schemaRules(schema, undefined).validate, value, known);
 }
 
 export function askQuestionOf(run: Run, branch: Branch, asked: Question): Promise<Asked<Json>> {

@@ -9,11 +9,11 @@ import { cancelAction } from "../../core/action/cancel.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
 import { actionStream, approvalStream, intentStream, workflowStream } from "../../kernel/stream.ts";
-import { forEach } from "../left-alone.ts";
+import { forEachReadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import { withdrawAsked } from "../outside/compensation-intents.ts";
-import { readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { entriesOf } from "./entries.ts";
 import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./recorded.ts";
 
@@ -103,7 +103,7 @@ const PAGE = 100;
 /** Workflows that failed while no process was there to withdraw what they had begun. */
 export async function closeFailed(runtime: Runtime): Promise<void> {
   const query = { view: "runs", bucket: "closing", order: "oldest", limit: PAGE } as const;
-  await forEach(await runtime.store.query(runtime.tenant, query), async ({ stream: { id } }) => {
+  await forEachReadable(await runtime.store.query(runtime.tenant, query), async ({ stream: { id } }) => {
     const state = await readState(runtime, workflowStream(id));
     if (state.status !== "none" && state.end?.status === "failed") await withdrawOpen(runtime, id, state.end);
   });

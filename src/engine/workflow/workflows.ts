@@ -8,13 +8,11 @@ import { checkFields, checkSignal, isPlainObject, rejectInput } from "../../kern
 import { isId } from "../../kernel/ids.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
-
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import { refuseUnnamed } from "../ambient.ts";
-
 import { plainJson } from "../prepare-args.ts";
-import { loadValue, readState } from "../read-state.ts";
-import { runCommand } from "../run-command.ts";
-import type { Runtime } from "../runtime.ts";
+
 import { creationOf, termsOf, validInput } from "./create.ts";
 import { bindDefinition, checkParties, defineWorkflow } from "./define-workflow.ts";
 import type {

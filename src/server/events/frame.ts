@@ -1,10 +1,10 @@
 /** One entry of the journal as it goes out to listeners: made once, whoever gets it. */
 
-import { type JournalRecord, recordOf } from "../../engine/journal.ts";
-import type { Runtime } from "../../engine/runtime.ts";
 import type { Header } from "../../journal/entry.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
+import { type JournalRecord, parseRecord } from "../../runtime/journal.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { JournalEntry } from "../../stores/store.ts";
 import { time } from "../wire.ts";
 
@@ -73,7 +73,7 @@ function frameOf(entry: JournalEntry, header: Header, kind: StreamKind, workflow
     return textOfEntry(data, entry.body);
   };
   const size = entry.header.length + (entry.body?.length ?? 0);
-  return { position, kind, workflow, type, record: once(() => recordOf(entry)), text: once(text), size };
+  return { position, kind, workflow, type, record: once(() => parseRecord(entry)), text: once(text), size };
 }
 
 export function createFramer(place: Place): Framer {

@@ -7,15 +7,19 @@
  * H4. When the server stops, each is answered as things stand, so that whoever waits goes on elsewhere.
  */
 
-import type { Hold } from "../../engine/hold.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import type { WaitLimit } from "../../runtime/waker.ts";
 import type { Asked } from "../route.ts";
 
 export type Holds = {
   /** How many wait now. */
   size(): number;
   /** One that would not wait takes no place. */
-  during<Answer>(asked: Holding, seconds: number, wait: (hold: Hold) => Promise<Answer>): Promise<Answer>;
+  during<Answer>(
+    asked: Holding,
+    seconds: number,
+    wait: (hold: WaitLimit) => Promise<Answer>,
+  ): Promise<Answer>;
 };
 
 type Holding = Pick<Asked, "tenant" | "gone" | "mayStill"> & {
@@ -62,8 +66,8 @@ const isRefusal = (error: unknown): boolean =>
 
 async function held<Answer>(
   asked: Holding,
-  hold: Hold,
-  { wait, pause }: { readonly wait: (hold: Hold) => Promise<Answer>; readonly pause: Pause },
+  hold: WaitLimit,
+  { wait, pause }: { readonly wait: (hold: WaitLimit) => Promise<Answer>; readonly pause: Pause },
 ): Promise<Answer> {
   const [lost, ended] = [new AbortController(), new AbortController()];
   watchCredential(asked, lost, pause, AbortSignal.any([hold.signal, ended.signal])).catch(() => undefined);

@@ -5,8 +5,8 @@
  * F2. Frames are handed out in commit order, each once; `position` is that of the last one.
  */
 
-import type { Runtime } from "../../engine/runtime.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { createFramer, type Frame, type Framer, framesOf } from "./frame.ts";
 
 /** Gets all frames of one read together. */

@@ -5,7 +5,7 @@
  * L2. One that does not read is cut off, and can come back with that position; nothing piles up for it.
  */
 import type { ServerResponse } from "node:http";
-import type { Runtime } from "../../engine/runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { type Frame, framesOf } from "./frame.ts";
 import type { Hub } from "./hub.ts";
 

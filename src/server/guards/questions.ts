@@ -7,9 +7,9 @@
  *     for. Several servers may let one principal have so much more each.
  */
 
-import { eachRow } from "../../engine/row-pages.ts";
-import type { Runtime } from "../../engine/runtime.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 
 export type Questions = {
   /** Whether the principal may have one more, for which it asks hereby. */

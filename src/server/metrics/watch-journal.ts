@@ -1,9 +1,9 @@
 /** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
 import { questionEnds } from "../../approvals/state.ts";
-import { readState } from "../../engine/read-state.ts";
-import type { Runtime } from "../../engine/runtime.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { approvalStream, parseStreamRef } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 import type { Frame } from "../events/frame.ts";
 import type { Hub } from "../events/hub.ts";
 import type { Log } from "../log.ts";

@@ -3,8 +3,9 @@ import { z } from "zod";
 import type { LiveAction } from "../../core/action/state.ts";
 import { type Action, type ActionSummary, getAction, pageOfActions } from "../../engine/actions.ts";
 import { resolveDoubt } from "../../engine/operate.ts";
-import { loadValue } from "../../engine/read-state.ts";
-import type { Runtime } from "../../engine/runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { loadValue } from "../../runtime/store-access.ts";
+
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf } from "../person.ts";
 import { ok, route } from "../route.ts";

@@ -11,11 +11,11 @@ import {
   failOutsideWorkflow,
   startOutsideWorkflow,
 } from "../../engine/outside/workflows.ts";
-import { readState } from "../../engine/read-state.ts";
-import type { Runtime } from "../../engine/runtime.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
 import { agentOf, agentSchema, mayActFor, onlyForItself } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import {

@@ -6,13 +6,13 @@ import { waitingIds } from "../../approvals/lists.ts";
 import { approvalSubject } from "../../approvals/present.ts";
 import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
 import { openSnapshot } from "../../engine/capture.ts";
-import { unlessLeftAlone } from "../../engine/left-alone.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
-import type { Runtime } from "../../engine/runtime.ts";
 import { getWorkflow, listWorkflows, type WorkflowSummary } from "../../engine/workflow/operate-workflows.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { skipUnreadable } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { creationOf, creationSchema } from "../creation.ts";
 import { filled } from "../fill.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
@@ -61,7 +61,7 @@ async function contextOf(
 async function* shownOf(runtime: Runtime, items: Awaited<ReturnType<typeof waitingIds>>["items"]) {
   for (const { id } of items) {
     // One that a newer server wrote to is shown by that, and keeps nobody from seeing the others.
-    const approval = await unlessLeftAlone(getApproval(runtime, id));
+    const approval = await skipUnreadable(getApproval(runtime, id));
     if (approval === undefined) continue;
     const { workflow } = await approvalSubject(runtime, approval);
     yield pendingOnWire(approval, { workflow, context: await contextOf(runtime, approval) });
@@ -73,7 +73,7 @@ const AT_WORK: readonly unknown[] = ["executing", "rolling_back"];
 /** Of one that is not at work the list itself says enough. One that a newer server wrote to is shown by that. */
 async function waitsOf(runtime: Runtime, { id, status }: WorkflowSummary) {
   if (!AT_WORK.includes(status)) return [];
-  return (await unlessLeftAlone(workflowState(runtime, id)))?.waits ?? [];
+  return (await skipUnreadable(workflowState(runtime, id)))?.waits ?? [];
 }
 
 export const seedRoutes = [

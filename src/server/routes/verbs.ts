@@ -1,6 +1,5 @@
 /** Routes of a capability, made from its contract: they parse, name the actor, perform the verb and encode its answer. */
 import { z } from "zod";
-import { bindingFor, type Capability } from "../../engine/verb.ts";
 import { actorIn, makeCodec, type OnWire } from "../../kernel/codec.ts";
 import {
   type Contract,
@@ -13,6 +12,7 @@ import {
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
 import { viewerIn } from "../../kernel/values.ts";
+import { bindingFor, type Capability } from "../../runtime/verb.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { personOf, principalOf } from "../person.ts";
 import { problemOf } from "../problem.ts";

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import type { Irreversible } from "../../core/workflow/events.ts";
 import { accountOf } from "../../engine/outside/workflows.ts";
-import type { Runtime } from "../../engine/runtime.ts";
 import { type Job, jobsOf } from "../../engine/workflow/jobs.ts";
 import {
   cancelById,
@@ -14,6 +13,7 @@ import { type RollbackOutlook, rollbackOutlook } from "../../engine/workflow/rol
 import { timelineOf } from "../../engine/workflow/timeline.ts";
 import type { TimelineRow } from "../../engine/workflow/timeline-row.ts";
 import { workflowState } from "../../engine/workflow/workflows.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { enderOf, senderBackOf } from "../person.ts";
 import { type Answer, ok, route } from "../route.ts";
 import { workflowOnWire, workflowSchema } from "../seed-surface.ts";

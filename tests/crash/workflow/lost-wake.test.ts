@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createWorkflow } from "../../../src/core/workflow/create.ts";
-import { runCommand } from "../../../src/engine/run-command.ts";
 import { creationOf } from "../../../src/engine/workflow/create.ts";
 import { defineWorkflow } from "../../../src/engine/workflow/define-workflow.ts";
 import { openRun } from "../../../src/engine/workflow/open-run.ts";
@@ -14,6 +13,7 @@ import { letGo, look } from "../../../src/engine/workflow/run.ts";
 import { workflowState } from "../../../src/engine/workflow/workflows.ts";
 import { type CrashPoint, type Holdpoint, holdpoint } from "../../../src/index.ts";
 import { workflowStream } from "../../../src/kernel/stream.ts";
+import { runCommand } from "../../../src/runtime/store-access.ts";
 import { machine } from "../../fixtures/runtime.ts";
 
 type Reach = (hp: Holdpoint, point: CrashPoint) => Promise<void>;

@@ -2,12 +2,12 @@
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { EpochState } from "../../../src/core/epoch.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
 import type { JsonObject } from "../../../src/kernel/json.ts";
 import { parseStreamRef, type StreamKind } from "../../../src/kernel/stream.ts";
+import type { EpochState } from "../../../src/runtime/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../../src/stores/store.ts";
 import { FOLDS } from "../../../src/streams.ts";

@@ -1,9 +1,74 @@
-/** What a program tells on standard error unless it is given a `notify` of its own. */
+/**
+ * What a program is told about its calls, and how it is printed on standard error unless the program gives its own
+ * `notify`.
+ */
 import { errorText, visible } from "../kernel/text.ts";
 
-import type { Notice } from "./runtime.ts";
+/** What a program may want to tell its people about. */
+export type Notice =
+  | {
+      readonly kind: "waiting";
+      readonly action: string;
+      readonly approval: string;
+      readonly tool: string;
+      readonly decideBy: number | null;
+    }
+  | {
+      readonly kind: "reminder";
+      readonly action: string;
+      readonly approval: string;
+      readonly tool: string;
+      readonly why: "half_time" | "last_call" | "interval";
+      readonly decideBy: number | null;
+    }
+  | {
+      readonly kind: "in_doubt";
+      readonly action: string;
+      readonly effect: string;
+      readonly tool: string;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: "definition_changed";
+      readonly workflow: string;
+      readonly name: string;
+      readonly difference: string;
+    }
+  | {
+      readonly kind: "alert";
+      readonly alert: string;
+      readonly monitor: string;
+      readonly rule: string;
+      readonly severity: "info" | "warning" | "critical";
+      readonly subject: string;
+      readonly workflow: string | null;
+      readonly says: string;
+      /** The question at the checkpoint that it has raised. */
+      readonly approval: string | null;
+    }
+  | {
+      readonly kind: "alert_cleared";
+      readonly alert: string;
+      readonly monitor: string;
+      readonly rule: string;
+      readonly subject: string;
+    }
+  | {
+      readonly kind: "policy_adopted";
+      readonly policy: string;
+      readonly digest: string;
+      /** What was in force until then; null for the first. */
+      readonly before: string | null;
+      readonly source: string;
+      /** What is worth a second look in it. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: "policy_refused"; readonly source: string; readonly faults: readonly string[] }
+  | { readonly kind: "no_request_id"; readonly tool: string }
+  | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
+  | { readonly kind: "maintenance_failed"; readonly error: unknown };
 
-const message = (error: unknown): string => visible(errorText(error));
+const errorMessage = (error: unknown): string => visible(errorText(error));
 
 const REMINDERS = { half_time: "half time", last_call: "last call", interval: "reminder" } as const;
 
@@ -36,9 +101,9 @@ export function noticeText(notice: Notice): string {
     case "no_request_id":
       return `${notice.tool} was called without a request id: calling it again will do it again.`;
     case "outcome_unrecorded":
-      return `the outcome of ${notice.effect} could not be written yet, trying again: ${message(notice.error)}`;
+      return `the outcome of ${notice.effect} could not be written yet, trying again: ${errorMessage(notice.error)}`;
     case "maintenance_failed":
-      return `upkeep failed and will be tried again: ${message(notice.error)}`;
+      return `upkeep failed and will be tried again: ${errorMessage(notice.error)}`;
   }
 }
 

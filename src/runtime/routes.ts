@@ -1,15 +1,16 @@
-/** The journal read back: in commit order, one stream, or everything about an id; and verified. */
+/** HTTP routes of the journal (in commit order, one stream, everything about an id, verification) and of nodes. */
 import { z } from "zod";
-import { type JournalRecord, readJournal, recordOf, verifyStore } from "../../engine/journal.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
-import { STREAM_KINDS } from "../../kernel/stream.ts";
-import type { JournalEntry } from "../../stores/store.ts";
-import { filled } from "../fill.ts";
-import { limitSchema, nextCursor, openCursor, pageQuery, sealCursor } from "../page.ts";
-import { ok, route } from "../route.ts";
-import { idParams, idSchema, json, time, timeOrNull, timeSchema } from "../wire.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { STREAM_KINDS } from "../kernel/stream.ts";
+import { filled } from "../server/fill.ts";
+import { limitSchema, nextCursor, openCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
+import { ok, route } from "../server/route.ts";
+import { idParams, idSchema, json, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import type { JournalEntry } from "../stores/store.ts";
+import { type FleetNode, listNodes } from "./epochs.ts";
+import { type JournalRecord, parseRecord, readJournal, verifyStore } from "./journal.ts";
 
-export const entrySchema = z.object({
+const entrySchema = z.object({
   position: z.number().meta({ description: "in the store's commit order; rises, with gaps" }),
   stream: z.string(),
   seq: z.number(),
@@ -19,13 +20,15 @@ export const entrySchema = z.object({
   body: json,
 });
 
-export function entryOnWire({ position, stream, seq, type, at, hash, body }: JournalRecord) {
+function entryOnWire({ position, stream, seq, type, at, hash, body }: JournalRecord) {
   return { position, stream, seq, type, at: time(at), hash, body };
 }
 
 /** Entries of the caller's tenant. More is a matter of hours: the command line has no limit. */
 const MOST_VERIFIED = 1_000_000;
+
 const verifying = new WeakSet<object>();
+
 const LIST = "journal";
 
 /** As far as a number goes. */
@@ -37,6 +40,7 @@ function positionOf(cursor: string | undefined): number {
 
 /** Entries that are read before it is known whether they fit. */
 const BATCH = 50;
+
 const weightOf = ({ body, header }: JournalEntry): number => (body?.length ?? 0) + header.length;
 
 type Batches = {
@@ -75,7 +79,7 @@ export const journalRoutes = [
         weightOf,
       );
       const next = isCut ? String(rows.at(-1)?.position) : null;
-      const entries = rows.map((entry) => entryOnWire(recordOf(entry)));
+      const entries = rows.map((entry) => entryOnWire(parseRecord(entry)));
       return ok({ entries, next_cursor: sealCursor(LIST, next) });
     },
   }),
@@ -94,14 +98,14 @@ export const journalRoutes = [
       const { rows, isCut } = await filled(
         inBatches(fromSeq, {
           read: (from, most) => store.read(tenant, params, { fromSeq: from, limit: most }),
-          next: (entry) => recordOf(entry).seq + 1,
+          next: (entry) => parseRecord(entry).seq + 1,
         }),
         limit,
         weightOf,
       );
       if (rows.length === 0 && fromSeq === 1)
         throw new HoldpointError("unknown_id", `There is no stream ${params.kind}/${params.id}.`);
-      const entries = rows.map((entry) => entryOnWire(recordOf(entry)));
+      const entries = rows.map((entry) => entryOnWire(parseRecord(entry)));
       return ok({ entries, next_seq: isCut ? fromSeq + rows.length : null });
     },
   }),
@@ -150,6 +154,55 @@ export const journalRoutes = [
       } finally {
         verifying.delete(office);
       }
+    },
+  }),
+];
+
+const NODES = "nodes";
+
+const count = z.number().int().min(0);
+
+const nodeSchema = z.object({
+  epoch: z.string(),
+  status: z
+    .enum(["live", "lapsed", "closed", "died"])
+    .meta({ description: "lapsed: it does not hold its epoch any more, and nobody has ended it yet" }),
+  kind: z.string().meta({ description: "server, worker or program" }),
+  version: z.string().nullable(),
+  agent: z.string(),
+  process: z.string().meta({ description: "host/pid" }),
+  tenant: z.string(),
+  since: timeSchema,
+  ended_at: timeSchema.nullable(),
+  definitions: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: "names of the workflows that it runs, as it began; null where it did not say" }),
+  workflows: count.meta({ description: "that it runs now; those that wait are nobody's" }),
+  effects: count.meta({ description: "that it has started and that have not ended" }),
+});
+
+function nodeOnWire({ id, openedAt, endedAt, ...same }: FleetNode) {
+  return { epoch: id, ...same, since: time(openedAt), ended_at: timeOrNull(endedAt) };
+}
+
+export const nodeRoutes = [
+  route({
+    method: "GET",
+    path: "/api/nodes",
+    summary: "The nodes of the tenant, newest first; those that are there unless all are asked for",
+    description: "Times, and whether a lease holds, by the store's clock.",
+    tag: "server",
+    scope: "journal:read",
+    query: z.strictObject({
+      all: z.enum(["true", "false"]).default("false").meta({ description: "those that have ended too" }),
+      ...pageQuery,
+    }),
+    answers: { 200: z.object({ nodes: z.array(nodeSchema), next_cursor: nextCursor }) },
+    async handle({ runtime, query }) {
+      const page = { all: query.all === "true", ...pageOf(NODES, query) };
+      const { items, next } = await listNodes(runtime, page);
+      return ok({ nodes: items.map(nodeOnWire), next_cursor: sealCursor(NODES, next) });
     },
   }),
 ];

@@ -1,8 +1,9 @@
 /** Who is there, on the memory store: processes that come, work, freeze, die and end. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { office } from "../../tests/workflows/office.ts";
-import { listNodes, nodesWith } from "./nodes.ts";
+import { countNodesWith, listNodes } from "./epochs.ts";
 
 const statuses = async (place: Parameters<typeof listNodes>[0], all = false) =>
   (await listNodes(place, { all })).items.map(({ process, status }) => `${process} ${status}`);
@@ -75,16 +76,16 @@ describe("which of them have a definition", () => {
   test("is told by those that said so; one that says nothing might", async () => {
     const place = office();
     const silent = place.open();
-    assert.equal(await nodesWith(silent.runtime, "deploy"), 0);
+    assert.equal(await countNodesWith(silent.runtime, "deploy"), 0);
     await silent.runtime.epoch();
-    assert.equal(await nodesWith(silent.runtime, "deploy"), null);
+    assert.equal(await countNodesWith(silent.runtime, "deploy"), null);
     const knows = place.open({ says: ["deploy", "errand"] });
     await knows.runtime.epoch();
-    assert.equal(await nodesWith(silent.runtime, "deploy"), 1);
-    assert.equal(await nodesWith(silent.runtime, "other"), null);
+    assert.equal(await countNodesWith(silent.runtime, "deploy"), 1);
+    assert.equal(await countNodesWith(silent.runtime, "other"), null);
     silent.crash();
-    assert.equal(await nodesWith(knows.runtime, "other"), 0);
+    assert.equal(await countNodesWith(knows.runtime, "other"), 0);
     await place.finish(knows.close());
-    assert.equal(await nodesWith(place.open().runtime, "deploy"), 0);
+    assert.equal(await countNodesWith(place.open().runtime, "deploy"), 0);
   });
 });

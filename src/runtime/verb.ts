@@ -5,6 +5,7 @@
  * - `read`: reads states and lists, writes nothing;
  * - `run`: anything else that waits. Each is listed by `npm run check`, so that it stays the exception.
  */
+
 import type { z } from "zod";
 import {
   type Contract,
@@ -16,8 +17,8 @@ import {
 import { HoldpointError } from "../kernel/errors.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
-import { runCommand } from "./run-command.ts";
-import type { Opening, Runtime } from "./runtime.ts";
+import type { Runtime, RuntimeOpener } from "./runtime.ts";
+import { runCommand } from "./store-access.ts";
 
 /** `via`: the channel through which the actor authenticated, where one says so. */
 type VerbContext = { readonly runtime: Runtime; readonly how: Via };
@@ -25,20 +26,29 @@ type VerbContext = { readonly runtime: Runtime; readonly how: Via };
 type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Field in Name]: string } & PathFields<Rest>
   : unknown;
+
 /** The names in the path and the fields of the input, as its schema read them. */
 type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
   (One["input"] extends z.ZodType ? z.output<One["input"]> : unknown);
 
 type Form = "decide" | "read" | "run";
-export type Bound<In, Out> = { readonly form: Form; perform(context: VerbContext, input: In): Promise<Out> };
+
+export type BoundVerb<In, Out> = {
+  readonly form: Form;
+  perform(context: VerbContext, input: In): Promise<Out>;
+};
+
 /** `problem`: an error as the wire has it. */
 export type ViewContext = { readonly runtime: Runtime; problem(error: HoldpointError): unknown };
+
 /** The shape that the wire answers, made of the library's answer. */
 type Presents<In, Out, View> = { present(context: ViewContext, answer: Out, input: In): Promise<View> };
-type Binding<One extends VerbContract> = Bound<VerbInput<One>, LibraryAnswer<One>> &
+
+type Binding<One extends VerbContract> = BoundVerb<VerbInput<One>, LibraryAnswer<One>> &
   (One extends { readonly read: (...args: never) => unknown }
     ? Presents<VerbInput<One>, LibraryAnswer<One>, z.output<One["output"]>>
     : unknown);
+
 type Bindings<One extends Contract> = { readonly [Name in keyof One["verbs"]]: Binding<One["verbs"][Name]> };
 
 /** A contract with what each of its verbs does. */
@@ -53,14 +63,14 @@ export function capability<One extends Contract>(contract: One, verbs: Bindings<
 
 export const readVerb = <In, Out>(
   perform: (runtime: Runtime, input: In) => Promise<Out>,
-): Bound<In, Out> => ({
+): BoundVerb<In, Out> => ({
   form: "read",
   perform: ({ runtime }, input) => perform(runtime, input),
 });
 
 export const runVerb = <In, Out>(
   perform: (context: VerbContext, input: In) => Promise<Out>,
-): Bound<In, Out> => ({
+): BoundVerb<In, Out> => ({
   form: "run",
   perform,
 });
@@ -75,7 +85,7 @@ export const decideVerb = <In, Decision, Out>(
   rule: (draft: Draft, input: In, how: Via) => Need | Decision,
   answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out> | Out,
   prepare?: (runtime: Runtime, input: In) => Promise<Prepared<In>>,
-): Bound<In, Out> => ({
+): BoundVerb<In, Out> => ({
   form: "decide",
   async perform({ runtime, how }, given) {
     const ready = prepare === undefined ? { input: given, needs: {} } : await prepare(runtime, given);
@@ -85,12 +95,13 @@ export const decideVerb = <In, Decision, Out>(
   },
 });
 
-type AnyBinding = Bound<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
+type AnyBinding = BoundVerb<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
+
 export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 
 /** The library's methods. Input is checked at the call, before the store is opened. */
-export function bindLibrary<One extends Contract>(open: Opening, one: Capability<One>): Library<One> {
+export function bindLibrary<One extends Contract>(open: RuntimeOpener, one: Capability<One>): Library<One> {
   const { contract } = one;
   const methods = Object.entries(contract.verbs).map(([name, facts]) => [
     name,

@@ -21,7 +21,9 @@ export type Secrets = {
 };
 
 const NONCE_BYTES = 12;
+
 const TAG_BYTES = 16;
+
 /** Shorter values occur by chance; taking them out would maim honest text. */
 const SHORTEST_REDACTED = 4;
 
@@ -48,7 +50,7 @@ function handle(reference: string): SecretHandle {
   return fresh;
 }
 
-export const isMadeHere = (value: object): boolean => made.has(value);
+export const isOwnHandle = (value: object): boolean => made.has(value);
 
 type SecretsOptions = {
   readonly store: Store;
@@ -103,7 +105,7 @@ export function createSecrets(options: SecretsOptions): Secrets {
 }
 
 /** Replaces every part of a value for which `change` has an answer. */
-export function mapJson(value: Json, change: (part: Json) => Json | undefined): Json {
+function mapJson(value: Json, change: (part: Json) => Json | undefined): Json {
   const changed = change(value);
   if (changed !== undefined) return changed;
   if (Array.isArray(value)) return value.map((part: Json) => mapJson(part, change));
@@ -124,22 +126,22 @@ export function handlesIn(value: Json): ReadonlySet<string> {
 const isStored = (handle: string): boolean => handle.startsWith("row:");
 
 /** Whether the store has to be asked for some of its secrets. */
-export const holdsStored = (value: Json): boolean => [...handlesIn(value)].some(isStored);
+export const hasStoredSecrets = (value: Json): boolean => [...handlesIn(value)].some(isStored);
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
 /** Every handle with what it stands for, if that is known without asking the store. */
-export async function atHand(
+export async function resolveLocalSecrets(
   secrets: Secrets,
   value: Json,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const handles = [...handlesIn(value)];
   if (handles.length === 0) return NONE;
-  return handles.some(isStored) ? undefined : resolveAll(secrets, value).catch(() => undefined);
+  return handles.some(isStored) ? undefined : resolveSecrets(secrets, value).catch(() => undefined);
 }
 
 /** Every handle in a value, with what it stands for. */
-export async function resolveAll(secrets: Secrets, value: Json): Promise<ReadonlyMap<string, string>> {
+export async function resolveSecrets(secrets: Secrets, value: Json): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const handle of handlesIn(value)) found.set(handle, await secrets.resolve(handle));
   return found;
@@ -191,7 +193,7 @@ function withoutValues({ issues, each = [] }: Misfit, values: ReadonlyMap<string
 }
 
 /** Validates with the values in place and takes them out again. */
-export function validateHidden(
+export function validateWithSecrets(
   validate: (args: Json) => Validation,
   args: Json,
   known: KnownSecrets,
@@ -209,7 +211,7 @@ export function reservedKey(value: unknown, allowed: ReadonlySet<string>): strin
   if (Array.isArray(value))
     return value.map((part) => reservedKey(part, allowed)).find((key) => key !== undefined);
   if (!isJsonObject(value)) return undefined;
-  if (isSecretHandle(value) && (isMadeHere(value) || allowed.has(value.$secret))) return undefined;
+  if (isSecretHandle(value) && (isOwnHandle(value) || allowed.has(value.$secret))) return undefined;
   for (const [key, part] of Object.entries(value)) {
     if (key.startsWith("$artifact") || key.startsWith("$secret")) return key;
     const below = reservedKey(part, allowed);
@@ -227,7 +229,7 @@ export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): 
  * The way back: a value becomes its handle again, where the handle stood if it still stands there. Text that the caller
  * wrote stays as it was written, or policy and people would be shown a handle in its place.
  */
-export function hideSecrets(value: Json, original: Json, known: ReadonlyMap<string, string>): Json {
+function hideSecrets(value: Json, original: Json, known: ReadonlyMap<string, string>): Json {
   if (known.size === 0) return value;
   const handleOf = new Map([...known].map(([handle, text]) => [text, handle]));
   const hide = (part: Json, before: Json | undefined): Json => {
@@ -243,14 +245,14 @@ export function hideSecrets(value: Json, original: Json, known: ReadonlyMap<stri
     return handle === undefined ? part : { $secret: handle };
   };
   const hidden = hide(value, original);
-  if (!holdsNone(hidden, known)) {
+  if (!hasNoSecrets(hidden, known)) {
     throw new HoldpointError("secret_transformed", "A secret's value stands in the arguments in clear.");
   }
   return hidden;
 }
 
 /** Whether none of the values can be read in a text or value. */
-export function holdsNone(value: Json, known: ReadonlyMap<string, string>): boolean {
+export function hasNoSecrets(value: Json, known: ReadonlyMap<string, string>): boolean {
   return JSON.stringify(redactJson(value, known)) === JSON.stringify(value);
 }
 

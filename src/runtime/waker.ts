@@ -1,15 +1,13 @@
 /**
- * Wakes whoever waits for a stream to move, in this or another process. One follower serves all watches, and only while
- * there are any.
- *
- * K1. A watch sees every commit after it was made: make it before reading the state it is about.
+ * Wakes those who wait for a stream to change, in this or another process. One follower serves all watches, and only
+ * while there are any. A watch sees every commit after it was made: make it before reading the state it is about.
  */
 
 import type { Clock } from "../kernel/clock.ts";
 import { type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Store } from "../stores/store.ts";
 
-export type Watch = {
+type Watch = {
   /** Resolves when a watched stream moved since the watch was made or last asked, or when the time is over. */
   moved(withinMs: number | null): Promise<void>;
   /** Whoever still waits for it is let go. */
@@ -119,3 +117,10 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
     },
   };
 }
+
+/** How long somebody waits at most: a moment. */
+export type WaitLimit = {
+  readonly holdMs: number;
+  /** Ends the wait early: it is answered as it stands. */
+  readonly signal: AbortSignal;
+};

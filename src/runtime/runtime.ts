@@ -1,16 +1,16 @@
-/** What the hands work with: everything that is not a rule comes in here, so that a simulator can bring its own. */
+/** The dependencies of everything that is not a rule, injected so that the simulator can replace them. */
 
 import type { CompiledPolicy } from "../core/policy/compile.ts";
 import type { UsedVersion } from "../core/policy-use.ts";
+import type { Tool } from "../engine/tool.ts";
 import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";
 import type { Store } from "../stores/store.ts";
-
-import type { History } from "./history.ts";
-import type { Lanes } from "./lanes.ts";
+import type { ConcurrencyLimit } from "./concurrency.ts";
+import type { Notice } from "./notices.ts";
+import type { RestoreGuard } from "./restore-guard.ts";
 import type { Secrets } from "./secrets.ts";
-import type { Tool } from "./tool.ts";
 import type { Waker } from "./waker.ts";
 
 /** Places between two commits where a test may stop the world. */
@@ -42,70 +42,6 @@ export type CrashPoint =
   | "after_rest"
   | "after_notify";
 
-/** What a program may want to tell its people about. */
-export type Notice =
-  | {
-      readonly kind: "waiting";
-      readonly action: string;
-      readonly approval: string;
-      readonly tool: string;
-      readonly decideBy: number | null;
-    }
-  | {
-      readonly kind: "reminder";
-      readonly action: string;
-      readonly approval: string;
-      readonly tool: string;
-      readonly why: "half_time" | "last_call" | "interval";
-      readonly decideBy: number | null;
-    }
-  | {
-      readonly kind: "in_doubt";
-      readonly action: string;
-      readonly effect: string;
-      readonly tool: string;
-      readonly reason: string;
-    }
-  | {
-      readonly kind: "definition_changed";
-      readonly workflow: string;
-      readonly name: string;
-      readonly difference: string;
-    }
-  | {
-      readonly kind: "alert";
-      readonly alert: string;
-      readonly monitor: string;
-      readonly rule: string;
-      readonly severity: "info" | "warning" | "critical";
-      readonly subject: string;
-      readonly workflow: string | null;
-      readonly says: string;
-      /** The question at the checkpoint that it has raised. */
-      readonly approval: string | null;
-    }
-  | {
-      readonly kind: "alert_cleared";
-      readonly alert: string;
-      readonly monitor: string;
-      readonly rule: string;
-      readonly subject: string;
-    }
-  | {
-      readonly kind: "policy_adopted";
-      readonly policy: string;
-      readonly digest: string;
-      /** What was in force until then; null for the first. */
-      readonly before: string | null;
-      readonly source: string;
-      /** What is worth a second look in it. */
-      readonly warnings: readonly string[];
-    }
-  | { readonly kind: "policy_refused"; readonly source: string; readonly faults: readonly string[] }
-  | { readonly kind: "no_request_id"; readonly tool: string }
-  | { readonly kind: "outcome_unrecorded"; readonly effect: string; readonly error: unknown }
-  | { readonly kind: "maintenance_failed"; readonly error: unknown };
-
 export type Epoch = {
   readonly id: string;
   /** Whether this process may still send: its hold has not lapsed, with a margin. */
@@ -120,8 +56,9 @@ export type Epoch = {
 
 /** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
 export type PolicyUse = { readonly version: UsedVersion; count: number; epoch: string | null };
+
 /** By name and digest: however many runs bring the same document, it is one. */
-export type InForce = Map<string, PolicyUse>;
+export type PoliciesInForce = Map<string, PolicyUse>;
 
 export type Runtime = {
   readonly store: Store;
@@ -138,13 +75,13 @@ export type Runtime = {
   /** The policy document that is in force; absent where there is none. */
   readonly policy?: () => CompiledPolicy;
   readonly secrets: Secrets;
-  readonly history: History;
+  readonly history: RestoreGuard;
   readonly waker: Waker;
   readonly epoch: () => Promise<Epoch>;
   /** The same, where it was begun already; undefined where nothing needed one yet. */
   readonly begunEpoch: () => Promise<Epoch | undefined>;
   /** Versions of policies that this instance judges by. */
-  readonly inForce: InForce;
+  readonly inForce: PoliciesInForce;
   readonly signingKey: () => Promise<SigningKey>;
   /** Public keys that this machine trusts; none while there is no key. */
   readonly knownKeys: () => Promise<readonly PublicJwk[]>;
@@ -158,8 +95,8 @@ export type Runtime = {
   readonly recovered: Set<string>;
   /** Attempts that were given up at their time-out: null while they are out, then how long ago they came back. */
   readonly overdue: Map<string, (() => number) | null>;
-  readonly recovering: Lanes;
-  readonly probing: Lanes;
+  readonly recovering: ConcurrencyLimit;
+  readonly probing: ConcurrencyLimit;
   /** Aborts when the instance closes. */
   readonly closing: AbortSignal;
 };
@@ -167,7 +104,7 @@ export type Runtime = {
 export type OpenRuntime = Runtime & { close(): Promise<void> };
 
 /** Opens the store on first use; every verb waits for that. */
-export type Opening = () => Promise<OpenRuntime>;
+export type RuntimeOpener = () => Promise<OpenRuntime>;
 
 export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {
   return makeId(prefix, runtime.clock.now(), runtime.random(ID_RANDOM_BYTES));

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../kernel/errors.ts";
 import type { NewEvent } from "../kernel/stream.ts";
-import { type EpochState, endEpoch, epochFold, openEpoch } from "./epoch.ts";
+import { type EpochState, endEpoch, epochFold, openEpoch } from "./stream.ts";
 
 const fold = (events: readonly NewEvent[], from: EpochState = epochFold.initial): EpochState =>
   events.reduce((state, event, index) => epochFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
+
 const FACTS = { agent: "agent:a", process: "host/1", kind: "program", version: null, definitions: null };
+
 const open = fold(openEpoch(FACTS));
 
 describe("an epoch", () => {

@@ -17,34 +17,41 @@ import {
   openDraft,
   type StreamAppend,
 } from "../kernel/transaction.ts";
-
-import { runDecide } from "./run-command.ts";
 import type { Runtime } from "./runtime.ts";
+import { runDecide } from "./store-access.ts";
 
-type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+type DryRunRuntime = Pick<Runtime, "store" | "tenant" | "clock">;
+
 type Rules<Result> = (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result;
+
 type Loader = (asked: Load) => Promise<Json>;
 
 /** What the rules answered, and what they would have appended. */
-export type Rehearsed<Result> = {
+export type DryRunResult<Result> = {
   readonly answer: Exclude<Result, Need | Load>;
   readonly append: readonly StreamAppend[];
 };
 
-const onlySeen = ({ write = [], read = [], ...rest }: Needs): Needs => ({
+const readsOnly = ({ write = [], read = [], ...rest }: Needs): Needs => ({
   ...rest,
   read: [...write, ...read],
 });
 
-function looking(sight: DecisionScope): DecisionScope {
-  return { ...sight, missing: (needs) => sight.missing(onlySeen(needs)) };
+function withReadsOnly(sight: DecisionScope): DecisionScope {
+  return { ...sight, missing: (needs) => sight.missing(readsOnly(needs)) };
 }
 
-type Looked<Result> = { readonly result: Exclude<Result, Need>; readonly append: readonly StreamAppend[] };
+type DryRunOutcome<Result> = {
+  readonly result: Exclude<Result, Need>;
+  readonly append: readonly StreamAppend[];
+};
 
-function lookWith<Result>(rules: Rules<Result>, loaded: ReadonlyMap<string, Json>): Decide<Looked<Result>> {
-  return (sight): DecideResult<Looked<Result>> => {
-    const draft = openDraft(looking(sight));
+function decideWithoutWriting<Result>(
+  rules: Rules<Result>,
+  loaded: ReadonlyMap<string, Json>,
+): Decide<DryRunOutcome<Result>> {
+  return (sight): DecideResult<DryRunOutcome<Result>> => {
+    const draft = openDraft(withReadsOnly(sight));
     const answer = rules(draft, loaded);
     if (isNeed(answer)) return answer;
     const result = answer as Exclude<Result, Need>;
@@ -57,19 +64,19 @@ function lookWith<Result>(rules: Rules<Result>, loaded: ReadonlyMap<string, Json
 const isLoad = (answer: unknown): answer is Load =>
   typeof answer === "object" && answer !== null && (answer as { kind?: unknown }).kind === "load";
 
-const nothing: Loader = async ({ key }) => {
+const loadNothing: Loader = async ({ key }) => {
   throw new TypeError(`rules that load nothing asked for ${key}`);
 };
 
-export async function rehearse<Result>(
-  place: Place,
+export async function dryRun<Result>(
+  place: DryRunRuntime,
   needs: Needs,
   rules: Rules<Result>,
-  load: Loader = nothing,
-): Promise<Rehearsed<Result>> {
+  load: Loader = loadNothing,
+): Promise<DryRunResult<Result>> {
   const loaded = new Map<string, Json>();
   for (;;) {
-    const { result, append } = await runDecide(place, onlySeen(needs), lookWith(rules, loaded));
+    const { result, append } = await runDecide(place, readsOnly(needs), decideWithoutWriting(rules, loaded));
     if (!isLoad(result)) return { answer: result as Exclude<Result, Need | Load>, append };
     loaded.set(result.key, await load(result));
   }

@@ -1,11 +1,13 @@
 /**
- * A store that was restored or copied: what is known of it, and a person's word that it is taken on as it is.
- *
- * The last step gives the history its new name and home. Until then everything may be done again, and nobody executes.
+ * A restored or copied store: what is known of it, and a person's acknowledgement, which takes it on as it is. The
+ * last step gives the history its new name and home. Until then everything may be repeated, and nothing executes.
  */
+
 import { afterRestore } from "../core/action/restored.ts";
-import { endEpoch } from "../core/epoch.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
+import { actionRows } from "../engine/action-rows.ts";
+import { checkSaid, type Said } from "../engine/operate.ts";
+import { cancelById } from "../engine/workflow/operate-workflows.ts";
 import { revokeGrant } from "../grants/rules.ts";
 import type { Header } from "../journal/entry.ts";
 import { readSealPayload } from "../journal/seal.ts";
@@ -13,31 +15,29 @@ import { recordRestore } from "../journal/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
 import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
-import { actionRows } from "./action-rows.ts";
-
-import { lookHome } from "./history.ts";
-import { allPages } from "./journal.ts";
-import { checkSaid, type Said } from "./operate.ts";
-import { runCommand } from "./run-command.ts";
+import { logPages } from "./journal.ts";
+import { readHome } from "./restore-guard.ts";
 import type { Runtime } from "./runtime.ts";
-import { cancelById } from "./workflow/operate-workflows.ts";
+import { runCommand } from "./store-access.ts";
+import { endEpoch } from "./stream.ts";
 
-type Place = Pick<Runtime, "store" | "tenant" | "clock">;
-type Point = { readonly n: number; readonly at: number };
+type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
+
+type SealPoint = { readonly n: number; readonly at: number };
 
 export type Restored = {
   /** What tells that the store was restored or copied; null when nothing does. */
   readonly why: string | null;
   readonly incarnation: string;
   readonly lastEntryAt: number | null;
-  readonly lastSeal: Point | null;
+  readonly lastSeal: SealPoint | null;
   /** The last seal of it that this machine saw, and when. */
-  readonly witness: Point | null;
+  readonly witness: SealPoint | null;
   /** Actions by what would become of them. `approved`: approvals that were given and not used yet. */
   readonly open: { readonly [kind in "running" | "approved" | "open" | "waiting"]: number };
 };
 
-async function openIn({ store, tenant }: Place): Promise<Restored["open"]> {
+async function countOpen({ store, tenant }: CommandStore): Promise<Restored["open"]> {
   const actions = (phase: string) => store.count(tenant, "actions", phase);
   const approvals = (status: string) => store.count(tenant, "approvals", status);
   return {
@@ -49,15 +49,15 @@ async function openIn({ store, tenant }: Place): Promise<Restored["open"]> {
 }
 
 /** null when the last commit was another tenant's. */
-async function lastEntryAt({ store, tenant }: Place): Promise<number | null> {
+async function lastEntryAt({ store, tenant }: CommandStore): Promise<number | null> {
   const entries = await store.log(tenant, (await store.position()) - 1, 1_000);
   const last = entries.at(-1);
   return last === undefined ? null : (JSON.parse(last.header) as Header).at;
 }
 
-export async function restoredOf(runtime: Runtime): Promise<Restored> {
+export async function getRestoreStatus(runtime: Runtime): Promise<Restored> {
   const { store, tenant } = runtime;
-  const { incarnation } = await lookHome(store);
+  const { incarnation } = await readHome(store);
   const last = await store.sealOver(tenant, "last");
   const sealed = last === undefined ? undefined : readSealPayload(last.jws);
   const saw = runtime.history.lastSeen(incarnation);
@@ -67,13 +67,14 @@ export async function restoredOf(runtime: Runtime): Promise<Restored> {
     lastEntryAt: await lastEntryAt(runtime),
     lastSeal: sealed === undefined ? null : { n: sealed.n, at: sealed.at },
     witness: saw === undefined ? null : { n: saw.n, at: saw.at },
-    open: await openIn(runtime),
+    open: await countOpen(runtime),
   };
 }
 
 /** How many epochs and workflows were ended, effects put in doubt, actions refused, and questions that still wait. */
-export type Acknowledged = { readonly incarnation: string } & Readonly<Counts>;
-type Counts = {
+export type Acknowledged = { readonly incarnation: string } & Readonly<EndedCounts>;
+
+type EndedCounts = {
   epochs: number;
   workflows: number;
   inDoubt: number;
@@ -82,9 +83,9 @@ type Counts = {
   grants: number;
 };
 
-async function openEpochs(place: Place): Promise<readonly string[]> {
+async function openEpochs(place: CommandStore): Promise<readonly string[]> {
   const open = new Set<string>();
-  for await (const page of allPages(place))
+  for await (const page of logPages(place))
     for (const { header } of page) {
       if (!header.includes('"epoch.')) continue;
       const { stream, type } = JSON.parse(header) as Header;
@@ -96,7 +97,7 @@ async function openEpochs(place: Place): Promise<readonly string[]> {
 }
 
 /** Whoever still lives by one of them finds that it ended. */
-async function endEpochs(place: Place, by: string, counts: Counts): Promise<void> {
+async function endEpochs(place: CommandStore, by: string, counts: EndedCounts): Promise<void> {
   for (const id of await openEpochs(place)) {
     const ref = epochStream(id);
     const events = await runCommand(place, { write: [ref] }, (draft) => {
@@ -110,11 +111,13 @@ async function endEpochs(place: Place, by: string, counts: Counts): Promise<void
 
 /** All but those that wait at a checkpoint: there a person says whether they go on. */
 const GOING_ON: readonly WorkflowStatus[] = ["initialized", "executing", "rolling_back", "settling"];
+
 const WORKFLOWS_AT_ONCE = 200;
+
 const GRANTS_AT_ONCE = 200;
 
 /** A workflow would go on by itself from where the backup was made, and do again what it did since. */
-async function endWorkflows(runtime: Runtime, by: string, counts: Counts): Promise<void> {
+async function endWorkflows(runtime: Runtime, by: string, counts: EndedCounts): Promise<void> {
   const reason = "the store was restored, and it may have gone on since the backup";
   const { store, tenant } = runtime;
   for (const bucket of GOING_ON)
@@ -126,7 +129,7 @@ async function endWorkflows(runtime: Runtime, by: string, counts: Counts): Promi
     }
 }
 
-async function endActions(place: Place, counts: Counts): Promise<void> {
+async function endActions(place: CommandStore, counts: EndedCounts): Promise<void> {
   for (const phase of ["running", "open", "waiting"] as const)
     for (const { stream } of await actionRows(place, phase)) {
       const needs = { write: [actionStream(stream.id)] };
@@ -139,7 +142,7 @@ async function endActions(place: Place, counts: Counts): Promise<void> {
 
 const USED_SINCE = "the store was restored, and it may have been used since the backup";
 
-async function endGrantsIn(place: Place, bucket: string, counts: Counts): Promise<void> {
+async function endGrantsIn(place: CommandStore, bucket: string, counts: EndedCounts): Promise<void> {
   const query = { view: "grants", bucket, limit: GRANTS_AT_ONCE };
   for (;;) {
     const rows = await place.store.query(place.tenant, query);
@@ -154,7 +157,7 @@ async function endGrantsIn(place: Place, bucket: string, counts: Counts): Promis
 }
 
 /** Uses since the backup are forgotten. One that was used up may get a use back that was used again since. */
-async function endGrants(place: Place, counts: Counts): Promise<void> {
+async function endGrants(place: CommandStore, counts: EndedCounts): Promise<void> {
   for (const bucket of ["active", "used_up"]) await endGrantsIn(place, bucket, counts);
 }
 
@@ -175,7 +178,7 @@ export async function acknowledgeRestore(
   if (why === undefined && anyway !== true) throw notRestored();
   const incarnation = Buffer.from(runtime.random(16)).toString("hex");
   const fact = { by, reason, seen: why ?? "a person knows it", incarnation };
-  const counts: Counts = { epochs: 0, workflows: 0, inDoubt: 0, refused: 0, waiting: 0, grants: 0 };
+  const counts: EndedCounts = { epochs: 0, workflows: 0, inDoubt: 0, refused: 0, waiting: 0, grants: 0 };
   for (const tenant of await store.tenants()) {
     const place = { ...runtime, tenant };
     await runCommand(place, { write: [STORE_HISTORY] }, (draft) =>
@@ -186,6 +189,6 @@ export async function acknowledgeRestore(
     await endActions(place, counts);
     await endGrants(place, counts);
   }
-  await store.home?.note((await lookHome(store)).found, incarnation);
+  await store.home?.note((await readHome(store)).found, incarnation);
   return { incarnation, ...counts };
 }

@@ -4,7 +4,7 @@ import { createMemoryDatabase } from "../stores/memory/database.ts";
 import { openMemoryStore } from "../stores/memory/open.ts";
 import type { Store } from "../stores/store.ts";
 import { FOLDS } from "../streams.ts";
-import { beginEpoch } from "./epoch.ts";
+import { beginEpoch } from "./epochs.ts";
 
 const LEASE_MS = 3_000;
 

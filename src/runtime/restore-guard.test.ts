@@ -3,9 +3,10 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { tenantKey, type Witness, witnessIn } from "./witness.ts";
+import { openWitness, tenantKey, type Witness } from "./restore-guard.ts";
 
 const hash = (digit: string): string => digit.repeat(64);
+
 const seen = (n: number) => ({ n, position: n * 10, hash: hash(String(n % 10)) });
 
 function folderOf(context: TestContext): string {
@@ -18,7 +19,7 @@ const numberOf = (witness: Witness, tenant: string): number | undefined => witne
 
 test("a witness remembers the last seal of a tenant and of a history, and nothing before it", (t) => {
   const folder = folderOf(t);
-  const witness = witnessIn(folder);
+  const witness = openWitness(folder);
   assert.equal(witness.last("first", "acme"), undefined);
   for (const n of [1, 2, 30]) witness.saw("first", "acme", seen(n));
   witness.saw("first", "other", seen(4));
@@ -34,7 +35,7 @@ test("a witness remembers the last seal of a tenant and of a history, and nothin
 
 test("it only moves forward, also when a slower process writes last", (t) => {
   const folder = folderOf(t);
-  const [fast, slow] = [witnessIn(folder), witnessIn(folder)];
+  const [fast, slow] = [openWitness(folder), openWitness(folder)];
   fast.saw("first", "acme", seen(7));
   slow.saw("first", "acme", seen(6));
   assert.equal(numberOf(slow, "acme"), 7);
@@ -45,7 +46,7 @@ test("it only moves forward, also when a slower process writes last", (t) => {
 
 test("a name of a history that is no file name, and files that are not its own, are no trouble", (t) => {
   const folder = folderOf(t);
-  const witness = witnessIn(folder);
+  const witness = openWitness(folder);
   witness.saw("../../etc", "a/b", seen(1));
   assert.equal(witness.last("../../etc", "a/b")?.n, 1);
   witness.saw("first", "acme", seen(2));
@@ -57,7 +58,7 @@ test("where it cannot be kept nothing is known, and nobody is held up", (t) => {
   const folder = folderOf(t);
   writeFileSync(folder, "a file where the folder would be");
   chmodSync(folder, 0o400);
-  const witness = witnessIn(folder);
+  const witness = openWitness(folder);
   witness.saw("first", "acme", seen(1));
   assert.equal(witness.last("first", "acme"), undefined);
 });

@@ -1,15 +1,15 @@
 /**
- * An epoch is one life of one process that performs effects. It ends once, for good.
- *
- * X1. Nothing starts and no outcome is accepted in the name of an epoch that ended.
- * X2. Only effects of ended epochs are recovered.
+ * Epochs: events, state, fold and the list of nodes. An epoch is one life of one process that performs effects, and it
+ * ends once, for good. Nothing starts and no outcome is accepted in the name of an epoch that ended. Only effects of
+ * ended epochs are recovered. Whether a process still holds its epoch is not in the stream.
  */
+
 import { HoldpointError } from "../kernel/errors.ts";
-import { isJsonObject, type Json } from "../kernel/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 /** What a process says of itself, for people who look at who is there. */
-export type NodeFacts = {
+export type EpochFacts = {
   readonly agent: string;
   /** `host/pid`. */
   readonly process: string;
@@ -20,14 +20,14 @@ export type NodeFacts = {
   readonly definitions: readonly string[] | null;
 };
 
-type Life = NodeFacts & { readonly openedAt: number };
+type Life = EpochFacts & { readonly openedAt: number };
 
 export type EpochState =
   | { readonly life: "none" }
   | (Life & { readonly life: "open" })
   | (Life & { readonly life: "ended"; readonly how: "closed" | "died"; readonly endedAt: number });
 
-function factsOf({ agent, process, node, definitions }: { readonly [field: string]: Json }): NodeFacts {
+function factsOf({ agent, process, node, definitions }: { readonly [field: string]: Json }): EpochFacts {
   const { kind = "program", version = null } = isJsonObject(node) ? node : {};
   const text = version === null ? null : String(version);
   const names = Array.isArray(definitions) ? definitions.map(String) : null;
@@ -56,7 +56,7 @@ export const epochFold: Fold<EpochState> = {
 /** With more names than these it does not say any: a list that is cut would say of the rest that they are not there. */
 const MOST_NAMES = 500;
 
-export function openEpoch({ agent, process, kind, version, definitions }: NodeFacts): NewEvent[] {
+export function openEpoch({ agent, process, kind, version, definitions }: EpochFacts): NewEvent[] {
   const node = kind === "program" ? {} : { node: { kind, version } };
   const known = definitions === null || definitions.length > MOST_NAMES ? {} : { definitions };
   return [{ type: "epoch.opened", tv: 1, body: { agent, process, ...node, ...known } }];
@@ -67,3 +67,16 @@ export function endEpoch(state: EpochState, how: "closed" | "died", by: string):
   if (state.life !== "open") return [];
   return [{ type: `epoch.${how}`, tv: 1, body: { by } }];
 }
+
+export const nodesView = {
+  view: "nodes",
+  kind: "epoch",
+  version: 1,
+  row(_id: string, state: EpochState) {
+    if (state.life === "none") return undefined;
+    const { agent, process, kind, version, definitions, openedAt } = state;
+    const end = state.life === "ended" ? { how: state.how, endedAt: state.endedAt } : {};
+    const data: JsonObject = { agent, process, kind, version, definitions, openedAt, ...end };
+    return { bucket: state.life, at: openedAt, due: null, data };
+  },
+} as const;

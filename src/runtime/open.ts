@@ -1,26 +1,21 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 
 import type { CompiledPolicy } from "../core/policy/compile.ts";
+import { outsideCallers, outsideFrames } from "../engine/ambient.ts";
+import type { Tool } from "../engine/tool.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { errorText, visible } from "../kernel/text.ts";
-
 import type { Store } from "../stores/store.ts";
-import { allOf } from "./all-of.ts";
-import { outsideCallers, outsideFrames } from "./ambient.ts";
-
-import { beginEpoch, lapsed, type OwnEpoch } from "./epoch.ts";
-import { createHistory } from "./history.ts";
-import type { Keyring } from "./keyring.ts";
-import { createLanes } from "./lanes.ts";
-import { createLives } from "./lives.ts";
-import { holdLease, maintain, type Rhythm } from "./maintenance.ts";
-import type { CrashPoint, Notice, OpenRuntime, Runtime } from "./runtime.ts";
-import { refuseOtherKey, sealTenant } from "./seal.ts";
+import { createConcurrencyLimit, runAll } from "./concurrency.ts";
+import { beginEpoch, createEpochRenewal, leaseLostError, type OwnEpoch } from "./epochs.ts";
+import { type Keyring, refuseOtherKey, sealTenant } from "./keyring.ts";
+import { holdLease, type MaintenanceIntervals, maintain } from "./maintenance.ts";
+import type { Notice } from "./notices.ts";
+import { createRestoreGuard, type Witness } from "./restore-guard.ts";
+import type { CrashPoint, OpenRuntime, Runtime } from "./runtime.ts";
 import { createSecrets } from "./secrets.ts";
-import type { Tool } from "./tool.ts";
 import { createWaker } from "./waker.ts";
-import type { Witness } from "./witness.ts";
 
 export type { OpenRuntime } from "./runtime.ts";
 
@@ -51,17 +46,21 @@ export type RuntimeParts = {
   readonly definitions?: () => readonly string[];
   /** How long effects under way get to end before the instance closes under them; 30 seconds unless set. */
   readonly drainMs?: number;
-  readonly rhythm: Rhythm;
+  readonly rhythm: MaintenanceIntervals;
   readonly seals: boolean;
 };
 
 const DRAIN_MS = 30_000;
+
 const SEAL_MS = 5_000;
+
 const LOOK_MS = 20;
+
 const REST_MS = 1_000;
 
 /** Of each tool. */
 const RECOVERED_AT_ONCE = 16;
+
 const PROBED_AT_ONCE = 8;
 
 /** Whether it has ended in time. */
@@ -90,10 +89,10 @@ async function comeToRest(runtime: Runtime, upkeep: Promise<void>, drainMs: numb
 }
 
 /** What a program brings may well be asynchronous, whatever its type says. */
-type Listener = Pick<RuntimeParts, "reach"> & { readonly notify: (notice: Notice) => unknown };
+type NoticeListener = Pick<RuntimeParts, "reach"> & { readonly notify: (notice: Notice) => unknown };
 
 /** Told at once, unless a test holds the process at the point before. */
-async function giveOut({ notify, reach }: Listener, notice: Notice): Promise<void> {
+async function deliverNotice({ notify, reach }: NoticeListener, notice: Notice): Promise<void> {
   const held = reach("before_notify");
   if (held !== undefined) await held;
   await Promise.resolve(notify(notice));
@@ -101,13 +100,14 @@ async function giveOut({ notify, reach }: Listener, notice: Notice): Promise<voi
 }
 
 /** A listener that fails, now or later, is no reason to fail: what it was told about stands in the journal. */
-function tell(listener: Listener, notice: Notice): void {
-  outsideFrames(() => giveOut(listener, notice)).catch((error: unknown) => {
+function notifyListener(listener: NoticeListener, notice: Notice): void {
+  outsideFrames(() => deliverNotice(listener, notice)).catch((error: unknown) => {
     process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
   });
 }
 
 const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
+
 /** What it did is in another history than the one that is there now. */
 const NOBODYS_TO_SEAL: readonly unknown[] = ["store_restored"];
 
@@ -132,7 +132,7 @@ async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnE
 }
 
 /** What only this process knows, and forgets with it. */
-const memory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue" | "inForce"> => ({
+const createMemory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue" | "inForce"> => ({
   performing: new Set(),
   sent: new Set(),
   recovered: new Set(),
@@ -175,17 +175,17 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const closing = new AbortController();
   const upkeep = createUpkeep(parts);
 
-  const notify = (notice: Notice) => tell(parts, notice);
+  const notify = (notice: Notice) => notifyListener(parts, notice);
   const lanes = (width: number) =>
-    createLanes(width, closing.signal, (error) => notify({ kind: "maintenance_failed", error }));
+    createConcurrencyLimit(width, closing.signal, (error) => notify({ kind: "maintenance_failed", error }));
 
-  const lives = createLives({
+  const lives = createEpochRenewal({
     begin,
     isOver: () => closing.signal.aborted,
-    lost: () => notify({ kind: "maintenance_failed", error: lapsed() }),
+    lost: () => notify({ kind: "maintenance_failed", error: leaseLostError() }),
   });
   const key = async () => parts.keyring().secrets;
-  const history = createHistory({ store, tenant, witness: parts.witness });
+  const history = createRestoreGuard({ store, tenant, witness: parts.witness });
   const runtime: Runtime = {
     ...parts,
     notify,
@@ -194,7 +194,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     waker: createWaker(store, tenant, clock),
     signingKey: async () => parts.keyring().signing,
     knownKeys: async () => [(parts.knownKeyring ?? parts.keyring)()?.signing.publicJwk ?? []].flat(),
-    ...memory(),
+    ...createMemory(),
     recovering: lanes(RECOVERED_AT_ONCE),
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
@@ -222,7 +222,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 
   async function close(): Promise<void> {
     closing.abort();
-    await allOf([endOwn, sealInTime, () => runtime.waker.close(), () => store.close()]);
+    await runAll([endOwn, sealInTime, () => runtime.waker.close(), () => store.close()]);
   }
 
   return { ...runtime, close };

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wallClock } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
-
-import { inPace, paceOf } from "./pace.ts";
+import { createYieldCheck, runYielding } from "./concurrency.ts";
 
 /** Time passes by steps: one millisecond each. */
 function bench() {
@@ -17,7 +16,7 @@ function bench() {
     }
     return "done";
   }
-  return { steps, closed, pace: () => paceOf({ clock, closing: closed.signal }), at: () => at };
+  return { steps, closed, pace: () => createYieldCheck({ clock, closing: closed.signal }), at: () => at };
 }
 
 test("long work lets others have their turn every few milliseconds", async () => {
@@ -29,7 +28,7 @@ test("long work lets others have their turn every few milliseconds", async () =>
     if (!isOver) setImmediate(others);
   };
   setImmediate(others);
-  assert.equal(await inPace(steps(200), pace()), "done");
+  assert.equal(await runYielding(steps(200), pace()), "done");
   isOver = true;
   assert.ok(turns >= 39, `${turns} turns`);
 });
@@ -46,15 +45,15 @@ test("of several long works one goes on in a turn", async () => {
     }
   }
   await Promise.all([
-    inPace(told("one", one.steps(50)), one.pace()),
-    inPace(told("two", two.steps(50)), two.pace()),
+    runYielding(told("one", one.steps(50)), one.pace()),
+    runYielding(told("two", two.steps(50)), two.pace()),
   ]);
   assert.ok(seen.length >= 18, seen.join(" "));
 });
 
 test("it ends when the instance closes", async () => {
   const { steps, closed, pace, at } = bench();
-  const work = inPace(steps(1_000_000), pace());
+  const work = runYielding(steps(1_000_000), pace());
   closed.abort();
   await assert.rejects(work, (error) => isHoldpointError(error, "closed"));
   assert.ok(at() < 100);

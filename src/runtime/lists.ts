@@ -1,0 +1,175 @@
+/**
+ * Pages of a view's rows, with a cursor for clients and whole for the runtime; ids found by their beginning; and
+ * streams that this program cannot read, because a newer one wrote to them or a body was erased. Such a stream never
+ * stops work on the others: loops look at each stream by itself.
+ */
+
+import { workflowName } from "../core/workflow/create.ts";
+import { type HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { rejectInput } from "../kernel/fields.ts";
+import { type IdPrefix, isId } from "../kernel/ids.ts";
+import type { StreamKind } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+import type { ViewQuery, ViewRow } from "../stores/store.ts";
+import type { Runtime } from "./runtime.ts";
+
+export const isUnreadable = (error: unknown): error is HoldpointError =>
+  isHoldpointError(error, "unknown_event") || isHoldpointError(error, "body_erased");
+
+/** Undefined where the stream is left alone. */
+export async function skipUnreadable<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** All of them, whatever is left alone among them; the first of those is told afterwards. */
+export async function forEachReadable<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  let left: HoldpointError | undefined;
+  for (const item of items)
+    try {
+      await work(item);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      left ??= error;
+    }
+  if (left !== undefined) throw left;
+}
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+type After = NonNullable<ViewQuery["after"]>;
+
+/** How a cursor tells the list's streams from others: by the prefix of their ids, or they have names. */
+type CursorKind = { readonly prefix: IdPrefix } | { readonly isName: (id: unknown) => boolean };
+
+type ListQuery = CursorKind & {
+  readonly view: string;
+  /** Of whose rows a cursor of the list can be. */
+  readonly kind: StreamKind;
+  /** Of every bucket where it is "any". */
+  readonly bucket?: string;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+  readonly after: string | undefined;
+};
+
+export type RowPage = { readonly rows: readonly ViewRow[]; readonly next: string | null };
+
+const MOST_ROWS = 1_000;
+
+const SCANNED = 500;
+
+/** Rows that one request looks at: whoever asks for what is rare goes on from there. */
+export const MOST_SCANNED = 10_000;
+
+function readCursor(asked: ListQuery): After | undefined {
+  const { kind, after } = asked;
+  if (after === undefined) return undefined;
+  const [, at, id] = /^(\d{1,16})-(.+)$/.exec(String(after)) ?? [];
+  if (!("prefix" in asked ? isId(asked.prefix, id) : asked.isName(id)))
+    return rejectInput(`"${displayValue(after)}" is not a cursor of this list.`);
+  return { at: Number(at), stream: `${kind}/${id}` };
+}
+
+function queryOf(asked: ListQuery): Omit<ViewQuery, "limit"> {
+  const { view, bucket = "any", order, limit } = asked;
+  if (order !== "newest" && order !== "oldest") rejectInput("A list's order is oldest or newest.");
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
+    rejectInput(`A limit is a whole number from 1 to ${MOST_ROWS}.`);
+  const after = readCursor(asked);
+  return { view, order, ...(bucket === "any" ? {} : { bucket }), ...(after && { after }) };
+}
+
+/** Where a list goes on after a row. */
+export const cursorAfter = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
+
+export type RowFilter = (row: ViewRow) => boolean | Promise<boolean>;
+
+const ANY: RowFilter = () => true;
+
+/** Others have their turn: a store may answer without ever waiting for anything. */
+export const yieldToOthers = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * One page; a filter is for what the view's buckets don't tell apart. Where it has looked at as many rows as it may, the page is
+ * short, or empty, and says where it goes on.
+ */
+export async function rowPage(place: TenantStore, asked: ListQuery, fits: RowFilter = ANY): Promise<RowPage> {
+  const { limit } = asked;
+  const query = { ...queryOf(asked), limit: fits === ANY ? limit + 1 : SCANNED };
+  const rows: ViewRow[] = [];
+  let scanned = 0;
+  let last: ViewRow | undefined;
+  for await (const row of eachRow(place, query)) {
+    const isFit = await fits(row);
+    const isOver = scanned === MOST_SCANNED || (isFit && rows.length === limit);
+    if (isOver && last !== undefined) return { rows, next: cursorAfter(last) };
+    if (isFit) rows.push(row);
+    last = row;
+    if (++scanned % SCANNED === 0) await yieldToOthers();
+  }
+  return { rows, next: null };
+}
+
+/** Every row, read a page of `limit` at a time. */
+export async function* eachRow(
+  { store, tenant }: TenantStore,
+  { limit = SCANNED, ...query }: Omit<ViewQuery, "limit"> & { readonly limit?: number },
+): AsyncGenerator<ViewRow> {
+  let { after } = query;
+  for (;;) {
+    const rows = await store.query(tenant, { ...query, limit, ...(after && { after }) });
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit) return;
+    after = { at: last.at, stream: `${last.stream.kind}/${last.stream.id}` };
+  }
+}
+
+export const rowSummary = (row: ViewRow) => ({ id: row.stream.id, ...row.data });
+
+/** Enough to show that it was not unique, and which ones were meant. */
+const MOST_IDS = 10;
+
+/** Ids of a view's streams that begin with a text, oldest first. */
+export async function findIds(
+  place: TenantStore,
+  view:
+    | "actions"
+    | "alerts"
+    | "approvals"
+    | "endpoints"
+    | "grants"
+    | "intents"
+    | "keys"
+    | "messages"
+    | "workflows",
+  beginning: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { stream } of eachRow(place, { view }))
+    if (stream.id.startsWith(beginning) && found.push(stream.id) === MOST_IDS) break;
+  return found;
+}
+
+async function workflowNamed({ store, tenant }: TenantStore, requestId: string): Promise<readonly string[]> {
+  const name = workflowName(requestId);
+  const found = await store.transact(tenant, { names: [name] }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: sight.name(name),
+  }));
+  return found === undefined ? [] : [found.id];
+}
+
+/** By the beginning of their id; anything else is taken for a request id. */
+export function findWorkflows(place: TenantStore, text: string): Promise<readonly string[]> {
+  return text.startsWith("wf_") ? findIds(place, "workflows", text) : workflowNamed(place, text);
+}

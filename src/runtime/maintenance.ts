@@ -1,0 +1,156 @@
+/**
+ * The loops of an executing process: it renews its lease, recovers, probes, announces deadlines and reminders, ends
+ * dead nodes, and seals. Announcing decides nothing: a late vote is refused with or without it.
+ */
+
+import { announceDue } from "../approvals/rules/end.ts";
+import { sweepIntents } from "../engine/intent/sweep.ts";
+import { sweepRollbacks } from "../engine/outside/roll-back.ts";
+import { sweepReports } from "../engine/outside/sweep-reports.ts";
+import { startProbing } from "../engine/probe.ts";
+import { startRecovery } from "../engine/recover.ts";
+import { closeFailed } from "../engine/workflow/withdraw.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { approvalStream } from "../kernel/stream.ts";
+import { endDeadNodes, type OwnEpoch } from "./epochs.ts";
+import { sealTenant } from "./keyring.ts";
+import { forEachReadable, isUnreadable } from "./lists.ts";
+import type { Runtime } from "./runtime.ts";
+import { runCommand, storeTime } from "./store-access.ts";
+
+const APPROVALS = "approvals";
+
+const MOST_AT_ONCE = 200;
+
+/** Of several processes one announces each; if it dies, another one does after this time. */
+const LEASE_MS = 10_000;
+
+async function announceDueApprovals(
+  runtime: Pick<Runtime, "store" | "tenant" | "clock" | "notify">,
+): Promise<number> {
+  const due = {
+    view: APPROVALS,
+    bucket: "pending",
+    dueBy: runtime.clock.now(),
+    limit: MOST_AT_ONCE,
+    leaseMs: LEASE_MS,
+  };
+  let expired = 0;
+  await forEachReadable(await runtime.store.claim(runtime.tenant, due), async ({ stream: { id } }) => {
+    const answer = await runCommand(runtime, { write: [approvalStream(id)] }, (draft) =>
+      announceDue(draft, id),
+    );
+    if (answer.kind === "ended") expired++;
+    if (answer.kind === "reminded") {
+      const { action, tool, why, decideBy } = answer;
+      runtime.notify({ kind: "reminder", approval: id, action, tool, why, decideBy });
+    }
+  });
+  return expired;
+}
+
+export type MaintenanceIntervals = {
+  readonly recoverMs: number;
+  readonly probeMs: number;
+  readonly sweepMs: number;
+  readonly sealMs: number;
+  /** How often nodes that died with nothing under way are looked for; never unless set. */
+  readonly nodesMs?: number;
+};
+
+export const MAINTENANCE_INTERVALS: MaintenanceIntervals = {
+  ...{ recoverMs: 5_000, probeMs: 5_000, sweepMs: 1_000, sealMs: 500 },
+  nodesMs: 60_000,
+};
+
+/** Of what has to be told, what was not told before. What is left alone is told of once, whatever succeeds in between. */
+function createErrorFilter(): { isNews(error: unknown): boolean; over(): void } {
+  let told = "";
+  const left = new Set<string>();
+  return {
+    isNews(error) {
+      const text = String(error);
+      const known = isUnreadable(error) ? left.has(text) : told === text;
+      if (isUnreadable(error)) left.add(text);
+      else told = text;
+      return !known;
+    },
+    over() {
+      told = "";
+    },
+  };
+}
+
+type Round = { readonly everyMs: number; readonly over: AbortSignal; work(): Promise<unknown> };
+
+/** Repeats until it is over; a round that fails is told about once and the next one comes all the same. */
+async function repeatUntil(runtime: Runtime, idle: Clock, { everyMs, over, work }: Round): Promise<void> {
+  const news = createErrorFilter();
+  while (!over.aborted) {
+    try {
+      await work();
+      news.over();
+    } catch (error) {
+      if (!over.aborted && news.isNews(error)) runtime.notify({ kind: "maintenance_failed", error });
+    }
+    await idle.sleep(everyMs, over);
+  }
+}
+
+const repeat = (
+  runtime: Runtime,
+  idle: Clock,
+  everyMs: number,
+  work: () => Promise<unknown>,
+): Promise<void> => repeatUntil(runtime, idle, { everyMs, over: runtime.closing, work });
+
+async function sweepOutside(runtime: Runtime): Promise<void> {
+  await sweepReports(runtime);
+  await sweepRollbacks(runtime);
+  await sweepIntents(runtime);
+}
+
+/** Where it was lost, another epoch begins. */
+async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
+  const own = await current();
+  if (!(await own.renew())) await current();
+}
+
+/** A machine's clock may be set while nothing is decided here. A store that does not answer is told of by the others. */
+const syncClock = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catch(() => undefined);
+
+/** The epoch of the moment, and how long its hold lasts without being renewed. */
+type EpochLease = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
+
+/** Until the instance has come to rest, and not only until it closes: what it still has in hand meanwhile is its own. */
+export async function holdLease(
+  runtime: Runtime,
+  { leaseMs, current }: EpochLease,
+  idle: Clock,
+  over: AbortSignal,
+): Promise<void> {
+  if (leaseMs === null) return;
+  await repeatUntil(runtime, idle, { everyMs: leaseMs / 3, over, work: () => keepLease(current) });
+}
+
+/** `idle` does not keep the process alive. Resolves when everything has come to rest after closing. */
+export async function maintain(
+  runtime: Runtime,
+  { leaseMs }: Pick<EpochLease, "leaseMs">,
+  idle: Clock,
+  { rhythm, seals }: { readonly rhythm: MaintenanceIntervals; readonly seals: boolean },
+): Promise<void> {
+  const rounds = [
+    repeat(runtime, idle, rhythm.recoverMs, () => startRecovery(runtime)),
+    repeat(runtime, idle, rhythm.probeMs, () => startProbing(runtime, idle)),
+    repeat(runtime, idle, rhythm.sweepMs, () => announceDueApprovals(runtime)),
+    repeat(runtime, idle, rhythm.sweepMs, () => sweepOutside(runtime)),
+    repeat(runtime, idle, rhythm.recoverMs, () => closeFailed(runtime)),
+  ];
+  if (leaseMs !== null) rounds.push(repeat(runtime, idle, rhythm.recoverMs, () => syncClock(runtime)));
+  if (rhythm.nodesMs !== undefined)
+    rounds.push(repeat(runtime, idle, rhythm.nodesMs, () => endDeadNodes(runtime)));
+  if (seals) rounds.push(repeat(runtime, idle, rhythm.sealMs, () => sealTenant(runtime)));
+  await Promise.all(rounds);
+  await Promise.all([runtime.recovering.rest(), runtime.probing.rest()]);
+}
