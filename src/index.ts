@@ -7,7 +7,6 @@ import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
-import { type Keys, keysOf, type People, peopleOf } from "./engine/identity/instance.ts";
 import {
   type Actions,
   actionsOf,
@@ -22,7 +21,6 @@ import {
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
-import type { Said } from "./engine/operate.ts";
 import { type Outside, outsideOf } from "./engine/outside/instance.ts";
 import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
 import { type Policies, policiesOf } from "./engine/policies.ts";
@@ -30,7 +28,6 @@ import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
-import { type Tenants, tenantsOf } from "./engine/tenant/instance.ts";
 import type { Tool } from "./engine/tool.ts";
 import { currentIn } from "./engine/workflow/context.ts";
 import type {
@@ -50,6 +47,9 @@ import { idleClock } from "./kernel/clock.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
+import type { Said } from "./people/input.ts";
+import { type Keys, keyMethods, type People, peopleMethods } from "./people/methods.ts";
+import { type Tenants, tenantMethods } from "./people/tenants/methods.ts";
 import { type Nodes, nodesOf } from "./runtime/epochs.ts";
 import { type Journal, journalOf } from "./runtime/journal.ts";
 import type { OpenRuntime } from "./runtime/open.ts";
@@ -82,8 +82,6 @@ export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/mon
 export { definePolicy } from "./core/policy/compile.ts";
 export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
-export type { Member, Role } from "./core/roster.ts";
-export type { Scope } from "./core/scopes.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { SwitchState } from "./core/switch.ts";
@@ -134,17 +132,6 @@ export type { Told } from "./engine/backtest/told.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary } from "./engine/budgets.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
-export type {
-  KeyOffer,
-  KeyPage,
-  KeyRotation,
-  NewPerson,
-  PersonChange,
-} from "./engine/identity/check-identity.ts";
-export type { Keys, People } from "./engine/identity/instance.ts";
-export type { ApiKey, IssuedKey, KeyList } from "./engine/identity/keys.ts";
-export type { LoginLink } from "./engine/identity/logins.ts";
-export type { Person } from "./engine/identity/people.ts";
 export type { Actions, Budgets, KillSwitch, Receipts } from "./engine/instance.ts";
 export type {
   IntentAnswer,
@@ -178,7 +165,6 @@ export type {
 export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
-export type { Said } from "./engine/operate.ts";
 export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
 export type { OutsideCapture } from "./engine/outside/capture.ts";
 export type { PermitRequest } from "./engine/outside/check-outside.ts";
@@ -195,8 +181,6 @@ export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
 export type { Suggestions, SuggestOptions } from "./engine/suggest-rules.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
-export type { Tenants } from "./engine/tenant/instance.ts";
-export type { MadeTenant, NewTenant, Tenant, TenantList, TenantPage } from "./engine/tenant/tenants.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
@@ -251,6 +235,20 @@ export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { HoldpointOptions } from "./open.ts";
+export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange, Said } from "./people/input.ts";
+export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
+export type { Keys, People, Person } from "./people/methods.ts";
+export type { Scope } from "./people/rules/scopes.ts";
+export type { LoginLink } from "./people/sessions/sessions.ts";
+export type { Member, Role } from "./people/stream.ts";
+export type {
+  MadeTenant,
+  NewTenant,
+  Tenant,
+  TenantList,
+  TenantPage,
+  Tenants,
+} from "./people/tenants/methods.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./runtime/epochs.ts";
 export type { Journal, JournalRecord, VerifyOptions } from "./runtime/journal.ts";
 export type { Notice } from "./runtime/notices.ts";
@@ -370,9 +368,9 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     actions: actionsOf(opening),
     journal: journalOf(opening),
     budgets: budgetsOf(opening),
-    people: peopleOf(opening),
-    keys: keysOf(opening),
-    tenants: tenantsOf(opening),
+    people: peopleMethods(opening),
+    keys: keyMethods(opening),
+    tenants: tenantMethods(opening),
     nodes: nodesOf(opening),
     grants: bindLibrary(opening, grantVerbs),
     intents: intentsOf(opening),

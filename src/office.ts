@@ -1,12 +1,12 @@
 /** The office of a tenant on this node: an instance with its definitions, kept up, run and told of until it closes. */
 
-import { HOME } from "./core/tenant/state.ts";
-import { standingOf } from "./engine/tenant/tenants.ts";
 import { type Holdpoint, holdpoint } from "./index.ts";
 import { idleClock } from "./kernel/clock.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
 import { errorText } from "./kernel/text.ts";
 import { insides, openStore } from "./open.ts";
+import { readTenantStatus } from "./people/tenants/methods.ts";
+import { HOME_TENANT } from "./people/tenants/stream.ts";
 import { refuseOtherKey } from "./runtime/keyring.ts";
 import { forEachReadable, isUnreadable, skipUnreadable } from "./runtime/lists.ts";
 import type { Runtime } from "./runtime/runtime.ts";
@@ -94,7 +94,7 @@ export async function openOffice(
   try {
     await define?.(hp);
     const { runtime, dispatcher } = await inside.open();
-    if (tenant === HOME) await refuseWrongKey(runtime);
+    if (tenant === HOME_TENANT) await refuseWrongKey(runtime);
     const wake = () => {
       if (inside.known.size > 0) dispatcher.work();
     };
@@ -127,9 +127,9 @@ export async function openShared(settings: OfficeOptions["settings"]): Promise<S
  * read keeps nobody from the others, and is told of afterwards.
  */
 async function openEach(store: Store, tenants: Pick<Tenants, "of">, known: Set<string>): Promise<void> {
-  await forEachReadable(new Set([HOME, ...(await store.tenants())]), async (tenant) => {
+  await forEachReadable(new Set([HOME_TENANT, ...(await store.tenants())]), async (tenant) => {
     if (known.has(tenant)) return;
-    if ((await standingOf({ store }, tenant)).status === "open") await tenants.of(tenant);
+    if ((await readTenantStatus({ store }, tenant)).status === "open") await tenants.of(tenant);
     known.add(tenant);
   });
 }
@@ -142,7 +142,7 @@ export async function openAll(store: Store, tenants: Pick<Tenants, "of">): Promi
 /** Offices of tenants that were closed, by whatever node. What runs there ends meanwhile, and keeps nobody waiting. */
 async function leaveClosed(store: Store, tenants: Upkept, failed: (error: unknown) => void): Promise<void> {
   await forEachReadable(await tenants.open(), async ({ tenant }) => {
-    if (tenant !== HOME && (await standingOf({ store }, tenant)).status === "closed")
+    if (tenant !== HOME_TENANT && (await readTenantStatus({ store }, tenant)).status === "closed")
       tenants.leave(tenant).catch(failed);
   });
 }

@@ -1,6 +1,5 @@
 /** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
 import { hostname } from "node:os";
-import { HOME } from "./core/tenant/state.ts";
 import { outsideCallers } from "./engine/ambient.ts";
 import type { LivePolicy } from "./engine/policy/live-policy.ts";
 import type { PolicySource } from "./engine/policy/policy-source.ts";
@@ -8,6 +7,7 @@ import type { Tool } from "./engine/tool.ts";
 import type { Definitions } from "./engine/workflow/workflows.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
+import { HOME_TENANT } from "./people/tenants/stream.ts";
 import { findKeyring, type Keyring, openKeyring, pooledRandom } from "./runtime/keyring.ts";
 import { MAINTENANCE_INTERVALS } from "./runtime/maintenance.ts";
 import { type Notice, noticePrinter } from "./runtime/notices.ts";
@@ -92,7 +92,7 @@ async function open(options: HoldpointOptions, { tools, policy, definitions }: P
   let known: Keyring | undefined;
   const runtime = openRuntime({
     store,
-    tenant: options.tenant ?? HOME,
+    tenant: options.tenant ?? HOME_TENANT,
     agent,
     requester: [agent, ...(options.actsFor ?? [])],
     separate: options.separationOfDuties === true,

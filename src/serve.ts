@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { cardLines } from "./cli/approvals/card.ts";
-import { HOME } from "./core/tenant/state.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
 import { example } from "./example/asking.ts";
 import { defineExample } from "./example/refund.ts";
@@ -11,6 +10,7 @@ import { wallClock } from "./kernel/clock.ts";
 import { errorText } from "./kernel/text.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment, random } from "./open.ts";
+import { HOME_TENANT } from "./people/tenants/stream.ts";
 import { runAll } from "./runtime/concurrency.ts";
 import { dataFolder } from "./runtime/settings.ts";
 import { byCredential, everybody } from "./server/authenticate.ts";
@@ -152,7 +152,7 @@ export async function startServer(given: ServeOptions): Promise<Started> {
   try {
     server = await listen(options, store, tenants, audience);
     opening = keepOpening(store, tenants, { log, over: over.signal });
-    const office = (tenant = HOME) => tenants.of(tenant);
+    const office = (tenant = HOME_TENANT) => tenants.of(tenant);
     await beginExample(options, await office());
     const asked = async () =>
       settings.example ? (await example.standing((await office()).runtime)).approval : null;

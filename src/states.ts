@@ -5,21 +5,21 @@ import type { ActionState } from "./core/action/state.ts";
 import type { AnswerState } from "./core/answer/state.ts";
 import type { BudgetState } from "./core/budget.ts";
 import type { IntentState } from "./core/intent/state.ts";
-import type { KeyState } from "./core/key/state.ts";
 import type { EndpointState } from "./core/message/endpoint-state.ts";
 import type { MessageState } from "./core/message/message-state.ts";
 import type { NotifierState } from "./core/message/place.ts";
 import type { AlertState } from "./core/monitor/alert-state.ts";
 import type { MonitorState } from "./core/monitor/place-state.ts";
 import type { PolicyState } from "./core/policy-record.ts";
-import type { RosterState } from "./core/roster.ts";
-import type { LoginState, SessionState } from "./core/session/state.ts";
 import type { SwitchState } from "./core/switch.ts";
-import type { TenantState } from "./core/tenant/state.ts";
 import type { WorkflowState } from "./core/workflow/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
 import type { Fold, Folded, StreamKind, StreamRef } from "./kernel/stream.ts";
+import type { KeyState } from "./people/keys/stream.ts";
+import type { LoginState, SessionState } from "./people/sessions/stream.ts";
+import type { RosterState } from "./people/stream.ts";
+import type { TenantState } from "./people/tenants/stream.ts";
 import type { EpochState } from "./runtime/stream.ts";
 
 type StateMap = {

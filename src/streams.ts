@@ -10,23 +10,23 @@ import { answerFold } from "./core/answer/state.ts";
 import { budgetFold } from "./core/budget.ts";
 import { intentSubject } from "./core/intent/decide.ts";
 import { intentFold } from "./core/intent/state.ts";
-import { keyFold } from "./core/key/state.ts";
 import { endpointFold } from "./core/message/endpoint-state.ts";
 import { messageFold } from "./core/message/message-state.ts";
 import { notifierFold } from "./core/message/place.ts";
 import { alertFold } from "./core/monitor/alert-state.ts";
 import { monitorFold } from "./core/monitor/place-state.ts";
 import { policyFold } from "./core/policy-record.ts";
-import { rosterFold } from "./core/roster.ts";
-import { loginFold, sessionFold } from "./core/session/state.ts";
 import { switchFold } from "./core/switch.ts";
-import { tenantFold } from "./core/tenant/state.ts";
 import { workflowFold } from "./core/workflow/state.ts";
 import { actionSubject, workflowSubject } from "./core/workflow/tell.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
 import { type Fold, findStreamRef } from "./kernel/stream.ts";
+import { keyFold, keysView } from "./people/keys/stream.ts";
+import { loginFold, sessionFold, sessionsView } from "./people/sessions/stream.ts";
+import { rosterFold } from "./people/stream.ts";
+import { tenantFold } from "./people/tenants/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 import { actionsView } from "./views/actions.ts";
@@ -39,11 +39,11 @@ import {
   intentsView,
   intentTimesView,
 } from "./views/intents.ts";
-import { keysView } from "./views/keys.ts";
+
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
 
 import { policiesView } from "./views/policies.ts";
-import { sessionsView } from "./views/sessions.ts";
+
 import { switchesView } from "./views/switches.ts";
 import { runsView, workflowsView } from "./views/workflows.ts";
 

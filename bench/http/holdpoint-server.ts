@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { issue } from "../../src/engine/identity/keys.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { startServer } from "../../src/serve.ts";
 import { readSettings } from "../../src/server/settings.ts";
 import type { Place } from "../system.ts";
@@ -43,7 +43,7 @@ async function serve({ folder, database }: Place): Promise<Listening> {
   });
   const { runtime } = await server.office();
   const key = { principal: "agent:bench", name: "bench", roles: ["executor"], by: "person:bench" } as const;
-  const { text } = await issue(runtime, key);
+  const { text } = await issueApiKey(runtime, key);
   process.on("disconnect", async () => {
     await server.close();
     process.exit(0);

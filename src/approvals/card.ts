@@ -5,13 +5,13 @@
  * K2. What it says of the approval, of who may decide and of what is asked about is of one moment.
  */
 import type { LiveAction } from "../core/action/state.ts";
-import type { RosterState } from "../core/roster.ts";
 import type { CallUndo } from "../core/workflow/events.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { moneyFromJson } from "../kernel/money.ts";
 import { actionStream, approvalStream, budgetStream, ROSTER, workflowStream } from "../kernel/stream.ts";
 import { type Draft, isNeed } from "../kernel/transaction.ts";
+import type { RosterState } from "../people/stream.ts";
 import { dryRun } from "../runtime/dry-run.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArtifact, loadValue, readState } from "../runtime/store-access.ts";

@@ -6,7 +6,6 @@ import { loaderOf } from "../engine/load.ts";
 import { executorOf } from "../engine/move.ts";
 import { toolOf } from "../engine/outside/outside-tool.ts";
 import { plainJson } from "../engine/prepare-args.ts";
-import { guessing, keptBeside } from "../engine/secret-guesses.ts";
 import { issuesAgainst, issuesText } from "../engine/stored-schema.ts";
 import type { Tool } from "../engine/tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -15,6 +14,7 @@ import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
 import { displayValue as shownText } from "../kernel/text.ts";
+import { chargeEditGuess, redactTexts } from "../people/secret-guesses/limit.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import {
   handlesIn,
@@ -172,7 +172,7 @@ export async function approveApproval(runtime: Runtime, id: string, given: Decis
   const { by, note: text } = given;
   const approval = await getApproval(runtime, id);
   const known = await secretsOf(runtime, approval);
-  const note = text === undefined ? null : keptBeside(runtime, { by, text, known });
+  const note = text === undefined ? null : redactTexts(runtime, { by, text, known });
   const ballot = { ...startBallot(id, given), decision: "approve", note } as const;
   if (given.edit === undefined) {
     await checkAnswer(runtime, approval);
@@ -182,7 +182,7 @@ export async function approveApproval(runtime: Runtime, id: string, given: Decis
   const assumed = { binding: approval.binding, isAssumed: true } as const;
   const seen = given.binding === undefined ? assumed : {};
   const edited = { ...ballot, ...seen, edit, ...secretFlaw(edit, known) };
-  return guessing(runtime, { approval, by, edit, known }, () => castEdit(runtime, approval, edited));
+  return chargeEditGuess(runtime, { approval, by, edit, known }, () => castEdit(runtime, approval, edited));
 }
 
 /** What does not fit is said last: the rules of a vote know to whom. */
@@ -212,7 +212,7 @@ export async function rejectApproval(runtime: Runtime, id: string, given: Reject
       `Only the rejection of a checkpoint can be final: ${id} is about ${subject === undefined ? "an action" : SUBJECTS[subject.kind]}.`,
       { next: "Reject it without that." },
     );
-  const note = keptBeside(runtime, { by, text, known: await secretsOf(runtime, approval) });
+  const note = redactTexts(runtime, { by, text, known: await secretsOf(runtime, approval) });
   const ballot = { ...startBallot(id, given), decision: "reject", note, isFinal } as const;
   return castVote(runtime, ballot, aboutOf(approval));
 }

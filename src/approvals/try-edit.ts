@@ -9,11 +9,11 @@ import type { ReviewFacts } from "../core/action/events.ts";
 import type { Issue, ToolRules } from "../core/tool-rules.ts";
 import { loaderOf } from "../engine/load.ts";
 import { reviewerWith } from "../engine/move.ts";
-import { guessing } from "../engine/secret-guesses.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import { diffJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
 import type { StreamAppend } from "../kernel/transaction.ts";
+import { chargeEditGuess } from "../people/secret-guesses/limit.ts";
 import { type DryRunResult, dryRun } from "../runtime/dry-run.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
@@ -156,7 +156,7 @@ export async function tryEdit(
   const by = given.by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
   const known = await secretsOf(runtime, approval);
   const trying = { edit, by, ...secretFlaw(edit, known) };
-  const part = await guessing(runtime, { approval, by, edit, known }, async () =>
+  const part = await chargeEditGuess(runtime, { approval, by, edit, known }, async () =>
     partOf(runtime, approval, await tryVote(runtime, approval, trying), edit),
   );
   const kept = await editIssues(runtime, approval, edit);

@@ -1,5 +1,4 @@
 import { copyEdit } from "../engine/prepare-args.ts";
-import { keptBeside, keptText } from "../engine/secret-guesses.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkId, checkOneOf, checkSignal, isPlainObject } from "../kernel/fields.ts";
@@ -7,6 +6,7 @@ import { channelField } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
@@ -119,7 +119,7 @@ const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [RO
 const keepWords =
   <Field extends "reason" | "text">(
     field: Field,
-    keep = keptBeside,
+    keep = redactTexts,
     needs: (id: string, approval: Approval) => Needs = needsOf,
   ) =>
   async <In extends Written & { readonly [name in Field]: string }>(runtime: Runtime, input: In) => {
@@ -147,7 +147,7 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenB
         details: { status: answer.status },
       });
     },
-    keepWords("reason", keptBeside, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
+    keepWords("reason", redactTexts, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
   );
 
 /** A seat is handed to somebody, or taken back where nobody is named. */
@@ -267,7 +267,7 @@ export const approvalVerbs = capability(approvals, {
     decideVerb(
       (draft, { id, ...remark }, { via = "embedded" }) => comment(draft, { approval: id, ...remark, via }),
       (_, answer, { id }) => void checkDone("comment", id, answer),
-      keepWords("text", keptText),
+      keepWords("text", redactGuessedText),
     ),
   ),
 });

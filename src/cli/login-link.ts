@@ -1,5 +1,5 @@
-import { loginAddress } from "../core/session/login-address.ts";
 import { visible } from "../kernel/text.ts";
+import { loginAddress } from "../people/rules/credential.ts";
 import { type Command, EXIT, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { personOf } from "./people.ts";

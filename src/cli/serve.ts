@@ -1,5 +1,5 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
-import { loginAddress } from "../core/session/login-address.ts";
+import { loginAddress } from "../people/rules/credential.ts";
 import { currentPerson } from "../runtime/settings.ts";
 import type { Started } from "../serve.ts";
 import type { Settings } from "../server/settings.ts";
@@ -44,7 +44,9 @@ async function loginFor(
 ): Promise<string | null> {
   const { noAuth, firstAdmin } = settings;
   if (noAuth) return null;
-  const { firstLogin, firstLoginOf } = await import("../server/first-login.ts");
+  const { firstAdminLogin: firstLogin, namedFirstAdminLogin: firstLoginOf } = await import(
+    "../people/methods.ts"
+  );
   const { runtime } = await office();
   const text =
     firstAdmin === undefined

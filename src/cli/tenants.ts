@@ -1,7 +1,7 @@
-import { loginAddress } from "../core/session/login-address.ts";
 import type { Tenant } from "../index.ts";
 import type { Json } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
+import { loginAddress } from "../people/rules/credential.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { SERVER, serverOf } from "./login-link.ts";

@@ -3,7 +3,7 @@
  *
  * R1. A role or group means whoever the roster says at that moment. A person who is written by name is meant in any case.
  */
-import { peopleAmong, ROLES, type RosterState } from "./roster.ts";
+import { peopleAmong, ROLES, type RosterState } from "../people/stream.ts";
 
 const EMPTY: RosterState = { suspended: [], members: new Map() };
 const GROUP = /^group:[^\s/][^\n\r\t]{0,199}$/u;

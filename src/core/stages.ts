@@ -7,8 +7,8 @@
  */
 
 import { fullDataFault } from "../kernel/fields.ts";
+import type { RosterState } from "../people/stream.ts";
 import { peopleNamed } from "./approver-names.ts";
-import type { RosterState } from "./roster.ts";
 import {
   APPROVER_FIELDS,
   type ApproverRule,

@@ -1,7 +1,7 @@
 import { fullDataFault } from "../kernel/fields.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
+import type { RosterState } from "../people/stream.ts";
 import { namesFault, peopleNamed, shortOf } from "./approver-names.ts";
-import type { RosterState } from "./roster.ts";
 
 /** Who has to agree. `from: null` means any person; the requester never counts. */
 export type ApproverRule = {

@@ -7,10 +7,10 @@ import { checkAmount, type Money } from "../kernel/money.ts";
 import type { Via } from "../kernel/principal.ts";
 import { budgetStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
+import type { Said } from "../people/input.ts";
 import { rowPage } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import type { Said } from "./operate.ts";
 
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
 

@@ -8,6 +8,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId } from "../kernel/fields.ts";
 import type { Money } from "../kernel/money.ts";
 import type { SecretHandle } from "../kernel/stored-value.ts";
+import { type Said, STATEMENT, STATEMENT_FIELDS } from "../people/input.ts";
 import { findIds } from "../runtime/lists.ts";
 import { freshId, type RuntimeOpener } from "../runtime/runtime.ts";
 import {
@@ -27,16 +28,12 @@ import {
   listBudgets,
   setBudget,
 } from "./budgets.ts";
-import { getSwitch, resolveDoubt, type Said, setSwitch } from "./operate.ts";
+import { getSwitch, resolveDoubt, setSwitch } from "./operate.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 
 export type { RuntimeOpener as Opening } from "../runtime/runtime.ts";
 
 export const ACTION = "An action";
-
-const SAID = "What is said";
-
-const WORDS = ["by", "reason"];
 
 export type Receipts = {
   /** By action, effect or request id; undefined while there is no outcome. */
@@ -70,7 +67,11 @@ export function actionsOf(open: RuntimeOpener): Actions {
     find: async (beginning) => findIds(await open(), "actions", checkId(ACTION, beginning)),
     abandoned: async () => abandonedActions(await open()),
     resolve: async (effect, said) =>
-      resolveDoubt(await open(), checkId("An effect", effect), checkFields(SAID, said, [...WORDS, "status"])),
+      resolveDoubt(
+        await open(),
+        checkId("An effect", effect),
+        checkFields(STATEMENT, said, [...STATEMENT_FIELDS, "status"]),
+      ),
   };
 }
 
@@ -101,12 +102,12 @@ export type KillSwitch = {
   stopped(whose?: string | Stoppable): Promise<SwitchState>;
 };
 
-const STOPPING = [...WORDS, "agent", "workflow"];
+const STOPPING = [...STATEMENT_FIELDS, "agent", "workflow"];
 
 export function killSwitchOf(open: RuntimeOpener): KillSwitch {
   return {
-    stop: async (said) => setSwitch(await open(), true, checkFields(SAID, said, STOPPING)),
-    go: async (said) => setSwitch(await open(), false, checkFields(SAID, said, STOPPING)),
+    stop: async (said) => setSwitch(await open(), true, checkFields(STATEMENT, said, STOPPING)),
+    go: async (said) => setSwitch(await open(), false, checkFields(STATEMENT, said, STOPPING)),
     stopped: async (whose) => getSwitch(await open(), whose),
   };
 }

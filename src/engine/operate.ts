@@ -4,32 +4,23 @@ import { resolveByPerson } from "../core/action/resolve.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { LiveAction } from "../core/action/state.ts";
 import { decideSwitch, type Stoppable, type SwitchState, scopeOf } from "../core/switch.ts";
-import { ownStanding } from "../core/tenant/state.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
 import { isId } from "../kernel/ids.ts";
-import { channelField, isPerson, isPrincipal, type Via } from "../kernel/principal.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
 import { actionStream, ROSTER, switchStream, workflowStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { checkStoppable } from "../kill-switch/methods.ts";
+import { checkSaid, type Said } from "../people/input.ts";
+import { redactTexts } from "../people/secret-guesses/limit.ts";
+import { readOwnTenant } from "../people/tenants/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { resolveSecrets } from "../runtime/secrets.ts";
 import { loadValue, readState, runCommand } from "../runtime/store-access.ts";
 import { forgetFree } from "./free-switches.ts";
 
-import { keptBeside } from "./secret-guesses.ts";
-
 type Place = Pick<Runtime, "store" | "tenant" | "clock">;
-export type Said = { readonly by: string; readonly reason: string };
-
-export function checkSaid({ by, reason }: Said): void {
-  if (!isPrincipal(by) || !isPerson(by))
-    throw new HoldpointError("invalid_input", `"${displayValue(by)}" is not a person: write person:<name>.`);
-  const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();
-  if (!isText || reason.length > 10_000)
-    throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
-}
 
 const closed = ({ tenant }: Place): HoldpointError =>
   new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);
@@ -72,8 +63,8 @@ export async function setSwitch(
   const ref = switchStream(scopeOf(checkStoppable(command)));
   const { by, reason, workflow } = command;
   try {
-    return await runCommand(place, { write: [ref], read: [ownStanding(place)] }, (draft) => {
-      if (!stop && draft.state(ownStanding(place)).status === "closed") throw closed(place);
+    return await runCommand(place, { write: [ref], read: [readOwnTenant(place)] }, (draft) => {
+      if (!stop && draft.state(readOwnTenant(place)).status === "closed") throw closed(place);
       const more = checkKnown(draft, workflow) ?? (stop ? undefined : checkReleaser(draft, by));
       if (more !== undefined) return more;
       const events = decideSwitch(draft.state(ref), { stop, by, reason, ...channelField(command) });
@@ -117,7 +108,7 @@ export async function resolveDoubt(
   // What people write is kept in clear, so the values of the action's secrets are taken out of it.
   const args = await loadValue(place, state.args);
   const known = await resolveSecrets(place.secrets, args).catch(() => new Map<string, string>());
-  const kept = (text: string) => keptBeside(place, { by, text, known });
+  const kept = (text: string) => redactTexts(place, { by, text, known });
   const reason = kept(command.reason);
   const evidence = command.evidence === undefined ? null : kept(command.evidence);
   const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>

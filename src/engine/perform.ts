@@ -26,13 +26,13 @@ import {
 } from "../core/action/recover.ts";
 import { effectOf } from "../core/action/start.ts";
 import type { ActionIn, Effect, LiveAction } from "../core/action/state.ts";
-import { ownStanding } from "../core/tenant/state.ts";
 import { grantsBehind } from "../grants/rules.ts";
 import { stopwatch } from "../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { actionStream, budgetStream, epochStream } from "../kernel/stream.ts";
 import { errorText } from "../kernel/text.ts";
+import { readOwnTenant } from "../people/tenants/stream.ts";
 import type { Epoch, Runtime } from "../runtime/runtime.ts";
 import { hasStoredSecrets, resolveLocalSecrets, resolveSecrets } from "../runtime/secrets.ts";
 import { loadArgs, readState, runCommand } from "../runtime/store-access.ts";
@@ -116,7 +116,7 @@ function tryAgain(
 
 /** No process begins anything in a tenant that was closed. A store that does not say is taken to be as it was. */
 async function hasSuccessors(runtime: Runtime): Promise<boolean> {
-  const standing = await readState(runtime, ownStanding(runtime)).catch(() => null);
+  const standing = await readState(runtime, readOwnTenant(runtime)).catch(() => null);
   return standing?.status !== "closed";
 }
 

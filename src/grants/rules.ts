@@ -9,15 +9,15 @@
  * G6. All of it is checked under the lock of the commit that uses the grant.
  */
 import { namesGroups } from "../core/approver-names.ts";
-import { isExcluded, isNamedIn, isWordOf } from "../core/deciders.ts";
 import { argumentsFault, evaluateArguments } from "../core/policy/expression.ts";
-import type { RosterState } from "../core/roster.ts";
 import { type ApproverRule, leftOut } from "../core/verdict.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { type MoneyJson, unitsToMicros } from "../kernel/money.ts";
 import { channelField, isPerson, type Via } from "../kernel/principal.ts";
 import { ROSTER, type StreamRef } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
+import { isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster.ts";
+import type { RosterState } from "../people/stream.ts";
 
 import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
 
@@ -120,7 +120,7 @@ function covers(terms: GrantTerms, call: CoveredCall): boolean {
 
 function fit(one: LiveGrant, call: CoveredCall, roster: RosterState): Omit<Fitting, "id"> | undefined {
   if (one.status !== "given" || isUsedUp(one) || !covers(one, call)) return undefined;
-  if (!mayVote(one.by, call, roster) || !isWordOf(roster, one.by, one.givenAt)) return undefined;
+  if (!mayVote(one.by, call, roster) || !isVoteStillTheirs(roster, one.by, one.givenAt)) return undefined;
   const { limit, spent, by: owner } = one;
   if (limit === null) return { kind: "fits", owner, amount: null };
   const micros = amountIn(limit.amount, call.args);

@@ -12,7 +12,7 @@
  *     answer, and `read` makes the library's answer of it at a distance.
  */
 import { z } from "zod";
-import type { Scope } from "../core/scopes.ts";
+import type { Scope } from "../people/rules/scopes.ts";
 import { HoldpointError } from "./errors.ts";
 import { isPlainObject, noField } from "./fields.ts";
 import { displayValue } from "./text.ts";

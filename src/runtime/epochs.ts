@@ -8,13 +8,13 @@
  */
 
 import { takePolicy } from "../core/policy-use.ts";
-import { ownStanding } from "../core/tenant/state.ts";
 import { actionRows } from "../engine/action-rows.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
+import { readOwnTenant } from "../people/tenants/stream.ts";
 import type { EpochHold, ViewRow } from "../stores/store.ts";
 import { eachRow, forEachReadable, rowPage } from "./lists.ts";
 import { type Epoch, freshId, type PoliciesInForce, type Runtime, type RuntimeOpener } from "./runtime.ts";
@@ -95,10 +95,10 @@ export async function beginEpoch(
   const uses = [...inForce.values()];
   const known = definitions?.() ?? null;
   const streams = new Set(uses.map(({ version: { name } }) => name));
-  const needs = { write: [ref, ...[...streams].map(policyStream)], read: [ownStanding(place)] };
+  const needs = { write: [ref, ...[...streams].map(policyStream)], read: [readOwnTenant(place)] };
   const isShut = await runCommand(place, needs, (draft) => {
     if (draft.state(ref).life !== "none") return false;
-    if (draft.state(ownStanding(place)).status === "closed") return true;
+    if (draft.state(readOwnTenant(place)).status === "closed") return true;
     draft.append(ref, openEpoch({ agent: place.agent, process, ...node, definitions: known }));
     for (const { version } of uses) takePolicy(draft, version, { epoch: id, by: place.agent });
     return false;

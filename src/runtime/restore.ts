@@ -6,7 +6,6 @@
 import { afterRestore } from "../core/action/restored.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
 import { actionRows } from "../engine/action-rows.ts";
-import { checkSaid, type Said } from "../engine/operate.ts";
 import { cancelById } from "../engine/workflow/operate-workflows.ts";
 import { revokeGrant } from "../grants/rules.ts";
 import type { Header } from "../journal/entry.ts";
@@ -15,6 +14,7 @@ import { recordRestore } from "../journal/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
 import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
+import { checkSaid, type Said } from "../people/input.ts";
 import { logPages } from "./journal.ts";
 import { readHome } from "./restore-guard.ts";
 import type { Runtime } from "./runtime.ts";

@@ -1,18 +1,18 @@
 /** Who is asking: a credential becomes a principal of one tenant, with what it may do there. */
 
-import { ROLES, type Role } from "../core/roster.ts";
-import { SCOPES, type Scope } from "../core/scopes.ts";
-import { HOME } from "../core/tenant/state.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import {
+  type CredentialReading,
   type Identity,
   identify,
   isOwnPage,
   type NotIdentified,
-  type Read,
   readCredential,
-} from "../engine/identity/authenticate.ts";
-import type { Clock } from "../kernel/clock.ts";
-import { HoldpointError } from "../kernel/errors.ts";
+} from "../people/authenticate.ts";
+import { SCOPES, type Scope } from "../people/rules/scopes.ts";
+import { ROLES, type Role } from "../people/stream.ts";
+import { HOME_TENANT } from "../people/tenants/stream.ts";
 import type { Store } from "../stores/store.ts";
 
 export type Who = {
@@ -46,7 +46,7 @@ export type Authenticate = (credential: Credential) => Promise<Who | undefined>;
 
 /** `--no-auth`: everybody who reaches the address may do everything, and what they decide says so. */
 export const everybody: Authenticate = async ({ address }) => ({
-  tenant: HOME,
+  tenant: HOME_TENANT,
   principal: null,
   roles: ROLES,
   scopes: SCOPES,
@@ -83,9 +83,12 @@ function whoOf({ tenant, principal, roles, scopes, id, credential, csrf }: Ident
 }
 
 /** As long as its connection is there, one that is shown again is the one that was read; nothing of it is kept longer. */
-function createReader(): (credential: Credential) => Read | undefined {
-  const last = new WeakMap<object, { readonly text: string; readonly read: Read | NotIdentified }>();
-  const readOnce = (text: string, connection: object | undefined): Read | NotIdentified => {
+function createReader(): (credential: Credential) => CredentialReading | undefined {
+  const last = new WeakMap<
+    object,
+    { readonly text: string; readonly read: CredentialReading | NotIdentified }
+  >();
+  const readOnce = (text: string, connection: object | undefined): CredentialReading | NotIdentified => {
     const known = connection === undefined ? undefined : last.get(connection);
     if (known?.text === text) return known.read;
     const read = readCredential(text);

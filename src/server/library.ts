@@ -4,16 +4,16 @@
  * Y1. Each verb needs the scope that its resource's routes need, or of what it tells of; none changes anything.
  */
 import { approvalsOf } from "../approvals/verbs.ts";
-import type { Scope } from "../core/scopes.ts";
 import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
 import { knownTools } from "../engine/backtest/known-tools.ts";
 import { toldOf } from "../engine/backtest/told.ts";
-import { keysOf, peopleOf } from "../engine/identity/instance.ts";
 import { actionsOf, budgetsOf, killSwitchOf, type Opening, receiptsOf } from "../engine/instance.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
 import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";
 import { timelineOf } from "../engine/workflow/timeline.ts";
+import { keyMethods, peopleMethods } from "../people/methods.ts";
+import type { Scope } from "../people/rules/scopes.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import { findWorkflows } from "../runtime/lists.ts";
@@ -85,8 +85,8 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
     },
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    people: peopleOf(open),
-    keys: keysOf(open),
+    people: peopleMethods(open),
+    keys: keyMethods(open),
     endpoints,
     messages,
     nodes: nodesOf(open),

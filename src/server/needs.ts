@@ -1,5 +1,5 @@
-import type { Scope } from "../core/scopes.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import type { Scope } from "../people/rules/scopes.ts";
 import type { Asked } from "./route.ts";
 
 /** Of what shows more than the scope of its route covers. */

@@ -1,9 +1,9 @@
 /** Which person does something: whoever the credential is. What a body says counts only where nobody is authenticated. */
 
-import type { Role } from "../core/roster.ts";
-import { scopesOf } from "../core/scopes.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPerson, isPrincipal } from "../kernel/principal.ts";
+import { scopesOf } from "../people/rules/scopes.ts";
+import type { Role } from "../people/stream.ts";
 import type { Who } from "./authenticate.ts";
 
 const asPerson = (name: string): string => (name.startsWith("person:") ? name : `person:${name}`);

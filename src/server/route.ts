@@ -4,8 +4,8 @@
  */
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
-import type { Scope } from "../core/scopes.ts";
 import type { Json } from "../kernel/json.ts";
+import type { Scope } from "../people/rules/scopes.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Who } from "./authenticate.ts";
 import type { Problem } from "./problem.ts";

@@ -1,6 +1,9 @@
 /** Every route there is. */
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
+import { keyRoutes, peopleRoutes } from "../people/routes.ts";
+import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
+import { tenantRoutes } from "../people/tenants/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -21,22 +24,19 @@ import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentWaitRoutes } from "./routes/intent-waits.ts";
 import { intentRoutes } from "./routes/intents.ts";
-import { keyRoutes } from "./routes/keys.ts";
 import { killSwitchRoutes } from "./routes/kill-switch.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 
 import { outsideRoutes } from "./routes/outside.ts";
-import { peopleRoutes } from "./routes/people.ts";
+
 import { policyRoutes } from "./routes/policies.ts";
 import { policyTrialRoutes } from "./routes/policy-trials.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";
-import { type Hands, sessionRoutes } from "./routes/session.ts";
-import { ownSessionRoutes } from "./routes/sessions.ts";
-import { tenantRoutes } from "./routes/tenants.ts";
+
 import { verbRoutes } from "./routes/verbs.ts";
 import { waitRoutes } from "./routes/waits.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
@@ -44,7 +44,7 @@ import { workflowRoutes } from "./routes/workflows.ts";
 export type RouteParts = {
   readonly condition: Condition;
   readonly audience: Audience;
-  readonly hands: Hands;
+  readonly hands: SessionParts;
   readonly metrics: Metrics;
   readonly cards: CardParts;
   /** Undefined where it was not built. */

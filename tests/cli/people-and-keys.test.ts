@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { describe, test } from "node:test";
-import { authenticate, type Identity, type NotIdentified } from "../../src/engine/identity/authenticate.ts";
-import { logIn } from "../../src/engine/identity/logins.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
+import { authenticate, type Identity, type NotIdentified } from "../../src/people/authenticate.ts";
+import { logIn } from "../../src/people/sessions/sessions.ts";
 import { pooledRandom } from "../../src/runtime/keyring.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { offerLogin } from "../../src/engine/identity/logins.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import { offerLogin } from "../../src/people/sessions/sessions.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
 import { errorOf, finished, type Ran, runCli, start } from "./bench.ts";
@@ -104,7 +104,7 @@ test("a person logs in by a key that is typed and not shown, decides as themselv
   const { bench, hp, there, config } = await site(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
-  const { text } = await issue(runtime, { principal: by, name: "terminal", by }, null);
+  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by }, null);
   const pay = hp.gate({ name: "pay", policy: "escalate", run: () => "paid" });
   const paid = pay({ amount: 1 }, { requestId: "pay-1" });
   const approval = await pendingApproval(hp);
@@ -169,7 +169,7 @@ test("an admin adds somebody at a distance and gives them a link, by which they 
   const { bench, there } = await site(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issue(runtime, { principal: by, name: "terminal", by }, null);
+  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by }, null);
   const asAdmin = (...line: readonly string[]) =>
     there([...line, "--server", bench.url], { env: { HOLDPOINT_API_KEY: text } });
   const added = await asAdmin("people", "add", "ann", "--role", "supervisor");

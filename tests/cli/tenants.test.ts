@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { errorOf, linesOf, runCli } from "./bench.ts";
@@ -50,7 +51,7 @@ test("at a server an admin of the home tenant does the same, and the flag is ref
   const { runtime } = await bench.server.office();
   const by = "person:root";
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issue(runtime, { principal: by, name: "terminal", by });
+  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by });
   const env = { HOLDPOINT_DATA: "", HOLDPOINT_SERVER: bench.url, HOLDPOINT_API_KEY: text };
   const there = (...args: readonly string[]) => runCli(folder, args, { env });
   const made = await there("tenants", "add", "acme", "--admin", "zoe", "--json");

@@ -9,8 +9,9 @@ import { promisify } from "node:util";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { CALLS } from "../../src/client/calls.ts";
 import { CLIENT_CODES, createClient } from "../../src/client/client.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { serverBench } from "../fixtures/server.ts";
 import { blocksOf, codeCells, ROOT, readRoot } from "./markdown.ts";
 
@@ -28,8 +29,8 @@ test("the guide's program runs, and prints what it says", async (t) => {
   const { runtime } = await server.office();
   const by = "person:ann";
   await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
-  const person = await issue(runtime, { principal: by, name: "ann", by }, null);
-  const agent = await issue(
+  const person = await issueApiKey(runtime, { principal: by, name: "ann", by }, null);
+  const agent = await issueApiKey(
     runtime,
     { principal: "agent:rent", name: "rent", roles: ["executor"], by },
     null,

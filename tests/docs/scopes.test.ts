@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ROLES } from "../../src/core/roster.ts";
-import { ROLE_SCOPES, SCOPES, scopesOf } from "../../src/core/scopes.ts";
-import { HOME } from "../../src/core/tenant/state.ts";
+import { ROLE_SCOPES, SCOPES, scopesOf } from "../../src/people/rules/scopes.ts";
+import { ROLES } from "../../src/people/stream.ts";
+import { HOME_TENANT } from "../../src/people/tenants/stream.ts";
+
 import { readRoot } from "./markdown.ts";
 
 const page = readRoot("docs/guide/people-and-keys.md");
 
 test("docs/guide/people-and-keys.md says of every scope which role brings it, and whether an agent can have it", () => {
-  const agent = scopesOf({ tenant: HOME, principal: "agent:a", roles: ROLES }, null);
+  const agent = scopesOf({ tenant: HOME_TENANT, principal: "agent:a", roles: ROLES }, null);
   const rows = SCOPES.map((scope) => {
     const cells = ROLES.map((role) => (ROLE_SCOPES[role].includes(scope) ? "yes" : ""));
     return `| \`${scope}\` | ${cells.join(" | ")} | ${agent.includes(scope) ? "yes" : "never"} |`;

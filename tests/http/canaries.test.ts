@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { offerLogin } from "../../src/engine/identity/logins.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import { offerLogin } from "../../src/people/sessions/sessions.ts";
 import { createLog } from "../../src/server/log.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { type Bench, type Sent, serverBench } from "../fixtures/server.ts";
@@ -132,7 +132,7 @@ async function openSite(t: TestContext): Promise<Site> {
   });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, mail: "ann@example.com", roles: ["admin", "supervisor"], by });
-  const { text: key } = await issue(runtime, { principal: by, name: "cli", by });
+  const { text: key } = await issueApiKey(runtime, { principal: by, name: "cli", by });
   const { text: link } = await offerLogin(runtime, by, { by });
   const session = await bench.ask("/api/session", { method: "POST", body: { link } });
   const cookie = String(session.headers["set-cookie"]).split(";")[0] ?? "";

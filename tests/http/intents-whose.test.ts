@@ -1,9 +1,10 @@
 // Whose an intent is: who is handed it, who hears of it, who answers it and who takes it back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Role } from "../../src/core/roster.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson, setStanding } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson, setStanding } from "../../src/people/methods.ts";
+import type { Role } from "../../src/people/stream.ts";
+
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { startReceiver } from "../messages/receiver.ts";
 
@@ -25,7 +26,8 @@ async function staffed(bench: Bench, people: { readonly [name: string]: Role }) 
   const keys = new Map<string, string>();
   const keyOf = async (principal: string) => {
     const roles = principal.startsWith("person:") ? {} : { roles: ["executor"] as const };
-    const text = keys.get(principal) ?? (await issue(runtime, { principal, name: "k", ...roles, by })).text;
+    const text =
+      keys.get(principal) ?? (await issueApiKey(runtime, { principal, name: "k", ...roles, by })).text;
     keys.set(principal, text);
     return text;
   };

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getApproval } from "../../src/approvals/decide.ts";
-import { ROLES } from "../../src/core/roster.ts";
-import { ROLE_SCOPES } from "../../src/core/scopes.ts";
 import { getBudget } from "../../src/engine/budgets.ts";
-import { issue, revoke } from "../../src/engine/identity/keys.ts";
-import { addPerson, getPerson, setStanding } from "../../src/engine/identity/people.ts";
 import { getWorkflow } from "../../src/engine/workflow/operate-workflows.ts";
+import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson, getPerson, setStanding } from "../../src/people/methods.ts";
+import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
+import { ROLES } from "../../src/people/stream.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
@@ -22,13 +22,13 @@ const isStream = ({ operation }: Listed): boolean =>
 /** None of them is anybody. */
 async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, Record<string, string>])[]> {
   const key = { principal: "agent:gone", name: "gone", roles: ROLES, by };
-  const revoked = await issue(runtime, key);
-  await revoke(runtime, revoked.key.id, { by, reason: "lost" });
-  const expired = await issue(runtime, { ...key, forMs: 1 });
+  const revoked = await issueApiKey(runtime, key);
+  await revokeApiKey(runtime, revoked.key.id, { by, reason: "lost" });
+  const expired = await issueApiKey(runtime, { ...key, forMs: 1 });
   await addPerson(runtime, { person: "person:away", roles: ROLES, by });
-  const suspended = await issue(runtime, { principal: "person:away", name: "away", by });
+  const suspended = await issueApiKey(runtime, { principal: "person:away", name: "away", by });
   await setStanding(runtime, true, { person: "person:away", by, reason: "away" });
-  const { text } = await issue(runtime, key);
+  const { text } = await issueApiKey(runtime, key);
   return [
     ["nobody", {}],
     ["a revoked key", bearer(revoked.text)],
@@ -121,7 +121,7 @@ test("every route", async (t) => {
     const before = await Promise.all([world.driven, world.workflow].map((id) => getWorkflow(site.own, id)));
     for (const role of ROLES)
       for (const principal of ["agent:stranger", "service:stranger"]) {
-        const { text } = await issue(site.own, { principal, name: role, roles: [role], by });
+        const { text } = await issueApiKey(site.own, { principal, name: role, roles: [role], by });
         for (const route of done) {
           const ids = { id: world.driven, action: world.permitted };
           const answer = await asked(route, ids, bearer(text));
@@ -139,7 +139,12 @@ test("every route", async (t) => {
 
   await t.test("that answers for the library asks for the scope of each verb", async () => {
     for (const role of ROLES) {
-      const { text } = await issue(site.own, { principal: "agent:reader", name: role, roles: [role], by });
+      const { text } = await issueApiKey(site.own, {
+        principal: "agent:reader",
+        name: role,
+        roles: [role],
+        by,
+      });
       for (const verb of LIBRARY_VERBS) {
         const answer = await bench.ask(`/api/library?verb=${verb}`, { headers: bearer(text) });
         const may = ROLE_SCOPES[role].includes(scopeOfVerb(verb));
@@ -149,7 +154,7 @@ test("every route", async (t) => {
   });
 
   await t.test("knows nothing of another tenant: what is there is as if it were nowhere", async () => {
-    const stranger = bearer((await issue(site.other, { principal: by, name: "root", by })).text);
+    const stranger = bearer((await issueApiKey(site.other, { principal: by, name: "root", by })).text);
     for (const route of routes.filter((one) => !isStream(one) && one.name !== "DELETE /api/session")) {
       const ids = idsOf(route, world);
       const there = await asked(route, ids, stranger);
@@ -185,7 +190,7 @@ test("every route", async (t) => {
   });
 
   await t.test("refuses whoever says that they are somebody else", async () => {
-    const root = bearer((await issue(site.own, { principal: by, name: "root", by })).text);
+    const root = bearer((await issueApiKey(site.own, { principal: by, name: "root", by })).text);
     const named = routes.filter((route) => namesPerson(route) !== undefined);
     assert.ok(named.length > 15);
     for (const route of named) {
@@ -198,7 +203,7 @@ test("every route", async (t) => {
   });
 
   await t.test("answers its own tenant: the cases are about what is there", async () => {
-    const root = bearer((await issue(site.own, { principal: by, name: "root", by })).text);
+    const root = bearer((await issueApiKey(site.own, { principal: by, name: "root", by })).text);
     const wrong: string[] = [];
     const inOrder = routes.toSorted((a, b) => Number(a.method !== "GET") - Number(b.method !== "GET"));
     for (const route of inOrder) {

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verifyWebhook } from "../../src/client/verify-webhook.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { offerLogin } from "../../src/engine/identity/logins.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import { offerLogin } from "../../src/people/sessions/sessions.ts";
+
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { startReceiver } from "../messages/receiver.ts";
 
@@ -24,10 +25,10 @@ async function staffed(bench: Bench) {
     await addPerson(runtime, { person, roles: ["supervisor"], by });
   const keys = new Map<string, string>();
   for (const person of [by, "person:ann", "person:bob", "person:cat"])
-    keys.set(person, (await issue(runtime, { principal: person, name: "k", by })).text);
+    keys.set(person, (await issueApiKey(runtime, { principal: person, name: "k", by })).text);
   const roles = ["admin", "executor", "poster"] as const;
   for (const principal of ["agent:a", "service:s"])
-    keys.set(principal, (await issue(runtime, { principal, name: "k", roles, by })).text);
+    keys.set(principal, (await issueApiKey(runtime, { principal, name: "k", roles, by })).text);
   const as = (principal: string) => (path: string, sent: Sent) =>
     bench.ask(path, {
       ...sent,
@@ -152,7 +153,7 @@ test("somebody sees and ends their own sessions, and nobody else's", async (t) =
   assert.equal((await own(first)).length, 1);
   await logIn("person:ann");
   const narrow = { principal: "person:ann", name: "reads", scopes: ["approvals:read"], by } as const;
-  const reads = { authorization: `Bearer ${(await issue(runtime, narrow)).text}` };
+  const reads = { authorization: `Bearer ${(await issueApiKey(runtime, narrow)).text}` };
   const refused = await bench.ask("/api/sessions", { method: "DELETE", headers: reads });
   assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"]);
   assert.equal((await end(String((await own(first))[0]?.session_id), reads)).status, 403);

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { ROLES, type Role } from "../../src/core/roster.ts";
-import { ROLE_SCOPES } from "../../src/core/scopes.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
+import { ROLES, type Role } from "../../src/people/stream.ts";
+
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 import { type Listed, listRoutes } from "./listed.ts";
@@ -33,7 +34,7 @@ export async function bearersOf(runtime: Runtime): Promise<readonly Bearer[]> {
     await addPerson(runtime, { person: `person:${role}`, roles: [role], by });
     for (const kind of ["person", "agent", "service"]) {
       const roles = kind === "person" ? {} : { roles: [role] };
-      const { text } = await issue(runtime, { principal: `${kind}:${role}`, name: role, ...roles, by });
+      const { text } = await issueApiKey(runtime, { principal: `${kind}:${role}`, name: role, ...roles, by });
       bearers.push({ who: kind, role, text });
     }
   }

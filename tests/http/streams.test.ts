@@ -1,10 +1,10 @@
 // Streams, of one's own tenant and of another: who may open them, and that nothing of another tenant is ever heard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ROLE_SCOPES } from "../../src/core/scopes.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
 import { sendNow } from "../../src/engine/intent/send.ts";
 import { setSwitch } from "../../src/engine/operate.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { type Bearer, bearer, bearersOf, by, mayAsk, openSite } from "./site.ts";
@@ -43,8 +43,8 @@ test("streams", async (t) => {
   const { url } = bench;
   const bearers = await bearersOf(own);
   const stream = routes.find(({ name }) => name === "GET /api/intents/stream") ?? assert.fail();
-  const stranger = bearer((await issue(other, { principal: by, name: "root", by })).text);
-  const rootKey = bearer((await issue(own, { principal: by, name: "root", by })).text);
+  const stranger = bearer((await issueApiKey(other, { principal: by, name: "root", by })).text);
+  const rootKey = bearer((await issueApiKey(own, { principal: by, name: "root", by })).text);
 
   await t.test(
     "of events are open to every role, and each hears what its scopes read, no more and no less",
@@ -112,7 +112,12 @@ test("streams", async (t) => {
     assert.ok(!ear.text().includes(CANARY), "an event of another tenant");
     for (const id of Object.values(world)) assert.ok(!ear.text().includes(id), id);
 
-    const { text } = await issue(other, { principal: "agent:doer", name: "doer", roles: ["executor"], by });
+    const { text } = await issueApiKey(other, {
+      principal: "agent:doer",
+      name: "doer",
+      roles: ["executor"],
+      by,
+    });
     const doer = await listenTo(`${url}/api/intents/stream`, { headers: bearer(text) });
     await doer.heard(1);
     const late = await task(other, "agent:doer", "ours too");

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { beginTrial, getTrial } from "../../src/engine/backtest/trials.ts";
-import { logIn } from "../../src/engine/identity/logins.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { insides } from "../../src/open.ts";
+import { logIn } from "../../src/people/sessions/sessions.ts";
 
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";

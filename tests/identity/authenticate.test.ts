@@ -1,17 +1,17 @@
 // Whose credential it is, in one process and in several: what was revoked, ended or taken away is worth nothing.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readText } from "../../src/core/key/key-text.ts";
+import { isHoldpointError } from "../../src/index.ts";
 import {
   authenticate,
+  type CredentialReading,
   identify,
   isOwnPage,
   MOST_KEPT,
-  type Read,
-} from "../../src/engine/identity/authenticate.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { endSession, type LoggedIn, logIn } from "../../src/engine/identity/logins.ts";
-import { isHoldpointError } from "../../src/index.ts";
+} from "../../src/people/authenticate.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { parseCredential } from "../../src/people/rules/credential.ts";
+import { endSession, type LoggedIn, logIn } from "../../src/people/sessions/sessions.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const BY = "person:root";
@@ -62,12 +62,12 @@ describe("a key", () => {
     const one = process();
     // The same randomness at the same moment makes the same key: here it is known before it is there.
     const random = (bytes: number) => new Uint8Array(bytes).fill(7);
-    const { text } = await issue({ ...elsewhere.process().runtime, random }, MAILER);
+    const { text } = await issueApiKey({ ...elsewhere.process().runtime, random }, MAILER);
     const wrong = async (shown: string) => {
       for (let n = 0; n < 50; n++) assert.deepEqual(await who(one, shown), { refused: "unknown" });
     };
     assert.equal(await looksDuring(one, () => wrong(text)), 1);
-    await issue({ ...one.runtime, random }, MAILER);
+    await issueApiKey({ ...one.runtime, random }, MAILER);
     assert.ok("principal" in (await who(one, text)), "at once");
     const { text: other } = await elsewhere.process().keys.issue(MAILER);
     for (let second = 0; second < 3; second++) {
@@ -80,8 +80,8 @@ describe("a key", () => {
     const { process } = machine();
     const one = process();
     const { text } = await one.keys.issue(MAILER);
-    const { hash, tenant } = readText("hpk", text) as { hash: string; tenant: string };
-    const wrong = (n: number): Read => ({
+    const { hash, tenant } = parseCredential("hpk", text) as { hash: string; tenant: string };
+    const wrong = (n: number): CredentialReading => ({
       ...{ tenant, hash, csrf: null },
       credential: "key",
       id: `key_${String(n).padStart(26, "0")}`,
@@ -168,14 +168,14 @@ describe("a key", () => {
     const { process } = machine();
     const [one, other] = [process({ tenant: "acme" }), process({ tenant: "acme" })];
     const { key } = await one.keys.issue(MAILER);
-    const forged = await issue(
+    const forged = await issueApiKey(
       { ...other.runtime, random: () => new Uint8Array(32).fill(1), tenant: "globex" },
       MAILER,
     );
-    const parsed = readText("hpk", forged.text);
+    const parsed = parseCredential("hpk", forged.text);
     assert.ok(typeof parsed !== "string");
     assert.notEqual(parsed.id, key.id);
-    const { printText } = await import("../../src/core/key/key-text.ts");
+    const { formatCredential: printText } = await import("../../src/people/rules/credential.ts");
     const guess = printText("hpk", { tenant: "acme", id: key.id, secret: new Uint8Array(32).fill(1) }) ?? "";
     const never =
       printText("hpk", { tenant: "acme", id: parsed.id, secret: new Uint8Array(32).fill(1) }) ?? "";

@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
-import { printText } from "../../src/core/key/key-text.ts";
-import { printSession } from "../../src/core/session/session-text.ts";
-import { authenticate } from "../../src/engine/identity/authenticate.ts";
-import { logIn } from "../../src/engine/identity/logins.ts";
 import { holdpoint } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
+import { authenticate } from "../../src/people/authenticate.ts";
+import { formatCredential, formatSession } from "../../src/people/rules/credential.ts";
+import { logIn } from "../../src/people/sessions/sessions.ts";
 import type { Projection } from "../../src/stores/store.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
 
@@ -48,9 +47,9 @@ describe("people and keys on PostgreSQL", { concurrency: false }, () => {
     const place = { store, clock: wallClock };
     const secret = randomBytes(32);
     const made = (tenant: string, id: string) => ({ tenant, id: `${id}_${"0".repeat(26)}`, secret });
-    const key = printText("hpk", made("nowhere-1", "key")) ?? "";
-    const session = printSession(made("nowhere-2", "ses")) ?? "";
-    const link = printText("hpl", made("nowhere-3", "lgn")) ?? "";
+    const key = formatCredential("hpk", made("nowhere-1", "key")) ?? "";
+    const session = formatSession(made("nowhere-2", "ses")) ?? "";
+    const link = formatCredential("hpl", made("nowhere-3", "lgn")) ?? "";
     for (const text of [key, session])
       assert.deepEqual(await authenticate(place, text), { refused: "unknown" });
     const random = (bytes: number) => randomBytes(bytes);

@@ -1,34 +1,34 @@
 // The tenants of a store as programs meet them: made from home, closed for good, and nobody's to move into.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { registerTenant } from "../../src/core/tenant/rules.ts";
-import { HOME } from "../../src/core/tenant/state.ts";
-import { tenantsOf } from "../../src/engine/tenant/instance.ts";
 import { tenantStream } from "../../src/kernel/stream.ts";
+import { tenantMethods } from "../../src/people/tenants/methods.ts";
+import { registerTenant } from "../../src/people/tenants/rules.ts";
+import { HOME_TENANT } from "../../src/people/tenants/stream.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const by = "person:root";
 const said = { by, reason: "moved away" };
 const made = { name: "acme", admin: "person:zoe", by };
-const verbs = ({ runtime }: Process) => tenantsOf(async () => runtime);
+const verbs = ({ runtime }: Process) => tenantMethods(async () => runtime);
 const typesIn = async ({ store }: Process, tenant: string): Promise<readonly string[]> =>
   (await store.log(tenant, 0, 1_000)).map(({ header }) => (JSON.parse(header) as { type: string }).type);
 
 test("a tenant is made with its first admin, whose link works once, and both journals say so", async () => {
-  const home = machine().process({ tenant: HOME });
+  const home = machine().process({ tenant: HOME_TENANT });
   const { tenant, admin, login } = await verbs(home).add(made);
   assert.partialDeepStrictEqual(tenant, { name: "acme", home: false, status: "open", by });
   assert.equal(admin, "person:zoe");
   assert.match(login.text, /^hpl_acme_/);
-  assert.deepEqual(await typesIn(home, HOME), ["tenant.added"]);
+  assert.deepEqual(await typesIn(home, HOME_TENANT), ["tenant.added"]);
   assert.deepEqual(await typesIn(home, "acme"), ["tenant.added", "person.added", "login.offered"]);
   const { items } = await verbs(home).list();
   assert.deepEqual(
     items.map(({ name, home: isHome, status }) => [name, isHome, status]),
     [
       ["acme", false, "open"],
-      [HOME, true, "open"],
+      [HOME_TENANT, true, "open"],
     ],
   );
   const first = await verbs(home).list({ limit: 1 });
@@ -38,15 +38,15 @@ test("a tenant is made with its first admin, whose link works once, and both jou
 
 test("a name is taken once; one that a program writes in is not moved into, and odd names are refused", async () => {
   const place = machine();
-  const home = place.process({ tenant: HOME });
+  const home = place.process({ tenant: HOME_TENANT });
   await verbs(home).add(made);
   await assert.rejects(verbs(home).add({ ...made, admin: "person:eve" }), { code: "wrong_state" });
   const program = place.process({ tenant: "embedded" });
   await program.people.suspend("person:bob", said);
   await assert.rejects(verbs(home).add({ ...made, name: "embedded" }), { code: "wrong_state" });
   assert.deepEqual(await program.people.list(), []);
-  assert.equal((await home.store.read(HOME, tenantStream("embedded"))).length, 0);
-  for (const name of ["", "Acme", "a_b", "-a", "a b", "x".repeat(64), "ä", HOME])
+  assert.equal((await home.store.read(HOME_TENANT, tenantStream("embedded"))).length, 0);
+  for (const name of ["", "Acme", "a_b", "-a", "a b", "x".repeat(64), "ä", HOME_TENANT])
     await assert.rejects(verbs(home).add({ ...made, name }), (error: { code: string }) =>
       ["invalid_input", "wrong_state"].includes(error.code),
     );
@@ -54,16 +54,16 @@ test("a name is taken once; one that a program writes in is not moved into, and 
 });
 
 test("what was lost after the name was taken is ended by the same command", async () => {
-  const home = machine().process({ tenant: HOME });
+  const home = machine().process({ tenant: HOME_TENANT });
   await runCommand(home.runtime, {}, (draft) => registerTenant(draft, { name: "acme", by }));
   assert.deepEqual(await typesIn(home, "acme"), []);
   assert.equal((await verbs(home).add(made)).tenant.status, "open");
-  assert.deepEqual(await typesIn(home, HOME), ["tenant.added"]);
+  assert.deepEqual(await typesIn(home, HOME_TENANT), ["tenant.added"]);
 });
 
 test("only from the home tenant, which itself is never closed", async () => {
   const place = machine();
-  const [home, acme] = [place.process({ tenant: HOME }), place.process({ tenant: "acme" })];
+  const [home, acme] = [place.process({ tenant: HOME_TENANT }), place.process({ tenant: "acme" })];
   await acme.people.add({ person: "person:zoe", roles: ["admin"], by });
   for (const verb of [
     verbs(acme).list(),
@@ -71,14 +71,14 @@ test("only from the home tenant, which itself is never closed", async () => {
     verbs(acme).close("acme", said),
   ])
     await assert.rejects(verb, { code: "not_eligible" });
-  await assert.rejects(verbs(home).close(HOME, said), { code: "wrong_state" });
+  await assert.rejects(verbs(home).close(HOME_TENANT, said), { code: "wrong_state" });
   await assert.rejects(verbs(home).close("nobody", said), { code: "unknown_id" });
   assert.equal((await verbs(home).get("acme")).status, "open");
 });
 
 test("in a closed tenant a program that runs starts nothing, another does not begin, and nobody releases it", async () => {
   const place = machine();
-  const [home, acme] = [place.process({ tenant: HOME }), place.process({ tenant: "acme" })];
+  const [home, acme] = [place.process({ tenant: HOME_TENANT }), place.process({ tenant: "acme" })];
   let ran = 0;
   const pay = acme.gate({ name: "pay", policy: "approve", run: () => ++ran });
   await pay({}, { requestId: "pay-1" });
@@ -103,5 +103,5 @@ test("in a closed tenant a program that runs starts nothing, another does not be
   assert.equal((await later.receipts.get("pay-1"))?.status, "applied");
   assert.equal((await later.journal.verify()).findings.length, 0);
   await assert.rejects(verbs(home).add(made), { code: "wrong_state" });
-  assert.deepEqual(await typesIn(home, HOME), ["tenant.closed"]);
+  assert.deepEqual(await typesIn(home, HOME_TENANT), ["tenant.closed"]);
 });

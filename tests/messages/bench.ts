@@ -2,13 +2,13 @@
 import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { cardLines } from "../../src/cli/approvals/card.ts";
-import { decideMember, type Member } from "../../src/core/roster.ts";
 import { deliver } from "../../src/engine/message/deliver.ts";
 import { type Endpoints, endpointsOf } from "../../src/engine/message/endpoints.ts";
 import { type Messages, messagesOf } from "../../src/engine/message/messages.ts";
 import type { Office } from "../../src/engine/message/send-one.ts";
 import type { DeliverySettings } from "../../src/engine/message/settings.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
+import { decideMember, type Member } from "../../src/people/stream.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
 import { type Machine, machine, type Process, type ProcessOptions } from "../fixtures/runtime.ts";
 

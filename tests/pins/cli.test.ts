@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { HOME } from "../../src/core/tenant/state.ts";
 import { holdpoint } from "../../src/index.ts";
+import { HOME_TENANT } from "../../src/people/tenants/stream.ts";
 import { environment, type Ran } from "../cli/bench.ts";
 import { hosted } from "../cli/hosted.ts";
 import { OWN } from "../http/site.ts";
@@ -266,7 +266,7 @@ test("on a furnished store", async (t) => {
 
   await t.test("the entries have the pinned bytes and hashes", async () => {
     const vectors = collectVectors(shell.names);
-    for (const tenant of [OWN, HOME]) {
+    for (const tenant of [OWN, HOME_TENANT]) {
       const hp = holdpoint({ folder: join(folder, "data"), keyFile: join(folder, "key.json"), tenant });
       for await (const text of hp.journal.export()) {
         const { entry } = JSON.parse(text) as { entry?: { header: string; body: string | null } };

@@ -1,6 +1,6 @@
 /** A server with one of everything in a tenant (`tests/http/world.ts`), in which nothing happens by itself any more. */
 import type { TestContext } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { tickingTime } from "../browser/time.ts";
 import { bearer, by, openSite, type Site } from "../http/site.ts";
 import type { World } from "../http/world.ts";
@@ -45,7 +45,7 @@ export async function furnishedSite(t: Pick<TestContext, "after">): Promise<Furn
   time.at(NOW);
   t.after(() => time.restore());
   const opened = await openSite(t);
-  const root = bearer((await issue(opened.own, { principal: by, name: "root", by })).text);
+  const root = bearer((await issueApiKey(opened.own, { principal: by, name: "root", by })).text);
   const world = { ...opened.world, message: await lastMessage(opened, root) };
   return { site: { ...opened, world }, names: nameIds(world), root };
 }

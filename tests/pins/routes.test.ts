@@ -1,6 +1,6 @@
 // What the server says of itself and answers to each route, for each kind of credential, for good and for bad requests.
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
 import { bodySchemaOf, type Listed } from "../http/listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "../http/requests.ts";
@@ -133,8 +133,11 @@ const isOfAgent = ({ path }: Listed): boolean =>
 
 async function goodText(site: Site, names: Names): Promise<string> {
   const far = { principal: "agent:far", name: "far", roles: ["executor", "poster"] as const, by };
-  const asAgent = asking(site, bearer((await issue(site.own, far)).text));
-  const asPerson = asking(site, bearer((await issue(site.own, { principal: by, name: "root", by })).text));
+  const asAgent = asking(site, bearer((await issueApiKey(site.own, far)).text));
+  const asPerson = asking(
+    site,
+    bearer((await issueApiKey(site.own, { principal: by, name: "root", by })).text),
+  );
   const inOrder = site.routes.toSorted((a, b) => turn(a) - turn(b));
   const blocks: string[] = [];
   for (const route of inOrder) {

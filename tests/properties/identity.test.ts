@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { Role } from "../../src/core/roster.ts";
-import { authenticate } from "../../src/engine/identity/authenticate.ts";
 import { isHoldpointError } from "../../src/index.ts";
+import { authenticate } from "../../src/people/authenticate.ts";
+import type { Role } from "../../src/people/stream.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 import { runs } from "./runs.ts";
 

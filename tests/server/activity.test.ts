@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { issue } from "../../src/engine/identity/keys.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { readActivity } from "../../src/server/activity.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 import { approve, refundsBench, reject } from "./refunds.ts";
@@ -112,7 +112,7 @@ test("it counts actions too: a key without that scope is refused", async (t) => 
   const { bench } = await refundsBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
-  const { text } = await issue(runtime, { ...key, scopes: ["approvals:read"] }, null);
+  const { text } = await issueApiKey(runtime, { ...key, scopes: ["approvals:read"] }, null);
   const { status, body } = await bench.ask("/api/activity", {
     headers: { authorization: `Bearer ${text}` },
   });
@@ -126,7 +126,7 @@ test("how people decide is told only to who may look at people", async (t) => {
   const { runtime } = await bench.server.office();
   const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
   const of = async (principal: string, role: "auditor" | "executor") => {
-    const { text } = await issue(runtime, { ...key, principal, roles: [role] }, null);
+    const { text } = await issueApiKey(runtime, { ...key, principal, roles: [role] }, null);
     return (await bench.ask("/api/activity", { headers: { authorization: `Bearer ${text}` } })).body;
   };
   assert.partialDeepStrictEqual(await of("service:looks", "auditor"), { people: [{ person: "person:ann" }] });

@@ -1,9 +1,10 @@
 // Who is asked at a checkpoint of an agent from outside, and to whom a seat may be handed, over HTTP.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Role } from "../../src/core/roster.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson, setStanding } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson, setStanding } from "../../src/people/methods.ts";
+import type { Role } from "../../src/people/stream.ts";
+
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -139,7 +140,7 @@ async function headersOf(bench: Bench, principal: string, role: Role) {
   const isPerson = principal.startsWith("person:");
   if (isPerson) await addPerson(runtime, { person: principal, roles: [role], by });
   const roles = isPerson ? {} : { roles: [role] };
-  const { text } = await issue(runtime, { principal, name: role, ...roles, by });
+  const { text } = await issueApiKey(runtime, { principal, name: role, ...roles, by });
   return { authorization: `Bearer ${text}` };
 }
 

@@ -1,12 +1,12 @@
 // The pages behind links in messages: they show everything, do nothing, and are for those who may look.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { offerLogin } from "../../src/engine/identity/logins.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { canonicalJson, digestOf } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import { offerLogin } from "../../src/people/sessions/sessions.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
 import { type Answered, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
@@ -143,7 +143,7 @@ test("another tenant's id is a page that says what it says of none, and a narrow
   const id = await asked(hp, { amount: 1 });
   const { runtime } = await bench.server.office("globex");
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issue(runtime, { principal: by, name: "root", by });
+  const { text } = await issueApiKey(runtime, { principal: by, name: "root", by });
   const ask = (one: string) =>
     bench.ask(`/approvals/${one}/plain`, { headers: { ...HTML, authorization: `Bearer ${text}` } });
   const none = id.replace(/.{6}$/, "ZZZZZZ");
@@ -157,7 +157,7 @@ test("another tenant's id is a page that says what it says of none, and a narrow
 
   const home = (await bench.server.office()).runtime;
   const narrow = { principal: "agent:a", name: "a", roles: ["executor" as const], by };
-  const key = await issue(home, { ...narrow, scopes: ["approvals:read"] });
+  const key = await issueApiKey(home, { ...narrow, scopes: ["approvals:read"] });
   const page = await bench.ask(`/approvals/${id}/plain`, {
     headers: { authorization: `Bearer ${key.text}` },
   });

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import type { Role } from "../../src/core/roster.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import type { Role } from "../../src/people/stream.ts";
 import { type Answered, type Bench, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 
@@ -63,7 +63,7 @@ async function asked(call: Promise<object>): Promise<string> {
 async function keyOf(bench: Bench, name: string, roles: readonly Role[]): Promise<Record<string, string>> {
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: `person:${name}`, roles, by });
-  const { text } = await issue(runtime, { principal: `person:${name}`, name, by });
+  const { text } = await issueApiKey(runtime, { principal: `person:${name}`, name, by });
   return { authorization: `Bearer ${text}` };
 }
 
@@ -494,14 +494,14 @@ describe("a card", () => {
     assert.equal(await runtime.store.position(), position);
     const elsewhere = (await bench.server.office("globex")).runtime;
     await addPerson(elsewhere, { person: by, roles: ["admin", "supervisor"], by });
-    const { text } = await issue(elsewhere, { principal: by, name: "root", by });
+    const { text } = await issueApiKey(elsewhere, { principal: by, name: "root", by });
     const stranger = { authorization: `Bearer ${text}` };
     for (const sent of [{ headers: stranger }, post({ edit: {} }, stranger)]) {
       const path = `/api/approvals/${id}/${"body" in sent ? "try" : "card"}`;
       assert.equal((await bench.ask(path, sent)).status, 404);
     }
     const narrow = { principal: "agent:a", name: "a", roles: ["executor" as const], by };
-    const key = await issue(runtime, { ...narrow, scopes: ["approvals:read"] });
+    const key = await issueApiKey(runtime, { ...narrow, scopes: ["approvals:read"] });
     const headers = { authorization: `Bearer ${key.text}` };
     assert.equal((await bench.ask(`/api/approvals/${id}/card`, { headers })).status, 403);
     assert.equal((await bench.ask(`/api/approvals/${id}/try`, post({ edit: {} }, headers))).status, 403);

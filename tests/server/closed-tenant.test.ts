@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import { approvalStream } from "../../src/kernel/stream.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
 import { readState } from "../../src/runtime/store-access.ts";
 import { startWorker } from "../../src/work.ts";
 import { type Answered, type Bench, SETTINGS, serverBench } from "../fixtures/server.ts";
@@ -38,7 +38,7 @@ async function until(what: string, look: () => boolean | Promise<boolean>): Prom
 async function asking(bench: Bench, tenant: string, seconds: number) {
   const { runtime } = await bench.server.office(tenant);
   const agent = { principal: "agent:driver", name: "k", roles: ["executor", "poster"] as const, by };
-  const headers = bearer((await issue(runtime, agent)).text);
+  const headers = bearer((await issueApiKey(runtime, agent)).text);
   const post = posting(bench, headers);
   const checkpoints = [{ name: "look", timeout_seconds: seconds }];
   const { workflow_id } = await post("/api/workflows", { name: "flow", checkpoints });
@@ -56,7 +56,7 @@ test("servers and workers leave a tenant that was closed: its approvals do not e
   const bench = await serverBench(t, { noAuth: false, folder });
   const { runtime: home } = await bench.server.office();
   await addPerson(home, { person: by, roles: ["admin"], by });
-  const admin = bearer((await issue(home, { principal: by, name: "root", by })).text);
+  const admin = bearer((await issueApiKey(home, { principal: by, name: "root", by })).text);
   const root = posting(bench, admin);
   await root("/api/tenants", { tenant: "acme", admin: "person:zoe" });
   const worker = await startWorker({

@@ -1,8 +1,9 @@
 // Comments over HTTP: people ask for more, the agent answers with its own key, and nobody else has a say.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -15,7 +16,7 @@ async function keysOf(bench: Bench) {
   await addPerson(runtime, { person: "person:eve", roles: ["poster"], by });
   const keyOf = async (principal: string, roles: readonly "executor"[] = []) => {
     const more = roles.length === 0 ? {} : { roles };
-    return bearer((await issue(runtime, { principal, name: "one", ...more, by })).text);
+    return bearer((await issueApiKey(runtime, { principal, name: "one", ...more, by })).text);
   };
   return {
     ann: await keyOf("person:ann"),

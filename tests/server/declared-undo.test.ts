@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
 import { questionBinding } from "../../src/approvals/rules/ask.ts";
-import type { Role } from "../../src/core/roster.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import type { Role } from "../../src/people/stream.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const post = (body: unknown, headers: object = {}) =>
@@ -157,7 +157,7 @@ describe("an undo that the agent says with its proposal", () => {
 
 async function keyOf(bench: Bench, principal: string, role: Role) {
   const { runtime } = await bench.server.office();
-  const { text } = await issue(runtime, { principal, name: role, roles: [role], by: "person:root" });
+  const { text } = await issueApiKey(runtime, { principal, name: role, roles: [role], by: "person:root" });
   return { authorization: `Bearer ${text}` };
 }
 

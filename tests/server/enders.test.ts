@@ -1,9 +1,10 @@
 // Who ends a workflow over the network, and who sends one back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Role } from "../../src/core/roster.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+import type { Role } from "../../src/people/stream.ts";
+
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -14,7 +15,7 @@ async function keyOf(bench: Bench, principal: string, role: Role): Promise<Heade
   const { runtime } = await bench.server.office();
   const isPerson = principal.startsWith("person:");
   if (isPerson) await addPerson(runtime, { person: principal, roles: [role], by });
-  const { text } = await issue(runtime, {
+  const { text } = await issueApiKey(runtime, {
     principal,
     name: role,
     ...(isPerson ? {} : { roles: [role] }),

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -54,12 +55,12 @@ async function staffed(bench: Bench) {
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
   await addPerson(runtime, { person: "person:bob", roles: ["supervisor"], by });
-  const narrow = await issue(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
-  const wide = await issue(runtime, { principal: by, name: "w", by });
-  const agent = await issue(runtime, { principal: "agent:far", name: "f", roles: ["executor"], by });
+  const narrow = await issueApiKey(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
+  const wide = await issueApiKey(runtime, { principal: by, name: "w", by });
+  const agent = await issueApiKey(runtime, { principal: "agent:far", name: "f", roles: ["executor"], by });
   const roles = ["executor", "poster"] as const;
-  const posting = await issue(runtime, { principal: "agent:far", name: "p", roles, by });
-  const bob = await issue(runtime, { principal: "person:bob", name: "b", by });
+  const posting = await issueApiKey(runtime, { principal: "agent:far", name: "p", roles, by });
+  const bob = await issueApiKey(runtime, { principal: "person:bob", name: "b", by });
   return {
     narrow: bearer(narrow.text),
     wide: bearer(wide.text),
@@ -165,7 +166,7 @@ rules:
   const { agent } = await staffed(bench);
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: "person:pat", roles: ["poster"], by });
-  const pat = bearer((await issue(runtime, { principal: "person:pat", name: "p", by })).text);
+  const pat = bearer((await issueApiKey(runtime, { principal: "person:pat", name: "p", by })).text);
   for (const [headers, kind] of [
     [pat, "permitted"],
     [agent, "refused"],

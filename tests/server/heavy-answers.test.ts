@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
 import { setSwitch } from "../../src/engine/operate.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { createOutflow } from "../../src/server/guards/outflow.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -15,7 +15,7 @@ const by = "person:root";
 async function keyOf(bench: Bench, principal: string) {
   const { runtime } = await bench.server.office();
   const roles = ["executor", "auditor"] as const;
-  const { text } = await issue(runtime, { principal, name: "one", roles: [...roles], by });
+  const { text } = await issueApiKey(runtime, { principal, name: "one", roles: [...roles], by });
   return { authorization: `Bearer ${text}` };
 }
 

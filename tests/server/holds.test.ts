@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import { issue, revoke } from "../../src/engine/identity/keys.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
+import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
 import type { WaitLimit } from "../../src/runtime/waker.ts";
 import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
@@ -55,7 +55,12 @@ test("a principal has only so many requests that wait, whatever keys it has, and
   const bench = await serverBench(t, { noAuth: false, holds: 2, allHolds: 3 });
   const { runtime } = await bench.server.office();
   const keyOf = async (principal: string) => {
-    const { text } = await issue(runtime, { principal, name: "one", roles: ["executor", "auditor"], by });
+    const { text } = await issueApiKey(runtime, {
+      principal,
+      name: "one",
+      roles: ["executor", "auditor"],
+      by,
+    });
     return { authorization: `Bearer ${text}` };
   };
   const path = "/api/intents/inbox?hold_seconds=25";
@@ -106,11 +111,16 @@ test("when the server stops, each request that waits is answered with what stand
 async function revokedWhileHeld(bench: Bench, path: string) {
   const { runtime } = await bench.server.office();
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
-  const watching = await issue(runtime, { principal: "agent:watch", name: "w", roles: ["auditor"], by });
-  const key = await issue(runtime, { principal: "agent:doer", name: "one", roles: ["executor"], by });
+  const watching = await issueApiKey(runtime, {
+    principal: "agent:watch",
+    name: "w",
+    roles: ["auditor"],
+    by,
+  });
+  const key = await issueApiKey(runtime, { principal: "agent:doer", name: "one", roles: ["executor"], by });
   const held = bench.ask(path, { headers: bearer(key.text) });
   await heldAre(bench, 1, bearer(watching.text));
-  await revoke(runtime, key.key.id, { by, reason: "lost" });
+  await revokeApiKey(runtime, key.key.id, { by, reason: "lost" });
   return { held, runtime };
 }
 
@@ -118,7 +128,12 @@ test("a request that waits under a key that was revoked is answered 401, though 
   const bench = await serverBench(t, { noAuth: false });
   const path = "/api/intents/inbox?hold_seconds=25";
   const { held, runtime } = await revokedWhileHeld(bench, path);
-  const { text } = await issue(runtime, { principal: "agent:planner", name: "p", roles: ["executor"], by });
+  const { text } = await issueApiKey(runtime, {
+    principal: "agent:planner",
+    name: "p",
+    roles: ["executor"],
+    by,
+  });
   const { from: _, ...task } = TASK;
   const headers = { authorization: `Bearer ${text}` };
   const came = await bench.ask("/api/intents", { method: "POST", headers, body: task });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { Agent, get, request } from "node:http";
 import { test } from "node:test";
-import { issue, listKeys, revoke } from "../../src/engine/identity/keys.ts";
-import { offerLogin } from "../../src/engine/identity/logins.ts";
-import { addPerson, changePerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { issueApiKey, listKeys, revokeApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson, changePerson, firstAdminLogin, namedFirstAdminLogin } from "../../src/people/methods.ts";
+import { offerLogin } from "../../src/people/sessions/sessions.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { firstLogin, firstLoginOf } from "../../src/server/first-login.ts";
+
 import { listenTo } from "../fixtures/listen.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -22,8 +22,8 @@ async function staffed(bench: Bench): Promise<{ runtime: Runtime; ann: string; a
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
   await addPerson(runtime, { person: "person:bob", roles: ["supervisor"], by });
-  const ann = await issue(runtime, { principal: by, name: "cli", by });
-  const agent = await issue(runtime, {
+  const ann = await issueApiKey(runtime, { principal: by, name: "cli", by });
+  const agent = await issueApiKey(runtime, {
     principal: "agent:mailer",
     name: "a",
     roles: ["admin", "supervisor", "executor"],
@@ -146,8 +146,8 @@ test("somebody new gets in over the network by a link that an admin makes, once;
   assert.equal((await make(bearer(ann))).status, 404);
   await addPerson(runtime, { person: "person:eve", roles: ["auditor"], by });
 
-  const bob = await issue(runtime, { principal: "person:bob", name: "b", by: "person:bob" });
-  const narrow = await issue(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
+  const bob = await issueApiKey(runtime, { principal: "person:bob", name: "b", by: "person:bob" });
+  const narrow = await issueApiKey(runtime, { principal: by, name: "n", scopes: ["people:write"], by });
   for (const text of [agent, bob.text, narrow.text]) assert.equal((await make(bearer(text))).status, 403);
   assert.equal((await make(bearer(ann), { for_seconds: 86_401 })).status, 400);
   assert.equal((await make(bearer(ann), { by: "person:bob" })).status, 403);
@@ -182,7 +182,7 @@ test("a key that was revoked is refused, its stream of events ends, and no key i
   assert.equal(ear.status, 200);
   const denied = await listenTo(`${bench.url}/api/events?stream=key`, { headers: bearer(key) });
   assert.equal(denied.status, 403);
-  await revoke(runtime, String(made.body["key_id"]), { by, reason: "lost" });
+  await revokeApiKey(runtime, String(made.body["key_id"]), { by, reason: "lost" });
   await ear.ended;
   assert.equal((await bench.ask("/api/session", { headers: bearer(key) })).status, 401);
   const journal = await bench.ask("/api/journal?limit=1000", { headers: bearer(ann) });
@@ -196,7 +196,7 @@ test("a stream ends when whoever listens may no longer read a kind that it was o
   const { runtime } = await staffed(bench);
   const person = "person:cy";
   await addPerson(runtime, { person, roles: ["admin", "supervisor"], by });
-  const { text } = await issue(runtime, { principal: person, name: "cli", by });
+  const { text } = await issueApiKey(runtime, { principal: person, name: "cli", by });
   const headers = bearer(text);
   const open = (query: string) => listenTo(`${bench.url}/api/events${query}`, { headers });
   const ears = await Promise.all([open(""), open("?stream=key"), open("?stream=approval")]);
@@ -215,23 +215,23 @@ test("a stream ends when whoever listens may no longer read a kind that it was o
 test("the first who starts a server is its admin, and is given a link; afterwards only those in the list are", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
-  const link = await firstLogin(runtime, "person:root");
+  const link = await firstAdminLogin(runtime, "person:root");
   const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
   assert.equal(opened.body["person"], "person:root");
-  assert.equal(await firstLogin(runtime, "person:other"), undefined);
-  assert.ok((await firstLogin(runtime, "person:root"))?.startsWith("hpl_"));
+  assert.equal(await firstAdminLogin(runtime, "person:other"), undefined);
+  assert.ok((await firstAdminLogin(runtime, "person:root"))?.startsWith("hpl_"));
 });
 
 test("whom a setting names is the first admin of an empty store, and is given one link, by one node", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
-  const links = await Promise.all([1, 2, 3].map(() => firstLoginOf(runtime, "person:admin")));
+  const links = await Promise.all([1, 2, 3].map(() => namedFirstAdminLogin(runtime, "person:admin")));
   const [link, ...others] = links.filter((one) => one !== undefined);
   assert.deepEqual(others, []);
   const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
   assert.equal(opened.body["person"], "person:admin");
-  assert.equal(await firstLoginOf(runtime, "person:admin"), undefined, "not at every start");
-  assert.equal(await firstLoginOf(runtime, "person:other"), undefined);
+  assert.equal(await namedFirstAdminLogin(runtime, "person:admin"), undefined, "not at every start");
+  assert.equal(await namedFirstAdminLogin(runtime, "person:other"), undefined);
 });
 
 test("guessing credentials is slowed down, and so is asking too often", async (t) => {
@@ -291,7 +291,7 @@ test("on one connection each request is whoever it shows itself to be, and nobod
   assert.deepEqual(heard, [by, by, "agent:mailer", nobody, "agent:mailer", by]);
   const id = (await listKeys(runtime, { principal: "agent:mailer" })).items[0]?.id ?? "";
   assert.equal(await who(agent), "agent:mailer");
-  await revoke(runtime, id, { by, reason: "lost" });
+  await revokeApiKey(runtime, id, { by, reason: "lost" });
   assert.equal(await who(agent), nobody);
   assert.equal(sockets.size, 1);
 });

@@ -1,9 +1,9 @@
 // The inbox over HTTP: what waits for whoever asks, filters with cursors, and what wants somebody now.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -56,7 +56,7 @@ async function opened(t: Parameters<typeof serverBench>[0]): Promise<{
     ["far", "agent:far"],
   ] as const) {
     const roles = principal.startsWith("agent:") ? ({ roles: ["executor"] } as const) : {};
-    keys.set(who, (await issue(runtime, { principal, name: who, ...roles, by })).text);
+    keys.set(who, (await issueApiKey(runtime, { principal, name: who, ...roles, by })).text);
   }
   await fill?.();
   const as = (who: string, path: string) =>
@@ -190,7 +190,7 @@ test("what is decided is no longer anybody's, and says when that was", async (t)
   const { bench, as } = await opened(t);
   const [first] = rowsOf(await as("ann", "/api/approvals?name=refund"));
   const { runtime } = await bench.server.office();
-  const { text } = await issue(runtime, { principal: "person:ann", name: "two", by });
+  const { text } = await issueApiKey(runtime, { principal: "person:ann", name: "two", by });
   const voted = await bench.ask(`/api/approvals/${first?.request_id}/votes`, {
     ...{ method: "POST", headers: { authorization: `Bearer ${text}` } },
     body: { decision: "reject", reason: "no" },
@@ -230,7 +230,7 @@ test("alerts and doubts are counted for people who may read them", async (t) => 
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
   const keyOf = async (principal: string, more = {}) =>
-    (await issue(runtime, { principal, name: "one", ...more, by })).text;
+    (await issueApiKey(runtime, { principal, name: "one", ...more, by })).text;
   const [root, far] = [await keyOf(by), await keyOf("agent:far", { roles: ["executor"] })];
   const ask = async (key: string) =>
     (await bench.ask("/api/attention", { headers: { authorization: `Bearer ${key}` } })).body;

@@ -1,8 +1,9 @@
 // What a tenant reads and verifies of the journal is counted by its own entries, whatever others wrote beside it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson, setStanding } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson, setStanding } from "../../src/people/methods.ts";
+
 import { verifyStore } from "../../src/runtime/journal.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -16,7 +17,7 @@ function ok({ status, body, text }: Answered): Record<string, unknown> {
 async function headersIn(bench: Bench, tenant: string) {
   const { runtime } = await bench.server.office(tenant);
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issue(runtime, { principal: by, name: "x", by });
+  const { text } = await issueApiKey(runtime, { principal: by, name: "x", by });
   return { authorization: `Bearer ${text}` };
 }
 

@@ -1,11 +1,11 @@
 // The kill switch of one workflow, and of a service, over HTTP: what an agent from outside is answered meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { setStanding } from "../../src/engine/identity/people.ts";
 import { setSwitch } from "../../src/engine/operate.ts";
 import { createOutsideWorkflow } from "../../src/engine/outside/create-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { setStanding } from "../../src/people/methods.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const post = (body: unknown, key?: string, headers: object = {}) =>
@@ -120,7 +120,7 @@ test("a service is stopped by its name, and an agent of the same name is not", a
   const { runtime } = await bench.server.office();
   const by = "person:root";
   const keyOf = async (principal: string) => {
-    const { text } = await issue(runtime, { principal, name: "x", roles: ["executor"], by });
+    const { text } = await issueApiKey(runtime, { principal, name: "x", roles: ["executor"], by });
     return { authorization: `Bearer ${text}` };
   };
   const [service, agent] = [await keyOf("service:clock"), await keyOf("agent:clock")];

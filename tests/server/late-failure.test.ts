@@ -6,8 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HOME } from "../../src/core/tenant/state.ts";
 import { tenantStream } from "../../src/kernel/stream.ts";
+import { HOME_TENANT } from "../../src/people/tenants/stream.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { annotate, openNewer } from "../upgrades/newer-program.ts";
 
@@ -28,7 +28,7 @@ test("a server that fails after it has begun to listen does not listen any more"
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const newer = await openNewer({ folder: join(folder, "data") });
   // The home tenant is left alone at first, and opened only after the others.
-  await annotate(newer, tenantStream(HOME));
+  await annotate(newer, tenantStream(HOME_TENANT));
   await newer.close();
   const port = await freePort();
   let tries = 0;

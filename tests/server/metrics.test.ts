@@ -1,8 +1,9 @@
 // What a tenant counts is no other tenant's to see.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { createMetrics } from "../../src/server/metrics/metrics.ts";
 import type { Whose } from "../../src/server/metrics/whose.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
@@ -12,7 +13,7 @@ const by = "person:root";
 async function rootOf(bench: Bench, tenant: string) {
   const { runtime } = await bench.server.office(tenant);
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issue(runtime, { principal: by, name: "root", by });
+  const { text } = await issueApiKey(runtime, { principal: by, name: "root", by });
   return { authorization: `Bearer ${text}` };
 }
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import { setBudget } from "../../src/engine/budgets.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
 import type { Holdpoint, Workflow } from "../../src/index.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { listenTo } from "../fixtures/listen.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { serverBench } from "../fixtures/server.ts";
@@ -36,7 +36,7 @@ test("what one server commits the other's listeners hear, in order and once, and
   const { runtime } = await one.server.office();
   await Promise.all([runtime.epoch(), (await two.server.office()).runtime.epoch()]);
   const by = "person:ann";
-  const { text } = await issue(runtime, {
+  const { text } = await issueApiKey(runtime, {
     principal: "agent:a",
     name: "a",
     roles: ["auditor", "executor"],

@@ -1,8 +1,9 @@
 // Made from the list of routes: what holds for every one of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ROLES } from "../../src/core/roster.ts";
-import { issue } from "../../src/engine/identity/keys.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { ROLES } from "../../src/people/stream.ts";
+
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { OpenApi, Operation } from "../../src/server/reference/openapi.ts";
 import { deskRoutes } from "../../src/server/routes/desk.ts";
@@ -43,7 +44,7 @@ const FOREIGN: readonly Record<string, string>[] = [
 
 test("every route answers a foreign Host or Origin with 403, whoever asks", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
-  const { text } = await issue(await runtimeOf(bench), {
+  const { text } = await issueApiKey(await runtimeOf(bench), {
     principal: "agent:all",
     name: "all",
     roles: ROLES,

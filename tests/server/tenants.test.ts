@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 
@@ -26,7 +27,7 @@ const as =
 async function atHome(bench: Bench): Promise<Asks> {
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  return as(bench, bearer((await issue(runtime, { principal: by, name: "root", by })).text));
+  return as(bench, bearer((await issueApiKey(runtime, { principal: by, name: "root", by })).text));
 }
 
 /** A session as a page has it. */
@@ -119,7 +120,7 @@ test("no program at home makes a tenant, whatever its roles, nor does a key that
     { principal: "service:a", roles: ["admin" as const] },
     { principal: by, scopes: ["keys:write" as const, "people:write" as const] },
   ]) {
-    const asks = as(bench, bearer((await issue(runtime, { name: "n", by, ...offer })).text));
+    const asks = as(bench, bearer((await issueApiKey(runtime, { name: "n", by, ...offer })).text));
     assert.equal((await asks("/api/tenants")).status, 403);
     assert.equal((await asks("/api/tenants", { tenant: "acme", admin: "person:zoe" })).status, 403);
   }

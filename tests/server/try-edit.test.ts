@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
 import { type Holdpoint, holdpoint, secret } from "../../src/index.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { approvalStream } from "../../src/kernel/stream.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
 import { type Answered, type Bench, type BenchOptions, serverSite } from "../fixtures/server.ts";
 import { pick, type Random, randomFrom } from "./sample.ts";
 
@@ -222,7 +222,7 @@ describe("an edit that is tried", () => {
     const { runtime } = await bench.server.office();
     const key = async (name: string, role: "supervisor" | "auditor") => {
       await addPerson(runtime, { person: `person:${name}`, roles: [role], by: "person:root" });
-      const { text } = await issue(runtime, { principal: `person:${name}`, name, by: "person:root" });
+      const { text } = await issueApiKey(runtime, { principal: `person:${name}`, name, by: "person:root" });
       return { authorization: `Bearer ${text}` };
     };
     const [ann, bob] = [await key("ann", "supervisor"), await key("bob", "auditor")];

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { define, furnish, type World } from "../http/world.ts";
 
@@ -81,7 +82,7 @@ test("what is decided with a key says so too", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issue(runtime, { principal: by, name: "root", by });
+  const { text } = await issueApiKey(runtime, { principal: by, name: "root", by });
   const headers = { authorization: `Bearer ${text}` };
   const { status } = await bench.ask("/api/kill-switch/stop", {
     ...{ method: "POST", headers, body: { reason: "drill" } },

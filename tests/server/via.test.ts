@@ -1,8 +1,9 @@
 // Every change of people, keys, endpoints and intents over HTTP says how whoever made it had shown who they are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issue } from "../../src/engine/identity/keys.ts";
-import { addPerson } from "../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { addPerson } from "../../src/people/methods.ts";
+
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 
 type Entry = { readonly stream: string; readonly type: string; readonly body: Record<string, unknown> };
@@ -79,7 +80,7 @@ for (const [via, noAuth] of [
     const bench = await serverBench(t, { noAuth });
     const { runtime } = await bench.server.office();
     await addPerson(runtime, { person: "person:ann", roles: ["admin"], by: "person:root" });
-    const { text } = await issue(runtime, { principal: "person:ann", name: "x", by: "person:ann" });
+    const { text } = await issueApiKey(runtime, { principal: "person:ann", name: "x", by: "person:ann" });
     const headers = noAuth ? {} : { authorization: `Bearer ${text}` };
     const before = await runtime.store.position();
     const ask: Ask = async (path, body, method = "POST") =>
@@ -104,7 +105,7 @@ for (const [via, noAuth] of [
     const bench = await serverBench(t, { noAuth });
     const { runtime } = await bench.server.office();
     await addPerson(runtime, { person: "person:ann", roles: ["admin"], by: "person:root" });
-    const { text } = await issue(runtime, { principal: "person:ann", name: "x", by: "person:ann" });
+    const { text } = await issueApiKey(runtime, { principal: "person:ann", name: "x", by: "person:ann" });
     const body = { tenant: "acme", admin: "person:zoe", ...(noAuth ? { by: "person:ann" } : {}) };
     const headers = noAuth ? {} : { authorization: `Bearer ${text}` };
     ok(await bench.ask("/api/tenants", { method: "POST", headers, body }));

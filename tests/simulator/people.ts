@@ -6,10 +6,10 @@
 import { castVote } from "../../src/approvals/decide.ts";
 import type { LiveApproval } from "../../src/approvals/state.ts";
 import { approvalVerbs } from "../../src/approvals/verbs.ts";
-import { decideMember } from "../../src/core/roster.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { approvalStream, ROSTER } from "../../src/kernel/stream.ts";
+import { decideMember } from "../../src/people/stream.ts";
 import { readState, runCommand } from "../../src/runtime/store-access.ts";
 import { handleTopError } from "./nodes.ts";
 import { GROUP } from "./scenario.ts";

@@ -1,6 +1,5 @@
 /** What a card says of an approval, and of what the person who looks at it can do. All of it is words: other rules decide. */
 
-import { peopleAmong, type RosterState } from "../../core/roster.ts";
 import type { EffectClass } from "../../core/tool-rules.ts";
 import { type ApproverRule, leftOut, type Risk } from "../../core/verdict.ts";
 import type { Irreversible } from "../../core/workflow/events.ts";
@@ -13,6 +12,7 @@ import { isPerson } from "../../kernel/principal.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import { visible, visibleJson } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import { peopleAmong, type RosterState } from "../../people/stream.ts";
 import type { Card } from "../card-schema.ts";
 import {
   type ApprovalStatus,

@@ -15,12 +15,13 @@
  * L3. Nothing that people could have met becomes unmeetable by it, here or in a later stage.
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
-import { hasNoRoleToDecide, isGone } from "../../core/deciders.ts";
-import type { RosterState } from "../../core/roster.ts";
+
 import { LONGEST_MS } from "../../core/stages.ts";
 import { isPerson } from "../../kernel/principal.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import { hasNoRoleToDecide, isRemovedOrSuspended } from "../../people/rules/roster.ts";
+import type { RosterState } from "../../people/stream.ts";
 
 import {
   type ApprovalStatus,
@@ -199,7 +200,8 @@ function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: Hand
 function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string): string | undefined {
   if (!isPerson(to)) return `${to} may not decide this: only people decide`;
   if (roster.suspended.includes(to)) return `${to} may not decide this: they are suspended`;
-  if (isGone(roster, to)) return `${to} may not decide this: they are not in the list of people`;
+  if (isRemovedOrSuspended(roster, to))
+    return `${to} may not decide this: they are not in the list of people`;
   if (hasNoRoleToDecide(roster, to, ruleIn(approval, approval.stage).from))
     return `${to} may not decide this: they have no role that decides, such as supervisor`;
   return standingIn(approval, roster, approval.stage).isOut(to) ? `${to} may not decide this` : undefined;

@@ -8,12 +8,13 @@
  * C1. A stage whose quorum is met gives way to the next; the last one approves, while every stage still has its quorum.
  * C2. Nobody's vote in one stage may leave a later one without the people it needs.
  */
-import { isExcluded, isGone, isNamedIn, isWordOf } from "../../core/deciders.ts";
-import { peopleAmong, type RosterState } from "../../core/roster.ts";
+
 import { canBeSeated, type Without } from "../../core/stages.ts";
 import { type ApproverRule, leftOut } from "../../core/verdict.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { isExcluded, isNamedIn, isRemovedOrSuspended, isVoteStillTheirs } from "../../people/rules/roster.ts";
+import { peopleAmong, type RosterState } from "../../people/stream.ts";
 import {
   type InStage,
   type LiveApproval,
@@ -108,7 +109,7 @@ export function agreedIn(approval: LiveApproval, roster: RosterState, stage: num
   const counted = approval.votes.filter(
     (vote) => vote.decision === "approve" && vote.binding === approval.binding && (vote.stage ?? 1) === stage,
   );
-  const theirs = counted.filter(({ by, at }) => isWordOf(roster, by, at));
+  const theirs = counted.filter(({ by, at }) => isVoteStillTheirs(roster, by, at));
   return [...new Set(theirs.map((vote) => vote.by))].filter((person) =>
     isEligible(approval, roster, person, stage),
   );
@@ -164,7 +165,7 @@ const isLeftOut = ({ requester, apart }: LiveApproval, who: string, rule: Approv
 export function isNeededLater(approval: LiveApproval, roster: RosterState, person: string): boolean {
   const later = stageRules(approval).slice(approval.stage);
   const isOut: Without = (who, rule) =>
-    hasVoted(approval, who) || isLeftOut(approval, who, rule) || isGone(roster, who);
+    hasVoted(approval, who) || isLeftOut(approval, who, rule) || isRemovedOrSuspended(roster, who);
   if (later.length === 0 || !canBeSeated(later, isOut, roster)) return false;
   return !canBeSeated(later, (who, rule) => who === person || isOut(who, rule), roster);
 }

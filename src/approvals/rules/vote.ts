@@ -9,11 +9,11 @@
  */
 
 import type { Executor, Load } from "../../core/executor.ts";
-import type { RosterState } from "../../core/roster.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+import type { RosterState } from "../../people/stream.ts";
 
 import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
 import { againAfterEdit, bindingNow } from "./ask.ts";

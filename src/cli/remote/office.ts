@@ -1,9 +1,9 @@
 /** Alerts, intents, people, keys, endpoints and messages at a server. */
 
-import type { Keys, People } from "../../engine/identity/instance.ts";
 import type { Intents } from "../../engine/intent/instance.ts";
 import type { Alerts } from "../../engine/monitor/alerts.ts";
 import type { Endpoints, Messages } from "../../index.ts";
+import type { Keys, People } from "../../people/methods.ts";
 import { type Look, relayed } from "./relay.ts";
 import { by, given, inSeconds, type Speaker } from "./speaker.ts";
 

@@ -1,7 +1,7 @@
 /** The tenants of an instance, asked of its server. */
 import type { AnswerOf } from "../../client/client.ts";
-import type { Tenants } from "../../engine/tenant/instance.ts";
-import type { Tenant } from "../../engine/tenant/tenants.ts";
+import type { Tenant, Tenants } from "../../people/tenants/methods.ts";
+
 import { relayed } from "./relay.ts";
 import { by, given, inSeconds, type Speaker } from "./speaker.ts";
 

@@ -1,9 +1,9 @@
 /** A scenario file: agents, people who approve, and the intent to send. Everything that is wrong with one is said at once. */
 
-import { ROLES, type Role } from "../../core/roster.ts";
 import type { OutgoingIntent } from "../../index.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
+import { ROLES, type Role } from "../../people/stream.ts";
 
 export type ScenarioAgent = { readonly name: string; readonly roles: readonly Role[] };
 export type ScenarioApprover = {

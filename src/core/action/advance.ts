@@ -20,11 +20,9 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
-
+import type { RosterState } from "../../people/stream.ts";
 import { argsOf, type Executor as Bringer, type Load } from "../executor.ts";
-
 import type { Review } from "../review.ts";
-import type { RosterState } from "../roster.ts";
 import { rulesOf } from "../stages.ts";
 
 import { checkPlace, type Turned } from "../workflow/call.ts";

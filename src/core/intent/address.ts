@@ -6,8 +6,8 @@
  * R2. Where it has one, whoever is asked to approve is in it, in good standing, and not there for other things alone.
  */
 import { isPrincipal } from "../../kernel/principal.ts";
-import { type Member, peopleAmong, ROLES, type RosterState } from "../roster.ts";
-import { ROLE_SCOPES } from "../scopes.ts";
+import { ROLE_SCOPES } from "../../people/rules/scopes.ts";
+import { type Member, peopleAmong, ROLES, type RosterState } from "../../people/stream.ts";
 
 export const HUMAN_APPROVAL = "human_approval";
 /** What a workflow that goes back asks of its agent. Nobody else sends one. */

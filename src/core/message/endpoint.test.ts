@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { endpointStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { rosterFold } from "../../people/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import { rosterFold } from "../roster.ts";
 
 import { ANNOUNCED, isKnownEvent, sayingOf } from "./announced.ts";
 import { addEndpoint, changeEndpoint, removeEndpoint, rotateSecret, switchEndpoint } from "./endpoint.ts";

@@ -2,7 +2,7 @@
 import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
-import { peopleAmong, type RosterState } from "../roster.ts";
+import { peopleAmong, type RosterState } from "../../people/stream.ts";
 
 /** Those who may decide the approval that a message is about. */
 export const APPROVERS = "approvers";

@@ -2,7 +2,7 @@
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 
-import type { RosterState } from "../roster.ts";
+import type { RosterState } from "../../people/stream.ts";
 
 import { LONGEST_REASON, type PolicyDocument, type Predicate, type ToolPattern } from "./document.ts";
 import { COST_PER_POLICY } from "./expression/cost.ts";

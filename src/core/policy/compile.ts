@@ -2,7 +2,7 @@
 import { digestOf, frozenJson } from "../../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 
-import type { RosterState } from "../roster.ts";
+import type { RosterState } from "../../people/stream.ts";
 import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "../verdict.ts";
 import {
   checkCost,

@@ -10,7 +10,7 @@ import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import { ownStanding } from "../tenant/state.ts";
+import { readOwnTenant } from "../../people/tenants/stream.ts";
 
 import { type Created, type Creation, createWorkflow } from "./create.ts";
 import type { LiveWorkflow } from "./state.ts";
@@ -28,9 +28,9 @@ export function requestWorkflow(
   creation: Creation,
   asking: Requesting,
 ): Need | Created | { readonly kind: "closed" } {
-  const more = draft.need({ read: [ownStanding(draft)] });
+  const more = draft.need({ read: [readOwnTenant(draft)] });
   if (more !== undefined) return more;
-  if (draft.state(ownStanding(draft)).status === "closed") return { kind: "closed" };
+  if (draft.state(readOwnTenant(draft)).status === "closed") return { kind: "closed" };
   const made = createWorkflow(draft, creation);
   if (made.kind === "need" || made.kind === "conflict") return made;
   const { workflow } = made;

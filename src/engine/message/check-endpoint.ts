@@ -5,11 +5,11 @@ import type { EndpointTerms } from "../../core/message/endpoint.ts";
 import type { Target } from "../../core/message/endpoint-state.ts";
 import { APPROVERS } from "../../core/message/recipients.ts";
 import { isSigningSecret } from "../../core/message/signature.ts";
-import { ROLES } from "../../core/roster.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isPrincipal, type Via } from "../../kernel/principal.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { checkVia } from "../../people/input.ts";
+import { ROLES } from "../../people/stream.ts";
 
 import { isMailAddress } from "./mail-address.ts";
 import { readTarget } from "./safe-request.ts";

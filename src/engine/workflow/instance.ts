@@ -3,9 +3,8 @@
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
 import { checkFields, checkId, checkSignal } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
-
+import type { Said } from "../../people/input.ts";
 import { findWorkflows } from "../../runtime/lists.ts";
-import type { Said } from "../operate.ts";
 import type { WorkflowResult } from "./definition.ts";
 import { followWorkflow } from "./follow.ts";
 import { forkById } from "./fork.ts";

@@ -1,6 +1,7 @@
 /** Which scope reads about what: streams that are not named here are the journal's readers' alone. */
-import type { Scope } from "../../core/scopes.ts";
+
 import { STREAM_KINDS, type StreamKind } from "../../kernel/stream.ts";
+import type { Scope } from "../../people/rules/scopes.ts";
 import type { Who } from "../authenticate.ts";
 
 const READ_BY: { readonly [kind in StreamKind]?: Scope } = {

@@ -1,8 +1,8 @@
 /** The pages that links in messages open. They show; nothing is ever decided by a GET. */
 import { z } from "zod";
-import type { Scope } from "../../core/scopes.ts";
 import { type RenderCard, type Shown, shownOf } from "../../engine/message/shown.ts";
 import { actionStream, approvalStream } from "../../kernel/stream.ts";
+import type { Scope } from "../../people/rules/scopes.ts";
 import { checkScopes } from "../needs.ts";
 import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../pages/card.ts";
 import type { Problem } from "../problem.ts";

@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { issue } from "../../../src/engine/identity/keys.ts";
-import { addPerson } from "../../../src/engine/identity/people.ts";
 import type { Holdpoint } from "../../../src/index.ts";
+import { issueApiKey } from "../../../src/people/keys/keys.ts";
+import { addPerson } from "../../../src/people/methods.ts";
 import { startServer } from "../../../src/serve.ts";
 import { readSettings } from "../../../src/server/settings.ts";
 
@@ -38,7 +38,7 @@ async function keysOf(server: Awaited<ReturnType<typeof startServer>>): Promise<
   const { runtime } = await server.office();
   const key = async (principal: string, roles: readonly (typeof ALL)[number][]) => {
     const ofProgram = principal.startsWith("agent:") ? { roles } : {};
-    return (await issue(runtime, { principal, name: "hostile", ...ofProgram, by })).text;
+    return (await issueApiKey(runtime, { principal, name: "hostile", ...ofProgram, by })).text;
   };
   for (const person of [by, "person:bob"])
     await addPerson(runtime, { person, roles: ALL, by }).catch(() => undefined);

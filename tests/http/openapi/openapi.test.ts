@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { issue } from "../../../src/engine/identity/keys.ts";
-import { addPerson } from "../../../src/engine/identity/people.ts";
+import { issueApiKey } from "../../../src/people/keys/keys.ts";
+import { addPerson } from "../../../src/people/methods.ts";
+
 import { type Bench, serverBench } from "../../fixtures/server.ts";
 import { type Document, documentSchema, operationsOf, schemasOf } from "./document.ts";
 import { generateClient } from "./generate.ts";
@@ -145,9 +146,9 @@ test("a client generated from the document alone is typed, and goes from creatin
 
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["supervisor"], by });
-  const person = await issue(runtime, { principal: by, name: "cli", by });
+  const person = await issueApiKey(runtime, { principal: by, name: "cli", by });
   const roles = ["poster", "executor", "supervisor"] as const;
-  const agent = await issue(runtime, { principal: "agent:far", name: "far", roles, by });
+  const agent = await issueApiKey(runtime, { principal: "agent:far", name: "far", roles, by });
   const { story } = (await import(pathToFileURL(join(folder, "story.ts")).href)) as {
     story(base: string, tokens: object): Promise<object>;
   };

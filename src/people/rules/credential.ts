@@ -1,0 +1,244 @@
+/**
+ * Credentials: what they are worth, and their text (API keys, login links, session cookies).
+ * - A person's key or session counts only while they are in the roster and in good standing, and if it is newer
+ *   than their membership.
+ * - What a person may do comes from the roster of now, never from when the credential was made.
+ * - Sessions and login links from before a restore are void; in a closed tenant every credential is.
+ * - Text of a key: `hpk_<tenant>_<id>_<secret><checksum>` (`hpl_` for a link); of a session: `<tenant>.<id>.<secret>`.
+ *   One text per credential. Its checksum shows typing mistakes. Only a hash of the 256-bit secret is kept (no slow hash).
+ */
+
+import { createHmac, hash } from "node:crypto";
+import type { StoreState } from "../../journal/stream.ts";
+import { sha256 } from "../../kernel/canonical-json.ts";
+import { isPerson } from "../../kernel/principal.ts";
+import { checkKey, type KeyFault, type KeyState, type LiveKey } from "../keys/stream.ts";
+import { checkSession, type SessionFault, type SessionState } from "../sessions/stream.ts";
+import type { Role, RosterState } from "../stream.ts";
+import type { TenantState } from "../tenants/stream.ts";
+import { type Scope, scopesOf } from "./scopes.ts";
+
+export type StandingFault = "removed" | "suspended";
+
+/** Why a person's credential counts for nothing; undefined when it does. */
+export function standingFault(
+  { members, suspended }: RosterState,
+  person: string,
+  heldSince: number,
+): StandingFault | undefined {
+  const member = members.get(person);
+  if (member === undefined || heldSince < member.since) return "removed";
+  return suspended.includes(person) ? "suspended" : undefined;
+}
+
+/** A history that was restored after a moment does not know what was ended between its backup and then. */
+export const isFromBeforeRestore = ({ last }: StoreState, at: number): boolean =>
+  last !== null && at <= last.at;
+
+export type Holder = {
+  readonly principal: string;
+  readonly roles: readonly Role[];
+  readonly scopes: readonly Scope[];
+};
+
+export type CredentialFault = KeyFault | SessionFault | StandingFault | "restored" | "closed";
+
+type RefusedCredential = { readonly refused: CredentialFault };
+
+function holderIn(
+  { roster, tenant }: KeyContext,
+  { principal, roles, scopes }: Omit<LiveKey, "status">,
+): Holder {
+  const now = isPerson(principal) ? (roster.members.get(principal)?.roles ?? []) : roles;
+  return { principal, roles: now, scopes: scopesOf({ tenant, principal, roles: now }, scopes) };
+}
+
+/** The tenant that the credential names, and how that stands. */
+type TenantContext = { readonly tenant: string; readonly standing: TenantState };
+
+type KeyContext = TenantContext & { readonly key: KeyState; readonly roster: RosterState };
+
+export function holderOfKey(seen: KeyContext, hash: string, now: number): Holder | RefusedCredential {
+  return holdersOfKey(seen)(hash, now);
+}
+
+/** The same for one that is shown again and again: whether it counts is looked at every time, what it brings once. */
+export function holdersOfKey(seen: KeyContext): (hash: string, now: number) => Holder | RefusedCredential {
+  const { key, roster } = seen;
+  let holder: Holder | undefined;
+  return (hash, now) => {
+    const fault = checkKey(key, hash, now);
+    if (fault !== undefined || key.status === "none") return { refused: fault ?? "unknown" };
+    if (seen.standing.status === "closed") return { refused: "closed" };
+    const standing = isPerson(key.principal) ? standingFault(roster, key.principal, key.issuedAt) : undefined;
+    if (standing !== undefined) return { refused: standing };
+    holder ??= holderIn(seen, key);
+    return holder;
+  };
+}
+
+type SessionContext = TenantContext & {
+  readonly session: SessionState;
+  readonly roster: RosterState;
+  readonly history: StoreState;
+};
+
+export function holderOfSession(seen: SessionContext, hash: string, now: number): Holder | RefusedCredential {
+  const { session, roster, history, tenant } = seen;
+  const fault = checkSession(session, hash, now);
+  if (fault !== undefined || session.status === "none") return { refused: fault ?? "unknown" };
+  if (seen.standing.status === "closed") return { refused: "closed" };
+  if (isFromBeforeRestore(history, session.begunAt)) return { refused: "restored" };
+  const { person, begunAt } = session;
+  const standing = standingFault(roster, person, begunAt);
+  if (standing !== undefined) return { refused: standing };
+  const roles = roster.members.get(person)?.roles ?? [];
+  return { principal: person, roles, scopes: scopesOf({ tenant, principal: person, roles }, null) };
+}
+
+/**
+ * A tenant's name inside a credential: as it is where it has only small letters, digits and hyphens, else `B` and its bytes in
+ * base 32. Neither form has the characters that stand between the parts of a credential, and each name has one form.
+ */
+const PLAIN = /^[a-z0-9-]{1,64}$/;
+
+const ENCODED = /^B[A-Z2-7]{2,410}$/;
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+const MOST_BYTES = 256;
+
+function base32(bytes: Uint8Array): string {
+  let text = "";
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; held &= (1 << bits) - 1) {
+      bits -= 5;
+      text += ALPHABET[held >> bits];
+    }
+  }
+  return bits === 0 ? text : text + ALPHABET[(held << (5 - bits)) & 31];
+}
+
+function bytesOf(text: string): Uint8Array {
+  const bytes: number[] = [];
+  let held = 0;
+  let bits = 0;
+  for (const character of text) {
+    held = (held << 5) | ALPHABET.indexOf(character);
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push(held >> bits);
+    held &= (1 << bits) - 1;
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** undefined for a name that no credential can carry: an empty one, or one that is too long. */
+export function tenantText(tenant: string): string | undefined {
+  if (PLAIN.test(tenant)) return tenant;
+  const bytes = Buffer.from(tenant, "utf8");
+  const fits = bytes.length > 0 && bytes.length <= MOST_BYTES && tenant.isWellFormed();
+  return fits ? `B${base32(bytes)}` : undefined;
+}
+
+/** Only the one form that `tenantText` writes is read. */
+export function tenantFromText(text: string): string | undefined {
+  if (PLAIN.test(text)) return text;
+  if (!ENCODED.test(text)) return undefined;
+  const tenant = Buffer.from(bytesOf(text.slice(1))).toString("utf8");
+  return tenantText(tenant) === text ? tenant : undefined;
+}
+
+export const CREDENTIAL_SECRET_BYTES = 32;
+
+const PREFIXES = { hpk: "key", hpl: "lgn" } as const;
+
+export type TextPrefix = keyof typeof PREFIXES;
+
+type ParsedCredential = {
+  readonly tenant: string;
+  /** `key_…` or `lgn_…`. */
+  readonly id: string;
+  /** Of the secret, as it is kept. */
+  readonly hash: string;
+};
+
+type CredentialTextFault = "malformed" | "wrong_checksum";
+
+const CREDENTIAL_FORM = /^(hp[kl])_([A-Za-z0-9-]{1,411})_([0-9A-HJKMNP-TV-Z]{26})_([\w-]{43})([\w-]{6})$/;
+
+const LONGEST_CREDENTIAL = 600;
+
+const CHECKSUM = 6;
+
+export const credentialSecretText = (secret: Uint8Array): string => Buffer.from(secret).toString("base64url");
+
+export const hashOfSecret = (secret: string): string => sha256(Buffer.from(secret, "base64url"));
+
+/** 43 characters hold 258 bits: the two that are left over have to be zero. */
+const isSecretText = (text: string): boolean =>
+  text.length === 43 && Buffer.from(text, "base64url").toString("base64url") === text;
+
+const checksumOf = (text: string): string => hash("sha256", text, "base64url").slice(0, CHECKSUM);
+
+export function formatCredential(
+  prefix: TextPrefix,
+  { tenant, id, secret }: { readonly tenant: string; readonly id: string; readonly secret: Uint8Array },
+): string | undefined {
+  const place = tenantText(tenant);
+  if (place === undefined) return undefined;
+  const text = `${prefix}_${place}_${id.slice(id.indexOf("_") + 1)}_${credentialSecretText(secret)}`;
+  return text + checksumOf(text);
+}
+
+export function parseCredential(prefix: TextPrefix, text: string): ParsedCredential | CredentialTextFault {
+  if (text.length > LONGEST_CREDENTIAL) return "malformed";
+  const [, found, place = "", id = "", secret = "", checksum] = CREDENTIAL_FORM.exec(text) ?? [];
+  const tenant = tenantFromText(place);
+  if (found !== prefix || tenant === undefined || !isSecretText(secret)) return "malformed";
+  if (checksumOf(text.slice(0, -CHECKSUM)) !== checksum) return "wrong_checksum";
+  return { tenant, id: `${PREFIXES[prefix]}_${id}`, hash: hashOfSecret(secret) };
+}
+
+const SESSION_FORM = /^([A-Za-z0-9-]{1,411})\.(ses_[0-9A-HJKMNP-TV-Z]{26})\.([\w-]{43})$/;
+
+const LONGEST_SESSION = 600;
+
+export function formatSession(given: {
+  readonly tenant: string;
+  readonly id: string;
+  readonly secret: Uint8Array;
+}): string | undefined {
+  const place = tenantText(given.tenant);
+  return place === undefined ? undefined : `${place}.${given.id}.${credentialSecretText(given.secret)}`;
+}
+
+type ParsedSession = ParsedCredential & {
+  /** Made from the secret, so that a page can be given it again; it is no way back to the secret. */
+  readonly csrf: string;
+};
+
+export function parseSession(text: string): ParsedSession | undefined {
+  const [, place = "", id = "", secret = ""] =
+    text.length > LONGEST_SESSION ? [] : (SESSION_FORM.exec(text) ?? []);
+  const tenant = tenantFromText(place);
+  if (tenant === undefined || !isSecretText(secret)) return undefined;
+  return { tenant, id, hash: hashOfSecret(secret), csrf: csrfToken(secret) };
+}
+
+export function csrfToken(secret: string): string {
+  return createHmac("sha256", Buffer.from(secret, "base64url")).update("csrf").digest("base64url");
+}
+
+/**
+ * Where a browser uses a link. What follows the # stays in the browser: no server's log and no proxy gets to see it. `to`: the page
+ * of the desk to go to then; its first one unless said.
+ */
+export function loginAddress(base: string, text: string, to?: string): string {
+  const next = to === undefined ? "" : `?to=${encodeURIComponent(to)}`;
+  return `${base.replace(/\/+$/, "")}/login${next}#${text}`;
+}

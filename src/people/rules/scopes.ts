@@ -1,0 +1,129 @@
+/**
+ * What a credential may be used for: the closed list of scopes, and which of them a role brings.
+ *
+ * Z1. Scopes by which people are decided for, or the rules changed by which anything is decided, are a person's: no agent or
+ *     service has one, whatever its roles say.
+ * Z2. Narrowing only takes away.
+ * Z3. Scopes about the tenants of an instance are of its home tenant: an admin of any other has none.
+ */
+
+import { isPerson } from "../../kernel/principal.ts";
+import { ROLES, type Role } from "../stream.ts";
+import { HOME_TENANT } from "../tenants/stream.ts";
+
+export const SCOPES = [
+  "workflows:read",
+  "workflows:write",
+  "workflows:drive",
+  "actions:read",
+  "actions:propose",
+  "approvals:read",
+  "approvals:decide",
+  "effects:resolve",
+  "intents:read",
+  "intents:send",
+  "intents:answer",
+  "grants:read",
+  "grants:write",
+  "budgets:read",
+  "budgets:write",
+  "policies:read",
+  "policies:write",
+  "switch:read",
+  "switch:write",
+  "alerts:read",
+  "alerts:acknowledge",
+  "journal:read",
+  "journal:verify",
+  "people:read",
+  "people:write",
+  "keys:read",
+  "keys:write",
+  "endpoints:read",
+  "endpoints:write",
+  "tenants:manage",
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Whoever had `keys:write` or `people:write` could make themselves a person; policies and budgets decide too. */
+const OF_PEOPLE: ReadonlySet<Scope> = new Set<Scope>([
+  "approvals:decide",
+  "effects:resolve",
+  "grants:write",
+  "budgets:write",
+  "policies:write",
+  "switch:write",
+  "alerts:acknowledge",
+  "people:write",
+  "keys:write",
+  "tenants:manage",
+]);
+
+const OF_HOME: ReadonlySet<Scope> = new Set<Scope>(["tenants:manage"]);
+
+const isReading = (scope: Scope): boolean => scope.endsWith(":read");
+
+const READING = SCOPES.filter(isReading);
+
+/** What those see who take part in work: not who else is there, nor with which keys. */
+const AT_WORK: readonly Scope[] = [
+  "workflows:read",
+  "actions:read",
+  "approvals:read",
+  "intents:read",
+  "budgets:read",
+  "policies:read",
+  "switch:read",
+];
+
+export const ROLE_SCOPES: { readonly [role in Role]: readonly Scope[] } = {
+  admin: SCOPES,
+  poster: [...AT_WORK, "workflows:write", "intents:send"],
+  executor: [...AT_WORK, "workflows:drive", "actions:propose", "intents:send", "intents:answer"],
+  supervisor: [
+    ...[...AT_WORK, "grants:read", "alerts:read", "journal:read", "people:read"],
+    ...[
+      "workflows:write",
+      "approvals:decide",
+      "intents:answer",
+      "grants:write",
+      "switch:write",
+      "alerts:acknowledge",
+    ],
+  ] as readonly Scope[],
+  verifier: [
+    ...[...AT_WORK, "grants:read", "alerts:read", "journal:read", "people:read"],
+    ...["journal:verify", "effects:resolve"],
+  ] as readonly Scope[],
+  auditor: [...READING, "journal:verify"],
+};
+
+export function isScope(value: unknown): value is Scope {
+  return SCOPES.includes(value as Scope);
+}
+
+export function isRole(value: unknown): value is Role {
+  return ROLES.includes(value as Role);
+}
+
+type Bearer = {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly roles: readonly Role[];
+};
+
+/** In the order of the list. `narrowedTo` is null where a credential has all that its roles bring. */
+export function scopesOf(
+  { tenant, principal, roles }: Bearer,
+  narrowedTo: readonly Scope[] | null,
+): readonly Scope[] {
+  const brought = new Set(roles.flatMap((role) => ROLE_SCOPES[role]));
+  return SCOPES.filter(
+    (scope) =>
+      brought.has(scope) &&
+      (isPerson(principal) || !OF_PEOPLE.has(scope)) &&
+      (tenant === HOME_TENANT || !OF_HOME.has(scope)) &&
+      (narrowedTo === null || narrowedTo.includes(scope)),
+  );
+}

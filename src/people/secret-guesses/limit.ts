@@ -1,0 +1,139 @@
+/**
+ * What people write is looked through for the values of the action's secrets, so that none is kept in clear. Whoever hears
+ * whether one was found could guess with it.
+ *
+ * G1. One allowance for all that somebody writes in this tenant, charged before anything is looked at (core/guess-allowance.ts).
+ * G2. A text in which a value stood is left out whole: where in it is said to nobody.
+ * G3. Nobody is kept from saying no: of a decision or a withdrawal that goes beyond the allowance, only the text is left out.
+ * G4. It is counted in this process, for as long as it runs.
+ */
+
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { redactText } from "../../runtime/secrets.ts";
+import {
+  type Allowance,
+  type Charged,
+  charge,
+  giveBackWrongGuess,
+  isAllowanceWhole,
+  NOTHING_SPENT,
+  newCharacters,
+} from "./rules.ts";
+
+const TEXT_HELD_A_SECRET = "[left out: the value of a secret stood in this text]";
+
+const BEYOND_ALLOWANCE =
+  "[left out: within an hour, too much was written about actions with secrets by whoever wrote this]";
+
+/** What was written last is kept to see what is new in the next, unless it is long; of so many people and approvals. */
+const LONGEST_KEPT = 50_000;
+
+const MOST_KEPT = 100;
+
+type GuessDependencies = Pick<Runtime, "clock" | "secrets">;
+
+type Written = { readonly allowances: Map<string, Allowance>; readonly last: Map<string, Json> };
+
+/** Of each tenant: its secrets are an object of their own. */
+const written = new WeakMap<Runtime["secrets"], Written>();
+
+function writtenIn({ secrets }: GuessDependencies): Written {
+  const own = written.get(secrets) ?? { allowances: new Map(), last: new Map() };
+  written.set(secrets, own);
+  return own;
+}
+
+const nowOf = ({ clock }: GuessDependencies): number => clock.elapsed?.() ?? clock.now();
+
+function chargeTo(place: GuessDependencies, by: string, characters: number): Charged {
+  const { allowances } = writtenIn(place);
+  const now = nowOf(place);
+  for (const [name, allowance] of allowances) if (isAllowanceWhole(allowance, now)) allowances.delete(name);
+  const answer = charge(allowances.get(by) ?? NOTHING_SPENT, characters, now);
+  if (answer.kind === "charged") allowances.set(by, answer.allowance);
+  return answer;
+}
+
+function giveBack(place: GuessDependencies, by: string): void {
+  const { allowances } = writtenIn(place);
+  allowances.set(by, giveBackWrongGuess(allowances.get(by) ?? NOTHING_SPENT));
+}
+
+function refuse(answer: Exclude<Charged, { kind: "charged" }>): never {
+  if (answer.kind === "too_long")
+    throw new HoldpointError(
+      "payload_too_large",
+      `Of an action with secrets at most ${answer.most} characters are changed at a time.`,
+      { next: "Change less at a time, or reject it and say what should be different." },
+    );
+  const what = "Within an hour, too much was written about actions with secrets by whoever wrote this.";
+  const wait = Math.max(1, Math.ceil(answer.waitMs / 1_000));
+  throw new HoldpointError("rate_limited", what, { details: { retry_after: wait } });
+}
+
+type Wording = {
+  readonly by: string;
+  readonly text: string;
+  /** The secrets of what it is about. */
+  readonly known: ReadonlyMap<string, string>;
+};
+
+function judged(place: GuessDependencies, { by, text, known }: Wording): string {
+  if (redactText(text, known) !== text) return TEXT_HELD_A_SECRET;
+  giveBack(place, by);
+  return text;
+}
+
+/** What is kept of a text that only goes along with a deed: the deed is done whatever becomes of the text. */
+export function redactTexts(place: GuessDependencies, wording: Wording): string {
+  if (wording.known.size === 0) return wording.text;
+  const answer = chargeTo(place, wording.by, wording.text.length);
+  return answer.kind === "charged" ? judged(place, wording) : BEYOND_ALLOWANCE;
+}
+
+/** What is kept of a text that is all there is: beyond the allowance it is refused. */
+export function redactGuessedText(place: GuessDependencies, wording: Wording): string {
+  if (wording.known.size === 0) return wording.text;
+  const answer = chargeTo(place, wording.by, wording.text.length);
+  return answer.kind === "charged" ? judged(place, wording) : refuse(answer);
+}
+
+function remember({ last }: Written, name: string, edit: Json): void {
+  last.delete(name);
+  if (JSON.stringify(edit).length > LONGEST_KEPT) return;
+  last.set(name, edit);
+  for (const oldest of last.keys()) if (last.size > MOST_KEPT) last.delete(oldest);
+}
+
+type EditGuess = {
+  readonly approval: { readonly id: string; readonly args: Json };
+  readonly by: string;
+  readonly edit: Json;
+  readonly known: ReadonlyMap<string, string>;
+};
+
+/** `judge` says by an error that a value stands in the edit. */
+export async function chargeEditGuess<Result>(
+  place: GuessDependencies,
+  { approval, by, edit, known }: EditGuess,
+  judge: () => Promise<Result>,
+): Promise<Result> {
+  if (known.size === 0) return judge();
+  const own = writtenIn(place);
+  const name = `${approval.id} ${by}`;
+  const last = own.last.get(name);
+  const before = last === undefined ? [approval.args] : [approval.args, last];
+  const answer = chargeTo(place, by, newCharacters(edit, before));
+  if (answer.kind !== "charged") return refuse(answer);
+  remember(own, name, edit);
+  try {
+    const result = await judge();
+    giveBack(place, by);
+    return result;
+  } catch (error) {
+    if (!isHoldpointError(error, "secret_transformed")) giveBack(place, by);
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+/** Login links, the sessions that people get by them, and a person's own sessions: listed and ended by that person. */
+
+import { HoldpointError } from "../../kernel/errors.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { loginStream, sessionStream } from "../../kernel/stream.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
+import { forgetCredentials } from "../authenticate.ts";
+import { checkBy, checkLinkTime, checkPerson } from "../input.ts";
+import { makeSecret } from "../keys/keys.ts";
+import {
+  CREDENTIAL_SECRET_BYTES,
+  type CredentialFault,
+  credentialSecretText,
+  csrfToken,
+  formatSession,
+  hashOfSecret,
+  parseCredential,
+} from "../rules/credential.ts";
+import { decideLogIn as begin, decideEndSession as end, decideOfferLogin as offer } from "./rules.ts";
+import type { LoginFault } from "./stream.ts";
+
+type LoginDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
+
+const LINK_MS = 10 * 60_000;
+
+const SESSION_MS = 12 * 3_600_000;
+
+/** `text` makes one session, once, before `expiresAt`. It is answered this once and kept nowhere. */
+export type LoginLink = { readonly id: string; readonly text: string; readonly expiresAt: number };
+
+export async function offerLogin(
+  hands: LoginDependencies,
+  person: string,
+  offered: Via & { readonly by: string; readonly forMs?: number },
+): Promise<LoginLink> {
+  const { by, forMs = LINK_MS } = offered;
+  checkPerson(person);
+  checkBy(by);
+  checkLinkTime(forMs);
+  const id = freshId(hands, "lgn");
+  const { text, hash } = makeSecret(hands, "hpl", id);
+  const command = { login: id, person, hash, lastsMs: forMs, by, ...channelField(offered) };
+  const answer = await runCommand(hands, { write: [loginStream(id)] }, (draft) => offer(draft, command));
+  if (answer.kind === "not_allowed")
+    throw new HoldpointError("not_eligible", `No link was made: ${answer.reason}.`, {
+      data: "Nothing was written.",
+      next: "`holdpoint people add` puts somebody into the list.",
+    });
+  return { id, text, expiresAt: answer.expiresAt };
+}
+
+export type LoggedIn = {
+  readonly tenant: string;
+  readonly session: string;
+  readonly person: string;
+  readonly expiresAt: number;
+  /** The value of the cookie. */
+  readonly cookie: string;
+  /** What a page sends along with every change. */
+  readonly csrf: string;
+};
+
+type NotLoggedIn = { readonly refused: CredentialFault | LoginFault | "malformed" };
+
+/** A transaction that may write makes room for its tenant: names that a stranger made up would fill the store. */
+async function isOffered(
+  { store }: Pick<LoginDependencies, "store">,
+  tenant: string,
+  login: string,
+): Promise<boolean> {
+  return (await store.read(tenant, loginStream(login), { limit: 1 })).length > 0;
+}
+
+/** Uses a link. The tenant is the one that the link names. */
+export async function logIn(
+  hands: Omit<LoginDependencies, "tenant">,
+  text: string,
+  lastsMs: number = SESSION_MS,
+): Promise<LoggedIn | NotLoggedIn> {
+  const read = parseCredential("hpl", text);
+  if (typeof read === "string") return { refused: "malformed" };
+  const { tenant, id: login, hash } = read;
+  if (!(await isOffered(hands, tenant, login))) return { refused: "unknown" };
+  const session = freshId(hands, "ses");
+  const secret = hands.random(CREDENTIAL_SECRET_BYTES);
+  const cookie = formatSession({ tenant, id: session, secret }) ?? "";
+  const sessionHash = hashOfSecret(credentialSecretText(secret));
+  const needs = { write: [loginStream(login), sessionStream(session)] };
+  const answer = await runCommand({ ...hands, tenant }, needs, (draft) =>
+    begin(draft, { login, hash, session, sessionHash, lastsMs }),
+  );
+  if (answer.kind === "refused") return { refused: answer.refused };
+  const { person, expiresAt } = answer;
+  return { tenant, session, person, expiresAt, cookie, csrf: csrfToken(credentialSecretText(secret)) };
+}
+
+/** Answers whether it was open until now. */
+export async function endSession(
+  place: Pick<LoginDependencies, "store" | "tenant" | "clock">,
+  session: string,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Promise<boolean> {
+  try {
+    return await runCommand(place, { write: [sessionStream(session)] }, (draft) =>
+      end(draft, { session, by, reason }),
+    );
+  } finally {
+    forgetCredentials(place.store);
+  }
+}
+
+type SessionDependencies = Pick<Runtime, "store" | "tenant" | "clock">;
+
+type OpenSession = { readonly id: string; readonly begunAt: number; readonly expiresAt: number };
+
+/** Those that are open, newest first. */
+export async function listOpenSessions(
+  place: SessionDependencies,
+  person: string,
+): Promise<readonly OpenSession[]> {
+  const found: OpenSession[] = [];
+  const now = place.clock.now();
+  for await (const { stream, data } of eachRow(place, {
+    view: "sessions",
+    bucket: person,
+    order: "newest",
+  })) {
+    const [begunAt, expiresAt] = [Number(data["begunAt"]), Number(data["expiresAt"])];
+    if (expiresAt > now) found.push({ id: stream.id, begunAt, expiresAt });
+  }
+  return found;
+}
+
+/** Somebody else's is as unknown as one that never was. Answers whether it was open until now. */
+export async function endOwnSession(
+  place: SessionDependencies,
+  person: string,
+  id: string,
+): Promise<boolean> {
+  const state = await readState(place, sessionStream(id));
+  if (state.status === "none" || state.person !== person)
+    throw new HoldpointError("unknown_id", `There is no session ${id} of yours.`);
+  return endSession(place, id, { by: person, reason: "ended by its owner" });
+}
+
+/** Answers how many were open until now. */
+export async function endOwnSessions(place: SessionDependencies, person: string): Promise<number> {
+  let ended = 0;
+  for (const { id } of await listOpenSessions(place, person))
+    if (await endOwnSession(place, person, id)) ended++;
+  return ended;
+}
