@@ -12,8 +12,6 @@ import {
   actionsOf,
   type Budgets,
   budgetsOf,
-  type KillSwitch,
-  killSwitchOf,
   putSecret,
   type Receipts,
   receiptsOf,
@@ -45,6 +43,7 @@ import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
 import { idleClock } from "./kernel/clock.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
+import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
 import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 import type { Said } from "./people/input.ts";
@@ -84,7 +83,6 @@ export type { PolicyText } from "./core/policy/document.ts";
 export type { Facts } from "./core/policy/facts.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
-export type { SwitchState } from "./core/switch.ts";
 export type { Cost, EffectClass } from "./core/tool-rules.ts";
 export type {
   ApproverRule,
@@ -132,7 +130,7 @@ export type { Told } from "./engine/backtest/told.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary } from "./engine/budgets.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
-export type { Actions, Budgets, KillSwitch, Receipts } from "./engine/instance.ts";
+export type { Actions, Budgets, Receipts } from "./engine/instance.ts";
 export type {
   IntentAnswer,
   IntentPage,
@@ -233,6 +231,8 @@ export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from ".
 export type { Money } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
+export type { KillSwitch } from "./kill-switch/methods.ts";
+export type { SwitchState } from "./kill-switch/stream.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange, Said } from "./people/input.ts";

@@ -16,13 +16,13 @@ import { notifierFold } from "./core/message/place.ts";
 import { alertFold } from "./core/monitor/alert-state.ts";
 import { monitorFold } from "./core/monitor/place-state.ts";
 import { policyFold } from "./core/policy-record.ts";
-import { switchFold } from "./core/switch.ts";
 import { workflowFold } from "./core/workflow/state.ts";
 import { actionSubject, workflowSubject } from "./core/workflow/tell.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
 import { type Fold, findStreamRef } from "./kernel/stream.ts";
+import { switchesView, switchFold } from "./kill-switch/stream.ts";
 import { keyFold, keysView } from "./people/keys/stream.ts";
 import { loginFold, sessionFold, sessionsView } from "./people/sessions/stream.ts";
 import { rosterFold } from "./people/stream.ts";
@@ -44,7 +44,6 @@ import { endpointsView, messagesView, outboxAgainView, outboxView } from "./view
 
 import { policiesView } from "./views/policies.ts";
 
-import { switchesView } from "./views/switches.ts";
 import { runsView, workflowsView } from "./views/workflows.ts";
 
 /** What an approval may be about. */

@@ -1,10 +1,10 @@
 /** Lists of approvals: pages of them, those that wait for one person, and how many there are. */
 
 import { isIrreversibleRow } from "../engine/irreversible-rows.ts";
-import { countStops } from "../engine/stops.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
+import { countStops } from "../kill-switch/methods.ts";
 import type { RosterState } from "../people/stream.ts";
 import {
   cursorAfter,

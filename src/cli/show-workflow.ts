@@ -1,12 +1,12 @@
 /** A workflow in full: where it stands, what it waits for, what happened, and what one can do about it. */
 
-import { TENANT_SCOPE } from "../core/switch.ts";
 import type { Wait } from "../core/workflow/events.ts";
 import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import type { Json } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
+import { TENANT_SCOPE } from "../kill-switch/stream.ts";
 import { type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { momentOf } from "./moment-of.ts";

@@ -1,7 +1,7 @@
 /** Whom the kill switch is for, and what it says. */
 
-import { agentScope, type Stoppable } from "../core/switch.ts";
 import { visible } from "../kernel/text.ts";
+import { agentScope, type Stoppable } from "../kill-switch/stream.ts";
 import { type Context, type Flags, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { workflowId } from "./resolve-id.ts";

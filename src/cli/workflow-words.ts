@@ -1,10 +1,10 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
 
 import { type AtStake, rejectionOf } from "../approvals/rules/card.ts";
-import { TENANT_SCOPE } from "../core/switch.ts";
 import { obstacleOf } from "../core/workflow/held.ts";
 import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import { visible } from "../kernel/text.ts";
+import { TENANT_SCOPE } from "../kill-switch/stream.ts";
 import type { Style } from "./terminal.ts";
 
 export const STATUS_STYLES: { readonly [status: string]: Style } = {

@@ -1,8 +1,8 @@
 /** What an embedding program holds in its hands: verbs over a runtime that opens itself at the first use. */
 import type { Receipt } from "../core/action/receipt.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import type { Stoppable, SwitchState } from "../core/switch.ts";
 import { checkActionPage } from "../effects/actions.ts";
+import { resolveEffect } from "../effects/resolve.ts";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId } from "../kernel/fields.ts";
@@ -28,7 +28,6 @@ import {
   listBudgets,
   setBudget,
 } from "./budgets.ts";
-import { getSwitch, resolveDoubt, setSwitch } from "./operate.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 
 export type { RuntimeOpener as Opening } from "../runtime/runtime.ts";
@@ -67,7 +66,7 @@ export function actionsOf(open: RuntimeOpener): Actions {
     find: async (beginning) => findIds(await open(), "actions", checkId(ACTION, beginning)),
     abandoned: async () => abandonedActions(await open()),
     resolve: async (effect, said) =>
-      resolveDoubt(
+      resolveEffect(
         await open(),
         checkId("An effect", effect),
         checkFields(STATEMENT, said, [...STATEMENT_FIELDS, "status"]),
@@ -91,24 +90,6 @@ export function budgetsOf(open: RuntimeOpener): Budgets {
     },
     get: async (id) => getBudget(await open(), id),
     list: async (page = {}) => listBudgets(await open(), page),
-  };
-}
-
-export type KillSwitch = {
-  /** Stops every new effect of the tenant, of one agent or service, or of one workflow. Answers whether anything changed. */
-  stop(said: Said & Stoppable): Promise<boolean>;
-  go(said: Said & Stoppable): Promise<boolean>;
-  /** Whether the tenant, or one agent, service or workflow, is stopped; by whom, when and why. */
-  stopped(whose?: string | Stoppable): Promise<SwitchState>;
-};
-
-const STOPPING = [...STATEMENT_FIELDS, "agent", "workflow"];
-
-export function killSwitchOf(open: RuntimeOpener): KillSwitch {
-  return {
-    stop: async (said) => setSwitch(await open(), true, checkFields(STATEMENT, said, STOPPING)),
-    go: async (said) => setSwitch(await open(), false, checkFields(STATEMENT, said, STOPPING)),
-    stopped: async (whose) => getSwitch(await open(), whose),
   };
 }
 

@@ -3,13 +3,13 @@
 import { keepApart } from "../approvals/rules/ask.ts";
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
-import { type Covered, switchScopes } from "../core/action/switches.ts";
 import type { Asker, Executor, Load } from "../core/executor.ts";
 import type { ToolRules } from "../core/tool-rules.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../kernel/stream.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import { type SwitchSubject, switchScopes } from "../kill-switch/rules.ts";
 import { type Epoch, freshId, type Runtime } from "../runtime/runtime.ts";
 import { knownSecrets, type Secrets, validateWithSecrets } from "../runtime/secrets.ts";
 import { runWithInputs } from "../runtime/store-access.ts";
@@ -120,7 +120,7 @@ export function withOwnArgs(
     : loaded;
 }
 
-function coveredIn(runtime: Runtime, source: Source): Covered {
+function coveredIn(runtime: Runtime, source: Source): SwitchSubject {
   if (!("proposal" in source)) return { agent: runtime.agent };
   const { agent, placement } = source.proposal;
   return placement === undefined ? { agent } : { agent, within: placement };

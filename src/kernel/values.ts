@@ -2,7 +2,7 @@
  * The schemas that contracts are made of. Those whose values are spelled differently on the wire are marked; `codec.ts` says how.
  */
 import { z } from "zod";
-import { agentScope } from "../core/switch.ts";
+import { agentScope } from "../kill-switch/stream.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
 import { displayValue } from "./text.ts";
 

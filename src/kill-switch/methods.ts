@@ -6,11 +6,29 @@
  * Effects never use the cache: they check in the commit that starts them.
  */
 
-import { agentScope, type Stoppable } from "../core/switch.ts";
-import { isPlainObject, rejectInput } from "../kernel/fields.ts";
+import { type Clock, stopwatch } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, isPlainObject, rejectInput } from "../kernel/fields.ts";
 import { isId } from "../kernel/ids.ts";
-import { isPrincipal } from "../kernel/principal.ts";
+import { channelField, isPrincipal, type Via } from "../kernel/principal.ts";
+import { ROSTER, switchStream, workflowStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
+import { checkSaid, type Said, STATEMENT, STATEMENT_FIELDS } from "../people/input.ts";
+import { readOwnTenant } from "../people/tenants/stream.ts";
+import { rowPage } from "../runtime/lists.ts";
+import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
+import type { Store, ViewRow } from "../stores/store.ts";
+import {
+  agentScope,
+  decideSwitch,
+  parseSwitchScope,
+  type Stoppable,
+  type Stopped,
+  type SwitchState,
+  switchScopeOf,
+} from "./stream.ts";
 
 /** Its bare name or its principal; undefined means the whole tenant. */
 function checkAgent(agent: unknown): void {
@@ -21,7 +39,7 @@ function checkAgent(agent: unknown): void {
 }
 
 /** Whom the kill switch is for: one agent or service, one workflow, or everybody of the tenant. */
-export function checkStoppable(given: unknown): Stoppable {
+function checkStoppable(given: unknown): Stoppable {
   if (!isPlainObject(given))
     return rejectInput("The switch is of an agent, { agent }, or of a workflow, { workflow }.");
   const { agent, workflow } = given as { readonly agent?: unknown; readonly workflow?: unknown };
@@ -33,4 +51,161 @@ export function checkStoppable(given: unknown): Stoppable {
       : rejectInput(`"${displayValue(workflow)}" is not a workflow's id: wf_….`);
   if (!(typeof agent === "string" && agent.startsWith("service:") && isPrincipal(agent))) checkAgent(agent);
   return agent === undefined ? {} : { agent: agent as string };
+}
+
+const FRESH_MS = 250;
+
+const MOST_KEPT = 1_000;
+
+/** `whose`: the agent and the workflow that was looked for. */
+type SwitchCheckTarget = { readonly store: Store; readonly whose: string; readonly clock: Clock };
+
+type Ages = Map<string, () => number>;
+
+const recentChecks = new WeakMap<Store, Ages>();
+
+export function wereOffRecently({ store, whose }: Pick<SwitchCheckTarget, "store" | "whose">): boolean {
+  const age = recentChecks.get(store)?.get(whose);
+  return age !== undefined && age() < FRESH_MS;
+}
+
+/** Called before a look; what it answers is called when they were off. A switch that this process set meanwhile voids it. */
+export function beginSwitchCheck({ store, whose, clock }: SwitchCheckTarget): () => void {
+  const ages = recentChecks.get(store) ?? new Map<string, () => number>();
+  recentChecks.set(store, ages);
+  const age = stopwatch(clock);
+  return () => {
+    if (recentChecks.get(store) !== ages) return;
+    // Workflows come and go: what was seen of them is worth nothing a moment later.
+    if (ages.size >= MOST_KEPT) ages.clear();
+    ages.set(whose, age);
+  };
+}
+
+export function forgetSwitchChecks(store: Store): void {
+  recentChecks.delete(store);
+}
+
+export type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
+
+const tenantClosed = ({ tenant }: CommandStore): HoldpointError =>
+  new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);
+
+const noWorkflow = (workflow: string): HoldpointError =>
+  new HoldpointError("unknown_id", `There is no workflow ${displayValue(workflow)}.`, {
+    next: "Check the id; `holdpoint workflows` lists them.",
+  });
+
+/** Anybody stops what goes on; what was stopped goes on by the word of somebody whose word counts. */
+function checkReleaser(draft: Draft, by: string): Need | undefined {
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined || !draft.state(ROSTER).suspended.includes(by)) return more;
+  throw new HoldpointError("not_eligible", `Nothing was released: ${by} is not in good standing.`, {
+    data: "The kill switch is as it was.",
+    next: "Ask a person in good standing.",
+  });
+}
+
+/** A name that is nobody's stops nobody; of an agent nobody can tell, of a workflow one can. */
+function checkKnown(draft: Draft, workflow: string | undefined): Need | undefined {
+  if (workflow === undefined) return undefined;
+  const ref = workflowStream(workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status === "none") throw noWorkflow(workflow);
+  return undefined;
+}
+
+/**
+ * Stops (or releases) every new effect of one agent or service, of one workflow with those below it, or of the whole tenant.
+ * Answers whether anything changed.
+ */
+export async function setSwitch(
+  place: CommandStore,
+  stop: boolean,
+  command: Said & Via & Stoppable,
+): Promise<boolean> {
+  checkSaid(command);
+  const ref = switchStream(switchScopeOf(checkStoppable(command)));
+  const { by, reason, workflow } = command;
+  try {
+    return await runCommand(place, { write: [ref], read: [readOwnTenant(place)] }, (draft) => {
+      if (!stop && draft.state(readOwnTenant(place)).status === "closed") throw tenantClosed(place);
+      const more = checkKnown(draft, workflow) ?? (stop ? undefined : checkReleaser(draft, by));
+      if (more !== undefined) return more;
+      const events = decideSwitch(draft.state(ref), { stop, by, reason, ...channelField(command) });
+      draft.append(ref, events);
+      return events.length > 0;
+    });
+  } finally {
+    forgetSwitchChecks(place.store);
+  }
+}
+
+/** Whether new effects of the tenant, or of one agent, service or workflow, are stopped; by whom and why. */
+export async function getSwitch(place: CommandStore, whose: string | Stoppable = {}): Promise<SwitchState> {
+  const given = typeof whose === "string" ? { agent: whose } : whose;
+  const named = checkStoppable(checkFields("The switch", given, ["agent", "workflow"]));
+  const { workflow } = named;
+  if (workflow !== undefined && (await readState(place, workflowStream(workflow))).status === "none")
+    throw noWorkflow(workflow);
+  return structuredClone(await readState(place, switchStream(switchScopeOf(named))));
+}
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+export type ActiveStop = {
+  readonly whose: Stopped;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
+};
+
+type StopPage = { readonly limit?: number; readonly after?: string };
+
+type StopList = { readonly items: readonly ActiveStop[]; readonly next: string | null };
+
+const isScope = (id: unknown): boolean => typeof id === "string" && id !== "";
+
+const LIST = { view: "switches", kind: "switch", isName: isScope, order: "newest" } as const;
+
+const stopOf = ({ stream, at, data }: ViewRow): ActiveStop => ({
+  whose: parseSwitchScope(stream.id),
+  by: String(data["by"]),
+  reason: String(data["reason"]),
+  at,
+});
+
+/** The latest first. */
+export async function listStops(place: TenantStore, page: StopPage = {}): Promise<StopList> {
+  const { limit = 100, after } = checkFields("A page of stops", page, ["limit", "after"]);
+  const { rows, next } = await rowPage(place, { ...LIST, limit, after });
+  return { items: rows.map(stopOf), next };
+}
+
+/** Of single agents, services and workflows; the tenant's own is asked for by itself. */
+export async function countStops({ store, tenant }: TenantStore): Promise<number> {
+  const [agents, workflows] = await Promise.all([
+    store.count(tenant, "switches", "agent"),
+    store.count(tenant, "switches", "workflow"),
+  ]);
+  return agents + workflows;
+}
+
+export type KillSwitch = {
+  /** Stops every new effect of the tenant, of one agent or service, or of one workflow. Answers whether anything changed. */
+  stop(said: Said & Stoppable): Promise<boolean>;
+  go(said: Said & Stoppable): Promise<boolean>;
+  /** Whether the tenant, or one agent, service or workflow, is stopped; by whom, when and why. */
+  stopped(whose?: string | Stoppable): Promise<SwitchState>;
+};
+
+const SWITCH_FIELDS = [...STATEMENT_FIELDS, "agent", "workflow"];
+
+export function killSwitchOf(open: RuntimeOpener): KillSwitch {
+  return {
+    stop: async (said) => setSwitch(await open(), true, checkFields(STATEMENT, said, SWITCH_FIELDS)),
+    go: async (said) => setSwitch(await open(), false, checkFields(STATEMENT, said, SWITCH_FIELDS)),
+    stopped: async (whose) => getSwitch(await open(), whose),
+  };
 }

@@ -1,6 +1,7 @@
 /** Every route there is. */
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
+import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantRoutes } from "../people/tenants/routes.ts";
@@ -24,7 +25,6 @@ import { type Condition, healthRoutes } from "./routes/health.ts";
 import { intentStreamRoutes } from "./routes/intent-stream.ts";
 import { intentWaitRoutes } from "./routes/intent-waits.ts";
 import { intentRoutes } from "./routes/intents.ts";
-import { killSwitchRoutes } from "./routes/kill-switch.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sendNow } from "../../src/engine/intent/send.ts";
-import { setSwitch } from "../../src/engine/operate.ts";
+import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";

@@ -5,18 +5,11 @@ import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import {
-  type Actions,
-  actionsOf,
-  type Budgets,
-  budgetsOf,
-  type KillSwitch,
-  killSwitchOf,
-  putSecret,
-} from "../../src/engine/instance.ts";
+import { type Actions, actionsOf, type Budgets, budgetsOf, putSecret } from "../../src/engine/instance.ts";
 import type { Tool } from "../../src/engine/tool.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
+import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
 import { type Journal, journalOf } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setBudget } from "../../src/engine/budgets.ts";
-import { setSwitch } from "../../src/engine/operate.ts";
+import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { insides } from "../../src/open.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { test } from "node:test";
-import { setSwitch } from "../../src/engine/operate.ts";
+import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { createOutflow } from "../../src/server/guards/outflow.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";

@@ -1,9 +1,9 @@
 // The kill switch of one workflow, and of a service, over HTTP: what an agent from outside is answered meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setSwitch } from "../../src/engine/operate.ts";
 import { createOutsideWorkflow } from "../../src/engine/outside/create-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { setStanding } from "../../src/people/methods.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";

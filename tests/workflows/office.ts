@@ -5,15 +5,7 @@ import { approvalsOf } from "../../src/approvals/verbs.ts";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import {
-  type Actions,
-  actionsOf,
-  type Budgets,
-  budgetsOf,
-  type KillSwitch,
-  killSwitchOf,
-  putSecret,
-} from "../../src/engine/instance.ts";
+import { type Actions, actionsOf, type Budgets, budgetsOf, putSecret } from "../../src/engine/instance.ts";
 import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";
@@ -33,6 +25,7 @@ import type { WorkflowDetails } from "../../src/engine/workflow/operate-workflow
 import type { Entry } from "../../src/engine/workflow/recorded.ts";
 import { workflow } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
+import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import { type Journal, journalOf } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";

@@ -1,9 +1,10 @@
 /** Actions, receipts, workflows, the journal and the kill switch at a server. */
 
-import type { Stoppable } from "../../core/switch.ts";
-import type { Actions, KillSwitch, Receipts } from "../../engine/instance.ts";
+import type { Actions, Receipts } from "../../engine/instance.ts";
 import type { ReceiptBundle, Report, Said, WorkflowDetails, WorkflowResult, Workflows } from "../../index.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import type { KillSwitch } from "../../kill-switch/methods.ts";
+import type { Stoppable } from "../../kill-switch/stream.ts";
 import type { Journal } from "../../runtime/journal.ts";
 import { type Look, relayed } from "./relay.ts";
 import { by, given, type Speaker } from "./speaker.ts";

@@ -13,13 +13,12 @@
 import { type Refusal, refusal } from "../../kernel/refusals.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import { checkKillSwitches, type SwitchCheck } from "../../kill-switch/rules.ts";
 import type { Asker } from "../executor.ts";
-
 import { settleCall } from "../workflow/call.ts";
 import { isForgotten, isSentAgain, isTooLate, TOO_LATE } from "./recover.ts";
 import { passReportTime } from "./report.ts";
 import type { ActionIn, LiveAction, PermitState } from "./state.ts";
-import { lookAtSwitches, type SwitchLook } from "./switches.ts";
 
 export type PermitAsk = Asker & {
   readonly action: string;
@@ -48,7 +47,7 @@ const NO_HOLDER: PermitState = { holder: null, isBegun: true, handedOut: 1, ask:
 
 export const permitState = ({ effect }: ActionIn<"running">): PermitState => effect.permit ?? NO_HOLDER;
 
-function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchLook): Refusal | undefined {
+function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchCheck): Refusal | undefined {
   if (isTooLate(state, now)) return { ...refusal("lapsed", "execute_by", TOO_LATE), next: NOT_NOW };
   if (on === undefined) return undefined;
   return { ...refusal("stopped", `kill switch (${on.scope})`, `${on.by}: ${on.reason}`), next: NOT_NOW };
@@ -103,7 +102,7 @@ export function askForPermit(draft: Draft, asked: PermitAsk): Need | PermitLook 
   const mayRepeat = permit.isBegun && why === undefined;
   if (!mayRepeat && isAnothers(permit, asked))
     return { kind: "pending", reportBy: state.effect.reportBy ?? 0 };
-  const look = lookAtSwitches(draft, state);
+  const look = checkKillSwitches(draft, state);
   if (look.kind === "need") return look;
   const notNow = whyNotNow(draft, state, look);
   if (notNow !== undefined) return { kind: "held", refusal: notNow };

@@ -9,11 +9,10 @@
 
 import { actionStream, epochStream, switchStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-
+import { checkKillSwitches, type SwitchCheck, switchScopes } from "../../kill-switch/rules.ts";
 import type { EffectClass } from "../tool-rules.ts";
 import { lockEffect, recordOutcome } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
-import { lookAtSwitches, type SwitchLook, switchScopes } from "./switches.ts";
 
 export type Retry = {
   readonly action: string;
@@ -67,7 +66,7 @@ function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need |
     read: [...switchScopes(state).map(switchStream), epochStream(command.epoch)],
   });
   if (more !== undefined) return more;
-  const look = lookAtSwitches(draft, state);
+  const look = checkKillSwitches(draft, state);
   if (look.kind === "need") return look;
   const never = whyNotAgain(state, draft.now, command.tool);
   if (never !== undefined) return doubt(draft, command.action, state, `${command.reason}; ${never}`);
@@ -125,7 +124,7 @@ export type SendAnswer =
   | { readonly kind: "send"; readonly state: ActionIn<"running">; readonly now: number }
   | { readonly kind: "left"; readonly state: LiveAction };
 
-function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchLook): string | undefined {
+function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchCheck): string | undefined {
   if (isTooLate(state, now)) return TOO_LATE;
   return on === undefined ? undefined : `the kill switch (${on.scope}) came on before it was sent`;
 }
@@ -140,7 +139,7 @@ export function admitSend(draft: Draft, command: SendCommand): Need | SendAnswer
   if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
   if (state.phase !== "running" || state.effect.epoch !== epoch || command.isLeft(state))
     return { kind: "left", state };
-  const look = lookAtSwitches(draft, state);
+  const look = checkKillSwitches(draft, state);
   if (look.kind === "need") return look;
   const reason = whyNotNow(draft, state, look);
   if (reason === undefined) return { kind: "send", state, now: draft.now };

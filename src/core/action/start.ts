@@ -21,17 +21,15 @@ import {
   workflowStream,
 } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import { checkKillSwitches, type SwitchSubject, switchScopes } from "../../kill-switch/rules.ts";
 import { reserve } from "../budget.ts";
-
 import type { Executor, Load } from "../executor.ts";
-
 import type { ApproverRule } from "../verdict.ts";
 import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";
 import { type Held, hold, type Refused, refuse } from "./refuse.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
-import { type Covered, lookAtSwitches, switchScopes } from "./switches.ts";
 
 /** With the action as it then stands, and the time at which it was so. */
 export type Started = {
@@ -50,7 +48,7 @@ export const actionOf = (effect: string): string => effect.replace(/^eff_/, "act
 export function checkMayStart(
   draft: Draft,
   id: string,
-  action: Covered,
+  action: SwitchSubject,
   epoch: string,
 ): Need | Held | EpochEnded | undefined {
   // The place in its workflow is looked at next, and written.
@@ -58,7 +56,7 @@ export function checkMayStart(
   const switches = switchScopes(action).map(switchStream);
   const more = draft.need({ write: [actionStream(id), ...flows], read: [...switches, epochStream(epoch)] });
   if (more !== undefined) return more;
-  const look = lookAtSwitches(draft, action);
+  const look = checkKillSwitches(draft, action);
   if (look.kind === "need") return look;
   if (draft.state(epochStream(epoch)).life !== "open") return { kind: "epoch_ended" };
   if (look.on === undefined) return undefined;

@@ -1,8 +1,8 @@
 /** `hp.monitor`: rules over the live journal, until the handle or the instance closes. */
 import { checkMonitorName, checkRules } from "../../core/monitor/check-rules.ts";
 import type { MonitorRule, Sighting } from "../../core/monitor/rules.ts";
-import { agentScope } from "../../core/switch.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { agentScope } from "../../kill-switch/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { type Watched, watchLog } from "./watch-log.ts";
 

@@ -4,13 +4,14 @@
  * O1. Nothing of them is in memory, and none is taken up while what holds it is in the way still: to wait for days adds
  *     nothing to the journal.
  */
-import { lookAtSwitches } from "../../core/action/switches.ts";
+
 import { obstacleOf, roomIn } from "../../core/workflow/held.ts";
 import { type StreamRef, streamName, switchStream } from "../../kernel/stream.ts";
+import { beginSwitchCheck, wereOffRecently } from "../../kill-switch/methods.ts";
+import { checkKillSwitches } from "../../kill-switch/rules.ts";
 import { skipUnreadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
-import { lookingFree, wereFree } from "../free-switches.ts";
 
 /** So often one looks again at what is held, although nobody has told of anything. */
 export const HELD_MS = 30_000;
@@ -32,10 +33,10 @@ export async function stoppedBy(
 async function switchOf(runtime: Runtime, agent: string, workflow: string): Promise<string | undefined> {
   const { store, clock } = runtime;
   const place = { store, clock, whose: `${workflow} ${agent}` };
-  if (wereFree(place)) return undefined;
-  const free = lookingFree(place);
+  if (wereOffRecently(place)) return undefined;
+  const free = beginSwitchCheck(place);
   const { on } = await runCommand(runtime, {}, (draft) =>
-    lookAtSwitches(draft, { agent, within: { workflow } }),
+    checkKillSwitches(draft, { agent, within: { workflow } }),
   );
   if (on === undefined) free();
   return on === undefined ? undefined : streamName(switchStream(on.scope));

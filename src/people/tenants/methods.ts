@@ -5,12 +5,12 @@
  * - A tenant that was not made here gets no first admin.
  */
 
-import { forgetFree } from "../../engine/free-switches.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { tenantStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
+import { forgetSwitchChecks } from "../../kill-switch/methods.ts";
 import type { Runtime, RuntimeOpener } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import { forgetCredentials } from "../authenticate.ts";
@@ -200,7 +200,7 @@ export async function closeTenant(
     await runCommand(own, {}, (draft) => closeOwnTenant(draft, { by, reason, ...channelField(said) }));
   } finally {
     forgetCredentials(place.store);
-    forgetFree(place.store);
+    forgetSwitchChecks(place.store);
   }
   await runCommand(place, {}, (draft) => recordClosing(draft, { name, by, reason, ...channelField(said) }));
   return readTenantStatus(place, name);

@@ -7,10 +7,10 @@
  * T5. Whatever closes a tenant stops its effects in the same commit.
  */
 
-import { decideSwitch, TENANT_SCOPE } from "../../core/switch.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { ROSTER, switchStream, tenantStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import { decideSwitch, TENANT_SCOPE } from "../../kill-switch/stream.ts";
 import { whyActorMayNot } from "../keys/rules.ts";
 import { decideAddPerson } from "../rules/roster.ts";
 import { readOwnTenant } from "./stream.ts";

@@ -1,8 +1,8 @@
 /** Actions: what was proposed, what became of it, and a person's word where nobody knows. */
 import { z } from "zod";
 import type { LiveAction } from "../../core/action/state.ts";
+import { resolveEffect } from "../../effects/resolve.ts";
 import { type Action, type ActionSummary, getAction, pageOfActions } from "../../engine/actions.ts";
-import { resolveDoubt } from "../../engine/operate.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 
@@ -188,7 +188,7 @@ export const actionRoutes = [
     async handle({ runtime, who, params, body }) {
       const { status, reason, evidence } = body;
       const word = { status, reason, ...(evidence === undefined ? {} : { evidence }) };
-      await resolveDoubt(runtime, params.id, { ...word, by: personOf(who, body.by), via: who.via });
+      await resolveEffect(runtime, params.id, { ...word, by: personOf(who, body.by), via: who.via });
       return ok(await actionOnWire(runtime, await getAction(runtime, params.id)));
     },
   }),

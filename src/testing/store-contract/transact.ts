@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { decideSwitch } from "../../core/switch.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { actionStream, approvalStream, budgetStream, switchStream } from "../../kernel/stream.ts";
+import { decideSwitch } from "../../kill-switch/stream.ts";
 import {
   type CreateDatabase,
   commitResult,

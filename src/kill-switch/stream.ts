@@ -1,4 +1,8 @@
-/** The kill switch: one stream per scope (`tenant`, `agent:<name>` or `service:<name>`, `workflow:<id>`); every effect start reads those that apply. */
+/**
+ * The kill switch: one stream per scope (`tenant`, `agent:<name>` or `service:<name>`, `workflow:<id>`). Fold, decision
+ * and list projection. Every effect start reads the switches that apply. A switch that was released has no row in the
+ * list.
+ */
 
 import { channelField, type Via } from "../kernel/principal.ts";
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
@@ -8,15 +12,17 @@ export type SwitchState =
   | { readonly stopped: true; readonly by: string; readonly reason: string; readonly at: number };
 
 export const TENANT_SCOPE = "tenant";
+
 /** A principal (`agent:mailer`) and a bare name (`mailer`) mean the same agent: a switch must not miss for want of a prefix. */
 export const agentScope = (agent: string): string =>
   /^(agent|service|person):/.test(agent) ? agent : `agent:${agent}`;
+
 export const workflowScope = (id: string): string => `workflow:${id}`;
 
 /** Whose new effects are stopped: everybody's of the tenant where nobody is named. */
 export type Stoppable = { readonly agent?: string; readonly workflow?: string };
 
-export function scopeOf({ agent, workflow }: Stoppable): string {
+export function switchScopeOf({ agent, workflow }: Stoppable): string {
   if (workflow !== undefined) return workflowScope(workflow);
   return agent === undefined ? TENANT_SCOPE : agentScope(agent);
 }
@@ -27,7 +33,7 @@ export type Stopped =
   | { readonly what: "workflow"; readonly workflow: string };
 
 /** What the switch of a scope stops. */
-export function stoppedOf(scope: string): Stopped {
+export function parseSwitchScope(scope: string): Stopped {
   if (scope === TENANT_SCOPE) return { what: "tenant" };
   const before = workflowScope("");
   if (scope.startsWith(before)) return { what: "workflow", workflow: scope.slice(before.length) };
@@ -53,3 +59,14 @@ export function decideSwitch(
   const type = command.stop ? "switch.stopped" : "switch.released";
   return [{ type, tv: 1, body: { by: command.by, reason: command.reason, ...channelField(command) } }];
 }
+
+export const switchesView = {
+  view: "switches",
+  kind: "switch",
+  version: 1,
+  row(id: string, state: SwitchState) {
+    if (!state.stopped) return undefined;
+    const { by, reason, at } = state;
+    return { bucket: parseSwitchScope(id).what, at, due: null, data: { by, reason } };
+  },
+} as const;

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../kernel/errors.ts";
-import { agentScope, decideSwitch, scopeOf, stoppedOf, switchFold } from "./switch.ts";
+import { agentScope, decideSwitch, parseSwitchScope, switchFold, switchScopeOf } from "./stream.ts";
 
 const stop = { stop: true, by: "person:ann", reason: "drill" };
+
 const recorded = (type: string, body: object | null = { by: "person:ann", reason: "drill" }, tv = 1) =>
   ({ type, tv, at: 5, seq: 1, body }) as never;
+
 const stopped = switchFold.evolve(switchFold.initial, recorded("switch.stopped"));
 
 describe("a kill switch", () => {
@@ -27,9 +29,15 @@ describe("a kill switch", () => {
   });
 
   test("is named by its scope: of whom it is can be read from that", () => {
-    assert.deepEqual(stoppedOf(scopeOf({})), { what: "tenant" });
-    assert.deepEqual(stoppedOf(scopeOf({ agent: "mailer" })), { what: "agent", agent: "agent:mailer" });
-    assert.deepEqual(stoppedOf(scopeOf({ workflow: "wf_1" })), { what: "workflow", workflow: "wf_1" });
+    assert.deepEqual(parseSwitchScope(switchScopeOf({})), { what: "tenant" });
+    assert.deepEqual(parseSwitchScope(switchScopeOf({ agent: "mailer" })), {
+      what: "agent",
+      agent: "agent:mailer",
+    });
+    assert.deepEqual(parseSwitchScope(switchScopeOf({ workflow: "wf_1" })), {
+      what: "workflow",
+      workflow: "wf_1",
+    });
   });
 
   test("meets an unknown, newer or erased event with an error: it never falls open", () => {

@@ -3,30 +3,28 @@
  *
  * K1. Whoever starts, sends, repeats or hands out an effect looks at all of them, in the same commit.
  */
-
-import { switchStream, workflowStream } from "../../kernel/stream.ts";
-import type { Draft, Need } from "../../kernel/transaction.ts";
-
-import { agentScope, TENANT_SCOPE, workflowScope } from "../switch.ts";
-import type { Within } from "./within.ts";
+import type { Within } from "../core/action/within.ts";
+import { switchStream, workflowStream } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
+import { agentScope, TENANT_SCOPE, workflowScope } from "./stream.ts";
 
 /** An action, or anything else that an agent does, perhaps in a workflow. */
-export type Covered = { readonly agent: string; readonly within?: Pick<Within, "workflow"> };
+export type SwitchSubject = { readonly agent: string; readonly within?: Pick<Within, "workflow"> };
 
-export type SwitchLook = {
+export type SwitchCheck = {
   readonly kind: "looked";
   /** The first that is on. */
   readonly on: { readonly scope: string; readonly by: string; readonly reason: string } | undefined;
 };
 
 /** Those that can be named without a look at anything. */
-export function switchScopes({ agent, within }: Covered): readonly string[] {
+export function switchScopes({ agent, within }: SwitchSubject): readonly string[] {
   const own = [TENANT_SCOPE, agentScope(agent)];
   return within === undefined ? own : [...own, workflowScope(within.workflow)];
 }
 
 /** A workflow says which are above it. Of one that does not, each is looked at in turn. */
-function scopesAbove(draft: Draft, within: Covered["within"]): Need | readonly string[] {
+function scopesAbove(draft: Draft, within: SwitchSubject["within"]): Need | readonly string[] {
   const scopes: string[] = [];
   for (let id = within?.workflow; id !== undefined; ) {
     const ref = workflowStream(id);
@@ -41,7 +39,7 @@ function scopesAbove(draft: Draft, within: Covered["within"]): Need | readonly s
   return scopes;
 }
 
-export function lookAtSwitches(draft: Draft, covered: Covered): Need | SwitchLook {
+export function checkKillSwitches(draft: Draft, covered: SwitchSubject): Need | SwitchCheck {
   const { within } = covered;
   const own = switchScopes(covered);
   const flows = within === undefined ? [] : [workflowStream(within.workflow)];

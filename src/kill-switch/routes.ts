@@ -1,12 +1,11 @@
 /** The kill switch of the tenant, of one agent or service, or of one workflow. */
 import { z } from "zod";
-import type { Stoppable, SwitchState } from "../../core/switch.ts";
-import { getSwitch, setSwitch } from "../../engine/operate.ts";
-import { listStops, type Stop } from "../../engine/stops.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { personOf } from "../person.ts";
-import { ok, route } from "../route.ts";
-import { bySchema, reasonSchema, time, timeSchema } from "../wire.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
+import { personOf } from "../server/person.ts";
+import { ok, route } from "../server/route.ts";
+import { bySchema, reasonSchema, time, timeSchema } from "../server/wire.ts";
+import { type ActiveStop, getSwitch, listStops, setSwitch } from "./methods.ts";
+import type { Stoppable, SwitchState } from "./stream.ts";
 
 const whose = {
   agent: z
@@ -22,7 +21,8 @@ const whose = {
     .optional()
     .meta({ description: "one workflow, with those that it began; instead of agent" }),
 };
-type Whose = { readonly agent?: string | undefined; readonly workflow_id?: string | undefined };
+
+type SwitchTarget = { readonly agent?: string | undefined; readonly workflow_id?: string | undefined };
 
 const standing = z.object({
   stopped: z.boolean(),
@@ -32,14 +32,15 @@ const standing = z.object({
   reason: z.string().nullable(),
   at: timeSchema.nullable(),
 });
+
 const word = z.strictObject({ reason: reasonSchema, by: bySchema, ...whose });
 
-const stoppable = ({ agent, workflow_id: workflow }: Whose): Stoppable => ({
+const stoppable = ({ agent, workflow_id: workflow }: SwitchTarget): Stoppable => ({
   ...(agent === undefined ? {} : { agent }),
   ...(workflow === undefined ? {} : { workflow }),
 });
 
-function onWire(state: SwitchState, { agent, workflow_id }: Whose) {
+function onWire(state: SwitchState, { agent, workflow_id }: SwitchTarget) {
   const who = { agent: agent ?? null, workflow_id: workflow_id ?? null };
   if (!state.stopped) return { stopped: false, ...who, by: null, reason: null, at: null };
   return { stopped: true, ...who, by: state.by, reason: state.reason, at: time(state.at) };
@@ -47,7 +48,7 @@ function onWire(state: SwitchState, { agent, workflow_id }: Whose) {
 
 const LIST = "stops";
 
-const whoseOf = ({ whose: stopped }: Stop): Whose => {
+const whoseOf = ({ whose: stopped }: ActiveStop): SwitchTarget => {
   if (stopped.what === "tenant") return {};
   return stopped.what === "agent" ? { agent: stopped.agent } : { workflow_id: stopped.workflow };
 };
