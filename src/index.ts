@@ -1,21 +1,14 @@
 /** The door of the package, and the one place where its parts are put together. */
 import type { Approvals } from "./approvals/contract.ts";
 import { approvalsOf } from "./approvals/verbs.ts";
+import { type Budgets, budgetsOf } from "./budgets/methods.ts";
 import { cardLines } from "./cli/approvals/card.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
 import type { Answer } from "./engine/answer.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import type { ToolDefinition } from "./engine/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
-import {
-  type Actions,
-  actionsOf,
-  type Budgets,
-  budgetsOf,
-  putSecret,
-  type Receipts,
-  receiptsOf,
-} from "./engine/instance.ts";
+import { type Actions, actionsOf, putSecret, type Receipts, receiptsOf } from "./engine/instance.ts";
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
@@ -71,6 +64,7 @@ export type {
   Rejection,
   Remark,
 } from "./approvals/contract.ts";
+export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
@@ -127,10 +121,9 @@ export type { RecordedTool } from "./engine/backtest/known-tools.ts";
 export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
 export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
 export type { Told } from "./engine/backtest/told.ts";
-export type { BudgetList, BudgetPage, BudgetState, BudgetSummary } from "./engine/budgets.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
-export type { Actions, Budgets, Receipts } from "./engine/instance.ts";
+export type { Actions, Receipts } from "./engine/instance.ts";
 export type {
   IntentAnswer,
   IntentPage,

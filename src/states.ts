@@ -1,9 +1,9 @@
 /** The state type of every stream kind. */
 
 import type { ApprovalState } from "./approvals/state.ts";
+import type { BudgetStreamState } from "./budgets/stream.ts";
 import type { ActionState } from "./core/action/state.ts";
 import type { AnswerState } from "./core/answer/state.ts";
-import type { BudgetState } from "./core/budget.ts";
 import type { IntentState } from "./core/intent/state.ts";
 import type { EndpointState } from "./core/message/endpoint-state.ts";
 import type { MessageState } from "./core/message/message-state.ts";
@@ -27,7 +27,7 @@ type StateMap = {
   alert: AlertState;
   answer: AnswerState;
   approval: ApprovalState;
-  budget: BudgetState;
+  budget: BudgetStreamState;
   endpoint: EndpointState;
   epoch: EpochState;
   grant: GrantState;

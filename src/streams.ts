@@ -5,9 +5,9 @@
  */
 import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
+import { budgetFold, budgetsView } from "./budgets/stream.ts";
 import { actionFold } from "./core/action/state.ts";
 import { answerFold } from "./core/answer/state.ts";
-import { budgetFold } from "./core/budget.ts";
 import { intentSubject } from "./core/intent/decide.ts";
 import { intentFold } from "./core/intent/state.ts";
 import { endpointFold } from "./core/message/endpoint-state.ts";
@@ -31,7 +31,7 @@ import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 import { actionsView } from "./views/actions.ts";
 import { alertsView } from "./views/alerts.ts";
-import { budgetsView } from "./views/budgets.ts";
+
 import {
   intentInboxView,
   intentsFromView,

@@ -1,7 +1,7 @@
 /** `holdpoint run`: a workflow from a file, to its end or to Ctrl-C; the same request id goes on where it was. */
 import { randomBytes } from "node:crypto";
 import { relative, resolve } from "node:path";
-import { isBudgetName } from "../core/budget-name.ts";
+import { isBudgetName } from "../budgets/stream.ts";
 import type { WorkflowResult } from "../engine/workflow/definition.ts";
 import type { Holdpoint, Notice } from "../index.ts";
 import { sha256 } from "../kernel/canonical-json.ts";

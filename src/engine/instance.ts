@@ -6,7 +6,6 @@ import { resolveEffect } from "../effects/resolve.ts";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId } from "../kernel/fields.ts";
-import type { Money } from "../kernel/money.ts";
 import type { SecretHandle } from "../kernel/stored-value.ts";
 import { type Said, STATEMENT, STATEMENT_FIELDS } from "../people/input.ts";
 import { findIds } from "../runtime/lists.ts";
@@ -20,14 +19,6 @@ import {
   getAction,
   listActions,
 } from "./actions.ts";
-import {
-  type BudgetList,
-  type BudgetPage,
-  type BudgetState,
-  getBudget,
-  listBudgets,
-  setBudget,
-} from "./budgets.ts";
 import { getReceipt, signedReceipt } from "./receipts.ts";
 
 export type { RuntimeOpener as Opening } from "../runtime/runtime.ts";
@@ -71,25 +62,6 @@ export function actionsOf(open: RuntimeOpener): Actions {
         checkId("An effect", effect),
         checkFields(STATEMENT, said, [...STATEMENT_FIELDS, "status"]),
       ),
-  };
-}
-
-export type Budgets = {
-  /** Opens a budget or changes its limit. */
-  limit(id: string, limit: Money): Promise<void>;
-  get(id: string): Promise<BudgetState>;
-  /** Those that were opened, in the order in which they came. */
-  list(page?: BudgetPage): Promise<BudgetList>;
-};
-
-export function budgetsOf(open: RuntimeOpener): Budgets {
-  return {
-    async limit(id, limit) {
-      const runtime = await open();
-      await setBudget(runtime, id, limit, runtime.agent);
-    },
-    get: async (id) => getBudget(await open(), id),
-    list: async (page = {}) => listBudgets(await open(), page),
   };
 }
 

@@ -4,10 +4,11 @@
  * Y1. Each verb needs the scope that its resource's routes need, or of what it tells of; none changes anything.
  */
 import { approvalsOf } from "../approvals/verbs.ts";
+import { budgetsOf } from "../budgets/methods.ts";
 import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
 import { knownTools } from "../engine/backtest/known-tools.ts";
 import { toldOf } from "../engine/backtest/told.ts";
-import { actionsOf, budgetsOf, type Opening, receiptsOf } from "../engine/instance.ts";
+import { actionsOf, type Opening, receiptsOf } from "../engine/instance.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
 import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";

@@ -1,5 +1,6 @@
 /** Every route there is. */
 import { approvalVerbs } from "../approvals/verbs.ts";
+import { budgetRoutes } from "../budgets/routes.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
@@ -14,7 +15,6 @@ import { actionRoutes } from "./routes/actions.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 import { approvalReads } from "./routes/approvals.ts";
-import { budgetRoutes } from "./routes/budgets.ts";
 import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
 import { definitionRoutes } from "./routes/definitions.ts";
 import { deskRoutes } from "./routes/desk.ts";

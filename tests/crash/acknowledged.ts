@@ -1,15 +1,15 @@
 /** Whether everything that a process was told is true of the journal's states. */
 
 import type { ApprovalState } from "../../src/approvals/state.ts";
+import type { BudgetStreamState } from "../../src/budgets/stream.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
-import type { BudgetState } from "../../src/core/budget.ts";
 import type { Told } from "./told.ts";
 
 /** The journal, folded. */
 export type States = {
   readonly actions: ReadonlyMap<string, ActionState>;
   readonly approvals: ReadonlyMap<string, ApprovalState>;
-  readonly budgets: ReadonlyMap<string, Pick<BudgetState, "limit" | "spent" | "reserved">>;
+  readonly budgets: ReadonlyMap<string, Pick<BudgetStreamState, "limit" | "spent" | "reserved">>;
 };
 
 /** What each answer may still become. A doubt is ended by a probe or a person; everything else stays. */

@@ -1,8 +1,8 @@
 /** Reads the journal as it grows: verifies its chains, folds its streams, and sees when something of it has gone. */
 
 import type { ApprovalState } from "../../src/approvals/state.ts";
+import type { BudgetStreamState } from "../../src/budgets/stream.ts";
 import type { ActionState } from "../../src/core/action/state.ts";
-import type { BudgetState } from "../../src/core/budget.ts";
 import type { Header } from "../../src/journal/entry.ts";
 import { startVerification } from "../../src/journal/verify.ts";
 import { parseStreamRef } from "../../src/kernel/stream.ts";
@@ -19,7 +19,7 @@ export type EpochSeen = { readonly process: number; readonly died: boolean };
 export type JournalWatch = States & {
   readonly actions: Map<string, ActionState>;
   readonly approvals: Map<string, ApprovalState>;
-  readonly budgets: Map<string, BudgetState>;
+  readonly budgets: Map<string, BudgetStreamState>;
   readonly epochs: ReadonlyMap<string, EpochSeen>;
   entries(): number;
   /** Takes in what was added; answers what is wrong with it, and whether the last known entry is still there. */
@@ -39,7 +39,7 @@ export function watchJournal(): JournalWatch {
   const heads = new Map<string, Head>();
   const actions = new Map<string, ActionState>();
   const approvals = new Map<string, ApprovalState>();
-  const budgets = new Map<string, BudgetState>();
+  const budgets = new Map<string, BudgetStreamState>();
   const epochs = new Map<string, EpochSeen>();
   const verification = startVerification({ tenant: TENANT, seals: [], keys: [] });
   let last: JournalEntry | undefined;
@@ -54,7 +54,7 @@ export function watchJournal(): JournalWatch {
     heads.set(header.stream, head);
     if (kind === "action") actions.set(id, head.state as ActionState);
     if (kind === "approval") approvals.set(id, head.state as ApprovalState);
-    if (kind === "budget") budgets.set(id, head.state as BudgetState);
+    if (kind === "budget") budgets.set(id, head.state as BudgetStreamState);
     if (kind === "epoch") epochs.set(id, epochSeen(epochs.get(id), header, entry.body));
     last = entry;
     count++;

@@ -64,7 +64,7 @@ describe("the Dockerfile", () => {
         "node_modules/pg/package.json",
         "tests/cli/bench.ts",
         "bench/main.ts",
-        "src/core/budget.test.ts",
+        "src/budgets/stream.test.ts",
         "src/.env",
         "dashboard/dist/index.html",
         "dashboard/node_modules/react/package.json",

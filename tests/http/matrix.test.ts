@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getApproval } from "../../src/approvals/decide.ts";
-import { getBudget } from "../../src/engine/budgets.ts";
+import { getBudget } from "../../src/budgets/methods.ts";
 import { getWorkflow } from "../../src/engine/workflow/operate-workflows.ts";
 import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson, getPerson, setStanding } from "../../src/people/methods.ts";

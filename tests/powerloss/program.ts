@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
+import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
 import { NotApplied } from "../../src/engine/attempt.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import { type Actions, actionsOf, type Budgets, budgetsOf, putSecret } from "../../src/engine/instance.ts";
+import { type Actions, actionsOf, putSecret } from "../../src/engine/instance.ts";
 import type { Tool } from "../../src/engine/tool.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setBudget } from "../../src/engine/budgets.ts";
+import { setBudget } from "../../src/budgets/methods.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { insides } from "../../src/open.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";

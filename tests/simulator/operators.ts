@@ -6,8 +6,8 @@
 
 import { cancel, revoke } from "../../src/approvals/rules/end.ts";
 import { approvalVerbs } from "../../src/approvals/verbs.ts";
+import { setBudget } from "../../src/budgets/methods.ts";
 import { resolveByPerson } from "../../src/core/action/resolve.ts";
-import { setBudget } from "../../src/engine/budgets.ts";
 import { cancelById, rollBackById } from "../../src/engine/workflow/operate-workflows.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
+import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { ToolDefinition } from "../../src/engine/define-tool.ts";
 import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import { type Actions, actionsOf, type Budgets, budgetsOf, putSecret } from "../../src/engine/instance.ts";
+import { type Actions, actionsOf, putSecret } from "../../src/engine/instance.ts";
 import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";

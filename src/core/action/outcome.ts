@@ -7,12 +7,12 @@
  * T3. Unknown is in doubt, never failed. That a later attempt did nothing says nothing about those before it.
  */
 
+import { settleReservation } from "../../budgets/stream.ts";
 import { grantsBehind, settleUse } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, budgetStream, epochStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { settle } from "../budget.ts";
 
 import { settleCall } from "../workflow/call.ts";
 import { actionOf } from "./start.ts";
@@ -47,7 +47,7 @@ export function settleCosts(
     const ref = budgetStream(cost.budget);
     const said = Object.hasOwn(spent, cost.budget) ? spent[cost.budget] : undefined;
     const amount = applied ? (said ?? BigInt(cost.micros)) : "released";
-    draft.append(ref, settle(draft.state(ref), effect.id, amount));
+    draft.append(ref, settleReservation(draft.state(ref), effect.id, amount));
   }
   if (!applied)
     settleUse(draft, "grant.returned", {

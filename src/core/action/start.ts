@@ -8,6 +8,7 @@
  */
 
 import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import { reserveAmount } from "../../budgets/stream.ts";
 import { type Fitting, settleUse } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -22,7 +23,6 @@ import {
 } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchSubject, switchScopes } from "../../kill-switch/rules.ts";
-import { reserve } from "../budget.ts";
 import type { Executor, Load } from "../executor.ts";
 import type { ApproverRule } from "../verdict.ts";
 import { costsOf, reservedCosts } from "./costs.ts";
@@ -76,7 +76,7 @@ function reserveAll(
 ): Held | undefined {
   const wanted = [...costs].map(([budget, amount]) => ({
     budget,
-    answer: reserve(draft.state(budgetStream(budget)), effect, amount),
+    answer: reserveAmount(draft.state(budgetStream(budget)), effect, amount),
   }));
   const refusedBy = wanted.find(({ answer }) => !answer.admitted);
   if (refusedBy !== undefined && !refusedBy.answer.admitted) {

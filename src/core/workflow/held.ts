@@ -1,5 +1,6 @@
 /** What holds something up that a workflow waits with: the stream that has to move before it can go on. */
 
+import type { BudgetStreamState } from "../../budgets/stream.ts";
 import type { Refusal } from "../../kernel/refusals.ts";
 import {
   budgetStream,
@@ -8,7 +9,6 @@ import {
   streamName,
   switchStream,
 } from "../../kernel/stream.ts";
-import type { BudgetState } from "../budget.ts";
 
 type Obstacle = StreamRef<"switch"> | StreamRef<"budget">;
 
@@ -26,7 +26,7 @@ export function obstacleOf(on: string): Obstacle | undefined {
 }
 
 /** What may still be reserved; 0 where nothing may. */
-export function roomIn({ limit, spent, reserved }: BudgetState): bigint {
+export function roomIn({ limit, spent, reserved }: BudgetStreamState): bigint {
   const left = limit === null ? 0n : limit.micros - spent - reserved;
   return left > 0n ? left : 0n;
 }

@@ -1,6 +1,6 @@
 /** What a program and its operators do with workflows: define, start, look, send back, fork, cancel. */
 
-import { isBudgetName } from "../../core/budget-name.ts";
+import { isBudgetName } from "../../budgets/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { HoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";

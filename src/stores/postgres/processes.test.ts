@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { postgresBench } from "../../../tests/fixtures/postgres-bench.ts";
-import { limitBudget, reserve } from "../../core/budget.ts";
+import { limitBudget, reserveAmount } from "../../budgets/stream.ts";
 import { actionStream, budgetStream } from "../../kernel/stream.ts";
 import {
   commitResult,
@@ -83,7 +83,7 @@ describe("processes on one PostgreSQL store", { concurrency: false }, () => {
         return stores[index % 3]?.transact(TENANT, { write: [own] }, (sight) => {
           const needs = sight.missing({ write: [budget] });
           if (needs !== undefined) return { kind: "need", needs };
-          const { admitted: isIn, events } = reserve(sight.state(budget), `eff-${index}`, usd(7n));
+          const { admitted: isIn, events } = reserveAmount(sight.state(budget), `eff-${index}`, usd(7n));
           return commitResult(isIn, { stream: own, events: [countedEvent()] }, { stream: budget, events });
         });
       }),

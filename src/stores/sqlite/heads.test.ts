@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteBench } from "../../../tests/fixtures/sqlite-bench.ts";
-import { type BudgetState, limitBudget } from "../../core/budget.ts";
+import { type BudgetStreamState, limitBudget } from "../../budgets/stream.ts";
 import { actionStream, budgetStream, type Fold } from "../../kernel/stream.ts";
 import type { StateOf } from "../../states.ts";
 import {
@@ -20,9 +20,9 @@ const budget = budgetStream("b");
 const big = { currency: "USD", micros: 2n ** 70n };
 
 /** The budget's fold, counting how often it is asked. */
-function counting(version: number): { fold: Fold<BudgetState>; asked(): number } {
+function counting(version: number): { fold: Fold<BudgetStreamState>; asked(): number } {
   let asked = 0;
-  const evolve: Fold<BudgetState>["evolve"] = (state, event) => {
+  const evolve: Fold<BudgetStreamState>["evolve"] = (state, event) => {
     asked += 1;
     return CONTRACT_FOLDS.budget.evolve(state, event);
   };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { limitBudget, reserve, settle } from "../../core/budget.ts";
+import { limitBudget, reserveAmount, settleReservation } from "../../budgets/stream.ts";
 import { actionStream, budgetStream } from "../../kernel/stream.ts";
 import type { Store } from "../../stores/store.ts";
 import {
@@ -30,7 +30,7 @@ async function four({ store, another }: Fixture): Promise<Store[]> {
 
 function take(store: Store, effect: string): Promise<boolean> {
   return store.transact(TENANT, { write: [budget] }, (sight) => {
-    const { admitted, events } = reserve(sight.state(budget), effect, usd(7n));
+    const { admitted, events } = reserveAmount(sight.state(budget), effect, usd(7n));
     return commitResult(admitted, { stream: budget, events });
   });
 }
@@ -108,7 +108,7 @@ export function concurrencyClaims(create: CreateDatabase): void {
       assert.equal(await take(first, "eff"), true);
       const end = (store: Store) =>
         store.transact(TENANT, { write: [budget] }, (sight) => {
-          const events = settle(sight.state(budget), "eff", 6n);
+          const events = settleReservation(sight.state(budget), "eff", 6n);
           return commitResult(events.length, { stream: budget, events });
         });
       const ended = await Promise.all([end(second), end(third), end(second)]);

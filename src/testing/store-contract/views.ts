@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { limitBudget, reserve } from "../../core/budget.ts";
+import { limitBudget, reserveAmount } from "../../budgets/stream.ts";
 import { actionStream, budgetStream, streamName } from "../../kernel/stream.ts";
 import type { Store, ViewQuery } from "../../stores/store.ts";
 import {
@@ -93,7 +93,7 @@ export function viewClaims(create: CreateDatabase): void {
       await store.transact(TENANT, { write: [stream] }, (sight) =>
         commitResult(null, {
           stream,
-          events: reserve(sight.state(stream), "e", { ...limit, micros: 2n ** 79n }).events,
+          events: reserveAmount(sight.state(stream), "e", { ...limit, micros: 2n ** 79n }).events,
         }),
       );
       const [row] = await store.query(TENANT, { view: "budgets", limit: 5 });

@@ -1,8 +1,8 @@
 /** The whole journal, read from its beginning: its chains verified, its streams folded, and how far budgets ever went. */
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
+import type { BudgetStreamState } from "../../../src/budgets/stream.ts";
 import type { ActionState } from "../../../src/core/action/state.ts";
-import type { BudgetState } from "../../../src/core/budget.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
@@ -20,7 +20,7 @@ export type Journal = {
   readonly actions: Map<string, ActionState>;
   readonly approvals: Map<string, ApprovalState>;
   readonly workflows: Map<string, WorkflowState>;
-  readonly budgets: Map<string, BudgetState>;
+  readonly budgets: Map<string, BudgetStreamState>;
   /** What happened to each workflow, in order. */
   readonly histories: Map<string, Happened[]>;
   /** The terminal decisions that were written to each approval. */
@@ -67,7 +67,7 @@ function keep(journal: Journal, header: Header, state: unknown, body: JsonObject
   if (kind === "workflow") add(journal.histories, id, { type: header.type, body });
   if (DECISIVE.includes(header.type)) add(journal.decisions, id, header.type);
   if (kind !== "budget") return;
-  const budget = state as BudgetState;
+  const budget = state as BudgetStreamState;
   journal.budgets.set(id, budget);
   if (budget.limit !== null && budget.spent + budget.reserved > budget.limit.micros)
     journal.overruns.push(`${id} held ${budget.spent + budget.reserved} at entry ${header.seq}`);

@@ -1,6 +1,5 @@
 /** Budgets: opening them, giving them another limit, reading them. */
-import { type BudgetState as Kept, limitBudget } from "../core/budget.ts";
-import { isBudgetName } from "../core/budget-name.ts";
+
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, isPlainObject } from "../kernel/fields.ts";
 import { checkAmount, type Money } from "../kernel/money.ts";
@@ -9,10 +8,11 @@ import { budgetStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { Said } from "../people/input.ts";
 import { rowPage } from "../runtime/lists.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
+import { isBudgetName, type BudgetStreamState as Kept, limitBudget } from "./stream.ts";
 
-type Place = Pick<Runtime, "store" | "tenant" | "clock">;
+type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 
 /** A budget as it stands; what is reserved, by effect. */
 export type BudgetState = Omit<Kept, "reservations"> & {
@@ -25,7 +25,9 @@ export type BudgetSummary = Omit<Kept, "limit" | "reservations"> & {
   readonly limit: Money;
   readonly effects: number;
 };
+
 export type BudgetPage = { readonly limit?: number; readonly after?: string };
+
 export type BudgetList = { readonly items: readonly BudgetSummary[]; readonly next: string | null };
 
 function checkBudget(id: unknown): void {
@@ -45,7 +47,7 @@ function checkLimit(id: string, limit: Money): void {
 
 /** Opens a budget, or gives it another limit. */
 export async function setBudget(
-  place: Place,
+  place: CommandStore,
   id: string,
   limit: Money,
   said: string | (Via & Pick<Said, "by">),
@@ -62,13 +64,13 @@ export async function setBudget(
   });
 }
 
-export async function getBudget(place: Place, id: string): Promise<BudgetState> {
+export async function getBudget(place: CommandStore, id: string): Promise<BudgetState> {
   checkBudget(id);
   const { reservations, ...state } = await readState(place, budgetStream(id));
   return { ...structuredClone(state), reservations: Object.fromEntries(reservations) };
 }
 
-async function summaryOf(place: Place, name: string): Promise<BudgetSummary | undefined> {
+async function budgetSummary(place: CommandStore, name: string): Promise<BudgetSummary | undefined> {
   const { limit, spent, reserved, overrun, reservations } = await readState(place, budgetStream(name));
   if (limit === null) return undefined;
   return { name, limit: { ...limit }, spent, reserved, overrun, effects: reservations.size };
@@ -77,9 +79,28 @@ async function summaryOf(place: Place, name: string): Promise<BudgetSummary | un
 const LIST = { view: "budgets", kind: "budget", isName: isBudgetName, order: "oldest" } as const;
 
 /** In the order in which they came. */
-export async function listBudgets(place: Place, page: BudgetPage = {}): Promise<BudgetList> {
+export async function listBudgets(place: CommandStore, page: BudgetPage = {}): Promise<BudgetList> {
   const { limit = 100, after } = checkFields("A page of budgets", page, ["limit", "after"]);
   const { rows, next } = await rowPage(place, { ...LIST, limit, after });
-  const found = await Promise.all(rows.map(({ stream }) => summaryOf(place, stream.id)));
+  const found = await Promise.all(rows.map(({ stream }) => budgetSummary(place, stream.id)));
   return { items: found.filter((one) => one !== undefined), next };
+}
+
+export type Budgets = {
+  /** Opens a budget or changes its limit. */
+  limit(id: string, limit: Money): Promise<void>;
+  get(id: string): Promise<BudgetState>;
+  /** Those that were opened, in the order in which they came. */
+  list(page?: BudgetPage): Promise<BudgetList>;
+};
+
+export function budgetsOf(open: RuntimeOpener): Budgets {
+  return {
+    async limit(id, limit) {
+      const runtime = await open();
+      await setBudget(runtime, id, limit, runtime.agent);
+    },
+    get: async (id) => getBudget(await open(), id),
+    list: async (page = {}) => listBudgets(await open(), page),
+  };
 }

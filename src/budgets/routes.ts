@@ -1,20 +1,16 @@
 /** Budgets: a limit, what is reserved and what was spent. */
 import { z } from "zod";
-import {
-  type BudgetState,
-  type BudgetSummary,
-  getBudget,
-  listBudgets,
-  setBudget,
-} from "../../engine/budgets.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { personOf } from "../person.ts";
-import { ok, route } from "../route.ts";
-import { bySchema, money, moneySchema } from "../wire.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
+import { personOf } from "../server/person.ts";
+import { ok, route } from "../server/route.ts";
+import { bySchema, money, moneySchema } from "../server/wire.ts";
+import { type BudgetState, type BudgetSummary, getBudget, listBudgets, setBudget } from "./methods.ts";
 
 const params = z.object({ name: z.string().min(1).max(128) });
+
 const micros = z.string();
+
 const standing = {
   name: z.string(),
   limit: moneySchema,
@@ -22,6 +18,7 @@ const standing = {
   reserved_micros: micros,
   overrun_micros: micros,
 };
+
 const budgetSchema = z.object({
   ...standing,
   reservations: z.record(z.string(), micros).meta({ description: "micros by effect" }),

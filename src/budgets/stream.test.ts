@@ -2,32 +2,41 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../kernel/errors.ts";
 import type { NewEvent } from "../kernel/stream.ts";
-import { type BudgetState, budgetFold, limitBudget, reserve, settle } from "./budget.ts";
+import {
+  type BudgetStreamState,
+  budgetFold,
+  limitBudget,
+  reserveAmount,
+  settleReservation,
+} from "./stream.ts";
 
 const usd = (micros: bigint) => ({ currency: "USD", micros });
-const fold = (events: readonly NewEvent[], from: BudgetState = budgetFold.initial): BudgetState =>
+
+const fold = (events: readonly NewEvent[], from: BudgetStreamState = budgetFold.initial): BudgetStreamState =>
   events.reduce((state, event, index) => budgetFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
+
 const open = (micros: bigint) => fold(limitBudget(usd(micros), "person:ann"));
-const reserved = (state: BudgetState, effect: string, micros: bigint) =>
-  fold(reserve(state, effect, usd(micros)).events, state);
+
+const reserved = (state: BudgetStreamState, effect: string, micros: bigint) =>
+  fold(reserveAmount(state, effect, usd(micros)).events, state);
 
 describe("a budget", () => {
   test("admits up to its limit and not one micro more", () => {
-    assert.equal(reserve(open(100n), "e", usd(100n)).admitted, true);
-    assert.equal(reserve(open(100n), "e", usd(101n)).admitted, false);
+    assert.equal(reserveAmount(open(100n), "e", usd(100n)).admitted, true);
+    assert.equal(reserveAmount(open(100n), "e", usd(101n)).admitted, false);
   });
 
   test("counts what is reserved and what is spent against the limit", () => {
     const state = reserved(open(100n), "e1", 60n);
-    assert.equal(reserve(state, "e2", usd(41n)).admitted, false);
-    const spent = fold(settle(state, "e1", 30n), state);
-    assert.equal(reserve(spent, "e2", usd(70n)).admitted, true);
-    assert.equal(reserve(spent, "e2", usd(71n)).admitted, false);
+    assert.equal(reserveAmount(state, "e2", usd(41n)).admitted, false);
+    const spent = fold(settleReservation(state, "e1", 30n), state);
+    assert.equal(reserveAmount(spent, "e2", usd(70n)).admitted, true);
+    assert.equal(reserveAmount(spent, "e2", usd(71n)).admitted, false);
   });
 
   test("that is lowered below what is spent admits nothing, and keeps what was spent", () => {
     const state = fold(limitBudget(usd(10n), "person:ann"), reserved(open(100n), "e1", 60n));
-    assert.equal(reserve(state, "e2", usd(0n)).admitted, false);
+    assert.equal(reserveAmount(state, "e2", usd(0n)).admitted, false);
     assert.equal(state.reserved, 60n);
   });
 
@@ -35,19 +44,19 @@ describe("a budget", () => {
     const huge = 9_007_199_254_740_993n;
     const state = reserved(open(huge), "e1", huge);
     assert.equal(state.reserved, huge);
-    assert.equal(reserve(state, "e2", usd(1n)).admitted, false);
+    assert.equal(reserveAmount(state, "e2", usd(1n)).admitted, false);
   });
 
   test("ends a reservation once", () => {
     const state = reserved(open(100n), "e1", 60n);
-    const ended = fold(settle(state, "e1", "released"), state);
-    assert.deepEqual(settle(ended, "e1", 60n), []);
+    const ended = fold(settleReservation(state, "e1", "released"), state);
+    assert.deepEqual(settleReservation(ended, "e1", 60n), []);
     assert.deepEqual([ended.reserved, ended.spent], [0n, 0n]);
   });
 
   test("shows what was spent beyond what had been reserved", () => {
     const state = reserved(open(100n), "e1", 60n);
-    assert.partialDeepStrictEqual(fold(settle(state, "e1", 75n), state), {
+    assert.partialDeepStrictEqual(fold(settleReservation(state, "e1", 75n), state), {
       spent: 75n,
       overrun: 15n,
       reserved: 0n,
@@ -56,7 +65,7 @@ describe("a budget", () => {
 
   test("keeps the state it was made from as it was", () => {
     const before = reserved(open(100n), "e1", 10n);
-    const after = reserved(fold(settle(before, "e1", 10n), before), "e2", 20n);
+    const after = reserved(fold(settleReservation(before, "e1", 10n), before), "e2", 20n);
     assert.deepEqual([...before.reservations], [["e1", 10n]]);
     assert.deepEqual([...after.reservations], [["e2", 20n]]);
   });

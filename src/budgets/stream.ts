@@ -1,8 +1,10 @@
 /**
- * A budget: a limit, what is reserved by effects under way and what was spent.
- *
- * B1. A reservation is admitted only while spent + reserved + amount ≤ limit.
- * B2. A reservation ends once: settled with the true amount, or released. In doubt it stays.
+ * A budget: a limit, what is reserved by effects under way, and what was spent. Events, fold, decisions and list
+ * projection.
+ * A reservation is admitted only while spent + reserved + amount ≤ limit.
+ * A reservation ends once: settled with the true amount, or released. While the effect is in doubt it stays.
+ * The list holds only that a budget was opened; amounts are read from the streams, or a row would be written with every
+ * effect.
  */
 
 import type { JsonObject } from "../kernel/json.ts";
@@ -10,7 +12,7 @@ import { type Money, moneyText, moneyToJson } from "../kernel/money.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
-export type BudgetState = {
+export type BudgetStreamState = {
   /** null: the budget was never opened. */
   readonly limit: Money | null;
   readonly spent: bigint;
@@ -21,20 +23,30 @@ export type BudgetState = {
   readonly reservations: ReadonlyMap<string, bigint>;
 };
 
-const EVENTS = ["budget.limited", "budget.reserved", "budget.settled", "budget.released", "budget.refused"];
+const BUDGET_EVENTS = [
+  "budget.limited",
+  "budget.reserved",
+  "budget.settled",
+  "budget.released",
+  "budget.refused",
+];
+
 const micros = (body: JsonObject): bigint => BigInt(String(body["micros"]));
 
-function without(reservations: BudgetState["reservations"], effect: string): BudgetState["reservations"] {
+function without(
+  reservations: BudgetStreamState["reservations"],
+  effect: string,
+): BudgetStreamState["reservations"] {
   const rest = new Map(reservations);
   rest.delete(effect);
   return rest;
 }
 
-export const budgetFold: Fold<BudgetState> = {
+export const budgetFold: Fold<BudgetStreamState> = {
   version: 2,
   initial: { limit: null, spent: 0n, reserved: 0n, overrun: 0n, reservations: new Map() },
   evolve(state, event) {
-    const body = eventBody("A budget", event, EVENTS);
+    const body = eventBody("A budget", event, BUDGET_EVENTS);
     const effect = String(body["effect"]);
     const held = state.reservations.get(effect) ?? 0n;
     switch (event.type) {
@@ -73,11 +85,11 @@ export function limitBudget(limit: Money, by: string, how: Via = {}): NewEvent[]
   return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by, ...channelField(how) } }];
 }
 
-export type Reservation =
+type Reservation =
   | { readonly admitted: true; readonly events: NewEvent[] }
   | { readonly admitted: false; readonly reason: string; readonly events: NewEvent[] };
 
-export function reserve(state: BudgetState, effect: string, amount: Money): Reservation {
+export function reserveAmount(state: BudgetStreamState, effect: string, amount: Money): Reservation {
   const no = (reason: string): Reservation => ({
     admitted: false,
     reason,
@@ -100,8 +112,28 @@ export function reserve(state: BudgetState, effect: string, amount: Money): Rese
 }
 
 /** Ends a reservation; one that has ended already stays as it is. */
-export function settle(state: BudgetState, effect: string, spent: bigint | "released"): NewEvent[] {
+export function settleReservation(
+  state: BudgetStreamState,
+  effect: string,
+  spent: bigint | "released",
+): NewEvent[] {
   if (!state.reservations.has(effect)) return [];
   if (spent === "released") return [{ type: "budget.released", tv: 1, body: { effect } }];
   return [{ type: "budget.settled", tv: 1, body: { effect, micros: spent.toString() } }];
 }
+
+export function isBudgetName(id: unknown): id is string {
+  return typeof id === "string" && /^[A-Za-z0-9_.:-]{1,128}$/.test(id);
+}
+
+export const budgetsView = {
+  view: "budgets",
+  kind: "budget",
+  version: 1,
+  /** All of the same time, so that they are ordered by the age of their streams. */
+  row(_id: string, { limit }: BudgetStreamState) {
+    return limit === null ? undefined : { bucket: "open", at: 0, due: null, data: {} };
+  },
+  isSame: (before: BudgetStreamState, after: BudgetStreamState) =>
+    (before.limit === null) === (after.limit === null),
+} as const;
