@@ -14,8 +14,6 @@ import { type Notifications, notificationsOf } from "./engine/message/notificati
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import { type Outside, outsideOf } from "./engine/outside/instance.ts";
 import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
-import { type Policies, policiesOf } from "./engine/policies.ts";
-import { livePolicy } from "./engine/policy/live-policy.ts";
 import { type Recovered, recoverDead } from "./engine/recover.ts";
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
@@ -42,6 +40,8 @@ import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 import type { Said } from "./people/input.ts";
 import { type Keys, keyMethods, type People, peopleMethods } from "./people/methods.ts";
 import { type Tenants, tenantMethods } from "./people/tenants/methods.ts";
+import { livePolicy } from "./policy/live-policy.ts";
+import { type Policies, policiesOf } from "./policy/methods.ts";
 import { type Nodes, nodesOf } from "./runtime/epochs.ts";
 import { type Journal, journalOf } from "./runtime/journal.ts";
 import type { OpenRuntime } from "./runtime/open.ts";
@@ -68,27 +68,10 @@ export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Receipt } from "./core/action/receipt.ts";
 export type { LiveAction } from "./core/action/state.ts";
-export type { BacktestReport } from "./core/backtest/report.ts";
-export type { Suggestion } from "./core/backtest/suggest.ts";
 export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
-export { definePolicy } from "./core/policy/compile.ts";
-export type { PolicyText } from "./core/policy/document.ts";
-export type { Facts } from "./core/policy/facts.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
-export type { Cost, EffectClass } from "./core/tool-rules.ts";
-export type {
-  ApproverRule,
-  OnTimeout,
-  PastCall,
-  PolicyInput,
-  Risk,
-  RiskLevel,
-  ShadowVerdict,
-  StageRule,
-  Verdict,
-} from "./core/verdict.ts";
 export type {
   CheckpointConditions,
   CheckpointDefinition,
@@ -111,16 +94,6 @@ export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
 export { NotApplied } from "./engine/attempt.ts";
-export type {
-  KeptPolicy,
-  KeptVersion,
-  ListedVersion,
-  PolicyStanding,
-} from "./engine/backtest/kept-policies.ts";
-export type { RecordedTool } from "./engine/backtest/known-tools.ts";
-export type { PolicyProgram } from "./engine/backtest/policy-programs.ts";
-export type { BacktestOptions } from "./engine/backtest/run-backtest.ts";
-export type { Told } from "./engine/backtest/told.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
 export type { Actions, Receipts } from "./engine/instance.ts";
@@ -167,10 +140,7 @@ export type { OutsideProposal } from "./engine/outside/propose.ts";
 export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
 export type { Compensation } from "./engine/outside/roll-back.ts";
 export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
-export type { Policies } from "./engine/policies.ts";
-export type { PolicySource } from "./engine/policy/policy-source.ts";
 export type { Recovered } from "./engine/recover.ts";
-export type { Suggestions, SuggestOptions } from "./engine/suggest-rules.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
@@ -242,6 +212,35 @@ export type {
   TenantPage,
   Tenants,
 } from "./people/tenants/methods.ts";
+export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
+export type { Told } from "./policy/backtest/replay-journal.ts";
+export type { BacktestReport } from "./policy/backtest/rules/report.ts";
+export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
+export type { BacktestOptions } from "./policy/backtest/run.ts";
+export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
+export type { Policies } from "./policy/methods.ts";
+export type { PolicySource } from "./policy/read.ts";
+export { definePolicy } from "./policy/rules/compile.ts";
+export type { Facts, PolicyText } from "./policy/rules/document.ts";
+export type { Cost, EffectClass } from "./policy/rules/tool-rules.ts";
+export type {
+  ApproverRule,
+  OnTimeout,
+  PastCall,
+  PolicyInput,
+  Risk,
+  RiskLevel,
+  ShadowVerdict,
+  StageRule,
+  Verdict,
+} from "./policy/rules/verdict.ts";
+export type {
+  KeptPolicy,
+  KeptVersion,
+  ListedVersion,
+  PolicyProgram,
+  PolicyStanding,
+} from "./policy/versions.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./runtime/epochs.ts";
 export type { Journal, JournalRecord, VerifyOptions } from "./runtime/journal.ts";
 export type { Notice } from "./runtime/notices.ts";

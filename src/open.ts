@@ -1,13 +1,13 @@
 /** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
 import { hostname } from "node:os";
 import { outsideCallers } from "./engine/ambient.ts";
-import type { LivePolicy } from "./engine/policy/live-policy.ts";
-import type { PolicySource } from "./engine/policy/policy-source.ts";
 import type { Tool } from "./engine/tool.ts";
 import type { Definitions } from "./engine/workflow/workflows.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
+import type { LivePolicy } from "./policy/live-policy.ts";
+import type { PolicySource } from "./policy/read.ts";
 import { findKeyring, type Keyring, openKeyring, pooledRandom } from "./runtime/keyring.ts";
 import { MAINTENANCE_INTERVALS } from "./runtime/maintenance.ts";
 import { type Notice, noticePrinter } from "./runtime/notices.ts";

@@ -10,7 +10,6 @@ import type { MessageState } from "./core/message/message-state.ts";
 import type { NotifierState } from "./core/message/place.ts";
 import type { AlertState } from "./core/monitor/alert-state.ts";
 import type { MonitorState } from "./core/monitor/place-state.ts";
-import type { PolicyState } from "./core/policy-record.ts";
 import type { WorkflowState } from "./core/workflow/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
@@ -20,6 +19,7 @@ import type { KeyState } from "./people/keys/stream.ts";
 import type { LoginState, SessionState } from "./people/sessions/stream.ts";
 import type { RosterState } from "./people/stream.ts";
 import type { TenantState } from "./people/tenants/stream.ts";
+import type { PolicyState } from "./policy/stream.ts";
 import type { EpochState } from "./runtime/stream.ts";
 
 type StateMap = {

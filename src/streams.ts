@@ -15,7 +15,6 @@ import { messageFold } from "./core/message/message-state.ts";
 import { notifierFold } from "./core/message/place.ts";
 import { alertFold } from "./core/monitor/alert-state.ts";
 import { monitorFold } from "./core/monitor/place-state.ts";
-import { policyFold } from "./core/policy-record.ts";
 import { workflowFold } from "./core/workflow/state.ts";
 import { actionSubject, workflowSubject } from "./core/workflow/tell.ts";
 import { grant } from "./grants/stream.ts";
@@ -27,6 +26,7 @@ import { keyFold, keysView } from "./people/keys/stream.ts";
 import { loginFold, sessionFold, sessionsView } from "./people/sessions/stream.ts";
 import { rosterFold } from "./people/stream.ts";
 import { tenantFold } from "./people/tenants/stream.ts";
+import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 import { actionsView } from "./views/actions.ts";
@@ -41,8 +41,6 @@ import {
 } from "./views/intents.ts";
 
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
-
-import { policiesView } from "./views/policies.ts";
 
 import { runsView, workflowsView } from "./views/workflows.ts";
 

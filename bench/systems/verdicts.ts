@@ -1,10 +1,10 @@
 /** Verdicts of a policy: `judge` alone, or the whole review with its copies and checks, as each action goes through it. */
 
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import { reviewAction } from "../../src/core/review.ts";
-import type { ToolRules } from "../../src/core/tool-rules.ts";
-import type { PolicyInput } from "../../src/core/verdict.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import { reviewAction } from "../../src/policy/rules/review.ts";
+import type { ToolRules } from "../../src/policy/rules/tool-rules.ts";
+import type { PolicyInput } from "../../src/policy/rules/verdict.ts";
 import { checkSame, SAME_ACTIONS, sameRules } from "../same-rules.ts";
 import { type Load, now, type OpenSystem } from "../system.ts";
 

@@ -3,8 +3,8 @@
 import type { ActionEvent, ReviewFacts } from "../core/action/events.ts";
 import { documentsNamed } from "../core/action/review-facts.ts";
 import type { LiveAction } from "../core/action/state.ts";
-import { type PolicyNames, policyNames } from "../engine/backtest/kept-policies.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
+import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { StateOf } from "../states.ts";
@@ -117,7 +117,7 @@ async function namesFor(place: TenantStore, digests: readonly string[]): Promise
   kept.set(place.store, all);
   const known = all.get(place.tenant);
   if (known !== undefined && digests.every((digest) => known.has(digest))) return known;
-  const names = await policyNames(place);
+  const names = await loadPolicyNames(place);
   all.set(place.tenant, names);
   return names;
 }

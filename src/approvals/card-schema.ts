@@ -1,9 +1,9 @@
 /** The card, written once: all that a person sees before they decide. The codec spells it on the wire; its types are read off it. */
 import { z } from "zod";
-import { RISK_LEVELS } from "../core/verdict.ts";
 import { type OnWire, viewCodec } from "../kernel/codec.ts";
 import type { Json } from "../kernel/json.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
+import { RISK_LEVELS } from "../policy/rules/verdict.ts";
 import { MOVES } from "./state.ts";
 
 const count = z.number().int().min(0);

@@ -1,6 +1,5 @@
 /** What people and programs do with approvals: the verbs, their routes and their schemas. */
 import { z } from "zod";
-import { LONGEST_MS } from "../core/stages.ts";
 import {
   contract,
   type Library,
@@ -30,6 +29,7 @@ import {
   viewer,
   words,
 } from "../kernel/values.ts";
+import { LONGEST_MS } from "../policy/rules/stages.ts";
 import type { VoteAnswer } from "./rules/vote.ts";
 import {
   APPROVAL_ORDERS,

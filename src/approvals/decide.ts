@@ -1,6 +1,5 @@
 /** Reading an approval, and a person's decision on it: what they write, their edit, and their vote. */
 
-import type { Issue } from "../core/tool-rules.ts";
 import { raisedName } from "../core/workflow/raise.ts";
 import { loaderOf } from "../engine/load.ts";
 import { executorOf } from "../engine/move.ts";
@@ -15,6 +14,7 @@ import { hasMovedHandle } from "../kernel/stored-value.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
 import { displayValue as shownText } from "../kernel/text.ts";
 import { chargeEditGuess, redactTexts } from "../people/secret-guesses/limit.ts";
+import type { Issue } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import {
   handlesIn,

@@ -1,7 +1,7 @@
 /** Makes the views of approvals (`views.ts`) of what the library answers. */
 
-import type { ApproverRule } from "../core/verdict.ts";
 import { actionStream } from "../kernel/stream.ts";
+import type { ApproverRule } from "../policy/rules/verdict.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";

@@ -10,17 +10,17 @@
  * A5. Comments are kept, and change nothing else.
  */
 
-import { type ApprovalTerms, rulesOf } from "../core/stages.ts";
+import type { Json } from "../kernel/json.ts";
+import type { WithRefusals } from "../kernel/refusals.ts";
+import { actionStream, intentStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
+import { type ApprovalTerms, listStageRules } from "../policy/rules/stages.ts";
 import {
   ANY_ONE_PERSON,
   type ApproverRule,
   type OnTimeout,
-  type Remarks,
   type RiskLevel,
-} from "../core/verdict.ts";
-import type { Json } from "../kernel/json.ts";
-import type { WithRefusals } from "../kernel/refusals.ts";
-import { actionStream, intentStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
+  type VerdictNotes,
+} from "../policy/rules/verdict.ts";
 
 export const APPROVAL_STATUSES = [
   "pending",
@@ -154,7 +154,7 @@ export type EditRefusal = {
   readonly rule: string;
   readonly reason: string;
 } & Partial<Versions> &
-  Omit<Remarks, "rule">;
+  Omit<VerdictNotes, "rule">;
 export const COMMENT_CATEGORIES = ["question", "answer", "concern", "note"] as const;
 /** What somebody asks or answers before it is decided. `category` is absent where the author chose none. */
 export type CommentBody = Word & {
@@ -233,7 +233,7 @@ type Staged = Pick<ApprovalQuestion, "stages"> & { readonly asked: Pick<Approval
 
 /** The approver rules of all stages, in their order, as they were asked. */
 export const stageRules = ({ stages, asked }: Staged): readonly ApproverRule[] =>
-  rulesOf({ approvers: asked.approvers, ...(stages === undefined ? {} : { stages }) });
+  listStageRules({ approvers: asked.approvers, ...(stages === undefined ? {} : { stages }) });
 
 /** A stage that is not there is never met. */
 const NOBODY: ApproverRule = { ...ANY_ONE_PERSON, quorum: Number.NaN, from: [] };

@@ -6,7 +6,6 @@
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 import type { ReviewFacts } from "../core/action/events.ts";
-import type { Issue, ToolRules } from "../core/tool-rules.ts";
 import { loaderOf } from "../engine/load.ts";
 import { reviewerWith } from "../engine/move.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
@@ -14,6 +13,7 @@ import { diffJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
 import type { StreamAppend } from "../kernel/transaction.ts";
 import { chargeEditGuess } from "../people/secret-guesses/limit.ts";
+import type { Issue, ToolRules } from "../policy/rules/tool-rules.ts";
 import { type DryRunResult, dryRun } from "../runtime/dry-run.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";

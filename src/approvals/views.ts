@@ -1,7 +1,7 @@
 /** Approvals as the wire shows them, in the spelling of the library. `present.ts` makes them. */
 import { z } from "zod";
-import { RISK_LEVELS } from "../core/verdict.ts";
 import { anyJson, id, timestamp, words } from "../kernel/values.ts";
+import { RISK_LEVELS } from "../policy/rules/verdict.ts";
 import { APPROVAL_STATUSES, COMMENT_CATEGORIES } from "./state.ts";
 
 const names = z.array(z.string()).readonly();

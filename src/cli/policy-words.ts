@@ -2,9 +2,9 @@
 import type { ReviewFacts } from "../core/action/events.ts";
 import { documentsNamed } from "../core/action/review-facts.ts";
 import type { Action } from "../engine/actions.ts";
-import type { PolicyNames } from "../engine/backtest/kept-policies.ts";
-import type { Policies } from "../engine/policies.ts";
 import type { CardFields } from "../kernel/terminal.ts";
+import type { Policies } from "../policy/methods.ts";
+import type { PolicyNames } from "../policy/versions.ts";
 
 const SHORT = 12;
 

@@ -1,17 +1,16 @@
 /** From what a user writes to what rules and hands work with. */
 
 import type { ProbeAnswer } from "../core/action/resolve.ts";
-import { readVerdict } from "../core/policy/check-verdict.ts";
-import { notAVerdict } from "../core/review.ts";
-import { type ApprovalTerms, approvalTerms, unmeetable } from "../core/stages.ts";
-import { type Cost, EFFECT_CLASSES, type EffectClass } from "../core/tool-rules.ts";
-import type { PolicyInput, Verdict } from "../core/verdict.ts";
 import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkFields, fieldFault, isPlainObject, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { isMoney, moneyFault } from "../kernel/money.ts";
 import { displayValue, errorText } from "../kernel/text.ts";
+import { notAVerdictReason, readVerdict } from "../policy/rules/review.ts";
+import { type ApprovalTerms, approvalTerms, whyUnmeetable } from "../policy/rules/stages.ts";
+import { type Cost, EFFECT_CLASSES, type EffectClass } from "../policy/rules/tool-rules.ts";
+import type { PolicyInput, Verdict } from "../policy/rules/verdict.ts";
 import { ignoreRejection } from "../runtime/concurrency.ts";
 import { handlesIn, reservedKey } from "../runtime/secrets.ts";
 import type { SqlTransaction } from "../stores/store.ts";
@@ -202,7 +201,7 @@ export function verdictIn(said: unknown, whose: string, own: ReadonlySet<string>
   if (said === "approve" || said === "escalate") return { verdict: said };
   if (said === "block") return { verdict: "block", reason: `${whose} blocks it` };
   const verdict = readVerdict(said);
-  if (typeof verdict === "string") return notAVerdict(verdict, whose);
+  if (typeof verdict === "string") return notAVerdictReason(verdict, whose);
   // Handles are known by the object that `secret()` made, so the original is looked at.
   checkRevision(said as Verdict, own);
   return verdict;
@@ -225,7 +224,7 @@ export function checkPolicy(whose: string, policy: Policy<never>): void {
   if (typeof verdict === "string")
     rejectInput(`The policy of the ${whose} is not a verdict or a function: ${verdict}.`);
   if (verdict.verdict !== "escalate") return;
-  const fault = unmeetable(approvalTerms(verdict) as ApprovalTerms, []);
+  const fault = whyUnmeetable(approvalTerms(verdict) as ApprovalTerms, []);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The policy of the ${whose} cannot be met: ${fault}.`);
 }

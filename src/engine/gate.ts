@@ -5,6 +5,8 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { displayValue } from "../kernel/text.ts";
+import { applyPolicy, type OwnPolicy } from "../policy/apply-to-tool.ts";
+import type { LivePolicy } from "../policy/live-policy.ts";
 import type { OpenRuntime, Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { redactText } from "../runtime/secrets.ts";
 import { getAction } from "./actions.ts";
@@ -12,8 +14,7 @@ import { currentFrame, nestedCall, refuseNested, refuseUnnamed } from "./ambient
 import type { Answer } from "./answer.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
 import { type Call, execute } from "./execute.ts";
-import type { LivePolicy } from "./policy/live-policy.ts";
-import { type Beside, underPolicy } from "./policy/under-policy.ts";
+
 import { type Prepared, plainJson, prepareArgs } from "./prepare-args.ts";
 
 import type { Tool, ToolContext } from "./tool.ts";
@@ -156,12 +157,12 @@ export async function proposeCall(
   return execute(runtime, tool, call);
 }
 
-export function underDocument({ policy }: Pick<Gates, "policy">, tool: Tool, beside: Beside): Tool {
+export function underDocument({ policy }: Pick<Gates, "policy">, tool: Tool, beside: OwnPolicy): Tool {
   if (policy === undefined) return tool;
   const { undo } = tool;
   const taken =
-    undo === null || undo === "nothing" ? undo : underPolicy(undo, "undo", () => policy.current());
-  return underPolicy({ ...tool, undo: taken }, beside, () => policy.current());
+    undo === null || undo === "nothing" ? undo : applyPolicy(undo, "undo", () => policy.current());
+  return applyPolicy({ ...tool, undo: taken }, beside, () => policy.current());
 }
 
 /** A tool of this instance, before anybody can find it by its name. */

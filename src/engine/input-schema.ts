@@ -1,10 +1,10 @@
 /** A tool's input schema, by any library that speaks Standard Schema, as synchronous validation and a digest. */
 
-import type { Issue, ToolRules, Validation } from "../core/tool-rules.ts";
 import { canonicalJson, copyJson, digestOf, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { errorText } from "../kernel/text.ts";
+import type { Issue, ToolRules, Validation } from "../policy/rules/tool-rules.ts";
 import { ignoreRejection, isThenable } from "../runtime/concurrency.ts";
 import { issueText } from "./stored-schema.ts";
 

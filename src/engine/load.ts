@@ -4,11 +4,12 @@
  */
 
 import { historyKey } from "../core/action/review.ts";
-import type { Load } from "../core/executor.ts";
 import type { Json } from "../kernel/json.ts";
+import { readPastCalls } from "../policy/past-calls.ts";
+import type { Load } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArtifact } from "../runtime/store-access.ts";
-import { pastCallsOf } from "./past-calls.ts";
+
 import { computePreview } from "./preview.ts";
 
 import type { Tool } from "./tool.ts";
@@ -20,6 +21,6 @@ export function loaderOf(runtime: Runtime, tool: Tool | null): (load: Load) => P
   return async ({ key, preview }) => {
     if (preview !== undefined && tool !== null) return computePreview(runtime, tool, preview);
     if (!key.startsWith(HISTORY)) return loadArtifact(runtime, key);
-    return (await pastCallsOf(runtime, key.slice(HISTORY.length))) as unknown as Json;
+    return (await readPastCalls(runtime, key.slice(HISTORY.length))) as unknown as Json;
   };
 }

@@ -3,13 +3,12 @@
 import { keepApart } from "../approvals/rules/ask.ts";
 import { advance } from "../core/action/advance.ts";
 import { type Proposal, type Proposed, propose, requestName } from "../core/action/propose.ts";
-import type { Asker, Executor, Load } from "../core/executor.ts";
-import type { ToolRules } from "../core/tool-rules.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../kernel/stream.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
 import { type SwitchSubject, switchScopes } from "../kill-switch/rules.ts";
+import type { Executor, Load, PermitAsker, ToolRules } from "../policy/rules/tool-rules.ts";
 import { type Epoch, freshId, type Runtime } from "../runtime/runtime.ts";
 import { knownSecrets, type Secrets, validateWithSecrets } from "../runtime/secrets.ts";
 import { runWithInputs } from "../runtime/store-access.ts";
@@ -18,7 +17,7 @@ import { loaderOf } from "./load.ts";
 import type { Tool } from "./tool.ts";
 
 /** Who asks for a permit, and whether the connection on which they did is gone. */
-export type Caller = { readonly asker: Asker; readonly isGone?: () => boolean };
+export type Caller = { readonly asker: PermitAsker; readonly isGone?: () => boolean };
 
 /**
  * A new call, or an action that is there already, with the approval that it is known to wait for. `caller`: of what an agent

@@ -3,7 +3,6 @@ import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
 import { actionOf } from "../core/action/start.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import type { Load } from "../core/executor.ts";
 import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
@@ -16,6 +15,7 @@ import {
   isNeed,
   openDraft,
 } from "../kernel/transaction.ts";
+import type { Load } from "../policy/rules/tool-rules.ts";
 import { ignoreRejection, isThenable } from "../runtime/concurrency.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type KnownSecrets, knownSecrets, redactJson, redactText } from "../runtime/secrets.ts";

@@ -5,7 +5,6 @@
 import { type Report, recordOutcome } from "../core/action/outcome.ts";
 import type { Proposed } from "../core/action/propose.ts";
 import type { ActionIn } from "../core/action/state.ts";
-import type { Load } from "../core/executor.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream } from "../kernel/stream.ts";
@@ -18,6 +17,7 @@ import {
   type Need,
   openDraft,
 } from "../kernel/transaction.ts";
+import type { Load } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { hasStoredSecrets, type KnownSecrets, knownSecrets } from "../runtime/secrets.ts";
 import { runCommand, runDecide } from "../runtime/store-access.ts";

@@ -4,11 +4,11 @@
  */
 
 import type { ShownPreview } from "../approvals/state.ts";
-import type { PreviewCall } from "../core/executor.ts";
 import { copyJson } from "../kernel/canonical-json.ts";
 import { sleepFor } from "../kernel/clock.ts";
 import type { Json } from "../kernel/json.ts";
 import { errorText } from "../kernel/text.ts";
+import type { PreviewCall } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { redactJson, redactText, resolveSecrets, revealSecrets } from "../runtime/secrets.ts";
 import { resultJson } from "./attempt.ts";

@@ -1,11 +1,11 @@
 /** Input schemas that the journal keeps: which one a tool had, and what of some arguments does not fit it. */
 
-import type { Issue } from "../core/tool-rules.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { didYouMean } from "../kernel/spelling.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
+import type { Issue } from "../policy/rules/tool-rules.ts";
 import { eachRow } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArtifact, readState } from "../runtime/store-access.ts";

@@ -1,7 +1,7 @@
 import type { ProbeAnswer } from "../core/action/resolve.ts";
-import type { ToolRules } from "../core/tool-rules.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Money } from "../kernel/money.ts";
+import type { ToolRules } from "../policy/rules/tool-rules.ts";
 import type { SqlTransaction } from "../stores/store.ts";
 
 /** What a tool's function is told about the call it performs. */

@@ -8,9 +8,7 @@
  * G5. The owner could vote now: in good standing, in the list of people, eligible, and not the requester.
  * G6. All of it is checked under the lock of the commit that uses the grant.
  */
-import { namesGroups } from "../core/approver-names.ts";
-import { argumentsFault, evaluateArguments } from "../core/policy/expression.ts";
-import { type ApproverRule, leftOut } from "../core/verdict.ts";
+
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { type MoneyJson, unitsToMicros } from "../kernel/money.ts";
 import { channelField, isPerson, type Via } from "../kernel/principal.ts";
@@ -18,6 +16,8 @@ import { ROSTER, type StreamRef } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster.ts";
 import type { RosterState } from "../people/stream.ts";
+import { argumentsFault, evaluateArguments } from "../policy/expression/expression.ts";
+import { type ApproverRule, excludedPeople, namesGroups } from "../policy/rules/verdict.ts";
 
 import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
 
@@ -100,7 +100,7 @@ export type Fitting = {
 
 function mayVote(owner: string, { state, review, apart }: CoveredCall, roster: RosterState): boolean {
   const { from } = review.approvers;
-  const out = leftOut(review.approvers, state.requester, apart);
+  const out = excludedPeople(review.approvers, state.requester, apart);
   return !isExcluded(roster, owner, { from, out }) && isNamedIn(roster, owner, from);
 }
 

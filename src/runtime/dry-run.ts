@@ -4,7 +4,6 @@
  * R1. Nothing is written: what they wanted to write is only looked at, and what they appended is handed back and dropped.
  */
 
-import type { Load } from "../core/executor.ts";
 import type { Json } from "../kernel/json.ts";
 import {
   type Decide,
@@ -17,6 +16,7 @@ import {
   openDraft,
   type StreamAppend,
 } from "../kernel/transaction.ts";
+import type { Load } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "./runtime.ts";
 import { runDecide } from "./store-access.ts";
 

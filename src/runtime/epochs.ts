@@ -7,7 +7,6 @@
  * lapses. Listing nodes ends none: one whose hold has lapsed is shown as such until an executing process ends it.
  */
 
-import { takePolicy } from "../core/policy-use.ts";
 import { actionRows } from "../engine/action-rows.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -15,6 +14,7 @@ import { checkFields, rejectInput } from "../kernel/fields.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
 import { readOwnTenant } from "../people/tenants/stream.ts";
+import { takePolicy } from "../policy/rules/adopt.ts";
 import type { EpochHold, ViewRow } from "../stores/store.ts";
 import { eachRow, forEachReadable, rowPage } from "./lists.ts";
 import { type Epoch, freshId, type PoliciesInForce, type Runtime, type RuntimeOpener } from "./runtime.ts";

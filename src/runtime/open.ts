@@ -1,11 +1,11 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 
-import type { CompiledPolicy } from "../core/policy/compile.ts";
 import { outsideCallers, outsideFrames } from "../engine/ambient.ts";
 import type { Tool } from "../engine/tool.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { errorText, visible } from "../kernel/text.ts";
+import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { Store } from "../stores/store.ts";
 import { createConcurrencyLimit, runAll } from "./concurrency.ts";
 import { beginEpoch, createEpochRenewal, leaseLostError, type OwnEpoch } from "./epochs.ts";

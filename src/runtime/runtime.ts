@@ -1,11 +1,11 @@
 /** The dependencies of everything that is not a rule, injected so that the simulator can replace them. */
 
-import type { CompiledPolicy } from "../core/policy/compile.ts";
-import type { UsedVersion } from "../core/policy-use.ts";
 import type { Tool } from "../engine/tool.ts";
 import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";
+import type { UsedVersion } from "../policy/rules/adopt.ts";
+import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { Store } from "../stores/store.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
 import type { Notice } from "./notices.ts";

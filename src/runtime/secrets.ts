@@ -7,12 +7,12 @@
  */
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { Validation } from "../core/tool-rules.ts";
 import { canonicalJson } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { isSecretHandle, isSecretReference, type SecretHandle } from "../kernel/stored-value.ts";
 import { displayValue } from "../kernel/text.ts";
+import type { Validation } from "../policy/rules/tool-rules.ts";
 import type { Store } from "../stores/store.ts";
 
 export type Secrets = {

@@ -7,7 +7,6 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Load } from "../core/executor.ts";
 import { digestOf, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
@@ -24,6 +23,7 @@ import {
   type Needs,
   openDraft,
 } from "../kernel/transaction.ts";
+import type { Load } from "../policy/rules/tool-rules.ts";
 import type { StateOf } from "../states.ts";
 import type { SqlTransaction, Store } from "../stores/store.ts";
 import type { Runtime } from "./runtime.ts";

@@ -1,8 +1,8 @@
 /** Who is asked at a checkpoint, and in which time, as it stands on the wire; in full what a policy's escalation says. */
 import { z } from "zod";
-import { MOST_QUORUM } from "../core/verdict.ts";
 import type { CheckpointDefinition } from "../core/workflow/checkpoint-rules.ts";
 import { spanMs } from "../engine/outside/span.ts";
+import { MOST_QUORUM } from "../policy/rules/verdict.ts";
 
 const MOST_NAMES = 1_000;
 const MOST_STAGES = 10;

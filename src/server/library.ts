@@ -5,9 +5,6 @@
  */
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
-import { getPolicy, listPolicies, versionsKept } from "../engine/backtest/kept-policies.ts";
-import { knownTools } from "../engine/backtest/known-tools.ts";
-import { toldOf } from "../engine/backtest/told.ts";
 import { actionsOf, type Opening, receiptsOf } from "../engine/instance.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
@@ -16,6 +13,9 @@ import { timelineOf } from "../engine/workflow/timeline.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
+import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
+import { readFirstReview } from "../policy/backtest/replay-journal.ts";
+import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import { findWorkflows } from "../runtime/lists.ts";
@@ -80,10 +80,10 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
     budgets: budgetsOf(open),
     policies: {
       list: () => listPolicies(runtime),
-      versions: () => versionsKept(runtime),
+      versions: () => listVersions(runtime),
       get: (id: string) => getPolicy(runtime, String(id)),
-      tools: () => knownTools(runtime),
-      told: (action: string) => toldOf(runtime, String(action)),
+      tools: () => listRecordedTools(runtime),
+      told: (action: string) => readFirstReview(runtime, String(action)),
     },
     journal: journalOf(open),
     switch: killSwitchOf(open),

@@ -6,6 +6,7 @@ import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantRoutes } from "../people/tenants/routes.ts";
+import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -28,11 +29,8 @@ import { intentRoutes } from "./routes/intents.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
-
 import { outsideRoutes } from "./routes/outside.ts";
 
-import { policyRoutes } from "./routes/policies.ts";
-import { policyTrialRoutes } from "./routes/policy-trials.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";

@@ -1,9 +1,9 @@
 /** A back-test beside other work: it asks whose turn it is before every entry, and ends when it is told to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runBacktest } from "../../src/engine/backtest/run-backtest.ts";
-import { compiledForTrial } from "../../src/engine/policies.ts";
 import { insides } from "../../src/open.ts";
+import { runBacktest } from "../../src/policy/backtest/run.ts";
+import { compileForTrial } from "../../src/policy/read.ts";
 import { createYieldCheck } from "../../src/runtime/concurrency.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
@@ -12,7 +12,7 @@ test("others have their turn between any two entries, and a stop ends it there",
   const pay = hp.gate({ name: "pay", policy: "approve", run: () => null });
   for (let n = 0; n < 5; n++) await pay({ n }, { requestId: `pay ${n}` });
   const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
-  const candidate = compiledForTrial({ policy: "p", default: "block" });
+  const candidate = compileForTrial({ policy: "p", default: "block" });
   const entries = (await runtime.store.log(runtime.tenant, 0, 1_000)).length;
   let asked = 0;
   const pace = () => {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { Verdict } from "../../src/index.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { runCli } from "../cli/bench.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

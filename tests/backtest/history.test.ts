@@ -1,11 +1,12 @@
 /** A policy that is asked again is told the same as it was told then. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { PolicyRule } from "../../src/core/policy/document.ts";
-import type { PolicyInput, Verdict } from "../../src/core/verdict.ts";
-import { runBacktest } from "../../src/engine/backtest/run-backtest.ts";
-import { toldOf } from "../../src/engine/backtest/told.ts";
+import { readFirstReview } from "../../src/policy/backtest/replay-journal.ts";
+import { runBacktest } from "../../src/policy/backtest/run.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { PolicyRule } from "../../src/policy/rules/document.ts";
+import type { PolicyInput, Verdict } from "../../src/policy/rules/verdict.ts";
+
 import { ANN, type Desk, type Office, office, question } from "../workflows/office.ts";
 
 type Args = { readonly amount: number };
@@ -135,7 +136,7 @@ describe("a policy that is asked again is told the same as then", () => {
     await finished(place, desk, id);
     const calls = await assertSame(desk, seen);
     const large = calls.find(({ args }) => (args as Args).amount === 8);
-    const told = await toldOf(desk.runtime, large?.requestId ?? "");
+    const told = await readFirstReview(desk.runtime, large?.requestId ?? "");
     assert.deepEqual(copyOf(told.input), large);
     assert.deepEqual([told.said.verdict, told.said.rule, told.isWhole], ["escalate", "large", true]);
     await desk.close();

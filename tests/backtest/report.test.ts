@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
-import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { Holdpoint, PolicyInput, Verdict } from "../../src/index.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 
 type Args = { readonly amount_usd: number; readonly note?: string };

@@ -1,8 +1,8 @@
 /** A policy that is back-tested over what it decided itself says the same again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { PolicyText } from "../../src/core/policy/document.ts";
 import { type Holdpoint, isHoldpointError, NotApplied } from "../../src/index.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

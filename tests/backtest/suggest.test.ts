@@ -1,9 +1,9 @@
 /** Suggestions and back-tests out of a real journal: what people took back or changed is never what they approved. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Verdict } from "../../src/core/verdict.ts";
 import { holds } from "../../src/grants/rules.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import type { Verdict } from "../../src/policy/rules/verdict.ts";
 import { runCli } from "../cli/bench.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { PolicyText } from "../../src/core/policy/document.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { runCli } from "../cli/bench.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { parse } from "yaml";
 import { momentSince } from "../../src/cli/policy/since.ts";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
 import { fillHistory } from "../backtest/fill.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 import { errorOf, runCli } from "./bench.ts";

@@ -1,20 +1,16 @@
 // The reference of policy files against the code, in both directions, and every policy in the texts against the reader.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type CaseResult, casesSchema, runCase } from "../../src/core/policy/cases.ts";
-import { keysAt } from "../../src/core/policy/document.ts";
-import {
-  ASSUMED_ITEMS,
-  COST_PER_EXPRESSION,
-  COST_PER_POLICY,
-} from "../../src/core/policy/expression/cost.ts";
-import { OPERATIONS } from "../../src/core/policy/expression/functions.ts";
-import { LONGEST_LIST, LONGEST_TEXT, STEPS_PER_VERDICT } from "../../src/core/policy/expression/meter.ts";
-import { LIMITS } from "../../src/core/policy/expression/parse.ts";
-import { LONGEST_PATTERN } from "../../src/core/policy/expression/pattern.ts";
-import { namesFor } from "../../src/core/policy/scene.ts";
-import { readCases } from "../../src/engine/policy/read-cases.ts";
-import { readPolicy } from "../../src/engine/policy/read-policy.ts";
+import { OPERATIONS } from "../../src/policy/expression/functions.ts";
+import { PARSE_LIMITS } from "../../src/policy/expression/parse.ts";
+import { LONGEST_PATTERN } from "../../src/policy/expression/pattern.ts";
+import { ASSUMED_ITEMS, COST_PER_EXPRESSION, COST_PER_POLICY } from "../../src/policy/expression/syntax.ts";
+import { LONGEST_LIST, LONGEST_TEXT, STEPS_PER_VERDICT } from "../../src/policy/expression/values.ts";
+import { readCases, readPolicy } from "../../src/policy/read.ts";
+import { type CaseResult, casesSchema, runCase } from "../../src/policy/rules/cases.ts";
+import { keysAt } from "../../src/policy/rules/document.ts";
+import { namesInScope } from "../../src/policy/rules/evaluation-context.ts";
+
 import { blocksOf, codeCells, readRoot } from "./markdown.ts";
 
 const reference = readRoot("docs/reference/policy-file.md");
@@ -70,7 +66,7 @@ describe("docs/reference/policy-file.md", () => {
   });
 
   test("every name and every function is there, and no other", () => {
-    assert.deepEqual(sorted(codeCells(under("Names in expressions"))), sorted(namesFor([], true).keys()));
+    assert.deepEqual(sorted(codeCells(under("Names in expressions"))), sorted(namesInScope([], true).keys()));
     const macros = ["has", "all", "exists", "exists_one", "filter", "map"];
     const functions = new Set([...macros, ...OPERATIONS.map(({ name }) => name)]);
     assert.deepEqual(sorted(codeCells(under("What expressions are made of"))), sorted(functions));
@@ -81,7 +77,7 @@ describe("docs/reference/policy-file.md", () => {
       ...under("How much an expression may cost").matchAll(/^\| (?!limit|-)([^|]+) \| ([\d,]+) \|/gm),
     ];
     const values = written.map(([, , value]) => Number(value?.replaceAll(",", "")));
-    const { characters, nodes, depth } = LIMITS;
+    const { characters, nodes, depth } = PARSE_LIMITS;
     assert.deepEqual(values, [
       ...[characters, nodes, depth, COST_PER_EXPRESSION, COST_PER_POLICY, STEPS_PER_VERDICT],
       ...[LONGEST_TEXT, LONGEST_LIST, LONGEST_PATTERN],

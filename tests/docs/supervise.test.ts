@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { USUAL_CALLS, USUAL_REPEATS, USUAL_REPEATS_OF_A_READ } from "../../src/core/policy/limits.ts";
 import { LIMITS } from "../../src/core/supervise/limits.ts";
 import { STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
+import { USUAL_CALLS, USUAL_REPEATS, USUAL_REPEATS_OF_A_READ } from "../../src/policy/rules/limits.ts";
 import { codeCells, readRoot } from "./markdown.ts";
 
 test("docs/reference/stop-reasons.md has every stop reason, and no other", () => {

@@ -12,15 +12,15 @@ import {
   refunded,
   refundTools,
 } from "../../src/cli/demos/refund-tools.ts";
-import { runCase } from "../../src/core/policy/cases.ts";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { PolicyText } from "../../src/core/policy/document.ts";
-import { type Review, reviewAction } from "../../src/core/review.ts";
-import type { PastCall } from "../../src/core/verdict.ts";
 import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
-import { readCases } from "../../src/engine/policy/read-cases.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import { readCases } from "../../src/policy/read.ts";
+import { runCase } from "../../src/policy/rules/cases.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
+import { type Review, reviewAction } from "../../src/policy/rules/review.ts";
+import type { PastCall } from "../../src/policy/rules/verdict.ts";
 import { ROOT } from "../e2e/program.ts";
 
 /** What the example gates, as definitions. */

@@ -1,10 +1,10 @@
 /** One of everything in a tenant, each with a word in it that must not be seen elsewhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { beginTrial, getTrial } from "../../src/engine/backtest/trials.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { insides } from "../../src/open.ts";
 import { logIn } from "../../src/people/sessions/sessions.ts";
+import { beginTrial, getTrial } from "../../src/policy/backtest/trials.ts";
 
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
-import { askedAs } from "../../src/core/backtest/heard.ts";
 import type { Holdpoint, HoldpointOptions, OutsideAnswer } from "../../src/index.ts";
+import { callKindOfAction } from "../../src/policy/backtest/rules/replay-state.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const FAR = { agent: "agent:far" };
@@ -91,8 +91,8 @@ describe("an undo that an agent named, under a policy document", () => {
 
   test("a replay asks about it as a call too, and about a tool's own compensation as before", () => {
     const within = { workflow: "wf_1", op: "wf_1/1//note#1", undoes: "act_1", goesOn: false };
-    assert.equal(askedAs({ within: { ...within, declared: "seen" } }), "call");
-    assert.equal(askedAs({ within }), "undo");
+    assert.equal(callKindOfAction({ within: { ...within, declared: "seen" } }), "call");
+    assert.equal(callKindOfAction({ within }), "undo");
   });
 });
 

@@ -1,12 +1,12 @@
 /** A review is of one version of each policy, whatever is put in force while it goes on. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { PolicyInput } from "../../src/core/verdict.ts";
 import { defineTool } from "../../src/engine/define-tool.ts";
 import { executorOf } from "../../src/engine/move.ts";
-import { underPolicy } from "../../src/engine/policy/under-policy.ts";
 import { governed, limited } from "../../src/engine/workflow/govern.ts";
+import { applyPolicy } from "../../src/policy/apply-to-tool.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { PolicyInput } from "../../src/policy/rules/verdict.ts";
 import { machine } from "../fixtures/runtime.ts";
 
 function version(name: string, number: number) {
@@ -35,9 +35,9 @@ for (const separate of [false, true])
     const house = { 1: version("house", 1), 2: version("house", 2) };
     const run = { 1: version("run", 1), 2: version("run", 2) };
     const own = defineTool({ name: "pay", policy: "approve", run: () => null });
-    const inHouse = underPolicy(own, "policy", () => house[now as 1 | 2]);
+    const inHouse = applyPolicy(own, "policy", () => house[now as 1 | 2]);
     const byCode = governed(inHouse, { verdict: "approve" } as never);
-    const inRun = underPolicy(byCode, "policy", () => run[now as 1 | 2]);
+    const inRun = applyPolicy(byCode, "policy", () => run[now as 1 | 2]);
     const tool = limited(inRun, { digest: "limits", guard: () => (_input, said) => said });
     const { rules } = await executorOf({ ...process.runtime, separate }, tool);
     const digest = rules.policyDigest;

@@ -1,9 +1,9 @@
 // One table of approver rules that nobody may mean: a policy file, a request over HTTP and every place in code refuse each of them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Verdict } from "../../src/core/verdict.ts";
-import { readPolicy } from "../../src/engine/policy/read-policy.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
+import { readPolicy } from "../../src/policy/read.ts";
+import type { Verdict } from "../../src/policy/rules/verdict.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { serverBench } from "../fixtures/server.ts";
 

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import { explain } from "../../src/core/backtest/explain.ts";
-import { runCase } from "../../src/core/policy/cases.ts";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { PolicyDocument, PolicyText } from "../../src/core/policy/document.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { explain } from "../../src/policy/backtest/rules/explain.ts";
+import { runCase } from "../../src/policy/rules/cases.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { PolicyDocument, PolicyText } from "../../src/policy/rules/document.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };

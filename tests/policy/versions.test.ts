@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
 import { documentsNamed } from "../../src/core/action/review-facts.ts";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { Policy } from "../../src/engine/define-tool.ts";
 import { defineTool } from "../../src/engine/define-tool.ts";
-import { underPolicy } from "../../src/engine/policy/under-policy.ts";
 import { governed } from "../../src/engine/workflow/govern.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
+import { applyPolicy } from "../../src/policy/apply-to-tool.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { FINAL, GOAL, scripted } from "../supervise/refund.ts";
 
@@ -169,7 +169,7 @@ test("a review in a workflow is by one version from beginning to end, though ano
   };
   const [first, second] = [compiled("approve"), compiled("block")];
   let current = first;
-  const tool = underPolicy(defineTool({ name: "pay", run: () => null }), "nothing", () => current);
+  const tool = applyPolicy(defineTool({ name: "pay", run: () => null }), "nothing", () => current);
   const inWorkflow = governed(tool, "approve");
   const rules = { ...inWorkflow.rules };
   current = second;

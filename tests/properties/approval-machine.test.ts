@@ -4,10 +4,10 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { cancel, revoke } from "../../src/approvals/rules/end.ts";
 import type { LiveApproval } from "../../src/approvals/state.ts";
-import type { Verdict } from "../../src/core/verdict.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
 import type { Draft } from "../../src/kernel/transaction.ts";
 import { decideStanding } from "../../src/people/stream.ts";
+import type { Verdict } from "../../src/policy/rules/verdict.ts";
 import { given, NOON, type World } from "../../src/testing/given.ts";
 import {
   AGENT,

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { EffectClass } from "../../src/core/tool-rules.ts";
 import type { Answer } from "../../src/index.ts";
+import type { EffectClass } from "../../src/policy/rules/tool-rules.ts";
 import type { CrashPoint } from "../../src/runtime/runtime.ts";
 import { type Machine, machine, type Process, settled } from "../fixtures/runtime.ts";
 import { runs } from "./runs.ts";

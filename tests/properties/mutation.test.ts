@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { EFFECT_CLASSES } from "../../src/core/tool-rules.ts";
-import type { Verdict } from "../../src/core/verdict.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import { EFFECT_CLASSES } from "../../src/policy/rules/tool-rules.ts";
+import type { Verdict } from "../../src/policy/rules/verdict.ts";
 import { type Fact, given, NOON, type World } from "../../src/testing/given.ts";
 import {
   AGENT,

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Environment } from "@marcbachmann/cel-js";
 import fc from "fast-check";
-import { overArguments } from "../../src/core/policy/expression.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import { compileOverArguments } from "../../src/policy/expression/expression.ts";
 
 const environment = new Environment({ unlistedVariablesAreDyn: true });
 
@@ -80,7 +80,7 @@ function byLibrary(expression: string, given: Json): unknown {
 }
 
 function byUs(expression: string, given: Json): unknown {
-  const compiled = overArguments(expression, "bool", null);
+  const compiled = compileOverArguments(expression, "bool", null);
   if (!compiled.ok) return FAILED;
   try {
     return compiled.evaluate(given);

@@ -1,8 +1,8 @@
 /** Random policies and actions, drawn from a seed. */
 
-import type { PolicyText } from "../../src/core/policy/document.ts";
-import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
+import type { PastCall, PolicyInput } from "../../src/policy/rules/verdict.ts";
 import {
   type Draw,
   drawNumber,

@@ -2,16 +2,20 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { PolicyText } from "../../src/core/policy/document.ts";
-import { COST_PER_EXPRESSION } from "../../src/core/policy/expression/cost.ts";
-import { jsonOf } from "../../src/core/policy/expression/json-of.ts";
-import { STEPS_PER_VERDICT } from "../../src/core/policy/expression/meter.ts";
-import { ExpressionError, TooCostly, type Value } from "../../src/core/policy/expression/values.ts";
-import { checkExpression, runnable } from "../../src/core/policy/expression.ts";
-import { readPolicy } from "../../src/engine/policy/read-policy.ts";
 import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import { checkExpression, compileChecked } from "../../src/policy/expression/expression.ts";
+import { COST_PER_EXPRESSION } from "../../src/policy/expression/syntax.ts";
+import {
+  ExpressionError,
+  STEPS_PER_VERDICT,
+  TooCostly,
+  toJson,
+  type Value,
+} from "../../src/policy/expression/values.ts";
+import { readPolicy } from "../../src/policy/read.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { documentOf, drawAction, drawPolicy } from "./policy-draw.ts";
 import { type Draw, drawFrom, drawTruth, OVER_RULES, textOf } from "./policy-draw-expression.ts";
 import { runs } from "./runs.ts";
@@ -204,12 +208,12 @@ function tryExpression(text: string): "refused" | "answered" | "failed" {
     assert.ok(flaw.at >= 0 && flaw.at <= text.length && flaw.message !== "", JSON.stringify([text, flaw]));
   if (node === null || flaws.length > 0) return "refused";
   assert.ok(cost <= COST_PER_EXPRESSION);
-  const run = runnable(node, READERS);
+  const run = compileChecked(node, READERS);
   let end: "answered" | "failed" = "failed";
   for (const args of ARGUMENTS) {
     const scene: Scene = { left: STEPS_PER_VERDICT, locals: [], args: args as Value };
     try {
-      canonicalJson(jsonOf(run(scene), scene));
+      canonicalJson(toJson(run(scene), scene));
       assert.ok(scene.left >= 0, text);
       end = "answered";
     } catch (error) {

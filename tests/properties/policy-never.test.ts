@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
-import type { KnownTool } from "../../src/core/policy/known-tool.ts";
-import { RISK_LEVELS } from "../../src/core/verdict.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
+import type { KnownTool } from "../../src/policy/rules/tools.ts";
+import { RISK_LEVELS } from "../../src/policy/rules/verdict.ts";
 import { drawAction } from "./policy-draw.ts";
 import { type Draw, drawFrom } from "./policy-draw-expression.ts";
 import { runs } from "./runs.ts";

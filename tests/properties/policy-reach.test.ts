@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
 import { drawAction } from "./policy-draw.ts";
 import { type Draw, drawFrom, drawTruth, OVER_RULES, textOf } from "./policy-draw-expression.ts";
 import { runs } from "./runs.ts";

@@ -1,7 +1,7 @@
 /** A whole review the slow and obvious way: round after round, from what the documentation says of them. */
 
-import type { PolicyInput } from "../../src/core/verdict.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { PolicyInput } from "../../src/policy/rules/verdict.ts";
 import type { DrawnPolicy, DrawnShape, DrawnTerms } from "./policy-draw.ts";
 import { type Reference, referenceVerdict } from "./policy-reference.ts";
 import { isKeyed } from "./policy-reference-expression.ts";

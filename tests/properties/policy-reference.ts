@@ -1,7 +1,7 @@
 /** A policy's verdict the slow and obvious way, written from the documentation and sharing nothing with `src/core/policy`. */
 
-import type { PastCall, PolicyInput } from "../../src/core/verdict.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { PastCall, PolicyInput } from "../../src/policy/rules/verdict.ts";
 import type { DrawnPolicy, DrawnRule, DrawnTerms, DrawnTotal } from "./policy-draw.ts";
 import type { Tree } from "./policy-draw-expression.ts";
 import { answer, ERROR, isKeyed, type Outcome, sorted, type World } from "./policy-reference-expression.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { compilePolicy } from "../../src/core/policy/compile.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import { compilePolicy } from "../../src/policy/rules/compile.ts";
 import {
   type Draw,
   drawFrom,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { PolicyText } from "../../src/core/policy/document.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { FINAL, GOAL, scripted } from "../supervise/refund.ts";
 import { office } from "../workflows/office.ts";
 

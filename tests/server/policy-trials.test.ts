@@ -1,8 +1,8 @@
 // Policies on trial over HTTP: checked, explained, back-tested and suggested, and nothing is put in force by it.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { getTrial } from "../../src/engine/backtest/trials.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { getTrial } from "../../src/policy/backtest/trials.ts";
 import type { Bench } from "../fixtures/server.ts";
 import { approve, POLICY, type Refunds, refundsBench, reject } from "./refunds.ts";
 

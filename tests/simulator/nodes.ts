@@ -1,6 +1,5 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
 
-import type { Cost } from "../../src/core/tool-rules.ts";
 import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
 import type { InputSchema } from "../../src/engine/input-schema.ts";
 import type { PreviewContext, Tool, ToolContext } from "../../src/engine/tool.ts";
@@ -9,6 +8,7 @@ import type { Definitions } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { Cost } from "../../src/policy/rules/tool-rules.ts";
 import type { Notice } from "../../src/runtime/notices.ts";
 import { openRuntime, type RuntimeParts } from "../../src/runtime/open.ts";
 import { defineAll } from "./definitions.ts";

@@ -3,9 +3,9 @@
  * oracle evaluates again on its own. Grants and previews are drawn apart, for every second seed.
  */
 
-import type { EffectClass } from "../../src/core/tool-rules.ts";
-import type { OnTimeout, Verdict } from "../../src/core/verdict.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { EffectClass } from "../../src/policy/rules/tool-rules.ts";
+import type { OnTimeout, Verdict } from "../../src/policy/rules/verdict.ts";
 import { createRandom, type Random } from "./random.ts";
 
 export type AskStage = {

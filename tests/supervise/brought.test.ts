@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import type { PolicyText } from "../../src/core/policy/document.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { atStep, FINAL, GOAL, scripted } from "./refund.ts";
 

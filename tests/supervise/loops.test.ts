@@ -1,10 +1,10 @@
 /** Loop detection holds in every supervised run, whoever decides about its calls. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { PolicyText } from "../../src/core/policy/document.ts";
-import type { PolicyInput } from "../../src/core/verdict.ts";
 import type { Policy } from "../../src/engine/define-tool.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
+import type { PolicyText } from "../../src/policy/rules/document.ts";
+import type { PolicyInput } from "../../src/policy/rules/verdict.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { ANN, office, question } from "../workflows/office.ts";
 import { CONTEXT, FINAL, GOAL, given, type Line, refund, scripted, toolsOf } from "./refund.ts";

@@ -1,7 +1,7 @@
 /** What a policy sees of the calls that its workflow made before. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { PastCall, PolicyInput, Verdict } from "../../src/core/verdict.ts";
+import type { PastCall, PolicyInput, Verdict } from "../../src/policy/rules/verdict.ts";
 import { ANN, type Desk, office, question, reopen } from "./office.ts";
 
 const CAP = 100;

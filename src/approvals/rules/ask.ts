@@ -6,15 +6,14 @@
  *     with or without it. The supervisor of the work may: that is their task.
  */
 
-import type { Executor } from "../../core/executor.ts";
-import type { Review } from "../../core/review.ts";
-import { type ApprovalTerms, rulesOf, type Stage } from "../../core/stages.ts";
-import type { ToolRules } from "../../core/tool-rules.ts";
-import type { ApproverRule, StageRule, Verdict } from "../../core/verdict.ts";
 import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import { streamName } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import { type ApprovalTerms, listStageRules, type Stage } from "../../policy/rules/stages.ts";
+import type { Executor, ToolRules } from "../../policy/rules/tool-rules.ts";
+import type { ApproverRule, StageRule, Verdict } from "../../policy/rules/verdict.ts";
 import {
   type ApprovalQuestion,
   aboutOf,
@@ -190,7 +189,7 @@ type Rules = Pick<ApprovalTerms, "approvers" | "stages">;
 type Parties = { readonly poster: string | null; readonly executor: string | null };
 
 export const asksForSeparation = (terms: Rules): boolean =>
-  rulesOf(terms).some(({ separate }) => separate === true);
+  listStageRules(terms).some(({ separate }) => separate === true);
 
 /** Whom these terms leave out, for the question; nothing where nobody has to be left out. */
 export function apartIn(terms: Rules, parties: Parties | null): Pick<ApprovalQuestion, "apart"> {

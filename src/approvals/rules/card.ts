@@ -1,7 +1,5 @@
 /** What a card says of an approval, and of what the person who looks at it can do. All of it is words: other rules decide. */
 
-import type { EffectClass } from "../../core/tool-rules.ts";
-import { type ApproverRule, leftOut, type Risk } from "../../core/verdict.ts";
 import type { Irreversible } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
 import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
@@ -13,6 +11,8 @@ import { ROSTER } from "../../kernel/stream.ts";
 import { visible, visibleJson } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { peopleAmong, type RosterState } from "../../people/stream.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
+import { type ApproverRule, excludedPeople, type Risk } from "../../policy/rules/verdict.ts";
 import type { Card } from "../card-schema.ts";
 import {
   type ApprovalStatus,
@@ -244,7 +244,7 @@ function whyNotDecide(approval: LiveApproval, roster: RosterState, person: strin
   if (!isPerson(person)) return "only people decide";
   if (votes.some(({ by }) => by === person)) return "you have voted";
   if (requester.includes(person)) return "you asked for it";
-  if (leftOut(approvers, requester, apart).includes(person))
+  if (excludedPeople(approvers, requester, apart).includes(person))
     return "you posted the work or execute it, and duties are kept apart";
   if (suspended.includes(person)) return "you are suspended";
   if (members.size > 0 && !members.has(person)) return "you are not in the list of people";

@@ -17,8 +17,8 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { comment, delegate, MOST_COMMENTS } from "./delegate.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RISK_LEVELS } from "../../core/verdict.ts";
+import { RISK_LEVELS } from "../../policy/rules/verdict.ts";
 import { asksToConfirm } from "./card.ts";
 
 const ONE = [{ quorum: 1 }];

@@ -18,8 +18,8 @@ import {
   types,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { delegate, extend } from "./delegate.ts";

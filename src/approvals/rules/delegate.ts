@@ -16,12 +16,12 @@
  * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
  */
 
-import { LONGEST_MS } from "../../core/stages.ts";
 import { isPerson } from "../../kernel/principal.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { hasNoRoleToDecide, isRemovedOrSuspended } from "../../people/rules/roster.ts";
 import type { RosterState } from "../../people/stream.ts";
+import { LONGEST_MS } from "../../policy/rules/stages.ts";
 
 import {
   type ApprovalStatus,

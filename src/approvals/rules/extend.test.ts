@@ -19,10 +19,10 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { LONGEST_MS } from "../../core/stages.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { LONGEST_MS } from "../../policy/rules/stages.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { extend } from "./delegate.ts";

@@ -19,9 +19,9 @@ import {
   votes,
 } from "../../../tests/fixtures/rules.ts";
 import { propose } from "../../core/action/propose.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import { grantStream } from "../../kernel/stream.ts";
 import type { Role } from "../../people/stream.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
 import { delegate } from "./delegate.ts";
 

@@ -17,10 +17,10 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import type { Risk, Verdict } from "../../core/verdict.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { RosterState } from "../../people/stream.ts";
+import type { Risk, Verdict } from "../../policy/rules/verdict.ts";
 import { given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { type Listed, listedOf } from "../state.ts";

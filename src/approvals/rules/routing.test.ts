@@ -22,10 +22,9 @@ import {
   votes,
 } from "../../../tests/fixtures/rules.ts";
 import { propose } from "../../core/action/propose.ts";
-import { unmeetable } from "../../core/stages.ts";
-import type { ApproverRule, Verdict } from "../../core/verdict.ts";
-import { approverRule } from "../../core/verdict.ts";
 import { grantStream } from "../../kernel/stream.ts";
+import { whyUnmeetable } from "../../policy/rules/stages.ts";
+import { type ApproverRule, approverRule, type Verdict } from "../../policy/rules/verdict.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 
@@ -173,7 +172,7 @@ describe("an approver rule that names a group or a role", () => {
 
   test("cannot be met is not known where there is no roster; a role that does not exist is", () => {
     const rule = approverRule({ from: ["group:finance"], quorum: 9 }) as ApproverRule;
-    assert.equal(unmeetable({ approvers: rule }, []), undefined);
+    assert.equal(whyUnmeetable({ approvers: rule }, []), undefined);
     assert.match(String(approverRule({ from: ["role:boss"] })), /role:boss is not a role; there are admin/);
     assert.match(String(approverRule({ from: ["group:"] })), /is not a group/);
   });

@@ -9,12 +9,12 @@
  * C2. Nobody's vote in one stage may leave a later one without the people it needs.
  */
 
-import { canBeSeated, type Without } from "../../core/stages.ts";
-import { type ApproverRule, leftOut } from "../../core/verdict.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { isExcluded, isNamedIn, isRemovedOrSuspended, isVoteStillTheirs } from "../../people/rules/roster.ts";
 import { peopleAmong, type RosterState } from "../../people/stream.ts";
+import { canBeSeated, type SeatExclusion } from "../../policy/rules/stages.ts";
+import { type ApproverRule, excludedPeople } from "../../policy/rules/verdict.ts";
 import {
   type InStage,
   type LiveApproval,
@@ -54,7 +54,7 @@ export const delegationsIn = <One extends Seat>(
 
 export function standingIn(approval: Seated, roster: RosterState, stage: number): Standing {
   const rule = ruleIn(approval, stage);
-  const out = leftOut(rule, approval.requester, approval.apart);
+  const out = excludedPeople(rule, approval.requester, approval.apart);
   return {
     isOut: (who) => !who.startsWith("person:") || isExcluded(roster, who, { from: rule.from, out }),
     isNamed: (who) => isNamedIn(roster, who, rule.from),
@@ -159,12 +159,12 @@ export function concludeVotes(draft: Draft, id: string): void {
 
 const hasVoted = ({ votes }: LiveApproval, who: string) => votes.some(({ by }) => by === who);
 const isLeftOut = ({ requester, apart }: LiveApproval, who: string, rule: ApproverRule) =>
-  leftOut(rule, requester, apart).includes(who);
+  excludedPeople(rule, requester, apart).includes(who);
 
 /** A later stage could be met, and could not be any more once this person has decided here. */
 export function isNeededLater(approval: LiveApproval, roster: RosterState, person: string): boolean {
   const later = stageRules(approval).slice(approval.stage);
-  const isOut: Without = (who, rule) =>
+  const isOut: SeatExclusion = (who, rule) =>
     hasVoted(approval, who) || isLeftOut(approval, who, rule) || isRemovedOrSuspended(roster, who);
   if (later.length === 0 || !canBeSeated(later, isOut, roster)) return false;
   return !canBeSeated(later, (who, rule) => who === person || isOut(who, rule), roster);
@@ -196,7 +196,7 @@ export function peopleLeft(approval: LiveApproval, roster: RosterState): readonl
 export function isHopeless(approval: LiveApproval, roster: RosterState): boolean {
   const { veto, quorum } = approval.approvers;
   if (veto) return true;
-  const isOut: Without = (who, rule) => hasVoted(approval, who) || isLeftOut(approval, who, rule);
+  const isOut: SeatExclusion = (who, rule) => hasVoted(approval, who) || isLeftOut(approval, who, rule);
   if (!canBeSeated(laterAtWidest(approval), isOut, roster)) return true;
   const left = peopleLeft(approval, roster);
   return left !== undefined && left.length < quorum;

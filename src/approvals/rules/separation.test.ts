@@ -18,10 +18,10 @@ import {
   votes,
 } from "../../../tests/fixtures/rules.ts";
 import { created, reach, runner, started } from "../../../tests/fixtures/workflow-rules.ts";
-import { approvalTerms, unmeetable } from "../../core/stages.ts";
-import { ANY_ONE_PERSON, type ApproverRule, type Verdict } from "../../core/verdict.ts";
 import { reachCheckpoint } from "../../core/workflow/ask.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { approvalTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
+import { ANY_ONE_PERSON, type ApproverRule, type Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { apartIn, keepApart, questionBinding } from "./ask.ts";
@@ -86,10 +86,10 @@ describe("under separation of duties", () => {
   test("a quorum of nobody but them is none", () => {
     const terms = approvalTerms({ approvers: { from: [ANN], separate: true } });
     assert.ok(typeof terms !== "string");
-    const fault = unmeetable(terms, [], { apart: [ANN] });
+    const fault = whyUnmeetable(terms, [], { apart: [ANN] });
     assert.match(String(fault), /0 of those named may vote; person:ann may not decide this/);
     const roster = { suspended: [], members: new Map() };
-    assert.equal(unmeetable(terms, [], { roster }), undefined);
+    assert.equal(whyUnmeetable(terms, [], { roster }), undefined);
   });
 });
 

@@ -22,8 +22,8 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import { ROSTER } from "../../kernel/stream.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { cancel, expireIfDue } from "./end.ts";

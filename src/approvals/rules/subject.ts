@@ -6,11 +6,11 @@
  *     decision that what it is about has not heard of.
  */
 
-import type { Executor, Load } from "../../core/executor.ts";
 import type { Json } from "../../kernel/json.ts";
 import { hasRoomForRefusal } from "../../kernel/refusals.ts";
 import { approvalStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 
 import { type ApprovalState, aboutOf, isGiven, type LiveApproval } from "../state.ts";
 import { type ApprovalBodies, approval as stream } from "../stream.ts";

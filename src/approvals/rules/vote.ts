@@ -8,12 +8,12 @@
  *     every edit, and learns nothing of what it was compared with.
  */
 
-import type { Executor, Load } from "../../core/executor.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { RosterState } from "../../people/stream.ts";
+import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 
 import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
 import { againAfterEdit, bindingNow } from "./ask.ts";

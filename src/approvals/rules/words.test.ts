@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
+import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import { effectWords, headingOf, isIrreversible, isTakenBack, KNOWN_UNDOS } from "./card.ts";
 
 describe("the words of a card", () => {

@@ -1,8 +1,8 @@
 /** What every card of an approval shows: its status, who decides, until when, and what people and the agent wrote. */
 import { nextAtDeadline } from "../../approvals/state.ts";
-import type { ApproverRule } from "../../core/verdict.ts";
 import type { Shown } from "../../engine/message/shown.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";
+import type { ApproverRule } from "../../policy/rules/verdict.ts";
 
 /** A label. Written as a key it would look like the method of a promise. */
 const THEN = "then";

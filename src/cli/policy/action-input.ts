@@ -1,12 +1,12 @@
 /** The action that is explained, as somebody wrote it down. What is not a field is a fault: a misspelt one would be missed. */
 import { readFileSync } from "node:fs";
-import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
-import type { PastCall, PolicyInput } from "../../core/verdict.ts";
-import { agentNamed, SOMEONE, usualEffect } from "../../engine/backtest/written-action.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue } from "../../kernel/text.ts";
+import { agentNamed, SOMEONE, usualEffect } from "../../policy/backtest/explain-action.ts";
+import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
+import type { KnownTool } from "../../policy/rules/tools.ts";
+import type { PastCall, PolicyInput } from "../../policy/rules/verdict.ts";
 import { CommandError, fileError } from "../failure.ts";
 import { timeOf } from "../moment-of.ts";
 

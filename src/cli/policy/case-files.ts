@@ -1,7 +1,7 @@
 /** Which files hold cases, and the policies that they are of. */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { policyFileOf, readCases } from "../../engine/policy/read-cases.ts";
+import { policyFileOf, readCases } from "../../policy/read.ts";
 import { CommandError } from "../failure.ts";
 import { isModule } from "./module-policy.ts";
 import { textOf } from "./text-of.ts";

@@ -1,8 +1,8 @@
 /** A suggestion as a command line that gives the grant. */
 
-import { GRANTED_DAYS, type SuggestedGrant } from "../../engine/backtest/suggested-grant.ts";
 import { moneyText } from "../../kernel/money.ts";
 import { visible } from "../../kernel/text.ts";
+import { GRANTED_DAYS, type SuggestedGrant } from "../../policy/backtest/suggestion-text.ts";
 
 /** One word for a POSIX shell, whatever is in it. */
 function shellWord(text: string): string {

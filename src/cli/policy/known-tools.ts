@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { EFFECT_CLASSES } from "../../core/tool-rules.ts";
 import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
 import type { Holdpoint } from "../../index.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue, errorText } from "../../kernel/text.ts";
+import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
+import type { KnownTool } from "../../policy/rules/tools.ts";
 import { CommandError, fileError } from "../failure.ts";
 
 const SHAPE =

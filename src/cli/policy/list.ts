@@ -1,5 +1,5 @@
-import type { ListedVersion } from "../../engine/backtest/kept-policies.ts";
 import { visible } from "../../kernel/text.ts";
+import type { ListedVersion } from "../../policy/versions.ts";
 import { type Command, type Context, EXIT } from "../command.ts";
 import { fit } from "../measure.ts";
 import { shortDigest } from "../policy-words.ts";

@@ -1,13 +1,9 @@
 /** A policy's file for commands that need one that works; what is wrong with it is said line by line. */
-import type { CompiledPolicy } from "../../core/policy/compile.ts";
-import type { PolicyText } from "../../core/policy/document.ts";
-import {
-  findingText,
-  type PolicyFinding,
-  type PolicyReading,
-  readPolicyFile,
-} from "../../engine/policy/read-policy.ts";
+
 import { visible } from "../../kernel/text.ts";
+import { findingText, type PolicyFinding, type PolicyReading, readPolicyFile } from "../../policy/read.ts";
+import type { CompiledPolicy } from "../../policy/rules/compile.ts";
+import type { PolicyText } from "../../policy/rules/document.ts";
 import type { Context } from "../command.ts";
 import { counted } from "../counted.ts";
 import { CommandError } from "../failure.ts";

@@ -2,12 +2,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { compilePolicy, type Surrounding } from "../../core/policy/compile.ts";
-import type { PolicyText } from "../../core/policy/document.ts";
-import type { PolicyFault } from "../../core/policy/fault.ts";
-import type { KnownTool } from "../../core/policy/known-tool.ts";
-import type { PolicyFinding, PolicyReading } from "../../engine/policy/read-policy.ts";
 import { errorText } from "../../kernel/text.ts";
+import type { PolicyFinding, PolicyReading } from "../../policy/read.ts";
+import { type CompileOptions, compilePolicy } from "../../policy/rules/compile.ts";
+import type { PolicyFault, PolicyText } from "../../policy/rules/document.ts";
+import type { KnownTool } from "../../policy/rules/tools.ts";
 import { CommandError } from "../failure.ts";
 
 const MODULE = /\.[cm]?[jt]s$/;
@@ -58,7 +57,7 @@ function findingOf(severity: PolicyFinding["severity"]) {
 export function readDocument(
   document: PolicyText,
   tools: readonly KnownTool[] | null,
-  around: Surrounding = {},
+  around: CompileOptions = {},
 ): PolicyReading {
   const made = compilePolicy(document, tools, around);
   const warnings = made.warnings.map(findingOf("warning"));

@@ -1,8 +1,15 @@
 /** What a back-test found, for people: the most dangerous first. */
-import type { PersonDecision } from "../../core/backtest/heard.ts";
-import type { BacktestReport, Change, PeopleRow, Side, Transition } from "../../core/backtest/report.ts";
-import { moneyWords, plainMicros, sumWords } from "../../engine/backtest/sum-words.ts";
+
 import { visible } from "../../kernel/text.ts";
+import type { PersonDecision } from "../../policy/backtest/rules/replay-state.ts";
+import type {
+  BacktestReport,
+  PeopleRow,
+  PolicySide,
+  Transition,
+  VerdictChange,
+} from "../../policy/backtest/rules/report.ts";
+import { moneyListText, plainMicros, sumsText } from "../../policy/backtest/trial-report.ts";
 import { fold } from "../measure.ts";
 import type { Style, Terminal } from "../terminal.ts";
 import { moment } from "../times.ts";
@@ -43,22 +50,22 @@ function peopleLine({ decision, total, approve, escalate, block }: PeopleRow): s
   return `  ${PAST[decision]} ${total}: it would ${would}`;
 }
 
-function sideLine(head: string, { verdict, rule, reason, revised, asks }: Side): string {
+function sideLine(head: string, { verdict, rule, reason, revised, asks }: PolicySide): string {
   const said = reason === "" ? "" : `: ${visible(reason)}`;
   const whom = asks === undefined ? "" : `; asks ${visible(asks)}`;
   return `  ${head} ${verdict}${revised ? ", revised" : ""}  [${visible(rule)}]${said}${whom}`;
 }
 
-function personLine({ person }: Change): readonly string[] {
+function personLine({ person }: VerdictChange): readonly string[] {
   if (person === null) return [];
   const who = person.by.length === 0 ? "nobody" : person.by.map(visible).join(", ");
   const reason = person.reason === "" ? "" : `: ${visible(person.reason)}`;
   return [`  people ${PAST[person.decision]} it (${who})${reason}`];
 }
 
-function changeLines(change: Change, amount: string | undefined): readonly string[] {
+function changeLines(change: VerdictChange, amount: string | undefined): readonly string[] {
   const { action, at, tool, agent, from, to, costs, edit } = change;
-  const money = costs === null || costs.length === 0 ? "" : `  ${moneyWords(costs)}`;
+  const money = costs === null || costs.length === 0 ? "" : `  ${moneyListText(costs)}`;
   const sum =
     change.amount === null || amount === undefined
       ? ""
@@ -74,7 +81,7 @@ function changeLines(change: Change, amount: string | undefined): readonly strin
 
 function printChanges(
   terminal: Terminal,
-  changes: readonly Change[],
+  changes: readonly VerdictChange[],
   left: number,
   amount: string | undefined,
 ): void {
@@ -86,7 +93,7 @@ function printChanges(
 }
 
 function transitionWords(row: Transition, field: string | undefined): string {
-  const words = sumWords(row, field);
+  const words = sumsText(row, field);
   return words.length === 0 ? "" : `  (${words.join("; ")})`;
 }
 

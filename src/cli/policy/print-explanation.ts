@@ -1,11 +1,16 @@
 /** An explanation for people: rule by rule, then what came of it. */
 
-import type { ExplainedRound, ExplainedRule, Explanation } from "../../core/backtest/explain.ts";
-import { type Beside, explainNotes } from "../../core/backtest/explain-notes.ts";
-import type { SeenValue } from "../../core/backtest/values-seen.ts";
-import type { PolicyInput, Verdict } from "../../core/verdict.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
+import {
+  type ExplainedRound,
+  type ExplainedRule,
+  type Explanation,
+  type ExplanationContext,
+  explainNotes,
+  type SeenValue,
+} from "../../policy/backtest/rules/explain.ts";
+import type { PolicyInput, Verdict } from "../../policy/rules/verdict.ts";
 
 import type { Context } from "../command.ts";
 import { cut, missing } from "../measure.ts";
@@ -13,7 +18,7 @@ import { type Sections, sectionsOn } from "../sections.ts";
 import { moment } from "../times.ts";
 
 export type Explained = Explanation &
-  Omit<Beside, "count"> & {
+  Omit<ExplanationContext, "count"> & {
     readonly policy: { readonly name: string; readonly digest: string };
     readonly input: PolicyInput;
   };

@@ -1,9 +1,16 @@
 /** Suggestions on the terminal: what supports each, and what to paste. */
-import type { Suggestion } from "../../core/backtest/suggest.ts";
-import { grantOf } from "../../engine/backtest/suggested-grant.ts";
-import { daysOf, grantWords, headline, ruleLines, ruleWords } from "../../engine/backtest/suggested-text.ts";
-import type { Suggestions } from "../../engine/suggest-rules.ts";
+
 import { visible } from "../../kernel/text.ts";
+import type { Suggestion } from "../../policy/backtest/rules/suggestions.ts";
+import type { Suggestions } from "../../policy/backtest/suggest.ts";
+import {
+  dayRangeText,
+  grantEffectText,
+  headline,
+  ruleEffectText,
+  ruleLines,
+  suggestedGrant,
+} from "../../policy/backtest/suggestion-text.ts";
 import type { Context } from "../command.ts";
 import { fold } from "../measure.ts";
 import { sectionsOn } from "../sections.ts";
@@ -14,7 +21,7 @@ import { grantLine } from "./grant-line.ts";
 function supportWords(suggestion: Suggestion): string {
   const { people, days } = suggestion;
   const on = days === 1 ? "on" : `on ${days} days,`;
-  return `${people.map(visible).join(", ")}; ${on} ${daysOf(suggestion)}`;
+  return `${people.map(visible).join(", ")}; ${on} ${dayRangeText(suggestion)}`;
 }
 
 function backtestWords({ letThrough, keptOut }: Suggestion): string {
@@ -42,10 +49,10 @@ function print(terminal: Terminal, suggestion: Suggestions["suggestions"][number
   sections.field("asked by", suggestion.askedBy.join(", "));
   if (suggestion.open.length > 0) sections.field("left open", `any ${suggestion.open.join(", ")}`);
   sections.field("back-test", backtestWords(suggestion));
-  const grant = grantOf(suggestion);
-  say(terminal, `${grantWords(suggestion)}${grant === null ? "" : ":"}`, "  ");
+  const grant = suggestedGrant(suggestion);
+  say(terminal, `${grantEffectText(suggestion)}${grant === null ? "" : ":"}`, "  ");
   if (grant !== null) paste(terminal, [grantLine(grant, where)]);
-  say(terminal, ruleWords(suggestion.asRule), "  ");
+  say(terminal, ruleEffectText(suggestion.asRule), "  ");
   paste(terminal, ruleLines(suggestion, suggestion.asRule));
 }
 

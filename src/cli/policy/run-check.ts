@@ -1,8 +1,7 @@
-import type { Surrounding } from "../../core/policy/compile.ts";
-import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { namedTools, withNamed } from "../../core/policy/named-tools.ts";
-import { type PolicyReading, parseYaml, readPolicyFile } from "../../engine/policy/read-policy.ts";
 import { visible } from "../../kernel/text.ts";
+import { type PolicyReading, parseYaml, readPolicyFile } from "../../policy/read.ts";
+import type { CompileOptions } from "../../policy/rules/compile.ts";
+import { type KnownTool, mergeNamedTools, namedTools } from "../../policy/rules/tools.ts";
 import { type Context, EXIT, flag, word } from "../command.ts";
 import { counted } from "../counted.ts";
 import { hanging } from "../measure.ts";
@@ -21,7 +20,7 @@ type Ground = {
 };
 
 function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]): Ground {
-  const tools = withNamed(recorded, named);
+  const tools = mergeNamedTools(recorded, named);
   const spoken = new Set(named.map(({ name }) => name));
   const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
   return { tools, from: "journal", unchecked: blind.map(({ name }) => name) };
@@ -40,7 +39,7 @@ async function groundOf(context: Context, named: readonly KnownTool[]): Promise<
 }
 
 /** The people that a store knows; without one nobody can say who is in a role or group. */
-async function peopleIn({ hasStore, hp }: Context): Promise<Surrounding> {
+async function peopleIn({ hasStore, hp }: Context): Promise<CompileOptions> {
   if (!hasStore) return {};
   const all = await hp.people.list();
   const members = new Map(all.map(({ suspended: _out, ...one }) => [one.person, one]));

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { explain } from "../../core/backtest/explain.ts";
-import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { askedBy } from "../../core/policy/tool-pattern.ts";
-import type { PolicyInput } from "../../core/verdict.ts";
-import { validatorFor } from "../../engine/backtest/candidate.ts";
-import type { Told } from "../../engine/backtest/told.ts";
+import { validatorFor } from "../../policy/backtest/recorded-tools.ts";
+import type { Told } from "../../policy/backtest/replay-journal.ts";
+import { explain } from "../../policy/backtest/rules/explain.ts";
+import { callKindOfTool, type KnownTool } from "../../policy/rules/tools.ts";
+import type { PolicyInput } from "../../policy/rules/verdict.ts";
+
 import { type Context, EXIT, flag, word } from "../command.ts";
 import { actionId } from "../resolve-id.ts";
 import { actionIn } from "./action-input.ts";
@@ -42,7 +42,7 @@ export async function runExplain(context: Context): Promise<number> {
   const { input, tool, told } = await askedOf(context);
   const { chosen, gone } = await policiesFor(context, told);
   const validate = await validatorFor(tool?.schema ?? null);
-  const asked = told?.asked ?? askedBy(input.tool);
+  const asked = told?.asked ?? callKindOfTool(input.tool);
   for (const [index, { policy, document, by, words }] of chosen.entries()) {
     const { name, digest } = policy;
     const explained = {

@@ -1,5 +1,5 @@
-import { policyYaml } from "../../engine/policy/policy-yaml.ts";
 import { visible } from "../../kernel/text.ts";
+import { policyYaml } from "../../policy/yaml.ts";
 import { type Context, EXIT, word } from "../command.ts";
 import { sectionsOn } from "../sections.ts";
 import { ago } from "../times.ts";

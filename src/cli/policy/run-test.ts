@@ -1,7 +1,7 @@
-import { type CaseResult, runCase } from "../../core/policy/cases.ts";
-import type { KnownTool } from "../../core/policy/known-tool.ts";
-import { readCases } from "../../engine/policy/read-cases.ts";
 import { visible } from "../../kernel/text.ts";
+import { readCases } from "../../policy/read.ts";
+import { type CaseResult, runCase } from "../../policy/rules/cases.ts";
+import type { KnownTool } from "../../policy/rules/tools.ts";
 import { type Context, EXIT, flag } from "../command.ts";
 import { counted } from "../counted.ts";
 import { type CaseFile, caseFiles, policyOf } from "./case-files.ts";

@@ -1,12 +1,10 @@
 /** By which policies an action is explained: those that its verdict names, those in force now, or a file. */
 import { documentsNamed } from "../../core/action/review-facts.ts";
-import { type CompiledPolicy, compilePolicy } from "../../core/policy/compile.ts";
-import type { PolicyDocument } from "../../core/policy/document.ts";
-import { shapeOf } from "../../core/policy/shape.ts";
-import { inForceNow } from "../../engine/backtest/in-force-now.ts";
-import type { KeptPolicy, ListedVersion } from "../../engine/backtest/kept-policies.ts";
-import type { Told } from "../../engine/backtest/told.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
+import type { Told } from "../../policy/backtest/replay-journal.ts";
+import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";
+import { type PolicyDocument, parseDocument } from "../../policy/rules/document.ts";
+import { type KeptPolicy, type ListedVersion, versionInForce } from "../../policy/versions.ts";
 import { type Context, flag, isOn } from "../command.ts";
 import { CommandError } from "../failure.ts";
 import { shortDigest } from "../policy-words.ts";
@@ -50,7 +48,7 @@ function compiledOf(kept: KeptPolicy): Pair {
 
 async function fromFile(context: Context, file: string): Promise<Pair> {
   const { policy, document } = await loadPolicy(context, file);
-  const shaped = shapeOf(document);
+  const shaped = parseDocument(document);
   return {
     policy,
     document: shaped.ok ? shaped.document : (policy.document as unknown as PolicyDocument),
@@ -99,7 +97,7 @@ async function byVerdict(context: Context, told: Told): Promise<Choice> {
 }
 
 async function inForce(context: Context, versions: readonly ListedVersion[]): Promise<readonly Chosen[]> {
-  const now = inForceNow(versions);
+  const now = versionInForce(versions);
   if (now === undefined)
     throw new CommandError(
       "usage",

@@ -33,9 +33,8 @@ import {
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { ROSTER } from "../../kernel/stream.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-
-import type { Verdict } from "../verdict.ts";
 
 const escalates = { policy: says(ESCALATE) };
 const approved = () => voted(asked(), ANN);

@@ -21,9 +21,9 @@ import type { Json } from "../../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { RosterState } from "../../people/stream.ts";
-import { argsOf, type Executor as Bringer, type Load } from "../executor.ts";
-import type { Review } from "../review.ts";
-import { rulesOf } from "../stages.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import { listStageRules } from "../../policy/rules/stages.ts";
+import { argsOf, type Executor as Bringer, type Load } from "../../policy/rules/tool-rules.ts";
 
 import { checkPlace, type Turned } from "../workflow/call.ts";
 import { reviewEdit } from "./edit.ts";
@@ -198,7 +198,7 @@ function haveStanding(approval: LiveApproval, roster: RosterState): boolean {
 function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boolean {
   if (answer.verdict === "block" || answer.revisions.length > 0) return false;
   if (answer.verdict === "approve") return true;
-  const same = digestOf(rulesOf(answer)) === digestOf(stageRules(approval));
+  const same = digestOf(listStageRules(answer)) === digestOf(stageRules(approval));
   return same && isMet(approval, draft.state(ROSTER));
 }
 

@@ -4,7 +4,7 @@ import type { Json } from "../../kernel/json.ts";
 import { type Money, moneyToJson } from "../../kernel/money.ts";
 import { errorText } from "../../kernel/text.ts";
 
-import type { Cost, ToolRules } from "../tool-rules.ts";
+import type { Cost, ToolRules } from "../../policy/rules/tool-rules.ts";
 import type { ReservedCost } from "./events.ts";
 
 /** Two costs on one budget are one reservation. */

@@ -13,7 +13,7 @@ import { actionStream } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import type { Dedupe, ToolRules } from "../tool-rules.ts";
+import type { Dedupe, ToolRules } from "../../policy/rules/tool-rules.ts";
 import { type Refused, refuse } from "./refuse.ts";
 import type { ActionState } from "./state.ts";
 

@@ -30,9 +30,8 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { INLINE_BYTES } from "../../kernel/stored-value.ts";
 import { ROSTER } from "../../kernel/stream.ts";
+import type { PolicyInput, Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-
-import type { PolicyInput, Verdict } from "../verdict.ts";
 import { reviewEdit } from "./edit.ts";
 
 const LESS = { ...ARGS, amount: 60 };

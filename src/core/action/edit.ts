@@ -40,11 +40,9 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
-
-import { argsOf, type Executor, type Load } from "../executor.ts";
-
-import type { Review } from "../review.ts";
-import { rulesOf } from "../stages.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import { listStageRules } from "../../policy/rules/stages.ts";
+import { argsOf, type Executor, type Load } from "../../policy/rules/tool-rules.ts";
 
 import type { ReviewFacts } from "./events.ts";
 import { isSamePreview, previewNow } from "./preview.ts";
@@ -99,7 +97,7 @@ function reviseAction(draft: Draft, { action }: LiveApproval, { edit, args }: Ed
 }
 
 function sameRule(approval: LiveApproval, review: Review): boolean {
-  return review.verdict !== "escalate" || digestOf(rulesOf(review)) === digestOf(stageRules(approval));
+  return review.verdict !== "escalate" || digestOf(listStageRules(review)) === digestOf(stageRules(approval));
 }
 
 /** `asked` is the approval that the action waits for. */

@@ -6,8 +6,8 @@ import type { MoneyJson } from "../../kernel/money.ts";
 import type { Via } from "../../kernel/principal.ts";
 import type { Refusal } from "../../kernel/refusals.ts";
 
-import type { EffectClass } from "../tool-rules.ts";
-import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../verdict.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
+import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../../policy/rules/verdict.ts";
 
 import type { Within } from "./within.ts";
 

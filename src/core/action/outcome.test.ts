@@ -17,9 +17,8 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import { INLINE_BYTES } from "../../kernel/stored-value.ts";
 import { budgetStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-
-import type { EffectClass } from "../tool-rules.ts";
 import { retryOwn, takeOver } from "./recover.ts";
 
 const running = (effectClass: EffectClass = "once") => afterProposal({ effectClass });

@@ -24,9 +24,8 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { budgetStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-
-import type { EffectClass } from "../tool-rules.ts";
 import { askForPermit, type PermitAsk } from "./permit.ts";
 import { reportOutcome } from "./report.ts";
 

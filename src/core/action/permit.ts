@@ -14,13 +14,13 @@ import { type Refusal, refusal } from "../../kernel/refusals.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchCheck } from "../../kill-switch/rules.ts";
-import type { Asker } from "../executor.ts";
+import type { PermitAsker } from "../../policy/rules/tool-rules.ts";
 import { settleCall } from "../workflow/call.ts";
 import { isForgotten, isSentAgain, isTooLate, TOO_LATE } from "./recover.ts";
 import { passReportTime } from "./report.ts";
 import type { ActionIn, LiveAction, PermitState } from "./state.ts";
 
-export type PermitAsk = Asker & {
+export type PermitAsk = PermitAsker & {
   readonly action: string;
   /** How long the receiver remembers the key (class `keyed`). */
   readonly keyRetentionMs: number;
@@ -60,7 +60,7 @@ function whyNotAgain(state: ActionIn<"running">, now: number, keyRetentionMs: nu
   return isForgotten(state, now, keyRetentionMs) ? "the receiver may have forgotten the key" : undefined;
 }
 
-function isAnothers({ holder, isBegun }: PermitState, asker: Asker): boolean {
+function isAnothers({ holder, isBegun }: PermitState, asker: PermitAsker): boolean {
   if (asker.holder === holder) return false;
   return !isBegun || asker.holder !== null;
 }

@@ -28,9 +28,8 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import type { Executor } from "../../policy/rules/tool-rules.ts";
 import { fact, given, NOON, type Then, type World } from "../../testing/given.ts";
-
-import type { Executor } from "../executor.ts";
 
 import { advance } from "./advance.ts";
 import { previewKey } from "./preview.ts";

@@ -13,7 +13,7 @@ import type { Json } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 
-import type { Executor, Load } from "../executor.ts";
+import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 
 import type { LiveAction } from "./state.ts";
 

@@ -11,7 +11,7 @@ import type { Json } from "../../kernel/json.ts";
 import { actionStream, type StreamRef } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import type { Executor, Load } from "../executor.ts";
+import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 
 import { checkNewPlace, type Placement, placeCall, type Turned } from "../workflow/call.ts";
 import { type Advanced, advance } from "./advance.ts";

@@ -26,9 +26,8 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { budgetStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { EFFECT_CLASSES, type EffectClass } from "../../policy/rules/tool-rules.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-
-import { EFFECT_CLASSES, type EffectClass } from "../tool-rules.ts";
 import { admitSend, type Retry, retryOwn, type SendCommand, takeOver } from "./recover.ts";
 
 const KNOWN = { keyRetentionMs: 60 * SECOND };

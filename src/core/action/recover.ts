@@ -10,7 +10,7 @@
 import { actionStream, epochStream, switchStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchCheck, switchScopes } from "../../kill-switch/rules.ts";
-import type { EffectClass } from "../tool-rules.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import { lockEffect, recordOutcome } from "./outcome.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 

@@ -15,8 +15,8 @@ import {
   voted,
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import { fact, given } from "../../testing/given.ts";
-import { EFFECT_CLASSES } from "../tool-rules.ts";
 import { afterRestore } from "./restored.ts";
 
 const settles = (draft: Draft) => afterRestore(draft, ACTION);

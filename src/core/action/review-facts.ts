@@ -1,8 +1,9 @@
 /** What the journal keeps of a review: what the policy said, whatever came of it, and which versions of it were asked. */
 
 import { versionsOf } from "../../approvals/rules/ask.ts";
-import type { Review } from "../review.ts";
-import type { ToolRules } from "../tool-rules.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import type { ToolRules } from "../../policy/rules/tool-rules.ts";
+
 import { expectedCosts } from "./costs.ts";
 import type { ReviewFacts } from "./events.ts";
 

@@ -13,14 +13,11 @@ import { copyJson } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, ROSTER, workflowStream } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
-import { namesGroups } from "../approver-names.ts";
+import { type Review, reviewAction } from "../../policy/rules/review.ts";
+import { type ApprovalTerms, listStageRules, whyUnmeetable } from "../../policy/rules/stages.ts";
+import { argsOf, type Executor, type Load } from "../../policy/rules/tool-rules.ts";
+import { namesGroups, type PastCall, type PolicyInput } from "../../policy/rules/verdict.ts";
 
-import { argsOf, type Executor, type Load } from "../executor.ts";
-
-import { type Review, reviewAction } from "../review.ts";
-import { type ApprovalTerms, rulesOf, unmeetable } from "../stages.ts";
-
-import type { PastCall, PolicyInput } from "../verdict.ts";
 import type { LiveWorkflow } from "../workflow/state.ts";
 import type { ActionState, LiveAction } from "./state.ts";
 import { isOwnCall, type Within } from "./within.ts";
@@ -126,14 +123,14 @@ export function apartOf(
 /** Before people are asked: whether they could agree, as they stand now. */
 export function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
   if (answer.verdict !== "escalate") return answer;
-  const isRouted = rulesOf(answer).some(({ from }) => namesGroups(from));
+  const isRouted = listStageRules(answer).some(({ from }) => namesGroups(from));
   const left = apartOf(draft, answer, state);
   if (isNeed(left)) return left;
   if (!isRouted && left.apart === undefined) return answer;
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;
   const { apart = [] } = left;
-  const fault = unmeetable(answer, state.requester, { apart, roster: draft.state(ROSTER) });
+  const fault = whyUnmeetable(answer, state.requester, { apart, roster: draft.state(ROSTER) });
   if (fault === undefined) return answer;
   const { args, revisions, risk, risks, shadow } = answer;
   const reason = `the policy asks for the impossible: ${fault}`;

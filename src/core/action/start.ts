@@ -23,8 +23,9 @@ import {
 } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchSubject, switchScopes } from "../../kill-switch/rules.ts";
-import type { Executor, Load } from "../executor.ts";
-import type { ApproverRule } from "../verdict.ts";
+import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
+import type { ApproverRule } from "../../policy/rules/verdict.ts";
+
 import { costsOf, reservedCosts } from "./costs.ts";
 import { checkDedupe } from "./dedupe.ts";
 import type { Grant } from "./events.ts";

@@ -6,7 +6,7 @@ import type { Json } from "../../kernel/json.ts";
 import type { Refusal } from "../../kernel/refusals.ts";
 import type { Fold, RecordedEvent } from "../../kernel/stream.ts";
 
-import type { EffectClass } from "../tool-rules.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import type { ActionEvent, ActionEventOf, ExecutedFrom, Grant, ReservedCost, ReviewFacts } from "./events.ts";
 import type { Within } from "./within.ts";
 

@@ -12,9 +12,8 @@ import type { Via } from "../../kernel/principal.ts";
 import { approvalStream, intentStream, ROSTER } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import { unmeetable } from "../stages.ts";
-
-import { ANY_ONE_PERSON, type ApproverRule, leftOut, plainRule } from "../verdict.ts";
+import { whyUnmeetable } from "../../policy/rules/stages.ts";
+import { ANY_ONE_PERSON, type ApproverRule, excludedPeople, plainRule } from "../../policy/rules/verdict.ts";
 
 import { approversAt, whyNobody } from "./address.ts";
 import type { IntentTerms } from "./events.ts";
@@ -119,10 +118,10 @@ function putToPeople(draft: Draft, sending: Sending, ask: PeopleAsked): Sent | u
   const roster = draft.state(ROSTER);
   const apart = ask.apart ?? [];
   const reason =
-    unmeetable({ approvers }, ask.requester, { roster, apart }) ??
+    whyUnmeetable({ approvers }, ask.requester, { roster, apart }) ??
     (approvers.from === null
       ? undefined
-      : whyNobody(sending.to, roster, leftOut(approvers, ask.requester, apart)));
+      : whyNobody(sending.to, roster, excludedPeople(approvers, ask.requester, apart)));
   if (reason !== undefined) return { kind: "unmeetable", reason };
   const { approval } = ask;
   draft.append(intentStream(sending.intent), [

@@ -7,7 +7,7 @@ import { durationMs } from "../../kernel/duration.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 
-import type { PolicyFault } from "../policy/fault.ts";
+import type { PolicyFault } from "../../policy/rules/document.ts";
 
 import { checkMonitorName, checkRules, RULE_FIELDS } from "./check-rules.ts";
 import type { MonitorRule } from "./rules.ts";

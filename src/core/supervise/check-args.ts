@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
-import type { ToolRules } from "../tool-rules.ts";
+import type { ToolRules } from "../../policy/rules/tool-rules.ts";
 
 type Fault =
   | `extra_tool_args:${string}`

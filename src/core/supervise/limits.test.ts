@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { PastCall, PolicyInput, Verdict } from "../verdict.ts";
+import type { PastCall, PolicyInput, Verdict } from "../../policy/rules/verdict.ts";
 import { type RunLimits, runGuard } from "./limits.ts";
 
 const past = (tool: string, args: object, status: PastCall["status"] = "applied", generation = 1) =>

@@ -6,11 +6,17 @@
  * R2. What one tool may be called for is limited in every run. Where a document counts the calls of a tool its own numbers
  *     stand, and those of the program can only be lower.
  */
-import { STEPS_PER_VERDICT } from "../policy/expression/meter.ts";
-import { isRepeat, overCount, startedCalls, type ToolLimits, USUAL_CALLS } from "../policy/limits.ts";
-import { remarking } from "../remarks.ts";
-import { isVerdict } from "../stricter.ts";
-import type { PolicyInput, RunLimitOf, Verdict } from "../verdict.ts";
+import { STEPS_PER_VERDICT } from "../../policy/expression/values.ts";
+import { isVerdict, withNotesOf } from "../../policy/rules/combine-verdicts.ts";
+import {
+  blockIfOverCount,
+  isRepeat,
+  startedCalls,
+  type ToolLimits,
+  USUAL_CALLS,
+} from "../../policy/rules/limits.ts";
+import type { PolicyInput, RunLimitOf, Verdict } from "../../policy/rules/verdict.ts";
+
 import { FINAL_TOOL } from "./turn.ts";
 
 /** Of one tool in one run: how often, and how often with the same arguments. */
@@ -70,11 +76,11 @@ export function runGuard(limits: GuardLimits, isCounted: (tool: string) => boole
     const started = startedCalls(input, input.history).filter(({ tool }) => tool !== FINAL_TOOL);
     const isFinished = said.verdict !== "revise";
     const over =
-      overCount(input, counts, started) ??
+      blockIfOverCount(input, counts, started) ??
       (isFinished ? isRepeat(input, counts, started, { left: STEPS_PER_VERDICT }) : undefined);
     if (over === undefined) return said;
     const of = limitOf(limits, input.tool, over.rule);
     if (said.verdict === "block") return { ...said, limitBehind: { of, rule: over.rule ?? "" } };
-    return remarking({ ...over, limitOf: of }, said);
+    return withNotesOf({ ...over, limitOf: of }, said);
   };
 }

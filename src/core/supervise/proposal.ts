@@ -10,7 +10,7 @@ import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 
-import type { ToolRules } from "../tool-rules.ts";
+import type { ToolRules } from "../../policy/rules/tool-rules.ts";
 
 import { checkArgs } from "./check-args.ts";
 import type { InvalidAction } from "./stop-reason.ts";

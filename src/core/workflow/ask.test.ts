@@ -14,8 +14,8 @@ import {
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { ANY_ONE_PERSON } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { ANY_ONE_PERSON } from "../verdict.ts";
 import { askQuestion, reachCheckpoint } from "./ask.ts";
 
 const running = [epochOpen, created(), started];

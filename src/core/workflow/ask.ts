@@ -7,7 +7,7 @@ import type { Artifact } from "../../kernel/stored-value.ts";
 import { approvalStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import type { ApprovalTerms } from "../stages.ts";
+import type { ApprovalTerms } from "../../policy/rules/stages.ts";
 
 import type { Irreversible, ReachedBody } from "./events.ts";
 import { heldBy, type Recorded, type Runner, wasRecorded, written } from "./run.ts";

@@ -4,7 +4,7 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { fieldFault, isPlainObject } from "../../kernel/fields.ts";
 import { displayValue } from "../../kernel/text.ts";
 
-import { unmeetable, writtenTerms } from "../stages.ts";
+import { checkWrittenTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
 import {
   type CheckpointConditions,
   type CheckpointDefinition,
@@ -134,9 +134,9 @@ function checkApprovers(
   given: Partial<CheckpointDefinition>,
   requester: readonly string[],
 ): void {
-  const terms = writtenTerms(given);
+  const terms = checkWrittenTerms(given);
   if (typeof terms === "string") wrong(`${whose}: ${terms}.`);
-  const fault = unmeetable(terms, requester);
+  const fault = whyUnmeetable(terms, requester);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `${whose} can never be approved: ${fault}.`);
 }

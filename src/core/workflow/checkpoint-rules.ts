@@ -9,7 +9,7 @@ import type { JsonObject } from "../../kernel/json.ts";
 import { type Money, moneyText } from "../../kernel/money.ts";
 import { errorText } from "../../kernel/text.ts";
 
-import type { ApproverRule, OnTimeout, PolicyInput, StageRule, Verdict } from "../verdict.ts";
+import type { ApproverRule, OnTimeout, PolicyInput, StageRule, Verdict } from "../../policy/rules/verdict.ts";
 import type { Declared } from "./events.ts";
 import type { Captured } from "./snapshot.ts";
 

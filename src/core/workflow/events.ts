@@ -3,7 +3,7 @@ import type { Json } from "../../kernel/json.ts";
 import type { MoneyJson } from "../../kernel/money.ts";
 import type { Via } from "../../kernel/principal.ts";
 
-import type { ApproverRule, OnTimeout, StageRule } from "../verdict.ts";
+import type { ApproverRule, OnTimeout, StageRule } from "../../policy/rules/verdict.ts";
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 

@@ -10,7 +10,7 @@ import type { Artifact } from "../../kernel/stored-value.ts";
 import { approvalStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import { ANY_ONE_PERSON } from "../verdict.ts";
+import { ANY_ONE_PERSON } from "../../policy/rules/verdict.ts";
 import { askAbout } from "./ask.ts";
 import { checkpointId } from "./checkpoint-sets.ts";
 import type { Irreversible, Snapshot } from "./events.ts";

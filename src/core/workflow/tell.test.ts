@@ -13,8 +13,8 @@ import {
 } from "../../../tests/fixtures/workflow-rules.ts";
 import { cancel, expireIfDue } from "../../approvals/rules/end.ts";
 import type { Draft } from "../../kernel/transaction.ts";
+import { ANY_ONE_PERSON } from "../../policy/rules/verdict.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-import { ANY_ONE_PERSON } from "../verdict.ts";
 import { askQuestion } from "./ask.ts";
 
 const and = (world: World, ...facts: readonly Fact[]): World => ({

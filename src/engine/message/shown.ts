@@ -5,9 +5,9 @@ import { getApproval } from "../../approvals/decide.ts";
 import type { Receipt } from "../../core/action/receipt.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { loadPolicyNames, type PolicyNames } from "../../policy/versions.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { type Action, getAction } from "../actions.ts";
-import { type PolicyNames, policyNames } from "../backtest/kept-policies.ts";
 import { getReceipt } from "../receipts.ts";
 import { getWorkflow, snapshotOf, type WorkflowDetails } from "../workflow/operate-workflows.ts";
 import { timelineOf } from "../workflow/timeline.ts";
@@ -42,7 +42,7 @@ export type RenderCard = (shown: Shown, now: number, where?: string) => readonly
 async function ofAction(runtime: Runtime, id: string, approval: Approval | undefined): Promise<Shown> {
   const action = await getAction(runtime, id);
   const receipt = await getReceipt(runtime, id);
-  return { kind: "action", approval, action, receipt, policies: await policyNames(runtime) };
+  return { kind: "action", approval, action, receipt, policies: await loadPolicyNames(runtime) };
 }
 
 /** Undefined where it cannot be had: that keeps nobody from deciding. */

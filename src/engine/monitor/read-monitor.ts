@@ -1,7 +1,7 @@
 /** A monitor's file: text to rules, and everything that is wrong with it by line and column. */
 import { monitorIn, type WrittenMonitor } from "../../core/monitor/document.ts";
-import { locate, type PolicyFinding, parseYaml } from "../policy/read-policy.ts";
-import { DEEPEST, isTooDeep } from "../policy/yaml-limits.ts";
+import { locate, type PolicyFinding, parseYaml } from "../../policy/read.ts";
+import { DEEPEST_YAML, isTooDeep } from "../../policy/yaml.ts";
 
 export type MonitorReading =
   | { readonly ok: true; readonly monitor: WrittenMonitor }
@@ -16,7 +16,7 @@ const fail = (message: string): MonitorReading => ({
 
 export function readMonitor(text: string): MonitorReading {
   if (text.length > MOST_CHARACTERS) return fail(`the file is over ${MOST_CHARACTERS} characters`);
-  if (isTooDeep(text)) return fail(`the file has brackets over ${DEEPEST} deep`);
+  if (isTooDeep(text)) return fail(`the file has brackets over ${DEEPEST_YAML} deep`);
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults };
   const shaped = monitorIn(value);

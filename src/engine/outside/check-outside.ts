@@ -1,12 +1,12 @@
 /** What an agent, or a server in its name, hands to the verbs, checked before anything is looked at. */
 
-import type { Asker } from "../../core/executor.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import { isId } from "../../kernel/ids.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { displayValue } from "../../kernel/text.ts";
+import type { PermitAsker } from "../../policy/rules/tool-rules.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import type { Caller } from "../move.ts";
 
@@ -54,7 +54,7 @@ function holderDigest(holder: unknown): string | null {
   return rejectInput("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
 }
 
-function askerOf(runtime: Runtime, { holder, begin = false }: PermitRequest): Asker {
+function askerOf(runtime: Runtime, { holder, begin = false }: PermitRequest): PermitAsker {
   if (typeof begin !== "boolean") return rejectInput("begin is true or false.");
   return { holder: holderDigest(holder), begin, ask: freshId(runtime, "non") };
 }

@@ -1,6 +1,5 @@
 /** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
 import { keptApart } from "../../approvals/rules/ask.ts";
-import { approvalTerms, unmeetable } from "../../core/stages.ts";
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
 import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
@@ -14,6 +13,7 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { refusalData } from "../../kernel/refusals.ts";
 import { workflowStream } from "../../kernel/stream.ts";
+import { approvalTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
 import { captureSnapshot } from "../capture.ts";
@@ -107,7 +107,7 @@ function termsOf(standing: Standing, requester: readonly string[], separate: boo
   const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
   const terms = approvalTerms(separate ? keptApart(given) : given);
   if (typeof terms === "string") return rejectInput(`The checkpoint "${name}": ${terms}.`);
-  const fault = unmeetable(terms, requester);
+  const fault = whyUnmeetable(terms, requester);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `The checkpoint "${name}" cannot be decided: ${fault}.`);
   const { executeWithinMs: _never, ...people } = terms;

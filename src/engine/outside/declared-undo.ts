@@ -3,9 +3,9 @@
 import type { UndoCall, UndoSeen } from "../../approvals/state.ts";
 import { undoSeen } from "../../core/action/keep-undo.ts";
 import type { LiveAction } from "../../core/action/state.ts";
-import { FINAL } from "../../core/policy/tool-pattern.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
+import { FINAL } from "../../policy/rules/tools.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 import { argsFor } from "../gate.ts";

@@ -11,11 +11,11 @@ import type { CallUndo } from "../../core/workflow/events.ts";
 import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
+import { applyPolicy, type OwnPolicy } from "../../policy/apply-to-tool.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Instance } from "../ambient.ts";
 import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
 import { type Gates, register, underDocument } from "../gate.ts";
-import { type Beside, underPolicy } from "../policy/under-policy.ts";
 import type { Tool } from "../tool.ts";
 
 /** How long an agent has to say what became of an effect, unless the tool says. */
@@ -143,9 +143,9 @@ function classIn(runtime: Runtime, name: string): Declarable {
   return said !== "probed" && DECLARABLE.includes(said) ? (said as Declarable) : "once";
 }
 
-function governed(runtime: Runtime, tool: Tool, beside: Beside): Tool {
+function governed(runtime: Runtime, tool: Tool, beside: OwnPolicy): Tool {
   const { policy } = runtime;
-  return policy === undefined ? tool : underPolicy(tool, beside, policy);
+  return policy === undefined ? tool : applyPolicy(tool, beside, policy);
 }
 
 const MOST_KEPT = 1_000;

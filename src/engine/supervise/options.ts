@@ -5,10 +5,10 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { Model } from "../../models/model.ts";
+import type { PolicySource } from "../../policy/read.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import { checkPolicy, type Policy } from "../define-tool.ts";
 import type { GatedTool } from "../gate.ts";
-import type { PolicySource } from "../policy/policy-source.ts";
 import { type DocumentLimits, isDocument } from "./policy.ts";
 
 /** A tool of `hp.gate`, or the definition of one. */

@@ -1,10 +1,12 @@
 /** The policy of a supervised run, where it is a document: a file that is followed, or the same as an object. */
-import type { CompiledPolicy } from "../../core/policy/compile.ts";
+
+import { livePolicy } from "../../policy/live-policy.ts";
+import type { PolicySource } from "../../policy/read.ts";
+import type { CompiledPolicy } from "../../policy/rules/compile.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Policy } from "../define-tool.ts";
 import { type Gates, undoOf } from "../gate.ts";
-import { livePolicy } from "../policy/live-policy.ts";
-import type { PolicySource } from "../policy/policy-source.ts";
+
 import type { Tool } from "../tool.ts";
 
 type Given = Policy<never> | PolicySource | undefined;

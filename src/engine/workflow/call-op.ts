@@ -3,8 +3,6 @@ import { giveUpHeld } from "../../core/action/give-up-held.ts";
 import type { SettledAnswer } from "../../core/action/settled-answer.ts";
 import type { ActionState } from "../../core/action/state.ts";
 import type { Within } from "../../core/action/within.ts";
-import { remarksOf } from "../../core/remarks.ts";
-import type { Cost } from "../../core/tool-rules.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
@@ -12,14 +10,16 @@ import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { actionStream, approvalStream, budgetStream, streamName } from "../../kernel/stream.ts";
+import { overlayPolicy, replaceRules } from "../../policy/apply-to-tool.ts";
+import { mergeNotes } from "../../policy/rules/combine-verdicts.ts";
+import type { Cost } from "../../policy/rules/tool-rules.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import { captureContext } from "../ambient.ts";
 import type { Answer, NotExecuted } from "../answer.ts";
 import { TurnedAway } from "../execute.ts";
 import { proposeCall } from "../gate.ts";
-import { inFront } from "../policy/in-front.ts";
-import { withRules } from "../policy/with-rules.ts";
+
 import { plainJson } from "../prepare-args.ts";
 
 import type { Tool } from "../tool.ts";
@@ -54,12 +54,12 @@ export function checkCallOptions(options: WorkflowCallOptions): void {
 /** The same tool, but a person is asked where the policy would have let it through. */
 export function asking(tool: Tool): Tool {
   const reason = "the workflow asks for an approval of this step";
-  const rules = inFront(tool.rules, {
+  const rules = overlayPolicy(tool.rules, {
     digest: (own) => digestOf([own, "approvalRequired"]),
     policy: (own) => (input) => {
       const said = own(input);
       if (said.verdict !== "approve") return said;
-      return { verdict: "escalate", reason, rule: "approvalRequired", ...remarksOf(said) };
+      return { verdict: "escalate", reason, rule: "approvalRequired", ...mergeNotes(said) };
     },
   });
   return { ...tool, rules };
@@ -81,7 +81,7 @@ function counted(tool: Tool, budget: string): Tool {
     if (own.some((cost) => cost.budget === budget)) return own;
     return [...own, ...dearest(own).map((amount) => ({ budget, amount }))];
   };
-  return { ...tool, rules: withRules(tool.rules, { costs }) };
+  return { ...tool, rules: replaceRules(tool.rules, { costs }) };
 }
 
 /** As the workflow was started: every call asked about, its cost counted. Whoever runs it, and however often. */

@@ -1,13 +1,13 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
 
-import type { CompiledPolicy } from "../../core/policy/compile.ts";
 import type { RunGuard } from "../../core/supervise/limits.ts";
-import type { EffectClass } from "../../core/tool-rules.ts";
-import type { ApproverRule } from "../../core/verdict.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
 import type { FailureCode, RollbackReport } from "../../core/workflow/events.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
 import type { Money } from "../../kernel/money.ts";
+import type { CompiledPolicy } from "../../policy/rules/compile.ts";
+import type { EffectClass } from "../../policy/rules/tool-rules.ts";
+import type { ApproverRule } from "../../policy/rules/verdict.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import type { CheckPart } from "../ambient.ts";
 import type { Answer } from "../answer.ts";

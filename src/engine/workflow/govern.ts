@@ -1,15 +1,13 @@
 /** A workflow's own policy over the calls it makes, and over what undoes them: it can only be stricter than the tool's. */
 
-import { remarking } from "../../core/remarks.ts";
-import { stricter } from "../../core/stricter.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
+import { applyPolicy, overlayPolicy } from "../../policy/apply-to-tool.ts";
+import { stricterVerdict, withNotesOf } from "../../policy/rules/combine-verdicts.ts";
+import type { Verdict } from "../../policy/rules/verdict.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { handlesIn } from "../../runtime/secrets.ts";
 import { checkFrame, insideSync } from "../ambient.ts";
 import { type Policy, verdictIn } from "../define-tool.ts";
-import { inFront } from "../policy/in-front.ts";
-import { underPolicy } from "../policy/under-policy.ts";
 
 import type { Tool } from "../tool.ts";
 import type { Definition, Limits } from "./definition.ts";
@@ -18,8 +16,8 @@ import type { Run } from "./run.ts";
 /** Of two of a kind the tool's own, unless only the other says why it lets it through. People are asked by the workflow first. */
 function ofBoth(own: Verdict, workflow: Verdict): Verdict {
   if (own.verdict === "approve" && workflow.verdict === "approve" && own.reason === undefined)
-    return remarking(workflow, own);
-  return own.verdict === "escalate" ? stricter(workflow, own) : stricter(own, workflow);
+    return withNotesOf(workflow, own);
+  return own.verdict === "escalate" ? stricterVerdict(workflow, own) : stricterVerdict(own, workflow);
 }
 
 export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
@@ -27,7 +25,7 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
   const source = typeof policy === "function" ? policy.toString() : policy;
   const { name } = tool.rules;
   const judge = <Said>(work: () => Said) => insideSync(checkFrame(null, name, "policy"), work);
-  const rules = inFront(tool.rules, {
+  const rules = overlayPolicy(tool.rules, {
     digest: (own) => digestOf([own, source]),
     policy: (own) => (input) => {
       const handles = handlesIn(input.args);
@@ -42,7 +40,7 @@ export function governed(tool: Tool, policy: Policy<never> | undefined): Tool {
 /** What the engine itself limits; a policy that blocks has said so first. */
 export function limited(tool: Tool, limits: Limits | undefined): Tool {
   if (limits === undefined) return tool;
-  const rules = inFront(tool.rules, {
+  const rules = overlayPolicy(tool.rules, {
     digest: (own) => digestOf([own, limits.digest]),
     policy: (own) => {
       const guard = limits.guard();
@@ -63,7 +61,7 @@ function decided(tool: Tool, { isOfOneRun, options, document }: Definition): Too
 export function underDefinition(tool: Tool, definition: Definition): Tool {
   const { options, document, limits } = definition;
   const own = governed(decided(tool, definition), options.policy);
-  return limited(document === undefined ? own : underPolicy(own, "policy", document), limits);
+  return limited(document === undefined ? own : applyPolicy(own, "policy", document), limits);
 }
 
 const unknownHere = (tool: Tool, name: string): Tool => {
@@ -85,7 +83,7 @@ export function governedFromAbove(tool: Tool, { state, definition }: Above): Too
 export function governUndo(undo: Tool, above: Above): Tool {
   const { options, document } = above.definition;
   const own = governed(undo, options.policy);
-  return governedFromAbove(document === undefined ? own : underPolicy(own, "undo", document), above);
+  return governedFromAbove(document === undefined ? own : applyPolicy(own, "undo", document), above);
 }
 
 /** The same for the call of a workflow whose definition is not known here. */

@@ -1,6 +1,5 @@
 /** `ctx.sleep`, `ctx.ask` and `ctx.spawn`: operations that wait for time, for people, or for another workflow. */
 
-import type { Validation } from "../../core/tool-rules.ts";
 import { askQuestion } from "../../core/workflow/ask.ts";
 import { spawnChild } from "../../core/workflow/create.ts";
 import type { Parent } from "../../core/workflow/events.ts";
@@ -11,6 +10,7 @@ import { isHoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { errorText } from "../../kernel/text.ts";
+import type { Validation } from "../../policy/rules/tool-rules.ts";
 import { freshId } from "../../runtime/runtime.ts";
 import { knownSecrets, validateWithSecrets } from "../../runtime/secrets.ts";
 import { loadValue } from "../../runtime/store-access.ts";

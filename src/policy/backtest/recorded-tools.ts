@@ -1,0 +1,107 @@
+/**
+ * Tools as the journal recorded them: names, effect classes, the input schemas that were kept when people were asked, and
+ * validators made from those schemas. A tool without a kept schema accepts any arguments.
+ */
+
+import type { LiveAction } from "../../core/action/state.ts";
+import { issueText } from "../../engine/stored-schema.ts";
+import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import { readState } from "../../runtime/store-access.ts";
+import type { Store, ViewRow } from "../../stores/store.ts";
+import type { Validation } from "../rules/tool-rules.ts";
+
+type TenantStore = { readonly store: Store; readonly tenant: string };
+
+export type Validate = (args: Json) => Validation;
+const acceptAnything: Validate = (value) => ({ ok: true, value });
+
+/** The JSON Schema under a digest; undefined where the journal has kept none: it does so when it asks people. */
+async function loadKeptSchema(
+  { store, tenant }: TenantStore,
+  digest: string,
+): Promise<JsonObject | undefined> {
+  const bytes = await store.artifact(tenant, digest);
+  if (bytes === undefined) return undefined;
+  return parseJson(Buffer.from(bytes).toString("utf8")) as JsonObject;
+}
+
+/** Checks arguments as the tool would; one whose schema is not known takes anything. */
+export async function validatorFor(schema: JsonObject | null): Promise<Validate> {
+  if (schema === null) return acceptAnything;
+  // Takes longer to load than everything else together, and is rarely needed.
+  const { z } = await import("zod");
+  try {
+    const parsed = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    return (args) => {
+      const answer = parsed.safeParse(args);
+      if (answer.success) return { ok: true, value: answer.data as Json };
+      return { ok: false, issues: answer.error.issues.map(issueText).join("; ") };
+    };
+  } catch {
+    // A schema that cannot be read here is the tool's to judge.
+    return acceptAnything;
+  }
+}
+
+/** Knows each schema once it has met it. */
+export type Validators = (schema: string) => Validate | Promise<Validate>;
+
+export function validatorsOf(place: TenantStore): Validators {
+  const known = new Map<string, Validate>();
+  return (schema) => {
+    const found = known.get(schema);
+    if (found !== undefined) return found;
+    return loadKeptSchema(place, schema).then(async (kept) => {
+      const made = await validatorFor(kept ?? null);
+      known.set(schema, made);
+      return made;
+    });
+  };
+}
+
+export type RecordedTool = {
+  readonly name: string;
+  readonly effectClass: string;
+  /** JSON Schema of its arguments; null where the journal has none: it keeps them when people are asked. */
+  readonly schema: JsonObject | null;
+};
+
+/** The newest actions of each phase are looked at. */
+const LOOKED_AT = 2_000;
+/** Those that people were asked about come first: their schemas were kept. */
+const PHASES: readonly LiveAction["phase"][] = [
+  "waiting",
+  "applied",
+  "refused",
+  "not_applied",
+  "in_doubt",
+  "running",
+  "open",
+];
+
+async function newest(place: TenantStore, phase: string): Promise<readonly ViewRow[]> {
+  const rows: ViewRow[] = [];
+  for await (const row of eachRow(place, { view: "actions", bucket: phase, order: "newest" }))
+    if (rows.push(row) === LOOKED_AT) break;
+  return rows;
+}
+
+async function toolOf(place: TenantStore, action: string): Promise<RecordedTool | undefined> {
+  const state = await readState(place, actionStream(action));
+  if (state.phase === "none") return undefined;
+  const schema = (await loadKeptSchema(place, state.schema)) ?? null;
+  return { name: state.tool, effectClass: state.effectClass, schema };
+}
+
+export async function listRecordedTools(place: TenantStore): Promise<readonly RecordedTool[]> {
+  const first = new Map<string, string>();
+  for (const phase of PHASES)
+    for (const { stream, data } of await newest(place, phase)) {
+      const name = String(data["tool"]);
+      if (!first.has(name)) first.set(name, stream.id);
+    }
+  const tools = await Promise.all([...first.values()].map((action) => toolOf(place, action)));
+  return tools.flatMap((tool) => tool ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

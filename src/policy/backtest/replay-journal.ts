@@ -1,0 +1,185 @@
+/**
+ * Reads a tenant's journal for a back-test: all of it, page by page, or the entries that one action's first review could
+ * see. A forked workflow begins with the calls that its origin had settled by then, as they were then.
+ */
+
+import { isCall, pastCall } from "../../core/action/review.ts";
+import { type ActionState, actionFold } from "../../core/action/state.ts";
+import type { Fork } from "../../core/workflow/events.ts";
+import { findAction } from "../../engine/receipts.ts";
+import { entriesOf } from "../../engine/workflow/entries.ts";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import { actionStream, type StreamRef, workflowStream } from "../../kernel/stream.ts";
+import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
+import { logPages } from "../../runtime/journal.ts";
+import { loadValue } from "../../runtime/store-access.ts";
+import type { JournalEntry, Store } from "../../stores/store.ts";
+import { noteOriginCalls } from "../past-calls.ts";
+import type { CallKind } from "../rules/tools.ts";
+import type { PastCall, PolicyInput } from "../rules/verdict.ts";
+import { type Replay, startReplay } from "./rules/replay.ts";
+import {
+  callKindOfAction,
+  parseReplayEntry,
+  type RecordedReview,
+  type ReplayEvent,
+} from "./rules/replay-state.ts";
+
+type TenantStore = { readonly store: Store; readonly tenant: string };
+async function stateBefore(
+  { store, tenant }: TenantStore,
+  id: string,
+  position: number,
+): Promise<ActionState> {
+  let state: ActionState = actionFold.initial;
+  for (const entry of await store.read(tenant, actionStream(id))) {
+    if (entry.position >= position) break;
+    const { type, tv, at, seq } = JSON.parse(entry.header) as {
+      readonly type: string;
+      readonly tv: number;
+      readonly at: number;
+      readonly seq: number;
+    };
+    const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonObject);
+    state = actionFold.evolve(state, { type, tv, at, seq, body });
+  }
+  return state;
+}
+
+/** null where a body that is needed was erased. */
+async function pastCallsOfFork(
+  place: TenantStore,
+  fork: Fork,
+  position: number,
+): Promise<readonly PastCall[] | null> {
+  const origin = { settled: [] as string[], undone: new Set<string>(), settledSeq: 0 };
+  try {
+    await noteOriginCalls(place, origin, fork);
+    const calls: PastCall[] = [];
+    for (const id of origin.settled) {
+      const state = await stateBefore(place, id, position);
+      if (isCall(state)) calls.push(pastCall(id, state, origin.undone.has(id)));
+    }
+    return calls;
+  } catch (error) {
+    if (isHoldpointError(error, "body_erased")) return null;
+    throw error;
+  }
+}
+
+export type ReplayProgress = (done: number, total: number) => void;
+export type ReplayOptions = {
+  readonly progress?: ReplayProgress;
+  /** Beside other work; without one it goes on until it is done. */
+  readonly pace?: YieldCheck;
+};
+
+/** Called in the order of the journal; what it answers is awaited only if it has to be. */
+type ReplayListener = (heard: ReplayEvent, replay: Replay) => void | Promise<void>;
+
+type RunningReplay = {
+  readonly place: TenantStore;
+  readonly replay: Replay;
+  readonly listen: ReplayListener;
+  readonly pace: YieldCheck;
+};
+
+async function replayPage(
+  { place, replay, listen, pace }: RunningReplay,
+  page: readonly JournalEntry[],
+): Promise<void> {
+  for (const entry of page) {
+    const turn = pace();
+    if (turn !== undefined) await turn;
+    const taped = parseReplayEntry(entry);
+    const heard = taped === undefined ? undefined : replay.take(taped);
+    if (heard === undefined) continue;
+    if (heard.kind === "forked")
+      replay.begin(heard.workflow, await pastCallsOfFork(place, heard.fork, heard.position));
+    const later = listen(heard, replay);
+    if (later !== undefined) await later;
+  }
+}
+
+export async function replayJournal(
+  place: TenantStore,
+  listen: ReplayListener,
+  { progress, pace = neverYield }: ReplayOptions = {},
+): Promise<void> {
+  const play = { place, replay: startReplay(), listen, pace };
+  const total = progress === undefined ? 0 : await place.store.position();
+  for await (const page of logPages(place)) {
+    await replayPage(play, page);
+    const last = page.at(-1);
+    if (last !== undefined) progress?.(last.position, total);
+  }
+}
+
+export type Told = {
+  readonly action: string;
+  readonly input: PolicyInput;
+  readonly said: RecordedReview;
+  /** Digest of the input schema. */
+  readonly schema: string;
+  /** False where part of the workflow's history was erased. */
+  readonly isWhole: boolean;
+  /** Of a compensation only rules that speak of it count. */
+  readonly asked: CallKind;
+};
+
+async function streamsOf(place: TenantStore, action: string): Promise<readonly StreamRef[]> {
+  const [first] = await place.store.read(place.tenant, actionStream(action), { limit: 1 });
+  if (first === undefined) throw new HoldpointError("unknown_id", `There is no action ${action}.`);
+  if (first.body === null) throw new HoldpointError("body_erased", `What ${action} proposed was erased.`);
+  const { within } = JSON.parse(first.body) as { readonly within?: { readonly workflow: string } };
+  if (within === undefined) return [actionStream(action)];
+  const streams: StreamRef[] = [workflowStream(within.workflow)];
+  for await (const { type, body } of entriesOf(place, within.workflow))
+    if (type === "call.made" || type === "compensation.made")
+      streams.push(actionStream(String(body["action"])));
+  return streams;
+}
+
+async function replayToReview(place: TenantStore, action: string) {
+  const streams = await streamsOf(place, action);
+  const pages = await Promise.all(streams.map((stream) => place.store.read(place.tenant, stream)));
+  const entries = pages.flat().sort((a, b) => a.position - b.position);
+  const replay = startReplay();
+  for (const entry of entries) {
+    const taped = parseReplayEntry(entry);
+    const heard: ReplayEvent | undefined = taped === undefined ? undefined : replay.take(taped);
+    if (heard?.kind === "forked")
+      replay.begin(heard.workflow, await pastCallsOfFork(place, heard.fork, heard.position));
+    if (heard?.kind === "reviewed" && heard.action.id === action) return { heard, replay };
+  }
+  throw new HoldpointError(
+    "unknown_id",
+    `No policy was asked about ${action} yet, or what it said was erased.`,
+  );
+}
+
+/** By an action's id, its effect's, or the caller's request id. */
+export async function readFirstReview(place: TenantStore, id: string): Promise<Told> {
+  const action = await findAction(place, id);
+  const { heard, replay } = await replayToReview(place, action);
+  const args = await loadValue(place, heard.action.args);
+  const { input, isWhole } = replay.input(heard.action, { args, now: heard.now });
+  const whole = { ...input, history: input.history };
+  const { schema } = heard.action;
+  const facts = { said: heard.review, schema, asked: callKindOfAction(heard.action) };
+  return { action, input: whole, ...facts, isWhole: isWhole() };
+}
+
+/** Arguments as they were; undefined: they were kept apart and are gone. */
+export async function loadRecordedArgs(
+  place: { readonly store: Store; readonly tenant: string },
+  kept: Json,
+): Promise<Json | undefined> {
+  try {
+    return await loadValue(place, kept);
+  } catch (error) {
+    if (isHoldpointError(error, "store_corrupt")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What people decided, collected by tool and agent: what suggestions are made of.
+ *
+ * P1. Each question counts for the arguments that it was about. One that a rule took back counts for nothing, and so does one
+ *     that was put again about the same arguments; one that a person changed first counts as changed, though another
+ *     question took its place.
+ * P2. An approval that was taken back is a no.
+ */
+import { isJsonObject, type JsonObject } from "../../../kernel/json.ts";
+import { isArtifactRef } from "../../../kernel/stored-value.ts";
+import type { PersonDecision, RecordedAction, ReplayEvent } from "./replay-state.ts";
+
+export type Sample = {
+  /** When it was proposed. */
+  readonly at: number;
+  /** null: kept apart, or no object; what they were is not looked at. */
+  readonly args: JsonObject | null;
+  readonly argsDigest: string;
+  /** The rule that asked. */
+  readonly rule: string;
+  /** It asked for more than one person: nobody grants that alone. */
+  readonly ofSeveral: boolean;
+  /** When people decided; null while it waits. */
+  decidedAt: number | null;
+  /** What became of the question; null while it waits. */
+  decision: PersonDecision | null;
+  by: readonly string[];
+  /** A person asked for other arguments; whether that is how it ended is not known yet. */
+  isChanged: boolean;
+};
+
+export type SampleGroup = { readonly tool: string; readonly agent: string; readonly samples: Sample[] };
+
+export type Samples = {
+  readonly since: number | null;
+  readonly groups: Map<string, SampleGroup>;
+  readonly open: WeakMap<RecordedAction, Sample>;
+  /** By approval, those that were given. */
+  readonly given: Map<string, Sample>;
+  /** Bodies that were erased. */
+  erased: number;
+};
+
+type ReplayEventOf<Kind extends ReplayEvent["kind"]> = Extract<ReplayEvent, { kind: Kind }>;
+
+export function openSamples(since: number | null): Samples {
+  return { since, groups: new Map(), open: new WeakMap(), given: new Map(), erased: 0 };
+}
+
+function groupOf({ groups }: Samples, { tool, agent }: RecordedAction): SampleGroup {
+  const key = JSON.stringify([tool, agent]);
+  const group = groups.get(key) ?? { tool, agent, samples: [] };
+  groups.set(key, group);
+  return group;
+}
+
+/** Another question takes its place: its own decision counts, unless a person changed what it was about. */
+function replace({ samples }: SampleGroup, before: Sample | undefined, argsDigest: string): void {
+  if (before === undefined) return;
+  const isSame = before.argsDigest === argsDigest && before.decision !== "edited";
+  if (before.decision !== null && !isSame) return;
+  if (before.isChanged && before.decision === null) before.decision = "edited";
+  else samples.splice(samples.lastIndexOf(before), 1);
+}
+
+function add(samples: Samples, { action, args, argsDigest, rule, ofSeveral }: ReplayEventOf<"asked">): void {
+  const group = groupOf(samples, action);
+  replace(group, samples.open.get(action), argsDigest);
+  const looked = isJsonObject(args) && !isArtifactRef(args) ? args : null;
+  const open = { decidedAt: null, decision: null, by: [], isChanged: false };
+  const sample = { at: action.at, args: looked, argsDigest, rule, ofSeveral, ...open };
+  group.samples.push(sample);
+  samples.open.set(action, sample);
+}
+
+/** A question that a rule took back is asked again as another one. */
+const isTakenBack = ({ decision, by }: ReplayEventOf<"decided">): boolean =>
+  decision === "cancelled" && by.includes("policy");
+
+function decide(samples: Samples, heard: ReplayEventOf<"decided">): void {
+  const sample = samples.open.get(heard.action);
+  if (sample === undefined || isTakenBack(heard)) return;
+  const { decision, by, approval, editedDigest, now } = heard;
+  const isOther = editedDigest !== null && editedDigest !== sample.argsDigest;
+  sample.decision = decision === "approved" && isOther ? "edited" : decision;
+  sample.by = by;
+  sample.decidedAt = now;
+  if (decision === "approved") samples.given.set(approval, sample);
+}
+
+function takeBack({ given }: Samples, { approval }: ReplayEventOf<"revoked">): void {
+  const sample = given.get(approval);
+  if (sample !== undefined) sample.decision = "rejected";
+}
+
+export function collectSample(samples: Samples, heard: ReplayEvent): void {
+  const isCounted = (at: number) => samples.since === null || at >= samples.since;
+  switch (heard.kind) {
+    case "lost":
+      if (isCounted(heard.at)) samples.erased += 1;
+      return;
+    case "asked":
+      if (isCounted(heard.action.at)) add(samples, heard);
+      return;
+    case "edited": {
+      const sample = samples.open.get(heard.action);
+      if (sample !== undefined) sample.isChanged = true;
+      return;
+    }
+    case "decided":
+      decide(samples, heard);
+      return;
+    case "revoked":
+      takeBack(samples, heard);
+  }
+}

@@ -1,0 +1,340 @@
+/**
+ * Habit mining: the narrowest condition that people's approvals have in common and none of their rejections meets, as an
+ * expression of the policy language. Found step by step, since there may be many decisions.
+ * Nothing is let through that was in none of the arguments: no other argument, no number outside the range, no other truth
+ * value, list or text. Only texts and numbers that identify something are left open where there are too many to list, and
+ * the condition names them. There is no condition for lists or kinds that differ, nor for names and values that people
+ * would not see as they are.
+ */
+
+import { canonicalJson } from "../../../kernel/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
+import { visible } from "../../../kernel/text.ts";
+import { compileOverArguments } from "../../expression/expression.ts";
+import { ANY, type Type } from "../../expression/types.ts";
+import type { Sample, SampleGroup } from "./decision-samples.ts";
+
+type ArgumentPath = {
+  /** `args.to.iban`, or `args["to whom"]`. */
+  readonly path: string;
+  /** `to.iban`. */
+  readonly field: string;
+  readonly name: string;
+  readonly steps: readonly string[];
+};
+
+const ARGS_PATH: ArgumentPath = { path: "args", field: "", name: "", steps: [] };
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Words of the language, which cannot stand after a dot. */
+const WORDS: ReadonlySet<string> = new Set(
+  "as break const continue else false for function if import in let loop namespace null package return true var void while".split(
+    " ",
+  ),
+);
+
+const isWord = (name: string): boolean => NAME.test(name) && !WORDS.has(name);
+
+function memberPath({ path, field, steps }: ArgumentPath, name: string): ArgumentPath {
+  const spelled = isWord(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
+  return { path: spelled, field: field === "" ? name : `${field}.${name}`, name, steps: [...steps, name] };
+}
+
+/** An expression that is true where it is there; what it stands in has to be. */
+function presenceTest({ path, name }: ArgumentPath): string {
+  if (isWord(name)) return `has(${path})`;
+  const written = JSON.stringify(name);
+  return `${written} in ${path.slice(0, -written.length - 2)}`;
+}
+
+function valueAt(args: Json, { steps }: ArgumentPath): Json | undefined {
+  let value: Json | undefined = args;
+  for (const step of steps)
+    value =
+      value !== undefined && isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return value;
+}
+
+export type FieldCondition =
+  | { readonly kind: "least" | "most"; readonly field: string; readonly value: number }
+  | { readonly kind: "is"; readonly field: string; readonly value: Json }
+  | { readonly kind: "one_of"; readonly field: string; readonly values: readonly Json[] }
+  /** An object, or the arguments themselves where `field` is empty, with no other names than these. */
+  | { readonly kind: "only"; readonly field: string; readonly names: readonly string[] };
+
+type NarrowCondition = {
+  readonly texts: readonly string[];
+  readonly conditions: readonly FieldCondition[];
+  /** Fields of which any value is let through. */
+  readonly open: readonly string[];
+  /** Numbers between bounds, which can be lowered. */
+  readonly bounded: readonly ArgumentPath[];
+};
+
+/** There may be many arguments to look at. */
+type Steps = Generator<void, NarrowCondition | undefined>;
+
+const MOST_LISTED_VALUES = 20;
+const MOST_CHARACTERS = 64;
+const NOTHING: NarrowCondition = { texts: [], conditions: [], open: [], bounded: [] };
+/** A number that names something is no amount: there is no more or less of it. */
+const IDENTIFIES = /(^|_)id$|[a-z]Id$/;
+
+const singleCondition = (text: string, condition: FieldCondition): NarrowCondition => ({
+  ...NOTHING,
+  texts: [text],
+  conditions: [condition],
+});
+
+/** A condition is only written about what a person can see as it is. */
+function isPlain(value: Json): boolean {
+  const text = typeof value === "string" ? value : canonicalJson(value);
+  return text.length <= MOST_CHARACTERS && visible(text) === text;
+}
+
+function between(numbers: readonly number[], place: ArgumentPath): NarrowCondition {
+  const { path, field } = place;
+  const least = numbers.reduce((a, b) => Math.min(a, b));
+  const most = numbers.reduce((a, b) => Math.max(a, b));
+  const text = least === most ? `${path} == ${most}` : `${path} >= ${least} && ${path} <= ${most}`;
+  const conditions: readonly FieldCondition[] = [
+    { kind: "least", field, value: least },
+    { kind: "most", field, value: most },
+  ];
+  return { ...NOTHING, texts: [text], conditions, bounded: [place] };
+}
+
+function among(values: readonly Json[], { path, field }: ArgumentPath): NarrowCondition | undefined {
+  const all = [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
+  const [value = null, ...rest] = all;
+  const isToldApart = all.length <= MOST_LISTED_VALUES && all.every(isPlain);
+  if (isToldApart && rest.length === 0)
+    return singleCondition(`${path} == ${JSON.stringify(value)}`, { kind: "is", field, value });
+  if (isToldApart) {
+    const list = all.map((one) => JSON.stringify(one)).join(", ");
+    return singleCondition(`${path} in [${list}]`, { kind: "one_of", field, values: all });
+  }
+  const isNaming = values.every((one) => typeof one === typeof value && typeof one !== "object");
+  const differs = all.length > MOST_LISTED_VALUES || all.length * 2 > values.length;
+  return isNaming && differs ? { ...NOTHING, open: [field] } : undefined;
+}
+
+type Member = {
+  readonly name: string;
+  readonly place: ArgumentPath;
+  readonly type: Type;
+  readonly mayLack: boolean;
+};
+
+/** By the schema, where one is known. */
+function memberOf(of: Type, name: string): Pick<Member, "type" | "mayLack"> {
+  if (of.kind !== "object") return { type: ANY, mayLack: false };
+  const field = of.fields.get(name);
+  return { type: field?.type ?? of.rest ?? ANY, mayLack: field?.required !== true };
+}
+
+/** Of one member: those that have it meet its condition; where none may lack it, it has to be there. */
+function* member(
+  of: readonly JsonObject[],
+  seen: readonly Json[],
+  { name, place, type, mayLack }: Member,
+): Steps {
+  const has = (one: Json) => isJsonObject(one) && Object.hasOwn(one, name);
+  const having = of.filter(has);
+  const values = having.map((one) => one[name] ?? null);
+  yield;
+  const found = yield* narrowAt(
+    values,
+    seen.filter(has).map((one) => (one as JsonObject)[name] ?? null),
+    place,
+    type,
+  );
+  if (found === undefined || found.texts.length === 0) return found;
+  const presence = presenceTest(place);
+  const all = found.texts.join(" && ");
+  if (having.length < of.length) return { ...found, texts: [`(!${presence} || (${all}))`] };
+  return seen.every(has) && !mayLack ? found : { ...found, texts: [presence, ...found.texts] };
+}
+
+function* inObject(of: readonly JsonObject[], seen: readonly Json[], place: ArgumentPath, type: Type): Steps {
+  const names = [...new Set(of.flatMap((one) => Object.keys(one)))].sort();
+  if (!names.every(isPlain)) return undefined;
+  const known: NarrowCondition[] = [];
+  for (const name of names) {
+    const found = yield* member(of, seen, { name, place: memberPath(place, name), ...memberOf(type, name) });
+    if (found === undefined) return undefined;
+    known.push(found);
+  }
+  const list = names.map((name) => JSON.stringify(name)).join(", ");
+  const only = singleCondition(`${place.path}.all(name, name in [${list}])`, {
+    kind: "only",
+    field: place.field,
+    names,
+  });
+  const parts = [...known, only];
+  return {
+    texts: parts.flatMap(({ texts }) => texts),
+    conditions: parts.flatMap(({ conditions }) => conditions),
+    open: parts.flatMap(({ open }) => open),
+    bounded: parts.flatMap(({ bounded }) => bounded),
+  };
+}
+
+function* narrowAt(values: readonly Json[], seen: readonly Json[], place: ArgumentPath, type: Type): Steps {
+  yield;
+  if (values.every(isJsonObject)) return yield* inObject(values, seen, place, type);
+  const numbers = values.filter((one) => typeof one === "number");
+  const isAmount = numbers.length === values.length && !IDENTIFIES.test(place.name);
+  return isAmount ? between(numbers, place) : among(values, place);
+}
+
+/**
+ * `seen`: all arguments that were ever asked about. A field that some lack, or that may be missing by `type`, which is what the
+ * tool's schema says of its arguments, is asked for first: a missing one would block.
+ */
+const narrowestCondition = (
+  of: readonly JsonObject[],
+  seen: readonly JsonObject[],
+  type: Type = ANY,
+): Steps => narrowAt(of, seen, ARGS_PATH, type);
+
+const DAY_MS = 86_400_000;
+const MOST_ROUNDS = 20;
+
+export const isYes = ({ decision }: Sample): boolean => decision === "approved";
+export const isNo = ({ decision }: Sample): boolean => decision === "rejected" || decision === "edited";
+
+/** When people said so; when they were asked is no habit of theirs. */
+export const decisionTime = ({ at, decidedAt: decided }: Sample): number => decided ?? at;
+
+export function countDays(samples: readonly Sample[]): number {
+  return new Set(samples.map((sample) => Math.floor(decisionTime(sample) / DAY_MS))).size;
+}
+
+export function decidersOf(samples: readonly Sample[]): readonly string[] {
+  return [...new Set(samples.flatMap(({ by }) => by))].sort();
+}
+
+function isEnough(samples: readonly Sample[], min: number): boolean {
+  return samples.length >= min && (countDays(samples) >= 2 || decidersOf(samples).length >= 2);
+}
+
+type ReadableSample = Sample & { readonly args: JsonObject };
+type Covers = (sample: Sample) => boolean;
+export type MinedCondition = NarrowCondition & {
+  readonly yes: readonly ReadableSample[];
+  readonly when: string;
+  readonly covers: Covers;
+};
+
+const isLookedAt = (sample: Sample): sample is ReadableSample => sample.args !== null;
+
+/** As whoever uses it would judge it: what errs is not covered. */
+function coverageTest(when: string): Covers | undefined {
+  const checked = compileOverArguments(when, "bool", null);
+  if (!checked.ok) return undefined;
+  const holds = (args: Json): boolean => {
+    try {
+      return checked.evaluate(args) === true;
+    } catch {
+      return false;
+    }
+  };
+  return (sample) => isLookedAt(sample) && holds(sample.args);
+}
+
+/** `args`: what is known of the arguments of its tool. */
+type TypedGroup = SampleGroup & { readonly args: Type };
+
+function* conditionFrom(
+  yes: readonly ReadableSample[],
+  { samples, args: type }: TypedGroup,
+): Generator<void, MinedCondition | undefined> {
+  const seen = samples.filter(isLookedAt).map(({ args }) => args);
+  const narrow = yield* narrowestCondition(
+    yes.map(({ args }) => args),
+    seen,
+    type,
+  );
+  const when = narrow?.texts.join(" && ") ?? "";
+  const covers = narrow === undefined ? undefined : coverageTest(when);
+  return narrow === undefined || covers === undefined ? undefined : { ...narrow, yes, when, covers };
+}
+
+export const numberAt = ({ args }: Sample, place: ArgumentPath): number =>
+  args === null ? Number.NaN : Number(valueAt(args, place) ?? Number.NaN);
+
+/** Approvals below the lowest value that somebody said no to, by one field. */
+function below(
+  place: ArgumentPath,
+  yes: readonly ReadableSample[],
+  no: readonly Sample[],
+): readonly ReadableSample[] {
+  const lowest = no.reduce(
+    (least, sample) => Math.min(least, numberAt(sample, place)),
+    Number.POSITIVE_INFINITY,
+  );
+  return yes.filter((sample) => numberAt(sample, place) < lowest);
+}
+
+const AT_A_TIME = 200;
+
+/** Those that an expression holds for: to ask it takes its time. */
+export function* filterInSteps<One>(
+  all: readonly One[],
+  holds: (one: One) => boolean,
+): Generator<void, readonly One[]> {
+  const found: One[] = [];
+  for (const [index, one] of all.entries()) {
+    if (holds(one)) found.push(one);
+    if (index % AT_A_TIME === 0) yield;
+  }
+  return found;
+}
+
+/** Closer and closer, until nobody's no is met any more. */
+function* find(
+  given: readonly ReadableSample[],
+  group: TypedGroup,
+  min: number,
+): Generator<void, MinedCondition | undefined> {
+  const noes = group.samples.filter(isNo);
+  let yes = given;
+  for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
+    const found = yield* conditionFrom(yes, group);
+    if (found === undefined) return undefined;
+    const met = yield* filterInSteps(noes, (sample) => !isLookedAt(sample) || found.covers(sample));
+    if (met.length === 0) return found;
+    const smaller = found.bounded.map((place) => below(place, yes, met));
+    yes = smaller.toSorted((a, b) => b.length - a.length)[0] ?? [];
+  }
+  return undefined;
+}
+
+/** Apart by the values of one argument, where together they would not do. */
+function* split(yes: readonly ReadableSample[]): Generator<readonly ReadableSample[]> {
+  const names = [...new Set(yes.flatMap(({ args }) => Object.keys(args)))].sort();
+  for (const place of names.map((name) => memberPath(ARGS_PATH, name))) {
+    const at = ({ args }: ReadableSample) => valueAt(args, place);
+    const values = new Set(yes.map(at));
+    if (values.size < 2 || values.size > MOST_LISTED_VALUES) continue;
+    for (const value of values)
+      if (typeof value === "string" || typeof value === "boolean")
+        yield yes.filter((one) => at(one) === value);
+  }
+}
+
+/** All of them together, or below what was rejected, or apart. */
+export function* mineConditions(group: TypedGroup, min: number): Generator<void, readonly MinedCondition[]> {
+  const yes = group.samples.filter(isYes).filter(isLookedAt);
+  const whole = yield* find(yes, group, min);
+  if (whole !== undefined && whole.yes.length === yes.length) return [whole];
+  const parts: MinedCondition[] = [];
+  for (const part of split(yes)) {
+    const found = yield* find(part, group, min);
+    if (found !== undefined) parts.push(found);
+  }
+  const covered = new Set(whole?.yes);
+  const others = parts.filter((part) => part.yes.some((one) => !covered.has(one)));
+  return whole === undefined ? others : [whole, ...others];
+}

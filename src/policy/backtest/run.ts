@@ -1,0 +1,196 @@
+/** A policy on trial against the journal: every recorded action whose verdict it would change. */
+
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+import type { Store } from "../../stores/store.ts";
+import { type Review, reviewAction } from "../rules/review.ts";
+import type { CallKind } from "../rules/tools.ts";
+import {
+  type Candidate,
+  type JudgeFunction,
+  type JudgingDocuments,
+  type JudgingDocumentsFor,
+  judgingDocumentsFor,
+} from "./candidate-policy.ts";
+import { type Validate, type Validators, validatorsOf } from "./recorded-tools.ts";
+import {
+  loadRecordedArgs,
+  type ReplayOptions,
+  type ReplayProgress,
+  replayJournal,
+} from "./replay-journal.ts";
+import type { Replay } from "./rules/replay.ts";
+import {
+  callKindOfAction,
+  mayBeLeftAlone,
+  type RecordedAction,
+  type RecordedReview,
+  type ReplayEvent,
+} from "./rules/replay-state.ts";
+import { type BacktestReport, checkAmountFound } from "./rules/report.ts";
+import {
+  type BacktestTally,
+  type CandidateAnswer,
+  countEdit,
+  countEvent,
+  countReview,
+  isInPeriod,
+  openTally,
+  reportOf,
+} from "./rules/tally.ts";
+
+type TenantStore = { readonly store: Store; readonly tenant: string };
+
+export type BacktestOptions = {
+  /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
+  readonly since?: number;
+  /** How many changes are listed; all are counted. 100 unless set. */
+  readonly limit?: number;
+  /** An argument that is summed up over what changes: its name, or a path such as `order.total`. */
+  readonly amount?: string;
+  readonly progress?: ReplayProgress;
+};
+
+const DEFAULT_LIMIT = 100;
+
+type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
+
+type BacktestRun = {
+  readonly place: TenantStore;
+  readonly candidate: Candidate;
+  readonly validators: Validators;
+  readonly panels: JudgingDocumentsFor;
+  /** Who judges an action, from its review on. */
+  readonly judging: WeakMap<RecordedAction, JudgingDocuments>;
+  readonly tally: BacktestTally;
+};
+
+type Judged = {
+  readonly review: Review;
+  /** What the documents of then say; null where that is not asked, or cannot be. */
+  readonly before: Review | null;
+  readonly isWhole: boolean;
+  readonly args: Json;
+};
+
+function judgeRecorded(
+  { judging, candidate, validators }: BacktestRun,
+  replay: Replay,
+  action: RecordedAction,
+  told: {
+    readonly args: Json;
+    readonly now: number;
+    readonly needsBefore: (candidate: Review) => boolean;
+    /** What was said of it then; null where it is judged as a person changed it. */
+    readonly said: RecordedReview | null;
+  },
+): Judged | Promise<Judged> {
+  const { input, isWhole } = replay.input(action, told);
+  const panel = judging.get(action);
+  const ask = (validate: Validate): Judged => {
+    const earlier = panel?.before ?? null;
+    const as = (asked: CallKind) => (judge: JudgeFunction) =>
+      reviewAction({ policy: (one) => judge(one, asked), validate }, input);
+    const isLeft = told.said !== null && mayBeLeftAlone(action, told.said) && earlier !== null;
+    const by = as(isLeft && as("call")(earlier).verdict !== "approve" ? "undo" : callKindOfAction(action));
+    const review = by(panel?.judge ?? candidate.judge);
+    const before = earlier !== null && told.needsBefore(review) ? by(earlier) : null;
+    return { review, before, isWhole: isWhole(), args: told.args };
+  };
+  const validate = validators(action.schema);
+  return typeof validate === "function" ? ask(validate) : validate.then(ask);
+}
+
+const digestIn = ({ action }: Reviewed, review: Review): string =>
+  review.revisions.length === 0 ? action.argsDigest : digestOf(review.args);
+
+/** Most actions are as they were, and nobody is asked: what the documents said then is what was recorded. */
+const needsBefore =
+  (heard: Reviewed) =>
+  (candidate: Review): boolean =>
+    candidate.verdict === "escalate" ||
+    candidate.verdict !== heard.review.verdict ||
+    digestIn(heard, candidate) !== heard.review.argsDigest;
+
+function compare(trial: BacktestRun, heard: Reviewed, judged: Judged): void {
+  const { review: candidate, isWhole, args } = judged;
+  const digest = digestIn(heard, candidate);
+  const countsCalls = trial.candidate.countsCalls(heard.action.tool);
+  const limitsRun = trial.candidate.limits?.toolCalls !== undefined;
+  const panel = trial.judging.get(heard.action);
+  const before: CandidateAnswer["before"] = panel?.hasDocuments === false ? "code" : judged.before;
+  const beforeDigest = judged.before === null ? "" : digestIn(heard, judged.before);
+  const said = {
+    candidate,
+    before,
+    beforeDigest,
+    digest,
+    isWhole,
+    isBesideWhole: panel?.isWhole !== false,
+    args,
+  };
+  countReview(trial.tally, heard, { ...said, countsCalls, limitsRun });
+}
+
+async function reviewLater(
+  trial: BacktestRun,
+  replay: Replay,
+  heard: Reviewed | Extract<ReplayEvent, { kind: "edited" }>,
+): Promise<void> {
+  const kept = heard.kind === "edited" ? heard.args : heard.action.args;
+  const args = await loadRecordedArgs(trial.place, kept);
+  if (args === undefined) {
+    trial.tally.counts[heard.kind === "edited" ? "decisions" : "gone"] += 1;
+    return;
+  }
+  const judged = await judgeRecorded(trial, replay, heard.action, {
+    args,
+    now: heard.now,
+    needsBefore: heard.kind === "edited" ? () => false : needsBefore(heard),
+    said: heard.kind === "edited" ? null : heard.review,
+  });
+  if (heard.kind === "edited") countEdit(trial.tally, heard.action, judged.review);
+  else compare(trial, heard, judged);
+}
+
+/** Most actions are small and of a known tool: those are judged without waiting for anything. */
+function handleEvent(trial: BacktestRun, replay: Replay, heard: ReplayEvent): void | Promise<void> {
+  countEvent(trial.tally, heard);
+  if (heard.kind !== "reviewed" && heard.kind !== "edited") return;
+  if (!isInPeriod(trial.tally, heard.action)) return;
+  if (heard.kind === "edited") return reviewLater(trial, replay, heard);
+  const panel = trial.panels(heard.review);
+  if (panel instanceof Promise) return panel.then((found) => handleReview(trial, replay, heard, found));
+  return handleReview(trial, replay, heard, panel);
+}
+
+function handleReview(
+  trial: BacktestRun,
+  replay: Replay,
+  heard: Reviewed,
+  panel: JudgingDocuments,
+): void | Promise<void> {
+  trial.judging.set(heard.action, panel);
+  if (isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
+  const { action, now, review: said } = heard;
+  const told = { args: action.args, now, needsBefore: needsBefore(heard), said };
+  const judged = judgeRecorded(trial, replay, heard.action, told);
+  if (!(judged instanceof Promise)) return compare(trial, heard, judged);
+  return judged.then((later) => compare(trial, heard, later));
+}
+
+export async function runBacktest(
+  place: TenantStore,
+  candidate: Candidate,
+  options: BacktestOptions & ReplayOptions = {},
+): Promise<BacktestReport> {
+  const { since = null, limit = DEFAULT_LIMIT, amount = null, ...playing } = options;
+  const tally = openTally({ since, limit, amount });
+  const panels = judgingDocumentsFor(place, candidate);
+  const judging = new WeakMap<RecordedAction, JudgingDocuments>();
+  const trial = { place, candidate, validators: validatorsOf(place), panels, judging, tally };
+  await replayJournal(place, (heard, replay) => handleEvent(trial, replay, heard), playing);
+  checkAmountFound(tally.sought, tally.counts.compared);
+  return reportOf(tally, { name: candidate.name, digest: candidate.digest });
+}

@@ -1,0 +1,122 @@
+/**
+ * A suggestion in words, as a rule to paste, and as a standing grant: for a week, as often and as much as in the busiest
+ * one. Used by the terminal and the server alike.
+ */
+
+import type { Money } from "../../kernel/money.ts";
+import { visible } from "../../kernel/text.ts";
+import { type Narrowing, otherTools, type SuggestedRule, type Suggestion } from "./rules/suggestions.ts";
+import type { TriedRule } from "./suggest.ts";
+
+export function headline({ tool, agent, when, approved }: Suggestion): string {
+  const what = when === "" ? "" : ` with ${when}`;
+  return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
+}
+
+/** A time that no calendar has is the number that it is. */
+function day(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? String(at) : date.toISOString().slice(0, 10);
+}
+
+/** `2026-05-04 to 2026-05-08`, or the one day. */
+export const dayRangeText = ({ first, last }: Suggestion): string =>
+  day(first) === day(last) ? day(first) : `${day(first)} to ${day(last)}`;
+
+function suggestionReason(suggestion: Suggestion): string {
+  const { approved, people } = suggestion;
+  const who = `${people.length} ${people.length === 1 ? "person" : "people"}`;
+  return `approved ${approved} of ${approved} by ${who}, ${dayRangeText(suggestion)}`;
+}
+
+/** A grant is one person's word: it answers nothing that several are asked about. */
+export function grantEffectText({ letThrough: { ofSeveral, weekly, total } }: Suggestion): string {
+  const several = "ask several people, by a quorum or in stages";
+  if (weekly === 0)
+    return `No grant answers these: they ${several}, and a grant is one person's. To grant them, a rule that asks one person has to come first.`;
+  const some = ofSeveral === 0 ? "" : `; not for ${ofSeveral} of the ${total}, which ${several}`;
+  return `As a grant, which ends by itself and can be taken back${some}`;
+}
+
+const STILL: Readonly<Record<string, string>> = {
+  code: "code of the program, which no rule outranks",
+  unknown: "a policy that cannot be asked any more",
+  unusable: "a policy that is not usable with this rule in it",
+};
+
+/** The rule's own back-test: what asks beside rules goes on asking. */
+export function ruleEffectText({ total, letThrough, stillAsked }: TriedRule): string {
+  if (stillAsked.length === 0)
+    return `As a rule, with the rules that asked narrowed: all ${total} would not have been asked about.`;
+  const who = stillAsked.map(({ by, count }) => `${count} by ${STILL[by] ?? visible(by)}`).join(", ");
+  const risk = stillAsked.some(({ by }) => by.startsWith("risk:"))
+    ? " A route of the risk outranks an approve rule: its conditions would have to be narrowed."
+    : "";
+  if (letThrough === 0)
+    return `As a rule it answers none of them by itself: people would still be asked about ${who}.${risk}`;
+  return `As a rule, with the rules that asked narrowed: ${letThrough} of ${total} would not have been asked about; people would still be asked about ${who}.${risk}`;
+}
+
+/** YAML's single quotes: nothing in them means anything else. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const inBrackets = (id: string, more: string): string =>
+  `# in the rule ${visible(id)}: put its "when", if it has one, into brackets, and add  && ${more}`;
+
+/** Without a place in the document that asked, nothing is there to be narrowed. */
+function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule): readonly string[] {
+  if (copy === null) return [inBrackets(rule, `!(${when})`)];
+  return [
+    inBrackets(rule, otherTools(tool)),
+    `# after it, once more the rule ${visible(rule)} as it was, with  id: ${copy}  tool: ${quoted(visible(tool))}  and the same with  && !(${when})`,
+  ];
+}
+
+/** The very rule that was tried, and what has to be narrowed for it. */
+export function ruleLines(
+  suggestion: Suggestion,
+  { rule, narrowings }: Pick<TriedRule, "rule" | "narrowings">,
+): readonly string[] {
+  const { id, tool, when } = rule;
+  return [
+    `- id: ${id}`,
+    `  tool: ${quoted(visible(tool))}`,
+    `  when: ${quoted(when)}`,
+    "  verdict: approve",
+    `  reason: ${quoted(suggestionReason(suggestion))}`,
+    ...narrowings.flatMap((one) => narrowLines(one, rule)),
+  ];
+}
+
+export const GRANTED_DAYS = 7;
+
+export type SuggestedGrant = {
+  readonly tool: string;
+  readonly agent: string;
+  /** Empty where the tool and the agent say it all. */
+  readonly when: string;
+  readonly uses: number;
+  /** What all uses may come to, and the argument that says what one does; null where none is known to be money. */
+  readonly limit: { readonly total: Money; readonly amount: string } | null;
+  readonly reason: string;
+};
+
+const CURRENCY = /_(usd|eur|gbp|chf|jpy)$/;
+const CENT = 10_000n;
+
+/** Money that is bounded, where its name says which. */
+function suggestedLimit({ letThrough }: Suggestion): SuggestedGrant["limit"] {
+  const found = letThrough.sums.find(({ field }) => CURRENCY.test(field));
+  const currency = CURRENCY.exec(found?.field ?? "")?.[1]?.toUpperCase();
+  const cents = Math.ceil((found?.weekly ?? Number.NaN) * 100);
+  if (found === undefined || currency === undefined || !Number.isSafeInteger(cents)) return null;
+  return { total: { currency, micros: BigInt(cents) * CENT }, amount: found.path };
+}
+
+/** Null where no grant answers it: a grant is one person's word, and these ask several. */
+export function suggestedGrant(suggestion: Suggestion): SuggestedGrant | null {
+  const { tool, agent, when, letThrough } = suggestion;
+  if (letThrough.weekly === 0) return null;
+  const limit = suggestedLimit(suggestion);
+  return { tool, agent, when, uses: letThrough.weekly, limit, reason: suggestionReason(suggestion) };
+}

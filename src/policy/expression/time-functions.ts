@@ -1,0 +1,161 @@
+/** Moments and lengths of time. Parts of a moment are in UTC unless a zone is named, as in `now.getHours("Europe/Berlin")`. */
+
+import { durationMs } from "../../kernel/duration.ts";
+import { type ExpressionFunction, MOMENT, NUMBER, SPAN, STRING } from "./types.ts";
+import {
+  ExpressionError,
+  type Meter,
+  type MomentValue,
+  makeMoment,
+  makeSpan,
+  type SpanValue,
+  STEPS_PER_READING,
+  spend,
+  type Value,
+} from "./values.ts";
+
+const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[-+]\d\d:\d\d))?$/;
+const ZONE_STEPS = 10_000;
+const MOST_ZONES = 600;
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+function parseMoment(text: string): MomentValue {
+  const ms = text.length <= 40 && ISO.test(text) ? new Date(text).getTime() : Number.NaN;
+  if (Number.isNaN(ms)) throw new ExpressionError('the text is not a time like "2026-03-01T09:00:00Z"');
+  return makeMoment(ms);
+}
+
+function parseSpan(text: string): SpanValue {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new ExpressionError('the text is not a length of time like "90s" or "1h30m"');
+  return makeSpan(ms);
+}
+
+const zones = new Map<string, Intl.DateTimeFormat>();
+
+function formatter(zone: string): Intl.DateTimeFormat {
+  const known = zones.get(zone);
+  if (known !== undefined) return known;
+  try {
+    const made = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      weekday: "short",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+    if (zones.size < MOST_ZONES) zones.set(zone, made);
+    return made;
+  } catch (error) {
+    throw new ExpressionError("the time zone is not known", { cause: error });
+  }
+}
+
+type Part = "year" | "month" | "day" | "weekday" | "hour" | "minute" | "second";
+
+function zonedPart(at: MomentValue, zone: string, part: Part): number {
+  if (zone.length > 64) throw new ExpressionError("the time zone is not known");
+  const text =
+    formatter(zone)
+      .formatToParts(at.ms)
+      .find(({ type }) => type === part)?.value ?? "";
+  return part === "weekday" ? WEEKDAYS.indexOf(text) : Number(text);
+}
+
+const UTC: Readonly<Record<Part, (date: Date) => number>> = {
+  year: (date) => date.getUTCFullYear(),
+  month: (date) => date.getUTCMonth() + 1,
+  day: (date) => date.getUTCDate(),
+  weekday: (date) => date.getUTCDay(),
+  hour: (date) => date.getUTCHours(),
+  minute: (date) => date.getUTCMinutes(),
+  second: (date) => date.getUTCSeconds(),
+};
+
+/** As CEL counts: months and days of the month from 0, dates from 1, Sunday is 0. */
+const PARTS: readonly (readonly [string, Part, number])[] = [
+  ["getFullYear", "year", 0],
+  ["getMonth", "month", -1],
+  ["getDate", "day", 0],
+  ["getDayOfMonth", "day", -1],
+  ["getDayOfWeek", "weekday", 0],
+  ["getHours", "hour", 0],
+  ["getMinutes", "minute", 0],
+  ["getSeconds", "second", 0],
+];
+
+function partOf(part: Part, offset: number) {
+  return ([at, zone]: readonly Value[], meter: Meter): Value => {
+    if (zone === undefined) return UTC[part](new Date((at as MomentValue).ms)) + offset;
+    spend(meter, ZONE_STEPS);
+    return zonedPart(at as MomentValue, zone as string, part) + offset;
+  };
+}
+
+const LENGTHS: readonly (readonly [string, number])[] = [
+  ["getHours", 3_600_000],
+  ["getMinutes", 60_000],
+  ["getSeconds", 1_000],
+  ["getMilliseconds", 1],
+];
+
+function parsed(meter: Meter, make: () => Value): Value {
+  spend(meter, STEPS_PER_READING);
+  return make();
+}
+
+export const TIME_OPERATIONS: readonly ExpressionFunction[] = [
+  {
+    name: "timestamp",
+    method: false,
+    takes: ["string"],
+    gives: MOMENT,
+    run: ([text], meter) => parsed(meter, () => parseMoment(text as string)),
+  },
+  { name: "timestamp", method: false, takes: ["moment"], gives: MOMENT, run: ([at]) => at ?? null },
+  {
+    name: "timestamp",
+    method: false,
+    takes: ["number"],
+    gives: MOMENT,
+    run: ([seconds]) => makeMoment(Math.round((seconds as number) * 1_000)),
+  },
+  {
+    name: "duration",
+    method: false,
+    takes: ["string"],
+    gives: SPAN,
+    run: ([text], meter) => parsed(meter, () => parseSpan(text as string)),
+  },
+  {
+    name: "string",
+    method: false,
+    takes: ["moment"],
+    gives: STRING,
+    run: ([at], meter) => parsed(meter, () => new Date((at as MomentValue).ms).toISOString()),
+  },
+  {
+    name: "string",
+    method: false,
+    takes: ["span"],
+    gives: STRING,
+    run: ([length]) => `${(length as SpanValue).ms / 1_000}s`,
+  },
+  ...PARTS.flatMap(([name, part, offset]): readonly ExpressionFunction[] => [
+    { name, method: true, takes: ["moment"], gives: NUMBER, run: partOf(part, offset) },
+    { name, method: true, takes: ["moment", "string"], gives: NUMBER, run: partOf(part, offset) },
+  ]),
+  ...LENGTHS.map(
+    ([name, ms]): ExpressionFunction => ({
+      name,
+      method: true,
+      takes: ["span"],
+      gives: NUMBER,
+      run: ([length]) => Math.trunc((length as SpanValue).ms / ms) + 0,
+    }),
+  ),
+];

@@ -1,0 +1,80 @@
+/** What an embedding program can ask about policies: which were in force, and what another would have said. */
+
+import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
+import type { RuntimeOpener } from "../runtime/runtime.ts";
+import { listRecordedTools, type RecordedTool } from "./backtest/recorded-tools.ts";
+import { readFirstReview, type Told } from "./backtest/replay-journal.ts";
+import type { BacktestReport } from "./backtest/rules/report.ts";
+import { type BacktestOptions, runBacktest } from "./backtest/run.ts";
+import { type Suggestions, type SuggestOptions, suggestRules } from "./backtest/suggest.ts";
+import { compileForTrial } from "./read.ts";
+import type { PolicyText } from "./rules/document.ts";
+import {
+  getPolicy,
+  type KeptPolicy,
+  type KeptVersion,
+  type ListedVersion,
+  listPolicies,
+  listVersions,
+} from "./versions.ts";
+
+export type Policies = {
+  /** Every version that was put in force, oldest first by policy, and which programs judge by it or did. */
+  list(): Promise<readonly ListedVersion[]>;
+  /** The same versions, without looking for programs. */
+  versions(): Promise<readonly KeptVersion[]>;
+  /** By name the version that was put in force last, by digest or the beginning of it that version; with its document. */
+  get(id: string): Promise<KeptPolicy>;
+  /** Tools that the journal knows, with the schemas that it kept. */
+  tools(): Promise<readonly RecordedTool[]>;
+  /** What the policy of a recorded action was told at its first review, and what it said. */
+  told(action: string): Promise<Told>;
+  /** Every recorded action whose verdict another policy would change. Nothing is written. */
+  backtest(document: PolicyText, options?: BacktestOptions): Promise<BacktestReport>;
+  /** Rules and grants that people's decisions support. */
+  suggest(options?: SuggestOptions): Promise<Suggestions>;
+};
+
+const POLICY = "A policy";
+
+function checkWhen(what: string, given: { readonly since?: unknown; readonly progress?: unknown }): void {
+  if (given.since !== undefined && !Number.isFinite(given.since))
+    rejectInput(`${what}: since is a time in milliseconds since 1970.`);
+  checkListener(given.progress);
+}
+
+function checkCount(what: string, value: unknown, least: number): void {
+  if (value !== undefined && !(Number.isInteger(value) && Number(value) >= least))
+    rejectInput(`${what} is a whole number of at least ${least}.`);
+}
+
+function checkBacktest(options: BacktestOptions): BacktestOptions {
+  checkFields("A back-test", options, ["since", "limit", "amount", "progress"]);
+  checkWhen("A back-test", options);
+  checkCount("A back-test's limit", options.limit, 0);
+  if (options.amount !== undefined && typeof options.amount !== "string")
+    rejectInput("A back-test's amount is the name of an argument.");
+  return options;
+}
+
+function checkSuggestions(options: SuggestOptions): SuggestOptions {
+  checkFields("A suggestion", options, ["since", "min", "progress"]);
+  checkWhen("A suggestion", options);
+  checkCount("The number of approvals that a suggestion takes", options.min, 1);
+  return options;
+}
+
+export function policiesOf(open: RuntimeOpener): Policies {
+  return {
+    list: async () => listPolicies(await open()),
+    versions: async () => listVersions(await open()),
+    get: async (id) => getPolicy(await open(), checkId(POLICY, id)),
+    tools: async () => listRecordedTools(await open()),
+    told: async (action) => readFirstReview(await open(), checkId("An action", action)),
+    async backtest(document, options = {}) {
+      const candidate = compileForTrial(document);
+      return runBacktest(await open(), candidate, checkBacktest(options));
+    },
+    suggest: async (options = {}) => suggestRules(await open(), checkSuggestions(options)),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * The calls of a workflow that have settled, as a policy sees them. What has come to rest is kept at hand and the stream
+ * is read on from where it was left; what is in doubt is looked at again each time.
+ */
+
+import { isCall, type PastCalls, pastCall } from "../core/action/review.ts";
+import type { LiveAction } from "../core/action/state.ts";
+import type { Fork } from "../core/workflow/events.ts";
+import { entriesOf } from "../engine/workflow/entries.ts";
+import type { Entry } from "../engine/workflow/recorded.ts";
+import { isArtifactRef } from "../kernel/stored-value.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { loadValue } from "../runtime/store-access.ts";
+import type { Store } from "../stores/store.ts";
+import type { PastCall } from "./rules/verdict.ts";
+
+type TenantStore = { readonly store: Store; readonly tenant: string };
+
+type WorkflowCalls = {
+  readSeq: number;
+  settledSeq: number;
+  readonly settled: string[];
+  readonly undone: Set<string>;
+  /** null: no call, but what a tool declares to take one back. */
+  readonly resting: Map<string, PastCall | null>;
+};
+
+type SettledCalls = Pick<WorkflowCalls, "settled" | "undone" | "settledSeq">;
+
+const KEPT_WORKFLOWS = 200;
+const AT_ONCE = 100;
+const kept = new WeakMap<Store, Map<string, WorkflowCalls>>();
+
+function knownOf({ store, tenant }: TenantStore, workflow: string): WorkflowCalls {
+  const all = kept.get(store) ?? new Map<string, WorkflowCalls>();
+  kept.set(store, all);
+  const name = `${tenant}/${workflow}`;
+  const known = all.get(name) ?? {
+    readSeq: 0,
+    settledSeq: 0,
+    settled: [],
+    undone: new Set(),
+    resting: new Map(),
+  };
+  all.delete(name);
+  all.set(name, known);
+  const oldest = all.keys().next();
+  if (all.size > KEPT_WORKFLOWS && oldest.done !== true) all.delete(oldest.value);
+  return known;
+}
+
+const MADE: ReadonlySet<string> = new Set(["call.made", "compensation.made"]);
+/** Of compensations those count that an agent named; which these are is seen when they are looked at. */
+const SETTLED: ReadonlySet<string> = new Set(["call.settled", "compensation.settled"]);
+
+function noteUndone(known: SettledCalls, { type, body }: Entry): void {
+  if (type === "compensation.settled" && body["status"] === "undone")
+    known.undone.add(String(body["undoes"]));
+}
+
+function note(known: SettledCalls, entry: Entry): void {
+  const { type, seq, body } = entry;
+  if (SETTLED.has(type)) known.settled.push(String(body["action"]));
+  noteUndone(known, entry);
+  if (SETTLED.has(type) || type === "rollback.ended") known.settledSeq = seq;
+}
+
+/** A fork begins with what its origin had called up to then. What was called later is the origin's alone. */
+export async function noteOriginCalls(
+  place: TenantStore,
+  known: SettledCalls,
+  { workflow, seq, upTo = seq }: Fork,
+): Promise<void> {
+  const made = new Set<unknown>();
+  for await (const entry of entriesOf(place, workflow)) {
+    if (entry.seq > upTo) return;
+    if (entry.type === "workflow.created") await noteFork(place, known, entry);
+    if (MADE.has(entry.type) && entry.seq <= seq) made.add(entry.body["action"]);
+    if (!SETTLED.has(entry.type) || made.has(entry.body["action"])) note(known, entry);
+    else noteUndone(known, entry);
+  }
+}
+
+async function noteFork(place: TenantStore, known: SettledCalls, { body }: Entry): Promise<void> {
+  const fork = body["fork"] as unknown as Fork | null;
+  if (fork === null) return;
+  await noteOriginCalls(place, known, fork);
+  known.settledSeq = 0;
+}
+
+async function readOn(place: TenantStore, workflow: string, known: WorkflowCalls): Promise<void> {
+  for await (const entry of entriesOf(place, workflow, known.readSeq + 1)) {
+    if (entry.type === "workflow.created") await noteFork(place, known, entry);
+    note(known, entry);
+    known.readSeq = entry.seq;
+  }
+}
+
+function statesOf({ store, tenant }: TenantStore, ids: readonly string[]): Promise<readonly LiveAction[]> {
+  const read = ids.map(actionStream);
+  return store.transact(tenant, { read }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: read.map((ref) => sight.state(ref) as LiveAction),
+  }));
+}
+
+async function readSettledCalls(
+  place: TenantStore,
+  known: WorkflowCalls,
+): Promise<ReadonlyMap<string, PastCall>> {
+  const restless = new Map<string, PastCall>();
+  const missing = known.settled.filter((id) => !known.resting.has(id));
+  for (let at = 0; at < missing.length; at += AT_ONCE) {
+    const ids = missing.slice(at, at + AT_ONCE);
+    const states = await statesOf(place, ids);
+    for (const [index, state] of states.entries()) {
+      const id = ids[index] ?? "";
+      const call = isCall(state) ? pastCall(id, state, false) : null;
+      if (call?.status === "in_doubt") restless.set(id, call);
+      else known.resting.set(id, call);
+    }
+  }
+  return restless;
+}
+
+/** Large values are not kept at hand, and never stand for themselves by a reference: a rule would look past them. */
+async function loadFullCall(place: TenantStore, call: PastCall): Promise<PastCall> {
+  if (!isArtifactRef(call.args) && !isArtifactRef(call.result)) return call;
+  return { ...call, args: await loadValue(place, call.args), result: await loadValue(place, call.result) };
+}
+
+const queues = new WeakMap<WorkflowCalls, Promise<unknown>>();
+
+/** One reader at a time: two would both read on from the same entry. */
+function inTurn<Value>(known: WorkflowCalls, work: () => Promise<Value>): Promise<Value> {
+  const turn = (queues.get(known) ?? Promise.resolve()).then(work, work);
+  queues.set(known, turn);
+  return turn;
+}
+
+export function readPastCalls(place: TenantStore, workflow: string): Promise<PastCalls> {
+  const known = knownOf(place, workflow);
+  return inTurn(known, async () => {
+    await readOn(place, workflow, known);
+    const restless = await readSettledCalls(place, known);
+    const calls: PastCall[] = [];
+    for (const id of known.settled) {
+      const call = known.resting.get(id) ?? restless.get(id);
+      if (call === undefined || call === null) continue;
+      calls.push({ ...(await loadFullCall(place, call)), undone: known.undone.has(id) });
+    }
+    return { settledSeq: known.settledSeq, calls };
+  });
+}

@@ -1,0 +1,285 @@
+/** A document becomes a policy, or everything that is wrong with it is said. */
+
+import { digestOf, frozenJson } from "../../kernel/canonical-json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import type { RosterState } from "../../people/stream.ts";
+import {
+  type CompileContext,
+  checkCost,
+  compileCondition,
+  compileReason,
+  compileTotals,
+  compileValue,
+  isCallField,
+} from "./compile-expressions.ts";
+import {
+  emptyFaultReport,
+  type PolicyDocument,
+  type PolicyFault,
+  type PolicyRule,
+  type PolicyText,
+  parseDocument,
+  storedDocument,
+  type ToolPattern,
+} from "./document.ts";
+import {
+  answerFromTerms,
+  type CompiledRule,
+  judgeByPlan,
+  outcomeTerms,
+  type PolicyAnswer,
+  type RiskCondition,
+  type RiskPlan,
+  reasonIn,
+  ruleAnswer,
+  type ToolPlan,
+} from "./judge.ts";
+import { limitsFor } from "./limits.ts";
+import { lintDocument } from "./lint.ts";
+import { type CallKind, FINAL, type KnownTool, matchesTool, meansUndo, UNDO_NOT_NAMED } from "./tools.ts";
+import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "./verdict.ts";
+
+export type CompiledPolicy = {
+  readonly name: string;
+  /** SHA-256 over the canonical JSON of the document. */
+  readonly digest: string;
+  readonly document: JsonObject;
+  readonly limits: { readonly steps?: number; readonly toolCalls?: number; readonly seconds?: number };
+  /** Of a call, unless it is said to be a compensation. */
+  judge(input: PolicyInput, asked?: CallKind): Verdict;
+  /** Do the rules for this tool look at what its workflow did before? */
+  usesHistory(tool: string): boolean;
+  /** Does it limit how often this tool is called? */
+  countsCalls(tool: string): boolean;
+};
+
+type Compilation =
+  | { readonly ok: true; readonly policy: CompiledPolicy; readonly warnings: readonly PolicyFault[] }
+  | {
+      readonly ok: false;
+      readonly faults: readonly PolicyFault[];
+      readonly warnings: readonly PolicyFault[];
+      /** What rules and expressions say is looked at only once the shape is right. */
+      readonly looked: "shape" | "whole";
+    };
+
+/** The same document in TypeScript; a condition may be a pure function there. */
+export function definePolicy(document: PolicyText): PolicyText {
+  return document;
+}
+
+type Scoped<Part> = {
+  readonly tool: ToolPattern | undefined;
+  readonly part: Part;
+  readonly looksBack: boolean;
+  readonly readsCall: boolean;
+};
+type Parts = {
+  readonly rules: readonly Scoped<CompiledRule>[];
+  readonly shadows: readonly Scoped<CompiledRule>[];
+  readonly conditions: readonly Scoped<RiskCondition>[];
+};
+
+function compileRule(shop: CompileContext, rule: PolicyRule, index: number): Scoped<CompiledRule> {
+  const { id, tool, when = true, set = {} } = rule;
+  const path = ["rules", index];
+  const condition = compileCondition(shop, when, { path: [...path, "when"], tool }, true);
+  const values = Object.entries(set).map(
+    ([key, value]) => [key, compileValue(shop, value, { path: [...path, "set", key], tool })] as const,
+  );
+  const said =
+    typeof rule.reason === "object"
+      ? compileReason(shop, rule.reason.expr, { path: [...path, "reason"], tool })
+      : null;
+  const answer = ruleAnswer(rule);
+  const common = { id, when: condition.part, reason: said?.part ?? null };
+  const revise = { set: values.map(([key, { part }]) => [key, part] as const), reason: reasonIn(rule) };
+  const part: CompiledRule =
+    answer === null ? { ...common, answer, revise } : { ...common, answer, revise: null };
+  const looks = [condition, ...values.map(([, value]) => value), ...(said === null ? [] : [said])];
+  const readsCall = looks.some((one) => one.readsCall) || Object.keys(set).some(isCallField);
+  return { tool, part, looksBack: looks.some((one) => one.looksBack), readsCall };
+}
+
+function compileRisk(shop: CompileContext): readonly Scoped<RiskCondition>[] {
+  return (shop.document.risk?.conditions ?? []).map(({ id, tool, when, weight }, index) => {
+    const path = ["risk", "conditions", index, "when"];
+    const { part, ...reads } = compileCondition(shop, when, { path, tool }, false);
+    return { tool, part: { id, when: part ?? (() => true), weight }, ...reads };
+  });
+}
+
+const LEVELS = { medium: 30, high: 60, critical: 90 } as const;
+
+function levels({ risk }: PolicyDocument): (score: number) => RiskLevel {
+  const { medium = LEVELS.medium, high = LEVELS.high, critical = LEVELS.critical } = risk?.levels ?? {};
+  return (score) => {
+    if (score >= critical) return "critical";
+    if (score >= high) return "high";
+    return score >= medium ? "medium" : "low";
+  };
+}
+
+function routes({ risk }: PolicyDocument): ReadonlyMap<RiskLevel, PolicyAnswer> {
+  const written = RISK_LEVELS.flatMap((level): readonly (readonly [RiskLevel, PolicyAnswer])[] => {
+    const outcome = risk?.routes?.[level];
+    return outcome === undefined
+      ? []
+      : [[level, answerFromTerms(outcomeTerms(outcome), `risk:${level}`, `the risk is ${level}`)]];
+  });
+  return new Map(written);
+}
+
+const UNREVIEWED: PolicyAnswer = {
+  verdict: "approve",
+  rule: "final:not_named",
+  reason: "no rule names final",
+};
+
+/** Whatever has an effect is no answer, and must not be taken for one. */
+const isFalseAnswer = ({ tool, effectClass }: PolicyInput): boolean =>
+  tool === FINAL && effectClass !== "read";
+const FALSE_ANSWER: PolicyAnswer = {
+  verdict: "block",
+  rule: "final:not_an_answer",
+  reason: "a tool is named final, which is what a worker's answer is called, and it has an effect",
+};
+
+/** An answer of a worker is no call of a tool: a policy that does not name it has nothing to say of it. */
+function otherwise(
+  { default: outcome, policy }: PolicyDocument,
+  tool: string,
+  isNamed: boolean,
+): PolicyAnswer {
+  if (tool === FINAL && !isNamed) return UNREVIEWED;
+  return answerFromTerms(
+    outcomeTerms(outcome),
+    "default",
+    `no rule of ${policy} speaks of this call of ${tool}`,
+  );
+}
+
+const NOT_NAMED: PolicyAnswer = {
+  verdict: "approve",
+  rule: UNDO_NOT_NAMED,
+  reason: "no rule speaks of taking it back",
+};
+
+/** A rule that was not written for compensations leaves one alone whose arguments it does not fit. */
+function ofUndo<Part extends object>(all: readonly Scoped<Part>[], tool: string): readonly Scoped<Part>[] {
+  return all.flatMap((one) => {
+    if (!matchesTool(one.tool, tool)) return [];
+    if (meansUndo(one.tool, tool)) return [one];
+    return one.readsCall ? [] : [{ ...one, part: { ...one.part, isLenient: true } }];
+  });
+}
+
+/** Everybody may take back what nobody thought of: neither the default nor a limit speaks of a compensation. */
+function undoPlanner(
+  document: PolicyDocument,
+  { rules, shadows, conditions }: Parts,
+  totals: ToolPlan["totals"],
+) {
+  const risk = { levelOf: levels(document), routes: routes(document), needsCause: true };
+  return (tool: string): ToolPlan => {
+    const parts = <Part extends object>(all: readonly Scoped<Part>[]) =>
+      ofUndo(all, tool).map(({ part }) => part);
+    return {
+      rules: parts(rules),
+      shadows: parts(shadows),
+      risk: document.risk === undefined ? null : { ...risk, conditions: parts(conditions) },
+      limits: { allowed: true, counts: null },
+      otherwise: NOT_NAMED,
+      totals,
+    };
+  };
+}
+
+function planner(
+  document: PolicyDocument,
+  { rules, shadows, conditions }: Parts,
+  totals: ToolPlan["totals"],
+) {
+  const risk = { levelOf: levels(document), routes: routes(document), needsCause: false };
+  return (tool: string): ToolPlan & { readonly looksBack: boolean } => {
+    const ofTool = <Part>(all: readonly Scoped<Part>[]) => all.filter((one) => matchesTool(one.tool, tool));
+    const own = { rules: ofTool(rules), shadows: ofTool(shadows), conditions: ofTool(conditions) };
+    const limits = limitsFor(document, tool);
+    const isRisky = document.risk !== undefined && (tool !== FINAL || own.rules.length > 0);
+    const riskPlan: RiskPlan = { ...risk, conditions: own.conditions.map(({ part }) => part) };
+    return {
+      rules: own.rules.map(({ part }) => part),
+      shadows: own.shadows.map(({ part }) => part),
+      risk: isRisky ? riskPlan : null,
+      limits,
+      otherwise: otherwise(document, tool, own.rules.length > 0),
+      totals,
+      looksBack: limits.counts !== null || Object.values(own).some((all) => all.some((one) => one.looksBack)),
+    };
+  };
+}
+
+/** Tools are few, but a name comes from outside. */
+const MOST_PLANS = 1_000;
+
+function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
+  const known = new Map<string, Value>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    if (known.size < MOST_PLANS) known.set(key, value);
+    return value;
+  };
+}
+
+function policyOf(document: PolicyDocument, parts: Parts, totals: ToolPlan["totals"]): CompiledPolicy {
+  const stored = frozenJson(storedDocument(document)) as Json & JsonObject;
+  const { steps, tool_calls: toolCalls, seconds } = document.limits ?? {};
+  const planFor = memoize(planner(document, parts, totals));
+  const undoPlanFor = memoize(undoPlanner(document, parts, totals));
+  const plans = { call: planFor, undo: undoPlanFor } as const;
+  return {
+    name: document.policy,
+    digest: digestOf(stored),
+    document: stored,
+    limits: {
+      ...(steps === undefined ? {} : { steps }),
+      ...(toolCalls === undefined ? {} : { toolCalls }),
+      ...(seconds === undefined ? {} : { seconds }),
+    },
+    judge: (input, asked = "call") =>
+      isFalseAnswer(input) ? FALSE_ANSWER : judgeByPlan(plans[asked](input.tool), input),
+    usesHistory: (tool) => planFor(tool).looksBack,
+    countsCalls: (tool) => planFor(tool).limits.counts !== null,
+  };
+}
+
+/** What is known beside the tools. `roster`: the people that there are; who is in a role or group cannot be told without. */
+export type CompileOptions = { readonly roster?: RosterState };
+
+export function compilePolicy(
+  given: PolicyText | PolicyDocument,
+  tools: readonly KnownTool[] | null,
+  { roster }: CompileOptions = {},
+): Compilation {
+  const shaped = parseDocument(given);
+  if (!shaped.ok) return { ok: false, faults: shaped.faults, warnings: [], looked: "shape" };
+  const { document } = shaped;
+  const none = { report: emptyFaultReport(), totals: new Map(), used: new Set<string>(), cost: 0 };
+  const shop: CompileContext = { document, tools, ...(roster === undefined ? {} : { roster }), ...none };
+  compileTotals(shop);
+  const all = (document.rules ?? []).map((rule, index) => ({
+    shadow: rule.shadow === true,
+    ...compileRule(shop, rule, index),
+  }));
+  const conditions = compileRisk(shop);
+  checkCost(shop);
+  lintDocument(shop);
+  const { faults, warnings } = shop.report;
+  if (faults.length > 0) return { ok: false, faults, warnings, looked: "whole" };
+  const parts = {
+    rules: all.filter((one) => !one.shadow),
+    shadows: all.filter((one) => one.shadow),
+    conditions,
+  };
+  return { ok: true, policy: policyOf(document, parts, shop.totals), warnings };
+}

@@ -1,0 +1,233 @@
+/**
+ * Versions of policies: when each was in force, which programs judge by it or did, and the documents that the journal
+ * kept. Read from the policy's stream and the streams of the programs' epochs.
+ */
+
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { epochStream, policyStream } from "../kernel/stream.ts";
+import { eachRow } from "../runtime/lists.ts";
+import { loadValue } from "../runtime/store-access.ts";
+import type { JournalEntry, Store } from "../stores/store.ts";
+
+type TenantStore = { readonly store: Store; readonly tenant: string };
+
+export type PolicyProgram = {
+  /** The agent whose program it is, and which process: `host/pid`. */
+  readonly by: string;
+  readonly process: string;
+  readonly epoch: string;
+  readonly since: number;
+  /** Null while it runs, and where it died and nobody has found that out. */
+  readonly until: number | null;
+  readonly runs: boolean;
+};
+
+type PolicyEntry = { readonly type: string; readonly at: number; readonly body: JsonObject };
+
+function parsePolicyEntry({ header, body }: JournalEntry): PolicyEntry {
+  const { type, at } = JSON.parse(header) as { readonly type: string; readonly at: number };
+  return { type, at, body: body === null ? {} : (JSON.parse(body) as JsonObject) };
+}
+
+type ProgramLife = { readonly process: string; readonly until: number | null; readonly runs: boolean };
+
+/** One that was killed is still open in the journal until the next process finds it: whether it runs, its hold says. */
+async function readProgramLife({ store, tenant }: TenantStore, epoch: string): Promise<ProgramLife> {
+  const [opened, ended] = (await store.read(tenant, epochStream(epoch))).map(parsePolicyEntry);
+  const process = String(opened?.body["process"] ?? "(erased)");
+  if (ended !== undefined) return { process, until: ended.at, runs: false };
+  return { process, until: null, runs: await store.epochHeld(epoch) };
+}
+
+/** By the digests that were taken; newest first. `told` is the policy's whole stream. */
+async function programsOf(
+  place: TenantStore,
+  told: readonly PolicyEntry[],
+): Promise<ReadonlyMap<string, readonly PolicyProgram[]>> {
+  const lives = new Map<string, Promise<ProgramLife>>();
+  const known = (epoch: string): Promise<ProgramLife> => {
+    const life = lives.get(epoch) ?? readProgramLife(place, epoch);
+    lives.set(epoch, life);
+    return life;
+  };
+  const programs = new Map<string, PolicyProgram[]>();
+  /** When it was next left, of those that were looked at. */
+  const left = new Map<string, number>();
+  for (const { type, at, body } of told.toReversed()) {
+    const [digest = "", epoch = "", by = ""] = [body["digest"], body["epoch"], body["by"]].map(String);
+    const key = `${digest} ${epoch}`;
+    if (type === "policy.left") left.set(key, at);
+    if (type !== "policy.taken") continue;
+    const { process, until, runs } = await known(epoch);
+    const leaves = left.get(key);
+    const end = leaves === undefined ? { until, runs } : { until: leaves, runs: false };
+    const all = programs.get(digest) ?? [];
+    all.push({ by, process, epoch, since: at, ...end });
+    programs.set(digest, all);
+  }
+  return programs;
+}
+
+/** One that took it several times, for one run after the other, is one: from its first time to its last. Newest first. */
+function mergePerProgram(programs: readonly PolicyProgram[]): readonly PolicyProgram[] {
+  const own = new Map<string, PolicyProgram>();
+  for (const program of programs) {
+    const later = own.get(program.epoch) ?? program;
+    own.set(program.epoch, { ...later, since: program.since });
+  }
+  return [...own.values()];
+}
+
+/** A version as it was put in force. */
+export type KeptVersion = {
+  readonly name: string;
+  readonly digest: string;
+  /** When it was put in force, and by which program from where. */
+  readonly at: number;
+  readonly by: string;
+  readonly source: string;
+};
+
+/** `used`: some program judges by it now; `ended`: one did; `unused`: none ever has, as far as the journal says. */
+export type PolicyStanding = "used" | "ended" | "unused";
+
+export type ListedVersion = KeptVersion & {
+  readonly standing: PolicyStanding;
+  /** When it was last in force; null while it is, and where nobody knows. */
+  readonly until: number | null;
+  /** Who judges by it, and who did; newest first. */
+  readonly programs: readonly PolicyProgram[];
+};
+
+export type KeptPolicy = ListedVersion & { readonly document: Json };
+
+type AdoptedVersion = KeptVersion & { readonly kept: Json | undefined; readonly replacedAt: number | null };
+
+async function namesOf(place: TenantStore): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { stream } of eachRow(place, { view: "policies" })) names.push(stream.id);
+  return names;
+}
+
+const readPolicyEntries = async (
+  { store, tenant }: TenantStore,
+  name: string,
+): Promise<readonly PolicyEntry[]> => (await store.read(tenant, policyStream(name))).map(parsePolicyEntry);
+
+/** Oldest first. What was erased has still its place. */
+function adoptionsIn(name: string, told: readonly PolicyEntry[]): readonly AdoptedVersion[] {
+  const all = told.filter(({ type }) => type === "policy.adopted");
+  return all.map(({ at, body }, index) => {
+    const text = (field: string) => String(body[field] ?? "(erased)");
+    const facts = { name, digest: text("digest"), by: text("by"), source: text("source") };
+    return { ...facts, at, kept: body["document"], replacedAt: all[index + 1]?.at ?? null };
+  });
+}
+
+const adoptionsOf = async (place: TenantStore, name: string): Promise<readonly AdoptedVersion[]> =>
+  adoptionsIn(name, await readPolicyEntries(place, name));
+
+type VersionStanding = Pick<ListedVersion, "standing" | "until">;
+
+/** A program that died without a word ended at some time: which, nobody knows until another finds it. */
+function standingOf(programs: readonly PolicyProgram[], replacedAt: number | null): VersionStanding {
+  if (programs.some(({ runs }) => runs)) return { standing: "used", until: null };
+  if (programs.length === 0) return { standing: "unused", until: replacedAt };
+  const ends = programs.map(({ until }) => until);
+  return { standing: "ended", until: ends.includes(null) ? null : Math.max(...(ends as number[])) };
+}
+
+/** Those that took it before it was put in force the next time are those of this time. */
+async function listed(
+  place: TenantStore,
+  name: string,
+): Promise<readonly (ListedVersion & AdoptedVersion)[]> {
+  const told = await readPolicyEntries(place, name);
+  const programs = await programsOf(place, told);
+  const all = adoptionsIn(name, told);
+  return all.map((one, index) => {
+    const again = all.slice(index + 1).find(({ digest }) => digest === one.digest)?.at ?? Number.MAX_VALUE;
+    const taken = (programs.get(one.digest) ?? []).filter(({ since }) => since >= one.at && since < again);
+    const own = mergePerProgram(taken);
+    return { ...one, ...standingOf(own, one.replacedAt), programs: own };
+  });
+}
+
+function versionOf({
+  kept: _kept,
+  replacedAt: _at,
+  ...version
+}: ListedVersion & AdoptedVersion): ListedVersion {
+  return version;
+}
+
+/** Oldest first by policy; all versions of each, without looking who judges by them. */
+export async function listVersions(place: TenantStore): Promise<readonly KeptVersion[]> {
+  const found = await Promise.all((await namesOf(place)).map((name) => adoptionsOf(place, name)));
+  return found.flat().map(({ kept: _kept, replacedAt: _at, ...version }) => version);
+}
+
+/** Names of policies by the digests of their versions. */
+export type PolicyNames = ReadonlyMap<string, string>;
+
+export async function loadPolicyNames(place: TenantStore): Promise<PolicyNames> {
+  return new Map((await listVersions(place)).map(({ digest, name }) => [digest, name]));
+}
+
+/** The same, with who does. */
+export async function listPolicies(place: TenantStore): Promise<readonly ListedVersion[]> {
+  const found = await Promise.all((await namesOf(place)).map((name) => listed(place, name)));
+  return found.flat().map(versionOf);
+}
+
+async function documentOf(
+  place: TenantStore,
+  { name, digest, at, kept }: AdoptedVersion,
+): Promise<KeptPolicy> {
+  if (kept === undefined)
+    throw new HoldpointError("body_erased", `The document of the policy "${name}" was erased.`);
+  const own = (await listed(place, name)).find((one) => one.digest === digest && one.at === at);
+  if (own === undefined) throw new TypeError("a version of a policy is not in its stream");
+  return { ...versionOf(own), document: await loadValue(place, kept) };
+}
+
+const FEWEST_DIGITS = 6;
+const LISTED = { next: "`holdpoint policy list` lists those that were in force." };
+
+/** By its name, the version that was put in force last; by its digest or the beginning of it, that version. */
+export async function getPolicy(place: TenantStore, given: string): Promise<KeptPolicy> {
+  const named = (await adoptionsOf(place, given)).at(-1);
+  if (named !== undefined) return documentOf(place, named);
+  const isDigest = given.length >= FEWEST_DIGITS && /^[0-9a-f]+$/.test(given);
+  const all = isDigest
+    ? await Promise.all((await namesOf(place)).map((name) => adoptionsOf(place, name)))
+    : [];
+  const found = all.flat().filter(({ digest }) => digest.startsWith(given));
+  const [first] = found;
+  if (first === undefined)
+    throw new HoldpointError(
+      "unknown_id",
+      `No policy is called "${given}", and no version has that digest.`,
+      LISTED,
+    );
+  if (new Set(found.map(({ digest }) => digest)).size > 1)
+    throw new HoldpointError(
+      "unknown_id",
+      `More than one version has a digest that begins with ${given}.`,
+      LISTED,
+    );
+  return documentOf(place, found.at(-1) ?? first);
+}
+
+const newest = (versions: readonly ListedVersion[]): ListedVersion | undefined =>
+  versions.toSorted((a, b) => a.at - b.at).at(-1);
+
+/** Of those that a program judges by, else of all, the one that was put in force last. */
+export function versionInForce(
+  versions: readonly ListedVersion[],
+): { readonly version: ListedVersion; readonly isUsed: boolean } | undefined {
+  const used = newest(versions.filter(({ standing }) => standing === "used"));
+  const version = used ?? newest(versions);
+  return version === undefined ? undefined : { version, isUsed: used !== undefined };
+}
