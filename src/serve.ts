@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import type { CardParts } from "./approvals/routes.ts";
 import { cardLines } from "./cli/approvals/card.ts";
 import { deliverySettings } from "./engine/message/settings.ts";
 import { example } from "./example/asking.ts";
@@ -19,7 +20,6 @@ import type { OutflowLimits } from "./server/guards/outflow.ts";
 import { createMetrics } from "./server/metrics/metrics.ts";
 import { watchJournal } from "./server/metrics/watch-journal.ts";
 import { openDesk } from "./server/pages/desk.ts";
-import type { CardParts } from "./server/routes/card-pages.ts";
 import { allRoutes } from "./server/routes.ts";
 import { type Server, serve } from "./server/serve.ts";
 import type { Settings } from "./server/settings.ts";

@@ -112,7 +112,7 @@ const you = z.object({
     ),
 });
 
-export const cardSchema = z.object({
+const cardSchema = z.object({
   shown: z.string().describe("digest of all that is shown here; send it with the vote as `shown`"),
   shownRow: textOrNull.describe(
     "digest of what a row of a list shows: `shown` of a vote from there; null where a row does not show all that it is about",

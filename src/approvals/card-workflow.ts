@@ -24,7 +24,6 @@ import { previewOf } from "./stream.ts";
  * N1. An entry is read once, however often somebody looks: an agent that calls without end makes nobody's card dear.
  * N2. What is kept is bounded: of so many workflows, and so many entries of all of them; what was looked at last stays.
  */
-
 type Call = {
   readonly action: string;
   readonly seq: number;

@@ -4,6 +4,7 @@
  * K1. Nothing is written, and nobody's words stand for what will run: a heading is Holdpoint's, the rest are facts.
  * K2. What it says of the approval, of who may decide and of what is asked about is of one moment.
  */
+
 import type { LiveAction } from "../core/action/state.ts";
 import type { CallUndo } from "../core/workflow/events.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
@@ -40,7 +41,7 @@ import { withAction } from "./rules/subject.ts";
 import { aboutOf, type LiveApproval, stageRules } from "./state.ts";
 
 /** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */
-export type Looker = { readonly principal: string | null; readonly mayDecide: boolean };
+type Looker = { readonly principal: string | null; readonly mayDecide: boolean };
 
 const SOMEBODY = "person:somebody";
 const ANYBODY: YourStanding = { mayDecide: true, whyNot: null, vote: null };

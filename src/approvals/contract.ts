@@ -1,4 +1,5 @@
 /** What people and programs do with approvals: the verbs, their routes and their schemas. */
+
 import { z } from "zod";
 import {
   contract,

@@ -1,9 +1,11 @@
-/** Lists of approvals: pages of them, those that wait for one person, and how many there are. */
+/**
+ * Whether a row of a list is of an action that nobody is known to take back once it is done. Its card says the same, and looks closer:
+ * what another server knew of a call when it took it is not looked up for a row.
+ */
 
-import { isIrreversibleRow } from "../engine/irreversible-rows.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
-import { approvalStream, ROSTER } from "../kernel/stream.ts";
+import { actionStream, approvalStream, ROSTER } from "../kernel/stream.ts";
 import { countStops } from "../kill-switch/methods.ts";
 import type { RosterState } from "../people/stream.ts";
 import {
@@ -18,13 +20,55 @@ import {
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
 import type { ViewRow } from "../stores/store.ts";
+import { knownUndo } from "./card-workflow.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
-import { waitsFor } from "./rules/seats.ts";
-import { APPROVAL_STATUSES, type ApprovalStatus, type Listed, type ListedStatus, listedOf } from "./state.ts";
+import { isIrreversible, type KnownUndo } from "./rules/card.ts";
+import { isWaitingFor } from "./rules/seats.ts";
+import {
+  APPROVAL_STATUSES,
+  type ApprovalStatus,
+  type ListedApproval,
+  type ListedStatus,
+  listApproval,
+} from "./state.ts";
 import type { AttentionView } from "./views.ts";
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 type ListStore = Pick<Runtime, "store" | "tenant" | "tools">;
+
+/** How an action is undone never changes once it is known, and lists are asked for again and again. */
+const undoCaches = new WeakMap<Runtime["tools"], Map<string, KnownUndo>>();
+const MAX_CACHED_UNDOS = 10_000;
+
+function undoCacheFor({ tools }: ListStore): Map<string, KnownUndo> {
+  const known = undoCaches.get(tools) ?? new Map<string, KnownUndo>();
+  if (known.size >= MAX_CACHED_UNDOS) known.clear();
+  undoCaches.set(tools, known);
+  return known;
+}
+
+async function readUndo(place: ListStore, action: string): Promise<KnownUndo> {
+  const known = undoCacheFor(place);
+  const name = `${place.tenant}/${action}`;
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const state = await skipUnreadable(readState(place, actionStream(action)));
+  if (state === undefined || state.phase === "none") return "not_known";
+  const undo = knownUndo(place, state, undefined);
+  // A tool that is not declared here may be later.
+  if (undo !== "not_known" && undo !== "claimed") known.set(name, undo);
+  return undo;
+}
+
+async function isIrreversibleRow(place: ListStore, { data }: ViewRow): Promise<boolean> {
+  if ((data["about"] ?? "action") !== "action" || data["effectClass"] === "read") return false;
+  // Outside of a workflow nobody takes anything back.
+  if (data["workflow"] === null) return true;
+  return isIrreversible(await readUndo(place, String(data["action"])));
+}
+
+// Lists of approvals: pages of them, those that wait for one person, and how many there are.
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 const APPROVALS = "approvals";
 const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;
@@ -40,16 +84,16 @@ const onlookerOf = async (place: TenantStore, person: string | null): Promise<On
 });
 
 /** Rows that an older process wrote say less: what is missing is read from the approval itself. */
-async function listedIn(place: TenantStore, { data, stream }: ViewRow): Promise<Listed | undefined> {
-  if (data["waiting"] !== undefined) return data as unknown as Listed;
+async function listedIn(place: TenantStore, { data, stream }: ViewRow): Promise<ListedApproval | undefined> {
+  if (data["waiting"] !== undefined) return data as unknown as ListedApproval;
   const state = await skipUnreadable(readState(place, approvalStream(stream.id)));
-  return state === undefined || state.status === "none" ? undefined : listedOf(state);
+  return state === undefined || state.status === "none" ? undefined : listApproval(state);
 }
 
 async function isMine(place: TenantStore, row: ViewRow, { person, roster }: Onlooker): Promise<boolean> {
   if (row.bucket !== "pending") return false;
   if (person === null) return true;
-  return waitsFor((await listedIn(place, row))?.waiting ?? null, roster, person);
+  return isWaitingFor((await listedIn(place, row))?.waiting ?? null, roster, person);
 }
 
 /** In any case of letters. */

@@ -6,7 +6,7 @@ import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
 import type { Approval, ApprovalSummary } from "./contract.ts";
-import { type Listed, type LiveApproval, ruleIn, stageRules, type Vote } from "./state.ts";
+import { type ListedApproval, type LiveApproval, ruleIn, stageRules, type Vote } from "./state.ts";
 import type { ApprovalView, StageState, StagesView, SummaryView } from "./views.ts";
 
 type TenantStore = Pick<Runtime, "store" | "tenant">;
@@ -124,7 +124,7 @@ export async function presentApproval(place: TenantStore, approval: Approval): P
 
 /** A row of the list, as the store keeps it. Rows that an older process wrote lack `edited`. */
 type Row = Omit<SummaryView, "name" | "createdAt" | "edited" | "action" | "workflow" | "intent"> &
-  Pick<Listed, "workflow"> & {
+  Pick<ListedApproval, "workflow"> & {
     readonly action: string;
     readonly tool: string;
     readonly requestedAt: number;

@@ -9,7 +9,6 @@
  *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
  * A5. Comments are kept, and change nothing else.
  */
-
 import type { Json } from "../kernel/json.ts";
 import type { WithRefusals } from "../kernel/refusals.ts";
 import { actionStream, intentStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
@@ -58,7 +57,7 @@ export const MOVES = [
   ...(["approve", "reject", "edit", "extend", "delegate"] as const),
   ...(["take_back", "cancel", "revoke", "comment"] as const),
 ] as const;
-export type Move = (typeof MOVES)[number];
+export type ApprovalMove = (typeof MOVES)[number];
 
 /** How many decisions of one person are taken together. */
 export const MOST_AT_ONCE = 100;
@@ -81,7 +80,7 @@ export type ShownPreview = { readonly value: Json; readonly failed: boolean };
 export type Preview = ShownPreview & { readonly digest: string };
 
 /** The call by which the agent says it would take the action back; large arguments as a reference. */
-export type Undo = { readonly tool: string; readonly args: Json; readonly argsDigest: string };
+export type UndoRecord = { readonly tool: string; readonly args: Json; readonly argsDigest: string };
 
 /** Which policy was asked. */
 export type Versions = {
@@ -90,7 +89,7 @@ export type Versions = {
   /** Digests of the documents that were asked; absent where only code was. */
   readonly documents?: readonly string[];
 };
-export type UndoCall = Pick<Undo, "tool" | "args">;
+export type UndoCall = Pick<UndoRecord, "tool" | "args">;
 /** Whether people agreed to the undo, for the arguments that ran. */
 export type UndoSeen = "seen" | "unseen";
 
@@ -116,7 +115,7 @@ export type ApprovalQuestion = {
   readonly binding: string;
   /** What the tool showed of it; only of a tool that has a preview. */
   readonly preview?: Preview;
-  readonly undo?: Undo;
+  readonly undo?: UndoRecord;
   readonly subject?: Subject;
   /** Who posted or executes the work; only where separation of duties leaves them out. */
   readonly apart?: readonly string[];
@@ -130,11 +129,11 @@ export type ApprovalQuestion = {
 
 /** The stage that an entry belongs to, from 1 on; only where there are several. */
 export type InStage = { readonly stage?: number };
-export type Word = { readonly by: string; readonly via: string };
+export type DecidedBy = { readonly by: string; readonly via: string };
 /** `shown`: digest of the card, or of the row of a list, that the person says they saw; absent where they name none. */
-type Decided = Word & { readonly note: string | null; readonly shown?: string };
+type DecisionBody = DecidedBy & { readonly note: string | null; readonly shown?: string };
 
-export type VoteBody = Decided &
+export type VoteBody = DecisionBody &
   InStage & {
     readonly decision: "approve" | "reject";
     readonly binding: string;
@@ -142,7 +141,7 @@ export type VoteBody = Decided &
     readonly final?: true;
   };
 /** An edit that no process with the tool at hand has reviewed yet. */
-export type OpenEdit = Decided & {
+export type OpenEdit = DecisionBody & {
   readonly args: Json;
   readonly argsDigest: string;
   /** The binding that the editor says they were shown; absent where they name none. */
@@ -157,19 +156,19 @@ export type EditRefusal = {
   Omit<VerdictNotes, "rule">;
 export const COMMENT_CATEGORIES = ["question", "answer", "concern", "note"] as const;
 /** What somebody asks or answers before it is decided. `category` is absent where the author chose none. */
-export type CommentBody = Word & {
+export type CommentBody = DecidedBy & {
   readonly text: string;
   readonly category?: (typeof COMMENT_CATEGORIES)[number] | undefined;
 };
 /** `by` is `deadline` when it was the policy's doing. */
-export type ExtensionBody = Word & InStage & { readonly from: number; readonly decideBy: number };
-export type DelegationBody = Word & InStage & { readonly to: string; readonly reason: string };
+export type ExtensionBody = DecidedBy & InStage & { readonly from: number; readonly decideBy: number };
+export type DelegationBody = DecidedBy & InStage & { readonly to: string; readonly reason: string };
 
 type At = { readonly at: number };
 export type Vote = VoteBody & At;
-export type Comment = CommentBody & At;
-export type Delegation = DelegationBody & At;
-export type Ending = At & { readonly by: readonly string[]; readonly reason: string };
+type Comment = CommentBody & At;
+type Delegation = DelegationBody & At;
+export type ApprovalEnding = At & { readonly by: readonly string[]; readonly reason: string };
 
 export type LiveApproval = ApprovalQuestion &
   WithRefusals & {
@@ -202,8 +201,8 @@ export type LiveApproval = ApprovalQuestion &
     readonly editor: string | null;
     /** Since it was asked, an edit has made the tool show something else. */
     readonly showsOther: boolean;
-    readonly decided: Ending | null;
-    readonly ended: Ending | null;
+    readonly decided: ApprovalEnding | null;
+    readonly ended: ApprovalEnding | null;
   };
 export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
@@ -224,7 +223,7 @@ export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
   votes.filter((vote) => (vote.stage ?? 1) === stage);
 
 /** What people noted when they agreed, or why it ended without that. */
-export function notesIn(approval: LiveApproval): string {
+export function joinNotes(approval: LiveApproval): string {
   if (!isGiven(approval)) return approval.decided?.reason ?? "";
   return approval.votes.flatMap(({ note }) => note ?? []).join("\n");
 }
@@ -262,20 +261,20 @@ export const haveDecided = ({ votes, edit }: Pick<LiveApproval, "votes" | "edit"
 ];
 
 /** Whom an approval waits for can be told from this and the roster (`waitsFor`). */
-export type Waiting = Seated & { readonly decided: readonly string[] };
+export type PendingDeciders = Seated & { readonly decided: readonly string[] };
 
 /** What a list has to know of an approval to say whom it waits for and how much is at stake, without reading its stream. */
-export type Listed = {
+export type ListedApproval = {
   /** In which it is asked; absent where the approval is from before it was recorded. */
   readonly workflow?: string | null;
   readonly effectClass: string;
   readonly risk: RiskLevel | null;
   readonly decidedAt: number | null;
   /** Null once nobody is asked any more. */
-  readonly waiting: Waiting | null;
+  readonly waiting: PendingDeciders | null;
 };
 
-function waitingIn(approval: LiveApproval): Waiting | null {
+function waitingIn(approval: LiveApproval): PendingDeciders | null {
   if (approval.status !== "pending") return null;
   const { requester, apart, stages, stage, widened, asked, delegations } = approval;
   return {
@@ -290,12 +289,12 @@ function waitingIn(approval: LiveApproval): Waiting | null {
   };
 }
 
-function workflowIn({ subject, workflow }: LiveApproval): Pick<Listed, "workflow"> {
+function workflowIn({ subject, workflow }: LiveApproval): Pick<ListedApproval, "workflow"> {
   if (subject === undefined) return workflow === undefined ? {} : { workflow };
   return { workflow: subject.kind === "intent" ? null : subject.workflow };
 }
 
-export const listedOf = (approval: LiveApproval): Listed => ({
+export const listApproval = (approval: LiveApproval): ListedApproval => ({
   ...workflowIn(approval),
   effectClass: approval.effectClass,
   risk: approval.risk ?? null,

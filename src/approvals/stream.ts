@@ -1,24 +1,25 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has what holds of the state. */
+
 import { canonicalJson, shortFieldsFirst } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Via } from "../kernel/principal.ts";
 import { withRefusal } from "../kernel/refusals.ts";
-
 import { defineStream } from "../kernel/stream.ts";
 import {
+  type ApprovalEnding,
   type ApprovalQuestion,
   type ApprovalState,
   type ApprovalStatus,
   type CommentBody,
   type Deadlines,
+  type DecidedBy,
   type DelegationBody,
   type EditRefusal,
-  type Ending,
   type ExtensionBody,
   type InStage,
   type LiveApproval,
-  listedOf,
+  listApproval,
   nextAtDeadline,
   nextDue,
   type OpenEdit,
@@ -27,12 +28,11 @@ import {
   stageRules,
   type VoteBody,
   votesNow,
-  type Word,
 } from "./state.ts";
 
 type Entry = { readonly at: number };
 type By = { readonly by: string; readonly reason: string } & Via;
-type RefusedRequest = Word & { readonly reason: string };
+type RefusedRequest = DecidedBy & { readonly reason: string };
 type StageEnd = { readonly stage: number; readonly decideBy: number | null };
 
 /** Reminders are counted from here. */
@@ -109,11 +109,11 @@ function widen(state: LiveApproval): LiveApproval {
   return { ...state, widened, approvers: ruleIn({ ...state, widened }, state.stage) };
 }
 
-function decide(state: LiveApproval, status: ApprovalStatus, decided: Ending): LiveApproval {
+function decide(state: LiveApproval, status: ApprovalStatus, decided: ApprovalEnding): LiveApproval {
   return { ...state, status, decided, edit: null };
 }
 
-function end(state: LiveApproval, status: ApprovalStatus, ended: Ending): LiveApproval {
+function end(state: LiveApproval, status: ApprovalStatus, ended: ApprovalEnding): LiveApproval {
   return { ...state, status, ended };
 }
 
@@ -158,7 +158,7 @@ function summary(approval: LiveApproval): JsonObject {
     requestedAt: approval.requestedAt,
     decideBy: approval.decideBy,
     decidedBy: approval.decided?.by ?? [],
-    ...(listedOf(approval) as unknown as JsonObject),
+    ...(listApproval(approval) as unknown as JsonObject),
     edited: approval.edited,
   };
 }

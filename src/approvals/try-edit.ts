@@ -5,6 +5,7 @@
  *     That a secret's value is in an edit is said to nobody else, and not often.
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
+
 import type { ReviewFacts } from "../core/action/events.ts";
 import { loaderOf } from "../engine/load.ts";
 import { reviewerWith } from "../engine/move.ts";

@@ -42,7 +42,7 @@ import {
   type ExtendAnswer,
   extend,
 } from "./rules/delegate.ts";
-import { revoke, type TakenBack, takeBack, type Withdrawal } from "./rules/end.ts";
+import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/end.ts";
 import { aboutOf, LISTED_STATUSES } from "./state.ts";
 
 function checkApprovalStatus(status: unknown): void {
@@ -50,7 +50,6 @@ function checkApprovalStatus(status: unknown): void {
 }
 
 // What the verbs of approvals do.
-
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
 
 type Wording = {
@@ -131,7 +130,7 @@ const keepWords =
   };
 
 /** Takes a question or a decision back. */
-const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakenBack) =>
+const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
   decideVerb(
     (draft, { id, by, reason }: Worded, how) =>
       rule(draft, { approval: id, by, reason, ...channelField(how) }),
@@ -250,8 +249,8 @@ export const approvalVerbs = capability(approvals, {
   extend: showing(
     runVerb(({ runtime, how }, { id, ...more }) => extendApproval(runtime, id, { ...more, ...how })),
   ),
-  revoke: showing(withdrawVerb(revoke)),
-  cancel: showing(withdrawVerb(takeBack)),
+  revoke: showing(withdrawVerb(revokeApproval)),
+  cancel: showing(withdrawVerb(takeBackApproval)),
   delegate: showing(moveSeat),
   takeBack: showing(moveSeat),
   decideAll: {

@@ -8,7 +8,7 @@
 
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
-import { expireIfDue, isOverdue } from "../approvals/rules/end.ts";
+import { expireIfDue, isApprovalOverdue } from "../approvals/rules/end.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
@@ -53,7 +53,7 @@ async function timeLeft(runtime: Runtime, id: string): Promise<number | null> {
   for (;;) {
     const { state, now } = await readStateAt(runtime, approvalStream(id));
     if (state.status !== "pending" || state.decideBy === null) return null;
-    if (!isOverdue(state, now)) return state.decideBy - now;
+    if (!isApprovalOverdue(state, now)) return state.decideBy - now;
     await runCommand(runtime, { write: [approvalStream(id)] }, (draft) => expireIfDue(draft, id));
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { amountFault, amountIn, holds, whenFault } from "./rules.ts";
+import { amountFault, conditionHolds, evaluateAmount, whenFault } from "./rules.ts";
 
 describe("the condition of a grant", () => {
   const args = { amount: 12.5, count: 3, to: "a@example.com", tags: ["a", "b"] };
@@ -17,9 +17,9 @@ describe("the condition of a grant", () => {
     ["args.constructor == args.constructor", false],
     ["args.__proto__ == null", false],
   ] as const)
-    test(`${when} is ${expected}`, () => assert.equal(holds(when, args), expected));
+    test(`${when} is ${expected}`, () => assert.equal(conditionHolds(when, args), expected));
 
-  test("none covers any arguments", () => assert.equal(holds(null, args), true));
+  test("none covers any arguments", () => assert.equal(conditionHolds(null, args), true));
 
   test("what is no expression over the tool's arguments is said when it is written", () => {
     const schema = {
@@ -60,5 +60,5 @@ describe("the amount of a use, in micros", () => {
     ["1.0 / args.a", { a: 0 }, undefined],
   ] as const)
     test(`${amount} of ${JSON.stringify(args)} is ${expected}`, () =>
-      assert.equal(amountIn(amount, args), expected));
+      assert.equal(evaluateAmount(amount, args), expected));
 });

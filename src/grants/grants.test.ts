@@ -40,7 +40,7 @@ import type { Draft, IndexRow } from "../kernel/transaction.ts";
 import type { Executor } from "../policy/rules/tool-rules.ts";
 import type { Verdict } from "../policy/rules/verdict.ts";
 import { type Fact, fact, given, NOON, type World } from "../testing/given.ts";
-import { giveGrant, revokeGrant, standingGrant } from "./rules.ts";
+import { findStandingGrant, giveGrant, revokeGrant } from "./rules.ts";
 import type { GrantTerms } from "./stream.ts";
 
 const GRANT = "grt_1";
@@ -227,7 +227,7 @@ describe("people are asked although there is a grant", () => {
     } as const;
     const state = { tool: "refund", schema: TERMS.schema, agent: AGENT, requester: [AGENT] };
     const fits = (asked: object) => (draft: Draft) =>
-      standingGrant(draft, { state, review: { ...review, ...asked } as never, args: ARGS, now: NOON });
+      findStandingGrant(draft, { state, review: { ...review, ...asked } as never, args: ARGS, now: NOON });
     given([gave()]).when(fits({})).answers({ kind: "fits" });
     given([gave()])
       .when(fits({ stages: [one, one] }))

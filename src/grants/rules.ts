@@ -18,7 +18,6 @@ import { isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster
 import type { RosterState } from "../people/stream.ts";
 import { argumentsFault, evaluateArguments } from "../policy/expression/expression.ts";
 import { type ApproverRule, excludedPeople, namesGroups } from "../policy/rules/verdict.ts";
-
 import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
 
 type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
@@ -69,11 +68,11 @@ export const whenFault = (text: string, schema: JsonObject | null) => argumentsF
 export const amountFault = (text: string, schema: JsonObject | null) =>
   argumentsFault(text, "number", schema);
 
-export const holds = (when: string | null, args: Json): boolean =>
+export const conditionHolds = (when: string | null, args: Json): boolean =>
   when === null || evaluateArguments(when, "bool", args) === true;
 
 /** What one use comes to; undefined where that cannot be told. */
-export function amountIn(amount: string, args: Json): bigint | undefined {
+export function evaluateAmount(amount: string, args: Json): bigint | undefined {
   const units = evaluateArguments(amount, "number", args);
   return typeof units === "number" ? unitsToMicros(units) : undefined;
 }
@@ -91,7 +90,7 @@ type CoveredCall = {
   readonly now: number;
 };
 
-export type Fitting = {
+export type FittingGrant = {
   readonly kind: "fits";
   readonly id: string;
   readonly owner: string;
@@ -115,21 +114,24 @@ function covers(terms: GrantTerms, call: CoveredCall): boolean {
   const { state, args, now } = call;
   if (terms.tool !== state.tool || terms.schema !== state.schema || now >= terms.expiresAt) return false;
   if (terms.agent !== null && terms.agent !== state.agent) return false;
-  return couldVote(terms.by, call) && holds(terms.when, args);
+  return couldVote(terms.by, call) && conditionHolds(terms.when, args);
 }
 
-function fit(one: LiveGrant, call: CoveredCall, roster: RosterState): Omit<Fitting, "id"> | undefined {
+function fit(one: LiveGrant, call: CoveredCall, roster: RosterState): Omit<FittingGrant, "id"> | undefined {
   if (one.status !== "given" || isUsedUp(one) || !covers(one, call)) return undefined;
   if (!mayVote(one.by, call, roster) || !isVoteStillTheirs(roster, one.by, one.givenAt)) return undefined;
   const { limit, spent, by: owner } = one;
   if (limit === null) return { kind: "fits", owner, amount: null };
-  const micros = amountIn(limit.amount, call.args);
+  const micros = evaluateAmount(limit.amount, call.args);
   if (micros === undefined || spent + micros > BigInt(limit.micros)) return undefined;
   return { kind: "fits", owner, amount: { currency: limit.currency, micros: micros.toString() } };
 }
 
 /** The grant by which a call runs without asking. Of several, the one that expires first. */
-export function standingGrant(draft: Draft, call: CoveredCall): Need | Fitting | { readonly kind: "none" } {
+export function findStandingGrant(
+  draft: Draft,
+  call: CoveredCall,
+): Need | FittingGrant | { readonly kind: "none" } {
   if (call.review.approvers.quorum !== 1 || call.review.stages !== undefined) return { kind: "none" };
   const key = grant.by("standing", call.state.tool);
   const listed = draft.need({ index: [key] });

@@ -4,10 +4,10 @@
  * K1. It is used only while it is neither revoked nor used up, and never for more than its limit.
  * K2. A use is returned at most once: nothing is returned that was not used.
  */
+
 import type { JsonObject } from "../kernel/json.ts";
 import type { MoneyJson } from "../kernel/money.ts";
 import type { Via } from "../kernel/principal.ts";
-
 import { defineStream, outOfOrder } from "../kernel/stream.ts";
 
 /** The most that all uses may come to together, and the expression that gives what one use comes to, in units. */
@@ -30,7 +30,7 @@ export type GrantTerms = {
 };
 
 /** One use: of this effect, for this amount where the grant has a limit. */
-export type GrantUse = {
+export type RecordedGrantUse = {
   readonly action: string;
   readonly effect: string;
   readonly amount: MoneyJson | null;
@@ -50,16 +50,16 @@ export const isUsedUp = ({ used, uses }: LiveGrant): boolean => used >= uses;
 const isActive = (grant: LiveGrant): boolean => grant.status === "given" && !isUsedUp(grant);
 
 const WHAT = "A grant";
-const microsIn = ({ amount }: GrantUse): bigint => BigInt(amount?.micros ?? 0);
+const microsIn = ({ amount }: RecordedGrantUse): bigint => BigInt(amount?.micros ?? 0);
 
-function countUse(grant: LiveGrant, use: GrantUse): LiveGrant {
+function countUse(grant: LiveGrant, use: RecordedGrantUse): LiveGrant {
   const spent = grant.spent + microsIn(use);
   const isOver = grant.limit !== null && spent > BigInt(grant.limit.micros);
   if (isUsedUp(grant) || isOver) throw outOfOrder(WHAT, "grant.used", "used up");
   return { ...grant, used: grant.used + 1, spent };
 }
 
-function returnUse(grant: LiveGrant, use: GrantUse): LiveGrant {
+function returnUse(grant: LiveGrant, use: RecordedGrantUse): LiveGrant {
   const spent = grant.spent - microsIn(use);
   if (grant.used === 0 || spent < 0n) throw outOfOrder(WHAT, "grant.returned", "not used");
   return { ...grant, used: grant.used - 1, spent };

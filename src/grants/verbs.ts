@@ -13,7 +13,7 @@ import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import { capability, decideVerb, notEligible, readVerb, runVerb } from "../runtime/verb.ts";
 import { type GrantOffer, type GrantUse, grants, type StandingGrant } from "./contract.ts";
 import { amountFault, giveGrant, revokeGrant, whenFault } from "./rules.ts";
-import { grant, type LiveGrant, type GrantUse as RecordedUse, statusIn } from "./stream.ts";
+import { grant, type LiveGrant, type RecordedGrantUse as RecordedUse, statusIn } from "./stream.ts";
 
 function details(id: string, one: LiveGrant, now: number): StandingGrant {
   const { limit, spent, ...terms } = one;

@@ -1,4 +1,6 @@
 /** Every route there is. */
+
+import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
 import { grantVerbs } from "../grants/verbs.ts";
@@ -15,8 +17,7 @@ import type { Route } from "./route.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { alertRoutes } from "./routes/alerts.ts";
-import { approvalReads } from "./routes/approvals.ts";
-import { type CardParts, cardPageRoutes } from "./routes/card-pages.ts";
+
 import { definitionRoutes } from "./routes/definitions.ts";
 import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";

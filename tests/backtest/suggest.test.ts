@@ -1,7 +1,7 @@
 /** Suggestions and back-tests out of a real journal: what people took back or changed is never what they approved. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { holds } from "../../src/grants/rules.ts";
+import { conditionHolds } from "../../src/grants/rules.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { Verdict } from "../../src/policy/rules/verdict.ts";
 import { runCli } from "../cli/bench.ts";
@@ -32,7 +32,7 @@ const TIMES = [0, 1, 2, 3, 4, 5];
 
 async function covers(hp: Holdpoint, amount: number): Promise<boolean> {
   const { suggestions } = await hp.policies.suggest({ min: 3 });
-  return suggestions.some(({ when }) => holds(when, { amount }));
+  return suggestions.some(({ when }) => conditionHolds(when, { amount }));
 }
 
 test("a grant is not offered for what several people are asked about", async (context) => {

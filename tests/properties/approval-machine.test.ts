@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { cancel, revoke } from "../../src/approvals/rules/end.ts";
+import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
 import type { LiveApproval } from "../../src/approvals/state.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
 import type { Draft } from "../../src/kernel/transaction.ts";
@@ -161,7 +161,7 @@ class Withdraw implements fc.Command<Model, Real> {
   check = () => true;
   run(model: Model, real: Real): void {
     const command = { approval: APPROVAL, by: DAN, reason: "r" };
-    step(real, model, (draft) => (this.how === "cancel" ? cancel : revoke)(draft, command));
+    step(real, model, (draft) => (this.how === "cancel" ? cancelApproval : revokeApproval)(draft, command));
     if (this.how === "cancel") {
       passTime(model);
       if (model.status === "pending") model.status = "cancelled";

@@ -4,7 +4,7 @@
  * world changes under what tools show.
  */
 
-import { cancel, revoke } from "../../src/approvals/rules/end.ts";
+import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
 import { approvalVerbs } from "../../src/approvals/verbs.ts";
 import { setBudget } from "../../src/budgets/methods.ts";
 import { resolveByPerson } from "../../src/core/action/resolve.ts";
@@ -239,7 +239,12 @@ async function listIds(sim: Sim, life: SimProcess, view: string, bucket: string)
   return said.kind === "value" ? said.value.map((row) => row.stream.id) : [];
 }
 
-async function withdrawOne(sim: Sim, life: SimProcess, approval: string, end: typeof cancel): Promise<void> {
+async function withdrawOne(
+  sim: Sim,
+  life: SimProcess,
+  approval: string,
+  end: typeof cancelApproval,
+): Promise<void> {
   const command = { approval, by: "person:operator", reason: "withdrawn" };
   await attemptWork(sim, life, () =>
     runCommand(life.runtime, { write: [approvalStream(approval)] }, (draft: Draft) => end(draft, command)),
@@ -249,7 +254,8 @@ async function withdrawOne(sim: Sim, life: SimProcess, approval: string, end: ty
 const withdraw: Deed = async (sim, life) => {
   const pending = sim.random.chance(0.4);
   const ids = await listIds(sim, life, "approvals", pending ? "pending" : "approved");
-  if (ids.length > 0) await withdrawOne(sim, life, sim.random.pick(ids), pending ? cancel : revoke);
+  if (ids.length > 0)
+    await withdrawOne(sim, life, sim.random.pick(ids), pending ? cancelApproval : revokeApproval);
 };
 
 /** Withdraws the question of a checkpoint under its workflow. */
@@ -260,7 +266,7 @@ const withdrawCheckpoint: Deed = async (sim, life) => {
   );
   const states = said.kind === "value" ? said.value : [];
   const asked = states.filter((state) => state.status === "pending" && state.subject?.kind === "checkpoint");
-  if (asked.length > 0) await withdrawOne(sim, life, sim.random.pick(asked).id, cancel);
+  if (asked.length > 0) await withdrawOne(sim, life, sim.random.pick(asked).id, cancelApproval);
 };
 
 /** Says what is true, once it can be known. */

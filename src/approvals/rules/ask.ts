@@ -20,10 +20,10 @@ import {
   type Deadlines,
   type LiveApproval,
   type Preview,
-  type Undo,
+  type UndoRecord,
   type Versions,
 } from "../state.ts";
-import { record } from "./subject.ts";
+import { appendApprovalEvent } from "./subject.ts";
 
 /** What permits an effect to start; what does not apply is absent or undefined. */
 type BindingFacts = Pick<
@@ -66,7 +66,7 @@ export function bindingOf(facts: BindingFacts): string {
 }
 
 /** In a binding; undefined where the agent says nothing. */
-export const undoDigest = ({ undo }: { readonly undo?: Undo }): string | undefined =>
+export const undoDigest = ({ undo }: { readonly undo?: UndoRecord }): string | undefined =>
   undo === undefined ? undefined : digestOf({ args: undo.argsDigest, tool: undo.tool });
 
 type BoundFields = Omit<
@@ -95,7 +95,7 @@ export function bindingNow(tenant: string, approval: LiveApproval, found: Partia
 /** The caller has locked the approval. */
 export function openQuestion(draft: Draft, id: string, question: Omit<ApprovalQuestion, "binding">): void {
   const binding = questionBinding(draft.tenant, question);
-  record(draft, id, "approval.requested", { ...question, binding });
+  appendApprovalEvent(draft, id, "approval.requested", { ...question, binding });
 }
 
 /** Stages and what happens at a deadline, where the terms say it. */
@@ -147,7 +147,7 @@ export function keepPreview(draft: Draft, preview: Preview | null): { readonly p
 
 export type EscalateReview = Extract<Review, { verdict: "escalate" }>;
 
-export type AskPeople = {
+type AskPeople = {
   readonly action: string;
   readonly state: Pick<
     ApprovalQuestion,

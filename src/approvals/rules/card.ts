@@ -15,11 +15,11 @@ import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import { type ApproverRule, excludedPeople, type Risk } from "../../policy/rules/verdict.ts";
 import type { Card } from "../card-schema.ts";
 import {
+  type ApprovalMove,
   type ApprovalStatus,
   isGiven,
   type LiveApproval,
   MOVES,
-  type Move,
   ruleIn,
   type Subject,
   stageRules,
@@ -288,7 +288,7 @@ export function isEditable({ subject, args }: Pick<LiveApproval, "subject" | "ar
 }
 
 /** Where nobody is authenticated: what somebody could do under some name. */
-function anybodyCan(approval: LiveApproval, move: Move): boolean {
+function anybodyCan(approval: LiveApproval, move: ApprovalMove): boolean {
   if (move === "revoke") return isGiven(approval);
   if (approval.status !== "pending") return false;
   if (move === "extend") return approval.decideBy !== null;
@@ -304,14 +304,14 @@ export function movesOf(
   approval: LiveApproval,
   who: string | null,
   { mayDecide, whyNot }: YourStanding,
-): Need | readonly Move[] {
+): Need | readonly ApprovalMove[] {
   const moves = MOVES.filter((move) => move !== "edit" || isEditable(approval));
   if (who === null) return moves.filter((move) => anybodyCan(approval, move));
   const cancel = mayTakeBack(draft, approval, who);
   if (typeof cancel === "object") return cancel;
   const roster = draft.state(ROSTER);
   const approve = mayDecide && whyNot === null;
-  const can: { readonly [move in Move]: boolean } = {
+  const can: { readonly [move in ApprovalMove]: boolean } = {
     approve,
     reject: mayDecide,
     edit: approve,

@@ -22,29 +22,28 @@ import type { Draft, Need } from "../../kernel/transaction.ts";
 import { hasNoRoleToDecide, isRemovedOrSuspended } from "../../people/rules/roster.ts";
 import type { RosterState } from "../../people/stream.ts";
 import { LONGEST_MS } from "../../policy/rules/stages.ts";
-
 import {
   type ApprovalStatus,
   type CommentBody,
+  type DecidedBy,
   haveDecided,
   type LiveApproval,
   ruleIn,
   type Seat,
-  type Word,
 } from "../state.ts";
 import { actOn } from "./end.ts";
 import {
   delegationsIn,
   eligibleStages,
+  getStageStanding,
   isEligible,
   isNeededLater,
   isSeated,
   MOST_STEPS,
   peopleLeft,
   stageField,
-  standingIn,
 } from "./seats.ts";
-import { live, record, recordRefusal } from "./subject.ts";
+import { appendApprovalEvent, appendApprovalRefusal, getLiveApproval } from "./subject.ts";
 
 type NotPossible = {
   readonly kind: "not_possible";
@@ -90,12 +89,12 @@ function add(draft: Draft, approval: LiveApproval, command: CommentCommand): Com
   if (status !== "pending") return { kind: "not_possible", status, reason: `it is ${status} already` };
   if (!takesPart(approval, draft.state(ROSTER), by)) {
     const reason = `${by} neither asks nor may decide this`;
-    const isRecorded = recordRefusal(draft, id, "approval.comment_refused", { by, reason, via });
+    const isRecorded = appendApprovalRefusal(draft, id, "approval.comment_refused", { by, reason, via });
     return { kind: "comment_refused", reason, status, isRecorded };
   }
   const full = whyFull(approval, by);
   if (full !== undefined) return { kind: "not_possible", status, reason: full };
-  record(draft, id, "approval.commented", remark);
+  appendApprovalEvent(draft, id, "approval.commented", remark);
   return { kind: "commented", status };
 }
 
@@ -103,7 +102,7 @@ export function comment(draft: Draft, command: CommentCommand): Need | CommentAn
   return actOn(draft, command.approval, (approval) => add(draft, approval, command));
 }
 
-type ExtendCommand = Word & {
+type ExtendCommand = DecidedBy & {
   readonly approval: string;
   readonly until: number;
   /** The deadline that the person saw; null trusts what stands now. */
@@ -138,12 +137,12 @@ function extendNow(draft: Draft, approval: LiveApproval, command: ExtendCommand)
   if (extensions.at(-1)?.by === by && decideBy === until) return { kind: "same", decideBy: until };
   if (!isEligible(approval, draft.state(ROSTER), by)) {
     const reason = `${by} may not decide this`;
-    const isRecorded = recordRefusal(draft, id, "approval.extend_refused", { by, reason, via });
+    const isRecorded = appendApprovalRefusal(draft, id, "approval.extend_refused", { by, reason, via });
     return { kind: "extend_refused", reason, isRecorded };
   }
   const moved = moveDeadline(approval, command);
   if (typeof moved === "string") return { kind: "not_possible", status, reason: moved };
-  record(draft, id, "approval.extended", { by, ...moved, via, ...stageField(approval) });
+  appendApprovalEvent(draft, id, "approval.extended", { by, ...moved, via, ...stageField(approval) });
   return { kind: "extended", decideBy: until };
 }
 
@@ -151,7 +150,7 @@ export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswe
   return actOn(draft, command.approval, (approval) => extendNow(draft, approval, command));
 }
 
-type DelegateCommand = Word & {
+type DelegateCommand = DecidedBy & {
   readonly approval: string;
   /** null: the seat is taken back. */
   readonly to: string | null;
@@ -204,7 +203,9 @@ function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string)
     return `${to} may not decide this: they are not in the list of people`;
   if (hasNoRoleToDecide(roster, to, ruleIn(approval, approval.stage).from))
     return `${to} may not decide this: they have no role that decides, such as supervisor`;
-  return standingIn(approval, roster, approval.stage).isOut(to) ? `${to} may not decide this` : undefined;
+  return getStageStanding(approval, roster, approval.stage).isOut(to)
+    ? `${to} may not decide this`
+    : undefined;
 }
 
 /** What keeps this person from having the seat. */
@@ -225,7 +226,7 @@ function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): 
 
 function refused(draft: Draft, command: DelegateCommand, reason: string, to: string): DelegateAnswer {
   const { approval: id, by, via } = command;
-  const isRecorded = recordRefusal(draft, id, "approval.delegate_refused", { by, to, reason, via });
+  const isRecorded = appendApprovalRefusal(draft, id, "approval.delegate_refused", { by, to, reason, via });
   return { kind: "delegate_refused", reason, status: "pending", isRecorded };
 }
 
@@ -241,7 +242,7 @@ function hand(draft: Draft, approval: LiveApproval, command: DelegateCommand, to
   }
   const fault = whyNot(approval, roster, { by, to });
   if (fault !== undefined) return refused(draft, command, fault, to);
-  record(draft, id, "approval.delegated", { by, to, reason, via, ...stageField(approval) });
+  appendApprovalEvent(draft, id, "approval.delegated", { by, to, reason, via, ...stageField(approval) });
   return { kind: "delegated", status };
 }
 
@@ -263,7 +264,7 @@ export const maySitAgain = (approval: LiveApproval, by: string): boolean =>
 /** A seat that was handed on by somebody who does not have it any more. */
 function findIdle(draft: Draft, approval: LiveApproval): Seat | undefined {
   const handed = delegationsIn(approval, approval.stage);
-  const standing = standingIn(approval, draft.state(ROSTER), approval.stage);
+  const standing = getStageStanding(approval, draft.state(ROSTER), approval.stage);
   return handed.find(({ by }) => !isSeated(handed, by, { ...standing, isOut: () => false }));
 }
 
@@ -274,9 +275,20 @@ function sitAgain(draft: Draft, approval: LiveApproval, command: DelegateCommand
   if (own === undefined) return { kind: "not_possible", status, reason: `${by} has handed nothing over` };
   const used = usedBy(approval, by);
   if (used !== undefined) return refused(draft, command, `${used} has decided with it already`, own.to);
-  for (let seat: Seat | undefined = own; seat !== undefined; seat = findIdle(draft, live(draft, id))) {
+  for (
+    let seat: Seat | undefined = own;
+    seat !== undefined;
+    seat = findIdle(draft, getLiveApproval(draft, id))
+  ) {
     const { by: of, to } = seat;
-    record(draft, id, "approval.delegation_withdrawn", { by, of, to, reason, via, ...stageField(approval) });
+    appendApprovalEvent(draft, id, "approval.delegation_withdrawn", {
+      by,
+      of,
+      to,
+      reason,
+      via,
+      ...stageField(approval),
+    });
   }
   return { kind: "withdrawn", status };
 }

@@ -14,11 +14,11 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { cancel, expireIfDue, revoke } from "./end.ts";
+import { cancelApproval, expireIfDue, revokeApproval } from "./end.ts";
 
 const said = { approval: APPROVAL, by: ANN, reason: "not needed any more" };
-const cancels = (draft: Draft) => cancel(draft, said);
-const revokes = (draft: Draft) => revoke(draft, said);
+const cancels = (draft: Draft) => cancelApproval(draft, said);
+const revokes = (draft: Draft) => revokeApproval(draft, said);
 const sweeps = (draft: Draft) => expireIfDue(draft, APPROVAL);
 const escalates = { policy: says(ESCALATE) };
 const used = () => given(voted(asked(), ANN)).when(comesBack(escalates)).world;

@@ -14,7 +14,6 @@
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
 import { approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
-
 import {
   type ApprovalState,
   dueReminder,
@@ -25,9 +24,9 @@ import {
   wideningAt,
 } from "../state.ts";
 import { isEligible, nextDecideBy, stageField } from "./seats.ts";
-import { live, record, subjectOf, tellSubject, withAction } from "./subject.ts";
+import { appendApprovalEvent, getLiveApproval, getSubjectPort, tellSubject, withAction } from "./subject.ts";
 
-export function isOverdue(approval: LiveApproval, now: number): boolean {
+export function isApprovalOverdue(approval: LiveApproval, now: number): boolean {
   return approval.status === "pending" && approval.decideBy !== null && now >= approval.decideBy;
 }
 
@@ -38,8 +37,9 @@ function lengthOf({ stages, stage, asked }: LiveApproval): number {
 function handOver(draft: Draft, id: string, approval: LiveApproval, overdue: number): void {
   const { edit, stage } = approval;
   const reason = "the time of its stage was up before it was reviewed";
-  if (edit !== null) record(draft, id, "approval.edit_refused", { by: edit.by, rule: "deadline", reason });
-  record(draft, id, "approval.escalated", { stage, decideBy: nextDecideBy(approval, overdue) });
+  if (edit !== null)
+    appendApprovalEvent(draft, id, "approval.edit_refused", { by: edit.by, rule: "deadline", reason });
+  appendApprovalEvent(draft, id, "approval.escalated", { stage, decideBy: nextDecideBy(approval, overdue) });
 }
 
 /** More people may decide from half time on. */
@@ -47,23 +47,23 @@ function widen(draft: Draft, id: string, approval: LiveApproval): void {
   const halfTime = wideningAt(approval);
   if (halfTime === undefined) return;
   const also = [...(approval.approvers.escalateAtHalf ?? [])];
-  record(draft, id, "approval.widened", { also, halfTime, ...stageField(approval) });
+  appendApprovalEvent(draft, id, "approval.widened", { also, halfTime, ...stageField(approval) });
 }
 
 function meetDeadline(draft: Draft, id: string, approval: LiveApproval, overdue: number): void {
   const next = nextAtDeadline(approval);
-  if (next === "expire") record(draft, id, "approval.expired", { decideBy: overdue });
+  if (next === "expire") appendApprovalEvent(draft, id, "approval.expired", { decideBy: overdue });
   if (next === "escalate") handOver(draft, id, approval, overdue);
   if (next !== "extend") return;
   widen(draft, id, approval);
   const more = { from: overdue, decideBy: overdue + lengthOf(approval), ...stageField(approval) };
-  record(draft, id, "approval.extended", { by: "deadline", ...more, via: "policy" });
+  appendApprovalEvent(draft, id, "approval.extended", { by: "deadline", ...more, via: "policy" });
 }
 
 /** Brings an approval up to the present time. The caller has locked it, and tells its subject if it has ended. */
 export function passTime(draft: Draft, id: string): LiveApproval {
   for (;;) {
-    const approval = live(draft, id);
+    const approval = getLiveApproval(draft, id);
     const { status, decideBy } = approval;
     if (status !== "pending") return approval;
     if (decideBy !== null && draft.now >= decideBy) meetDeadline(draft, id, approval, decideBy);
@@ -89,30 +89,30 @@ export function actOn<Answer>(
   return (isOver ? tellSubject(draft, id) : undefined) ?? answer;
 }
 
-export type EndAnswer = {
+type EndAnswer = {
   readonly kind: "ended" | "not_possible";
   readonly status: ApprovalState["status"];
 };
-type Moved = { readonly kind: "moved"; readonly status: "pending" };
+type DeadlineMoved = { readonly kind: "moved"; readonly status: "pending" };
 
 /** Announces that a deadline has passed: it expired, or another stage is asked, or there is more time. */
-export function expireIfDue(draft: Draft, id: string): Need | EndAnswer | Moved {
+export function expireIfDue(draft: Draft, id: string): Need | EndAnswer | DeadlineMoved {
   const state = withAction(draft, id);
   if ("kind" in state) return state;
-  if (state.status === "none" || !isOverdue(state, draft.now))
+  if (state.status === "none" || !isApprovalOverdue(state, draft.now))
     return { kind: "not_possible", status: state.status };
   if (passTime(draft, id).status === "pending") return { kind: "moved", status: "pending" };
   return tellSubject(draft, id) ?? { kind: "ended", status: "expired" };
 }
 
-export type Announced =
+type DueAnnouncement =
   | EndAnswer
-  | Moved
+  | DeadlineMoved
   | ({ readonly kind: "reminded"; readonly status: "pending" } & Pick<Reminder, "why"> &
       Pick<LiveApproval, "action" | "tool" | "decideBy">);
 
 /** What a sweeper announces of a pending question: it has expired, others may decide, or people are reminded. */
-export function announceDue(draft: Draft, id: string): Need | Announced {
+export function announceDue(draft: Draft, id: string): Need | DueAnnouncement {
   const answer = expireIfDue(draft, id);
   if (answer.kind === "need" || answer.status !== "pending") return answer;
   const approval = passTime(draft, id);
@@ -120,12 +120,12 @@ export function announceDue(draft: Draft, id: string): Need | Announced {
   if (reminder === undefined) return answer;
   const { why, at: due } = reminder;
   const { action, tool, decideBy } = approval;
-  record(draft, id, "approval.reminded", { why, due, decideBy, ...stageField(approval) });
+  appendApprovalEvent(draft, id, "approval.reminded", { why, due, decideBy, ...stageField(approval) });
   return { kind: "reminded", status: "pending", why, action, tool, decideBy };
 }
 
 export function lapse(draft: Draft, id: string, reason: string): void {
-  record(draft, id, "approval.lapsed", { reason });
+  appendApprovalEvent(draft, id, "approval.lapsed", { reason });
 }
 
 /**
@@ -140,13 +140,13 @@ export function withdrawApproval(
   const state = draft.state(approvalStream(id));
   if (isGiven(state)) lapse(draft, id, reason);
   if (state.status !== "pending" || passTime(draft, id).status !== "pending") return;
-  record(draft, id, "approval.cancelled", { by, reason });
+  appendApprovalEvent(draft, id, "approval.cancelled", { by, reason });
 }
 
 export type Withdrawal = Via & { readonly approval: string; readonly by: string; readonly reason: string };
 
 /** Takes a pending question back; the caller knows that this may be done. Saying it twice answers the same twice. */
-export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
+export function cancelApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const { approval: id, by, reason } = command;
   const state = withAction(draft, id);
   if ("kind" in state) return state;
@@ -155,18 +155,18 @@ export function cancel(draft: Draft, command: Withdrawal): Need | EndAnswer {
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   if (passTime(draft, id).status === "expired")
     return tellSubject(draft, id) ?? { kind: "not_possible", status: "expired" };
-  record(draft, id, "approval.cancelled", { by, reason, ...channelField(command) });
+  appendApprovalEvent(draft, id, "approval.cancelled", { by, reason, ...channelField(command) });
   return tellSubject(draft, id) ?? { kind: "ended", status: "cancelled" };
 }
 
 /** Takes a decision back before it was used. Saying it twice answers the same twice. */
-export function revoke(draft: Draft, command: Withdrawal): Need | EndAnswer {
+export function revokeApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const { approval: id, by, reason } = command;
   const state = withAction(draft, id);
   if ("kind" in state) return state;
   if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
   if (!isGiven(state)) return { kind: "not_possible", status: state.status };
-  record(draft, id, "approval.revoked", { by, reason, ...channelField(command) });
+  appendApprovalEvent(draft, id, "approval.revoked", { by, reason, ...channelField(command) });
   return tellSubject(draft, id) ?? { kind: "ended", status: "revoked" };
 }
 
@@ -184,23 +184,23 @@ const isSuspended = (draft: Draft, by: string): boolean =>
 /** Whether they could take it back now. The caller has locked the approval and read the roster. */
 export function mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
   if (approval.status !== "pending" || isSuspended(draft, by)) return false;
-  return subjectOf(draft, approval).mayTakeBack(draft, approval, by);
+  return getSubjectPort(draft, approval).mayTakeBack(draft, approval, by);
 }
 
-export type TakenBack = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
+export type TakeBackAnswer = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
 
-function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | TakenBack {
-  if (approval.status !== "pending") return cancel(draft, command);
+function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | TakeBackAnswer {
+  if (approval.status !== "pending") return cancelApproval(draft, command);
   const { by } = command;
   if (isSuspended(draft, by)) return { kind: "not_theirs", reason: `${by} is not in good standing` };
   const theirs = mayTakeBack(draft, approval, by);
   if (typeof theirs === "object") return theirs;
   return theirs
-    ? cancel(draft, command)
+    ? cancelApproval(draft, command)
     : { kind: "not_theirs", reason: `${by} neither asks nor may decide` };
 }
 
-export function takeBack(draft: Draft, command: Withdrawal): Need | TakenBack {
+export function takeBackApproval(draft: Draft, command: Withdrawal): Need | TakeBackAnswer {
   const answer = actOn(draft, command.approval, (approval) => take(draft, approval, command));
   return answer.kind === "unknown" ? { kind: "not_possible", status: "none" } : answer;
 }

@@ -22,27 +22,26 @@ import { ROSTER } from "../../kernel/stream.ts";
 import type { RosterState } from "../../people/stream.ts";
 import type { Risk, Verdict } from "../../policy/rules/verdict.ts";
 import { given, NOON, type World } from "../../testing/given.ts";
-import type { LiveApproval } from "../state.ts";
-import { type Listed, listedOf } from "../state.ts";
+import { type ListedApproval, type LiveApproval, listApproval } from "../state.ts";
 import { delegate } from "./delegate.ts";
-import { isEligible, waitsFor } from "./seats.ts";
+import { isEligible, isWaitingFor } from "./seats.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 
 function look(world: World): {
   readonly state: LiveApproval;
   readonly roster: RosterState;
-  readonly row: Listed;
+  readonly row: ListedApproval;
 } {
   const then = given(world).when(() => "look");
   const state = then.state(approval) as LiveApproval;
   // As a store keeps it: what JSON does not carry is not there.
-  const row = JSON.parse(JSON.stringify(listedOf(state))) as Listed;
+  const row = JSON.parse(JSON.stringify(listApproval(state))) as ListedApproval;
   return { state, roster: then.state(ROSTER), row };
 }
 const waits = (world: World, person: string): boolean => {
   const { row, roster } = look(world);
-  return waitsFor(row.waiting, roster, person);
+  return isWaitingFor(row.waiting, roster, person);
 };
 const hands = (world: World, by: string, to: string): World =>
   given(world).when((draft) =>

@@ -20,8 +20,7 @@ import {
 import type { Draft } from "../../kernel/transaction.ts";
 import { approverRule, type Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { LiveApproval } from "../state.ts";
-import { nextDue } from "../state.ts";
+import { type LiveApproval, nextDue } from "../state.ts";
 import { extend } from "./delegate.ts";
 import { announceDue } from "./end.ts";
 

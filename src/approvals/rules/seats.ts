@@ -18,19 +18,19 @@ import { type ApproverRule, excludedPeople } from "../../policy/rules/verdict.ts
 import {
   type InStage,
   type LiveApproval,
+  type PendingDeciders,
   ruleIn,
   type Seat,
   type Seated,
   stageRules,
-  type Waiting,
 } from "../state.ts";
-import { live, record } from "./subject.ts";
+import { appendApprovalEvent, getLiveApproval } from "./subject.ts";
 
 /** From the first holder to the last there are at most that many steps. */
 export const MOST_STEPS = 3;
 
 /** What a person is in a stage, before seats are handed over. */
-export type Standing = {
+type StageStanding = {
   /** Never, not even with a seat. */
   readonly isOut: (person: string) => boolean;
   /** In their own right. */
@@ -52,7 +52,7 @@ export const delegationsIn = <One extends Seat>(
   stage: number,
 ): readonly One[] => delegations.filter((one) => (one.stage ?? 1) === stage);
 
-export function standingIn(approval: Seated, roster: RosterState, stage: number): Standing {
+export function getStageStanding(approval: Seated, roster: RosterState, stage: number): StageStanding {
   const rule = ruleIn(approval, stage);
   const out = excludedPeople(rule, approval.requester, approval.apart);
   return {
@@ -65,7 +65,7 @@ export function standingIn(approval: Seated, roster: RosterState, stage: number)
 export function isSeated(
   handed: readonly Seat[],
   person: string,
-  standing: Standing,
+  standing: StageStanding,
   steps = MOST_STEPS,
 ): boolean {
   if (standing.isOut(person)) return false;
@@ -74,7 +74,7 @@ export function isSeated(
   return handed.some(({ by, to }) => to === person && isSeated(handed, by, standing, steps - 1));
 }
 
-function mayTakePart(handed: readonly Seat[], person: string, standing: Standing): boolean {
+function mayTakePart(handed: readonly Seat[], person: string, standing: StageStanding): boolean {
   return !handed.some(({ by }) => by === person) && isSeated(handed, person, standing);
 }
 
@@ -85,7 +85,7 @@ export function isEligible(
   person: string,
   stage: number = approval.stage,
 ): boolean {
-  return mayTakePart(delegationsIn(approval, stage), person, standingIn(approval, roster, stage));
+  return mayTakePart(delegationsIn(approval, stage), person, getStageStanding(approval, roster, stage));
 }
 
 /** The stages in which they may decide. */
@@ -99,13 +99,13 @@ export const eligibleStages = (
   );
 
 /** They may decide it now, and have not. */
-export function waitsFor(waiting: Waiting | null, roster: RosterState, person: string): boolean {
+export function isWaitingFor(waiting: PendingDeciders | null, roster: RosterState, person: string): boolean {
   if (waiting === null || waiting.decided.includes(person)) return false;
   return isEligible(waiting, roster, person);
 }
 
 /** People whose approving votes in a stage count for the present binding: distinct, eligible, in good standing. */
-export function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {
+function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {
   const counted = approval.votes.filter(
     (vote) => vote.decision === "approve" && vote.binding === approval.binding && (vote.stage ?? 1) === stage,
   );
@@ -144,16 +144,20 @@ export function wanted(approval: LiveApproval): number {
 
 /** Moves on once enough people stand behind the present binding. */
 export function concludeVotes(draft: Draft, id: string): void {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const roster = draft.state(ROSTER);
   const { stage, edited } = approval;
   if (!isStageMet(approval, roster, stage)) return;
   if (stage < stageRules(approval).length) {
     const by = agreedIn(approval, roster, stage);
-    record(draft, id, "approval.stage_met", { stage, by, decideBy: nextDecideBy(approval, draft.now) });
+    appendApprovalEvent(draft, id, "approval.stage_met", {
+      stage,
+      by,
+      decideBy: nextDecideBy(approval, draft.now),
+    });
   } else if (isMet(approval, roster)) {
     const by = approvers(approval, roster);
-    record(draft, id, edited ? "approval.modified" : "approval.approved", { by });
+    appendApprovalEvent(draft, id, edited ? "approval.modified" : "approval.approved", { by });
   }
 }
 

@@ -26,7 +26,7 @@ import { ROSTER } from "../../kernel/stream.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { cancel, expireIfDue } from "./end.ts";
+import { cancelApproval, expireIfDue } from "./end.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const DAN = "person:dan";
@@ -420,7 +420,7 @@ describe("a deadline that passes", () => {
   test("and was handed over can still be taken back", () => {
     const command = { approval: approval.id, by: EVE, reason: "not needed" };
     const then = given(staged("escalate"), { now: NOON + 3 * SECOND }).when((draft) =>
-      cancel(draft, command),
+      cancelApproval(draft, command),
     );
     assert.deepEqual(types(then), ["approval.escalated", "approval.cancelled", "action.refused"]);
   });

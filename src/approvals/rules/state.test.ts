@@ -3,7 +3,6 @@ import { describe, test } from "node:test";
 import { ANN, asked, comesBack, ESCALATE, says, voted } from "../../../tests/fixtures/rules.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import type { RecordedEvent } from "../../kernel/stream.ts";
-
 import { type Fact, given } from "../../testing/given.ts";
 import { APPROVAL_STATUSES, type ApprovalState } from "../state.ts";
 import { approval } from "../stream.ts";

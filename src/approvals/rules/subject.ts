@@ -5,13 +5,11 @@
  * B2. A consequence for an action, a workflow or an intent goes through its port, inside the same draft: no poller sees a
  *     decision that what it is about has not heard of.
  */
-
 import type { Json } from "../../kernel/json.ts";
 import { hasRoomForRefusal } from "../../kernel/refusals.ts";
 import { approvalStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
-
 import { type ApprovalState, aboutOf, isGiven, type LiveApproval } from "../state.ts";
 import { type ApprovalBodies, approval as stream } from "../stream.ts";
 
@@ -36,14 +34,14 @@ export type SubjectPort = {
   readonly reviewEdit: ((draft: Draft, id: string, executor: Executor) => Need | Load | EditAnswer) | null;
 };
 
-export const subjectOf = (draft: Draft, approval: LiveApproval): SubjectPort =>
+export const getSubjectPort = (draft: Draft, approval: LiveApproval): SubjectPort =>
   draft.port(aboutOf(approval).kind) as SubjectPort;
 
 /** The state of an approval that was requested. */
-export const live = (draft: Draft, id: string): LiveApproval =>
+export const getLiveApproval = (draft: Draft, id: string): LiveApproval =>
   draft.state(approvalStream(id)) as LiveApproval;
 
-export function record<Type extends keyof ApprovalBodies>(
+export function appendApprovalEvent<Type extends keyof ApprovalBodies>(
   draft: Draft,
   id: string,
   type: Type,
@@ -53,17 +51,17 @@ export function record<Type extends keyof ApprovalBodies>(
 }
 
 /** The refusal of an edit is not counted: it decides something. */
-type Refusal = Exclude<Extract<keyof ApprovalBodies, `${string}_refused`>, "approval.edit_refused">;
+type CountedRefusal = Exclude<Extract<keyof ApprovalBodies, `${string}_refused`>, "approval.edit_refused">;
 
 /** Answers whether there was room for it. */
-export function recordRefusal<Type extends Refusal>(
+export function appendApprovalRefusal<Type extends CountedRefusal>(
   draft: Draft,
   id: string,
   type: Type,
   body: ApprovalBodies[Type],
 ): boolean {
-  const isRecorded = hasRoomForRefusal(live(draft, id), body.by);
-  if (isRecorded) record(draft, id, type, body);
+  const isRecorded = hasRoomForRefusal(getLiveApproval(draft, id), body.by);
+  if (isRecorded) appendApprovalEvent(draft, id, type, body);
   return isRecorded;
 }
 
@@ -79,12 +77,12 @@ export function withAction(draft: Draft, id: string): Need | ApprovalState {
 
 /** To be called at the end of every command that may have moved an approval. */
 export function tellSubject(draft: Draft, id: string): Need | undefined {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const isReviewed = approval.edit === null || approval.subject !== undefined;
   if (approval.status === "pending" && isReviewed) return undefined;
-  const more = subjectOf(draft, approval).tell(draft, id, approval);
+  const more = getSubjectPort(draft, approval).tell(draft, id, approval);
   // A workflow or an intent uses the decision at once. An action does so when it starts.
   if (more !== undefined || approval.subject === undefined || !isGiven(approval)) return more;
-  record(draft, id, "approval.consumed", { effect: approval.subject.op });
+  appendApprovalEvent(draft, id, "approval.consumed", { effect: approval.subject.op });
   return undefined;
 }

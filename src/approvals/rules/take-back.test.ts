@@ -14,7 +14,7 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import { takeBack } from "./end.ts";
+import { takeBackApproval } from "./end.ts";
 
 const BOSS = "person:boss";
 const DAN = "person:dan";
@@ -26,7 +26,7 @@ const LISTED = [
 ];
 const FROM_ANN = { approvers: { from: [ANN] } };
 const takes = (by: string) => (draft: Draft) =>
-  takeBack(draft, { approval: APPROVAL, by, reason: "not needed" });
+  takeBackApproval(draft, { approval: APPROVAL, by, reason: "not needed" });
 const refuses = (world: World, by: string): void => {
   given(world).when(takes(by)).then([]).answers({ kind: "not_theirs" });
 };

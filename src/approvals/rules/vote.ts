@@ -14,10 +14,9 @@ import { ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { RosterState } from "../../people/stream.ts";
 import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
-
 import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
 import { againAfterEdit, bindingNow } from "./ask.ts";
-import { isOverdue, passTime } from "./end.ts";
+import { isApprovalOverdue, passTime } from "./end.ts";
 import {
   concludeVotes,
   delegationsIn,
@@ -28,11 +27,11 @@ import {
   stageField,
 } from "./seats.ts";
 import {
+  appendApprovalEvent,
+  appendApprovalRefusal,
   type EditRefused,
-  live,
-  record,
-  recordRefusal,
-  subjectOf,
+  getLiveApproval,
+  getSubjectPort,
   tellSubject,
   withAction,
 } from "./subject.ts";
@@ -82,14 +81,14 @@ const notEligible = (reason: string): Refusal => ({ code: "not_eligible", reason
 
 function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswer {
   const { approval: id, by, decision, via } = command;
-  const isRecorded = recordRefusal(draft, id, "approval.vote_refused", { by, decision, via, ...why });
-  return { kind: "vote_refused", ...why, status: live(draft, id).status, isRecorded };
+  const isRecorded = appendApprovalRefusal(draft, id, "approval.vote_refused", { by, decision, via, ...why });
+  return { kind: "vote_refused", ...why, status: getLiveApproval(draft, id).status, isRecorded };
 }
 
 function refuseFlawed(draft: Draft, command: VoteCommand, flaw: EditFlaw): VoteAnswer {
   const reason = "a secret's value stands in the edit in clear";
   if (flaw === "secret") return refuseVote(draft, command, { code: "secret_transformed", reason });
-  const { status } = live(draft, command.approval);
+  const { status } = getLiveApproval(draft, command.approval);
   const why = { code: "invalid_args", reason: "the edit does not fit" } as const;
   return { kind: "vote_refused", ...why, status, isRecorded: false };
 }
@@ -154,9 +153,9 @@ export function recordVote(
   said: Omit<VoteBody, "binding" | "stage" | "final"> & Pick<VoteCommand, "isFinal">,
 ): void {
   const { by, decision, note, via, shown, isFinal } = said;
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const cast = { by, decision, note, via, binding: approval.binding };
-  record(draft, id, "approval.voted", {
+  appendApprovalEvent(draft, id, "approval.voted", {
     ...cast,
     ...stageField(approval),
     ...(shown === undefined ? {} : { shown }),
@@ -168,14 +167,14 @@ function castVote(draft: Draft, command: VoteCommand): VoteAnswer {
   const { approval: id, by, decision, note } = command;
   recordVote(draft, id, command);
   if (decision === "approve") concludeVotes(draft, id);
-  else if (isHopeless(live(draft, id), draft.state(ROSTER)))
-    record(draft, id, "approval.rejected", { by, reason: note ?? "no reason given" });
-  return { kind: "recorded", status: live(draft, id).status, approval: id };
+  else if (isHopeless(getLiveApproval(draft, id), draft.state(ROSTER)))
+    appendApprovalEvent(draft, id, "approval.rejected", { by, reason: note ?? "no reason given" });
+  return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: id };
 }
 
 /** The editor's word on the new binding, where the stage that is asked now is theirs to decide. */
 export function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const roster = draft.state(ROSTER);
   if (!isEligible(approval, roster, edit.by) || isNeededLater(approval, roster, edit.by)) return;
   recordVote(draft, id, { ...edit, decision: "approve" });
@@ -184,13 +183,13 @@ export function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
 
 /** An edit of what has no tool and no policy of its own: it holds as it was written. */
 function acceptEdit(draft: Draft, id: string, edit: OpenEdit): void {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const { args, argsDigest, by } = edit;
   if (argsDigest !== approval.argsDigest) {
     const change = { args, argsDigest, policy: approval.policy, nonce: approval.nonce };
     const asks = againAfterEdit(approval, draft.now);
     const binding = bindingNow(draft.tenant, approval, { ...change, ...asks.again });
-    record(draft, id, "approval.revised", { by, ...change, binding, ...asks });
+    appendApprovalEvent(draft, id, "approval.revised", { by, ...change, binding, ...asks });
   }
   agreeAgain(draft, id, edit);
 }
@@ -204,18 +203,18 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
     ...(command.binding !== null && command.isAssumed !== true ? { seen: command.binding } : {}),
     ...(shown === undefined ? {} : { shown }),
   };
-  record(draft, id, "approval.edited", edit);
-  const { reviewEdit } = subjectOf(draft, live(draft, id));
+  appendApprovalEvent(draft, id, "approval.edited", edit);
+  const { reviewEdit } = getSubjectPort(draft, getLiveApproval(draft, id));
   if (reviewEdit === null) {
     acceptEdit(draft, id, edit);
-    return { kind: "recorded", status: live(draft, id).status, approval: id };
+    return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: id };
   }
   if (executor === null) return { kind: "edit_open", status: "pending", approval: id };
   const loaded = new Map([...executor.loaded, [argsDigest, args]]);
   const answer = reviewEdit(draft, id, { ...executor, loaded });
   if (answer.kind === "need" || answer.kind === "load") return answer;
   if (answer.kind === "accepted")
-    return { kind: "recorded", status: live(draft, id).status, approval: answer.approval };
+    return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: answer.approval };
   const reason = `${answer.reason} (${answer.rule})`;
   return {
     kind: "vote_refused",
@@ -231,9 +230,10 @@ function cast(draft: Draft, approval: LiveApproval, command: VoteCommand): Need 
   const { approval: id, edit, flaw } = command;
   if (isRepeat(approval, draft.state(ROSTER), command)) {
     // A voter who is back in good standing may have completed the quorum meanwhile.
-    const isOpen = approval.status === "pending" && approval.edit === null && !isOverdue(approval, draft.now);
+    const isOpen =
+      approval.status === "pending" && approval.edit === null && !isApprovalOverdue(approval, draft.now);
     if (isOpen) concludeVotes(draft, id);
-    return { kind: "same", status: live(draft, id).status, approval: id };
+    return { kind: "same", status: getLiveApproval(draft, id).status, approval: id };
   }
   const current = passTime(draft, id);
   const fault = whyNot(draft, current, command);
@@ -250,7 +250,7 @@ export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnsw
   if (before.status === "none") return { kind: "unknown" };
   const answer = draft.need({ read: [ROSTER] }) ?? cast(draft, before, command);
   if (answer.kind === "need" || answer.kind === "load") return answer;
-  const { status, edit } = live(draft, id);
+  const { status, edit } = getLiveApproval(draft, id);
   const isMoved = status !== before.status || edit?.by !== before.edit?.by;
   return (isMoved ? tellSubject(draft, id) : undefined) ?? answer;
 }

@@ -18,12 +18,11 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed } from "../../kernel/transaction.ts";
-
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import type { Move } from "../state.ts";
+import type { ApprovalMove } from "../state.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
 import { comment, delegate, extend } from "./delegate.ts";
-import { passTime, revoke, takeBack } from "./end.ts";
+import { passTime, revokeApproval, takeBackApproval } from "./end.ts";
 import { withAction } from "./subject.ts";
 
 const DAN = "person:dan";
@@ -31,20 +30,22 @@ const EVE = "person:eve";
 const DEADLINE = { decideWithinMs: 10 * SECOND };
 const STAGES = [{ from: [ANN, BOB] }, { from: [CAT, DAN] }];
 
-function moves(world: World, who: string | null, now = NOON): readonly Move[] {
+function moves(world: World, who: string | null, now = NOON): readonly ApprovalMove[] {
   return given(world, { now }).when((draft) => {
     const locked = withAction(draft, APPROVAL);
     const more = isNeed(locked) ? locked : draft.need({ read: [ROSTER] });
     if (more !== undefined) return more;
     const state = passTime(draft, APPROVAL);
     return movesOf(draft, state, who, yourStanding(state, draft.state(ROSTER), who ?? ANN));
-  }).answer as readonly Move[];
+  }).answer as readonly ApprovalMove[];
 }
 
 const handed = fact(approval, "approval.delegated", { by: ANN, to: DAN, reason: "on leave", via: "test" });
 
 /** What each of them really answers, where it did it. */
-const DONE: { readonly [move in Move]: readonly [(by: string) => (draft: Draft) => unknown, string] } = {
+const DONE: {
+  readonly [move in ApprovalMove]: readonly [(by: string) => (draft: Draft) => unknown, string];
+} = {
   approve: [(by) => votes(by), "recorded"],
   reject: [(by) => rejects(by), "recorded"],
   edit: [(by) => votes(by, { edit: { order: "A-1", amount: 90 }, executor: executor() }), "recorded"],
@@ -61,8 +62,11 @@ const DONE: { readonly [move in Move]: readonly [(by: string) => (draft: Draft) 
     (by) => (draft) => delegate(draft, { approval: APPROVAL, by, to: null, reason: "back", via: "test" }),
     "withdrawn",
   ],
-  cancel: [(by) => (draft) => takeBack(draft, { approval: APPROVAL, by, reason: "no need" }), "ended"],
-  revoke: [(by) => (draft) => revoke(draft, { approval: APPROVAL, by, reason: "no" }), "ended"],
+  cancel: [
+    (by) => (draft) => takeBackApproval(draft, { approval: APPROVAL, by, reason: "no need" }),
+    "ended",
+  ],
+  revoke: [(by) => (draft) => revokeApproval(draft, { approval: APPROVAL, by, reason: "no" }), "ended"],
   comment: [
     (by) => (draft) => comment(draft, { approval: APPROVAL, by, text: "why?", via: "test" }),
     "commented",
@@ -97,7 +101,7 @@ describe("what somebody is told that they could do, and what they really can,", 
           // Whoever is no person is refused before the rules are asked.
           if (move === "revoke" && who === AGENT) continue;
           const { kind } = given(world, { now }).when(does(who) as (draft: Draft) => { kind: string }).answer;
-          assert.equal(kind === done, may.includes(move as Move), `${who} ${move}: ${kind}`);
+          assert.equal(kind === done, may.includes(move as ApprovalMove), `${who} ${move}: ${kind}`);
         }
       }
     });

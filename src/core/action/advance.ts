@@ -12,10 +12,11 @@
 import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
 import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts";
 import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
-import { record } from "../../approvals/rules/subject.ts";
+import { appendApprovalEvent } from "../../approvals/rules/subject.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { stageRules } from "../../approvals/state.ts";
-import { standingGrant } from "../../grants/rules.ts";
+import { findStandingGrant } from "../../grants/rules.ts";
+
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, streamName } from "../../kernel/stream.ts";
@@ -125,7 +126,7 @@ function followGrant(
   const left = apartOf(draft, answer, state);
   if (isNeed(left)) return left;
   const asked = { state, review: answer, args: answer.args, now: draft.now, ...left };
-  const fitting = standingGrant(draft, asked);
+  const fitting = findStandingGrant(draft, asked);
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;
   recordReview(draft, id, answer, { rules: executor.rules, approval: null });
@@ -260,7 +261,7 @@ function startByApproval(
   const permit = { grant, binding: approval.binding, executeBy: approval.executeBy };
   const answer = startEffect(draft, id, executor, permit);
   if (answer.kind === "started") {
-    record(draft, approvalId, "approval.consumed", { effect: answer.effect });
+    appendApprovalEvent(draft, approvalId, "approval.consumed", { effect: answer.effect });
   }
   if (answer.kind === "refused") lapse(draft, approvalId, answer.refusal.reason);
   return answer;

@@ -21,10 +21,10 @@ import {
 } from "../../approvals/rules/ask.ts";
 import { concludeVotes, isEligible } from "../../approvals/rules/seats.ts";
 import {
+  appendApprovalEvent,
   type EditAnswer,
   type EditRefused,
-  live,
-  record,
+  getLiveApproval,
   withAction,
 } from "../../approvals/rules/subject.ts";
 import { agreeAgain, recordVote } from "../../approvals/rules/vote.ts";
@@ -63,7 +63,7 @@ type Refusing = Omit<EditRefusal, "by"> & Pick<EditRefused, "fault" | "args">;
 function refuseEdit(draft: Draft, id: string, edit: OpenEdit, refusing: Refusing): EditAnswer {
   const { fault, args, ...why } = refusing;
   const { rule, reason } = why;
-  record(draft, id, "approval.edit_refused", { by: edit.by, ...why });
+  appendApprovalEvent(draft, id, "approval.edit_refused", { by: edit.by, ...why });
   return { kind: "edit_refused", fault, rule, reason, ...(args === undefined ? {} : { args }) };
 }
 
@@ -112,10 +112,10 @@ function reopen(
   { review, preview }: Pick<Edited, "preview"> & { readonly review: EscalateReview },
   executor: Executor,
 ): Need | EditAnswer {
-  const { action } = live(draft, id);
+  const { action } = getLiveApproval(draft, id);
   const { approval: fresh } = executor.ids;
   const reason = `the edit falls under another approver rule; ${fresh} asks instead`;
-  record(draft, id, "approval.superseded", { by: "policy", reason, approval: fresh });
+  appendApprovalEvent(draft, id, "approval.superseded", { by: "policy", reason, approval: fresh });
   recordVerdict(draft, action, askedFacts(review, executor.rules), fresh);
   const state = draft.state(actionStream(action)) as LiveAction;
   const apart = apartOf(draft, review, state);
@@ -125,7 +125,7 @@ function reopen(
 }
 
 function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, executor: Executor): EditAnswer {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const { by } = edit;
   const change = {
     args: draft.keep(review.args),
@@ -140,21 +140,21 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
   const asks = isEnough ? {} : againAfterEdit(approval, draft.now);
   const { preview: _ofBefore, ...before } = approval;
   const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
-  record(draft, id, "approval.revised", { by, ...change, binding, ...asks });
+  appendApprovalEvent(draft, id, "approval.revised", { by, ...change, binding, ...asks });
   recordVerdict(draft, approval.action, askedFacts(review, executor.rules), id);
   if (isEnough) {
     recordVote(draft, id, { ...edit, decision: "approve" });
-    record(draft, id, "approval.modified", { by: [by] });
+    appendApprovalEvent(draft, id, "approval.modified", { by: [by] });
   } else if (isSeen) agreeAgain(draft, id, edit);
   return { kind: "accepted", approval: id };
 }
 
 /** What they ask for stands already. Where the tool shows something else since, they have to have seen that. */
 function agree(draft: Draft, id: string, edit: OpenEdit): EditAnswer {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   if (approval.showsOther && edit.seen !== approval.binding) {
     const reason = "it stands already, and the tool shows something else of it now: look at that, and decide";
-    record(draft, id, "approval.edit_refused", { by: edit.by, rule: UNSEEN_PREVIEW, reason });
+    appendApprovalEvent(draft, id, "approval.edit_refused", { by: edit.by, rule: UNSEEN_PREVIEW, reason });
   } else {
     recordVote(draft, id, { ...edit, decision: "approve" });
     concludeVotes(draft, id);
@@ -163,7 +163,7 @@ function agree(draft: Draft, id: string, edit: OpenEdit): EditAnswer {
 }
 
 function accept(draft: Draft, id: string, edited: Edited, executor: Executor): Need | EditAnswer {
-  const approval = live(draft, id);
+  const approval = getLiveApproval(draft, id);
   const { edit, review, preview } = edited;
   if (digestOf(review.args) === approval.argsDigest) return agree(draft, id, edit);
   reviseAction(draft, approval, edited);

@@ -1,6 +1,6 @@
 /** Every fact that an action's stream can hold. Past tense; bodies are what the journal stores. */
 
-import type { Undo, Versions } from "../../approvals/state.ts";
+import type { UndoRecord, Versions } from "../../approvals/state.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MoneyJson } from "../../kernel/money.ts";
 import type { Via } from "../../kernel/principal.ts";
@@ -76,7 +76,7 @@ export type ActionEvent =
         /** The agent performs it itself. */
         readonly outside?: true;
         /** How it says that it would take it back. */
-        readonly undo?: Undo;
+        readonly undo?: UndoRecord;
       }
     >
   | Fact<

@@ -6,13 +6,13 @@
  *     policy for it at all, and people agreed to it as it stands, it is let through like every other compensation.
  */
 
-import type { Undo, UndoCall, UndoSeen } from "../../approvals/state.ts";
+import type { UndoCall, UndoRecord, UndoSeen } from "../../approvals/state.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 
 import type { LiveAction } from "./state.ts";
 
-type Has = { readonly undo?: Undo };
+type Has = { readonly undo?: UndoRecord };
 
 export function keepUndo(draft: Draft, undo: UndoCall | undefined): Has {
   if (undo === undefined) return {};

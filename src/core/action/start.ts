@@ -9,7 +9,7 @@
 
 import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
 import { reserveAmount } from "../../budgets/stream.ts";
-import { type Fitting, settleUse } from "../../grants/rules.ts";
+import { type FittingGrant, settleUse } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Money } from "../../kernel/money.ts";
@@ -149,7 +149,7 @@ type Granted = {
     readonly approvers: ApproverRule;
     readonly executeWithinMs: number | null;
   };
-  readonly fitting: Fitting;
+  readonly fitting: FittingGrant;
 };
 
 /** The same facts as of an approval, with the grant in place of the time to decide. */

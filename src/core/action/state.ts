@@ -1,6 +1,6 @@
 /** An action's state: the fold of its stream. */
 
-import type { Undo } from "../../approvals/state.ts";
+import type { UndoRecord } from "../../approvals/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Refusal } from "../../kernel/refusals.ts";
@@ -24,7 +24,7 @@ export type ActionFacts = {
   /** The agent performs it itself, and says what became of it. */
   readonly outside?: true;
   /** How the agent says that it would take it back. */
-  readonly undo?: Undo;
+  readonly undo?: UndoRecord;
   /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
   readonly proposedDigest: string;
   /** Digest of the arguments as the caller gave them, before the schema. */

@@ -1,6 +1,6 @@
 /** What people decided on an intent that asks for their approval: it ends in the commit of their decision. */
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
-import { type LiveApproval, notesIn } from "../../approvals/state.ts";
+import { joinNotes, type LiveApproval } from "../../approvals/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { intentStream } from "../../kernel/stream.ts";
 
@@ -40,7 +40,7 @@ export const intentSubject: SubjectPort = {
     if (more !== undefined) return more;
     const state = draft.state(ref);
     if (state.status === "none" || !isOpen(state)) return undefined;
-    return endIntent(draft, approval.action, eventOf(approval, notesIn(approval)));
+    return endIntent(draft, approval.action, eventOf(approval, joinNotes(approval)));
   },
   mayTakeBack(draft, approval, by) {
     const intent = draft.state(intentStream(approval.action));

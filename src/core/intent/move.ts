@@ -9,7 +9,7 @@
  * M2. Whoever answers has it: what was not said yet of its receipt is recorded first.
  * M3. The first answer stands. The same said again answers the same; anything else is refused and recorded.
  */
-import { cancel as cancelApproval } from "../../approvals/rules/end.ts";
+import { cancelApproval } from "../../approvals/rules/end.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";

@@ -17,7 +17,7 @@ import {
   votes,
 } from "../../../tests/fixtures/intent-rules.ts";
 import { ANN, APPROVAL, BOB } from "../../../tests/fixtures/rules.ts";
-import { cancel as cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
+import { cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import { recipientOf } from "./address.ts";

@@ -11,7 +11,7 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
-import { cancel, expireIfDue } from "../../approvals/rules/end.ts";
+import { cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
@@ -109,7 +109,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
   withdraw:
     ({ last }) =>
     (draft) =>
-      cancel(draft, { approval: last, ...said }),
+      cancelApproval(draft, { approval: last, ...said }),
   expire:
     ({ last }) =>
     (draft) =>

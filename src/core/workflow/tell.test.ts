@@ -11,7 +11,7 @@ import {
   suspended,
   waitingWorld,
 } from "../../../tests/fixtures/workflow-rules.ts";
-import { cancel, expireIfDue } from "../../approvals/rules/end.ts";
+import { cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { ANY_ONE_PERSON } from "../../policy/rules/verdict.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
@@ -89,7 +89,7 @@ describe("a decision on a checkpoint", () => {
 
   test("is not made by withdrawing the question: the workflow has then failed as cancelled", () => {
     const then = given(waitingWorld()).when((draft) =>
-      cancel(draft, { approval: APPROVAL, by: BOB, reason: "no" }),
+      cancelApproval(draft, { approval: APPROVAL, by: BOB, reason: "no" }),
     );
     assert.partialDeepStrictEqual(then.state(flow), {
       status: "failed",
@@ -154,7 +154,11 @@ describe("an answer to a question", () => {
   for (const [status, rule, now] of [
     ["rejected", rejects(ANN, "no colour"), NOON],
     ["expired", (draft: Draft) => expireIfDue(draft, APPROVAL), NOON + 60_000],
-    ["cancelled", (draft: Draft) => cancel(draft, { approval: APPROVAL, by: BOB, reason: "x" }), NOON],
+    [
+      "cancelled",
+      (draft: Draft) => cancelApproval(draft, { approval: APPROVAL, by: BOB, reason: "x" }),
+      NOON,
+    ],
   ] as const)
     test(`that is ${status} says so`, () => {
       const then = given(asked, { now }).when((draft): unknown => rule(draft));

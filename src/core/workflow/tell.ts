@@ -6,7 +6,7 @@
  */
 import { isAskerOrDecider } from "../../approvals/rules/end.ts";
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
-import { isGiven, type LiveApproval, notesIn } from "../../approvals/state.ts";
+import { isGiven, joinNotes, type LiveApproval } from "../../approvals/state.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { reviewEdit } from "../action/edit.ts";
@@ -51,7 +51,7 @@ function decideCheckpoint(
     approval: approvalId,
     decision,
     by,
-    reason: notesIn(approval),
+    reason: joinNotes(approval),
     outputs: approval.args,
   };
   draft.append(ref, [{ type: "checkpoint.decided", tv: 1, body }]);
@@ -67,7 +67,7 @@ function answerQuestion(draft: Draft, id: string, approvalId: string, approval: 
     status: isAnswer ? "answered" : approval.status,
     answer: isAnswer ? approval.args : null,
     by: [...(approval.decided?.by ?? [])],
-    reason: notesIn(approval),
+    reason: joinNotes(approval),
   };
   draft.append(workflowStream(id), [{ type: "question.answered", tv: 1, body }]);
 }

@@ -6,7 +6,7 @@
  * A3. Time that is over is written down by whoever waits, whether anybody sweeps or not.
  */
 
-import { expireIfDue, isOverdue as isApprovalOverdue } from "../../approvals/rules/end.ts";
+import { expireIfDue, isApprovalOverdue } from "../../approvals/rules/end.ts";
 import { passIntentTime } from "../../core/intent/end.ts";
 import { isOverdue, type LiveIntent } from "../../core/intent/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";

@@ -4,7 +4,7 @@
  * Q1. A workflow that has failed is looked for until everything that it had begun was withdrawn, by any process.
  */
 
-import { cancel as cancelApproval } from "../../approvals/rules/end.ts";
+import { cancelApproval } from "../../approvals/rules/end.ts";
 import { cancelAction } from "../../core/action/cancel.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";

@@ -3,7 +3,7 @@
  * people saw before they agreed.
  */
 import type { Grant, ReservedCost } from "../../../src/core/action/events.ts";
-import type { GrantTerms, GrantUse } from "../../../src/grants/stream.ts";
+import type { GrantTerms, RecordedGrantUse } from "../../../src/grants/stream.ts";
 import { digestOf } from "../../../src/kernel/canonical-json.ts";
 import { count, type DeployedTool } from "../sim.ts";
 import { type Args, boundInCondition, verdictFor } from "../specs.ts";
@@ -46,7 +46,7 @@ function checkTerms(commit: Commit, event: Event, grant: SeenGrant, action: Seen
 }
 
 function checkGrantUse(commit: Commit, event: Event, grant: SeenGrant): void {
-  const { action: id, effect, amount } = event.body as unknown as GrantUse;
+  const { action: id, effect, amount } = event.body as unknown as RecordedGrantUse;
   const action = commit.seen.actions.get(id);
   const start = has(commit, "effect.started", `action/${id}`);
   const permit = start?.body["grant"] as Grant | undefined;
@@ -65,7 +65,7 @@ function checkGrantUse(commit: Commit, event: Event, grant: SeenGrant): void {
 }
 
 function checkReturn(commit: Commit, event: Event, grant: SeenGrant): void {
-  const { action, effect } = event.body as unknown as GrantUse;
+  const { action, effect } = event.body as unknown as RecordedGrantUse;
   const outcome = commit.events.find(
     ({ type, stream }) => stream === `action/${action}` && NOT_APPLIED.includes(type),
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { holds, whenFault } from "../../../grants/rules.ts";
+import { conditionHolds, whenFault } from "../../../grants/rules.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
 import { openSamples, type Sample, type Samples } from "./decision-samples.ts";
 import { suggestionsFrom } from "./suggestions.ts";
@@ -140,20 +140,20 @@ describe("what people's decisions support", () => {
   test("looks into objects, and has no word for lists that differ", () => {
     const nested = whens(times(30, () => yes(1, { to: { iban: "DE1" } })))[0] ?? "";
     assert.match(nested, /args\.to\.iban == "DE1" && args\.to\.all\(name, name in \["iban"\]\)/);
-    assert.equal(holds(nested, { amount_usd: 1, to: { iban: "DE1" } }), true);
-    assert.equal(holds(nested, { amount_usd: 1, to: { iban: "XX" } }), false);
-    assert.equal(holds(nested, { amount_usd: 1, to: { iban: "DE1", bic: "Y" } }), false);
+    assert.equal(conditionHolds(nested, { amount_usd: 1, to: { iban: "DE1" } }), true);
+    assert.equal(conditionHolds(nested, { amount_usd: 1, to: { iban: "XX" } }), false);
+    assert.equal(conditionHolds(nested, { amount_usd: 1, to: { iban: "DE1", bic: "Y" } }), false);
     assert.deepEqual(whens(times(30, (i) => yes(1, { items: [{ price: i }] }))), []);
     assert.match(whens(times(30, () => yes(1, { tags: ["a"] })))[0] ?? "", /args\.tags == \["a"\]/);
   });
 
   test("lets no argument through that nobody has seen", () => {
     const [when = ""] = whens(times(30, yes));
-    assert.equal(holds(when, { amount_usd: 3 }), true);
-    assert.equal(holds(when, { amount_usd: 3, currency: "BTC" }), false);
-    assert.equal(holds(when, { amount_usd: -3 }), false);
-    assert.equal(holds(when, { amount_usd: "3" }), false);
-    assert.equal(holds(when, {}), false);
+    assert.equal(conditionHolds(when, { amount_usd: 3 }), true);
+    assert.equal(conditionHolds(when, { amount_usd: 3, currency: "BTC" }), false);
+    assert.equal(conditionHolds(when, { amount_usd: -3 }), false);
+    assert.equal(conditionHolds(when, { amount_usd: "3" }), false);
+    assert.equal(conditionHolds(when, {}), false);
   });
 
   test("says what a person wrote as text, whatever it looks like", () => {
@@ -161,11 +161,11 @@ describe("what people's decisions support", () => {
     const odd = { in: 1, "to whom": text, true: "a", constructor: 2, "it's": false };
     const [when = ""] = whens(times(30, () => ({ args: odd, decision: "approved" })));
     assert.equal(whenFault(when, null), undefined);
-    assert.equal(holds(when, odd), true);
+    assert.equal(conditionHolds(when, odd), true);
     for (const name of Object.keys(odd)) {
-      assert.equal(holds(when, { ...odd, [name]: "other" }), false, name);
+      assert.equal(conditionHolds(when, { ...odd, [name]: "other" }), false, name);
       const { [name as "in"]: _, ...without } = odd;
-      assert.equal(holds(when, without), false, `without ${name}`);
+      assert.equal(conditionHolds(when, without), false, `without ${name}`);
     }
   });
 
@@ -273,9 +273,9 @@ describe("whatever people decided, a suggestion", () => {
           for (const { when, open } of suggested(all as readonly Given[], 3)) {
             made += 1;
             assert.equal(whenFault(when, null), undefined, when);
-            assert.ok(!noes.some((one) => holds(when, one)), when);
+            assert.ok(!noes.some((one) => conditionHolds(when, one)), when);
             for (const one of [...others, ...all.map((each) => each.args)])
-              if (holds(when, one)) {
+              if (conditionHolds(when, one)) {
                 covered += 1;
                 assert.ok(isWithin(one, approved, open), `${when} covers ${JSON.stringify(one)}`);
               }

@@ -1,0 +1,169 @@
+/**
+ * Routes of approvals that no verb makes: reads whose answer depends on what the reader may read, and the HTML pages
+ * that links in messages open. Nothing here writes: nothing is ever decided by a GET.
+ */
+
+import { z } from "zod";
+import { type RenderCard, type Shown, shownOf } from "../engine/message/shown.ts";
+import { viewCodec } from "../kernel/codec.ts";
+import { actionStream, approvalStream } from "../kernel/stream.ts";
+import type { Scope } from "../people/rules/scopes.ts";
+import { checkScopes } from "../server/needs.ts";
+import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../server/pages/card.ts";
+import { personOf } from "../server/person.ts";
+import type { Problem } from "../server/problem.ts";
+import { type Answer, type Asked, ok, route } from "../server/route.ts";
+import { bySchema, idParams, json } from "../server/wire.ts";
+import { readCard, sealCard } from "./card.ts";
+import { cardCodec, triedSchema } from "./card-schema.ts";
+import type { Approval } from "./contract.ts";
+import { attentionOf } from "./lists.ts";
+import { presentApproval } from "./present.ts";
+import { tryEdit } from "./try-edit.ts";
+import { approvalView, attentionView } from "./views.ts";
+
+const approvalWire = viewCodec(approvalView);
+export const approvalSchema = approvalWire.wire;
+export const approvalOnWire = async ({ runtime }: Pick<Asked, "runtime">, approval: Approval) =>
+  approvalWire.encode(await presentApproval(runtime, approval));
+
+const attention = viewCodec(attentionView);
+const tried = viewCodec(triedSchema);
+
+export const approvalReads = [
+  route({
+    method: "GET",
+    path: "/api/attention",
+    summary: "What needs attention now: pending approvals, those that the caller may decide, doubts, alerts",
+    tag: "approvals",
+    scope: "approvals:read",
+    answers: { 200: attention.wire },
+    async handle({ runtime, who }) {
+      const all = await attentionOf(runtime, who.principal);
+      const ifReadable = (scope: Scope, figure: number) => (who.can(scope) ? figure : 0);
+      return ok(
+        attention.encode({
+          ...all,
+          inDoubt: ifReadable("actions:read", all.inDoubt),
+          alerts: ifReadable("alerts:read", all.alerts),
+          deadMessages: ifReadable("endpoints:read", all.deadMessages),
+          stopped: ifReadable("switch:read", all.stopped),
+        }),
+      );
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/approvals/{id}/card",
+    summary: "The card that a person sees before deciding: the approval and its context",
+    tag: "approvals",
+    scope: "approvals:read",
+    params: idParams,
+    answers: { 200: z.object({ approval: approvalSchema, card: cardCodec.wire }) },
+    async handle({ runtime, who, params }) {
+      // A card shows what is around a question too.
+      checkScopes({ who }, ["actions:read", "workflows:read"]);
+      const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
+      const { approval: full, card } = await readCard(runtime, params.id, looker);
+      const approval = await approvalOnWire({ runtime }, full);
+      return ok({ approval, card: sealCard(approval, card) });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/approvals/{id}/try",
+    summary: "What would become of an edit: whether it fits, and what policy says of it. Nothing is written",
+    tag: "approvals",
+    scope: "approvals:decide",
+    params: idParams,
+    body: z.strictObject({
+      edit: json.meta({ description: "fields of what was proposed, replaced" }),
+      approved_by: bySchema,
+    }),
+    answers: { 200: tried.wire },
+    whenLost: "none",
+    async handle({ runtime, who, params, body }) {
+      const { edit, approved_by: named } = body;
+      // Where nobody is authenticated and nobody is named, it is tried as by somebody who may decide.
+      const isNobody = who.principal === null && named === undefined;
+      const editor = isNobody ? {} : { by: personOf(who, named, "approved_by") };
+      return ok(tried.encode(await tryEdit(runtime, params.id, { edit, ...editor })));
+    },
+  }),
+];
+
+export type CardParts = {
+  readonly render: RenderCard;
+  /** The flags by which a command reaches this server; nothing where its public address is not known. */
+  readonly where: string;
+};
+
+const params = z.object({ id: z.string().min(1).max(100) });
+const query = z.strictObject({
+  again: z.literal("1").optional().meta({ description: "asked once more, by the page itself" }),
+});
+/** A card shows what is around a question too. */
+const NEEDED: readonly Scope[] = ["approvals:read", "actions:read", "workflows:read"];
+
+function decidable(shown: Shown): Decidable | null {
+  if (!("approval" in shown) || shown.approval?.status !== "pending") return null;
+  const { id, binding } = shown.approval;
+  return { id, binding, isQuestion: shown.kind === "question" };
+}
+
+/** To be logged in, and to come back. */
+const toLogin = (path: string): Answer => ({
+  status: 303,
+  text: "",
+  type: "text/html; charset=utf-8",
+  headers: { location: `/login?to=${encodeURIComponent(path)}` },
+});
+
+/** In words, for whoever looks with a browser. */
+function shownProblem(problem: Problem, url: string): Answer {
+  if (problem.code !== "unauthenticated") return problemPage(problem);
+  const [path = "/", asked] = url.split("?");
+  return asked === "again=1" ? toLogin(path) : strangerPage(path);
+}
+
+export function cardPageRoutes(cards: CardParts) {
+  const page = (title: string, shown: Shown, now: number): Answer => {
+    const lines = cards.render(shown, now, cards.where);
+    return cardPage({ title, lines, decide: decidable(shown) } satisfies CardFacts);
+  };
+  return [
+    route({
+      method: "GET",
+      path: "/approvals/{id}/plain",
+      summary:
+        "An approval as a page without scripts: what is asked, by whom, under which rule, and how to decide",
+      tag: "approvals",
+      scope: "approvals:read",
+      params,
+      query,
+      answers: { 200: "text/html" },
+      problem: shownProblem,
+      async handle({ runtime, who, params: { id } }) {
+        checkScopes({ who }, NEEDED);
+        const shown = await shownOf(runtime, { ref: approvalStream(id), data: {} });
+        return page(`approval ${id}`, shown, runtime.clock.now());
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/actions/{id}/plain",
+      summary: "An action as a page without scripts: what was to be done, and what became of it",
+      tag: "actions",
+      scope: "actions:read",
+      params,
+      query,
+      answers: { 200: "text/html" },
+      problem: shownProblem,
+      async handle({ runtime, who, params: { id } }) {
+        checkScopes({ who }, NEEDED);
+        const shown = await shownOf(runtime, { ref: actionStream(id), data: {} });
+        return page(`action ${id}`, shown, runtime.clock.now());
+      },
+    }),
+  ];
+}
