@@ -4,20 +4,24 @@ import { approvalsOf } from "./approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "./budgets/methods.ts";
 import { cardLines } from "./cli/approvals/card.ts";
 import type { SuperviseResult } from "./core/supervise/result.ts";
-import type { Answer } from "./engine/answer.ts";
+import { putSecret } from "./effects/arguments.ts";
+import type { ToolDefinition } from "./effects/define-tool.ts";
+import type { Answer } from "./effects/execute.ts";
+import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./effects/gate.ts";
+import { type Actions, actionsOf, type Receipts, receiptsOf } from "./effects/methods.ts";
+import { type Recovered, recoverDead } from "./effects/recover.ts";
+import type { Tool } from "./effects/tool.ts";
 import { checkOptions } from "./engine/check-options.ts";
-import type { ToolDefinition } from "./engine/define-tool.ts";
-import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./engine/gate.ts";
-import { type Actions, actionsOf, putSecret, type Receipts, receiptsOf } from "./engine/instance.ts";
+
 import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import { type Outside, outsideOf } from "./engine/outside/instance.ts";
 import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
-import { type Recovered, recoverDead } from "./engine/recover.ts";
+
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
-import type { Tool } from "./engine/tool.ts";
+
 import { currentIn } from "./engine/workflow/context.ts";
 import type {
   Current,
@@ -66,8 +70,6 @@ export type {
 } from "./approvals/contract.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
-export type { Receipt } from "./core/action/receipt.ts";
-export type { LiveAction } from "./core/action/state.ts";
 export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
@@ -91,12 +93,16 @@ export type {
   CapturedResources,
 } from "./core/workflow/snapshot.ts";
 export type { WorkflowStatus } from "./core/workflow/state.ts";
-export type { Action, ActionList, ActionPage, ActionSummary } from "./engine/actions.ts";
-export type { Answer, Executed, InDoubt, NotExecuted } from "./engine/answer.ts";
-export { NotApplied } from "./engine/attempt.ts";
-export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./engine/define-tool.ts";
-export type { CallOptions, Execution, GatedTool } from "./engine/gate.ts";
-export type { Actions, Receipts } from "./engine/instance.ts";
+export type { Action, ActionList, ActionPage, ActionSummary } from "./effects/actions.ts";
+export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
+export type { Answer, Executed, InDoubt, NotExecuted } from "./effects/execute.ts";
+export type { CallOptions, Execution, GatedTool } from "./effects/gate.ts";
+export type { Actions, Receipts } from "./effects/methods.ts";
+export type { Recovered } from "./effects/recover.ts";
+export type { Receipt } from "./effects/rules/receipt.ts";
+export { NotApplied } from "./effects/run-tool.ts";
+export type { LiveAction } from "./effects/state.ts";
+export type { PreviewContext, ProbeContext, ToolContext } from "./effects/tool.ts";
 export type {
   IntentAnswer,
   IntentPage,
@@ -140,9 +146,7 @@ export type { OutsideProposal } from "./engine/outside/propose.ts";
 export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
 export type { Compensation } from "./engine/outside/roll-back.ts";
 export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
-export type { Recovered } from "./engine/recover.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
-export type { PreviewContext, ProbeContext, ToolContext } from "./engine/tool.ts";
 export type {
   Asked,
   Current,

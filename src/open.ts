@@ -1,7 +1,8 @@
 /** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
 import { hostname } from "node:os";
-import { outsideCallers } from "./engine/ambient.ts";
-import type { Tool } from "./engine/tool.ts";
+import { outsideCallers } from "./effects/call-context.ts";
+import type { Tool } from "./effects/tool.ts";
+
 import type { Definitions } from "./engine/workflow/workflows.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";

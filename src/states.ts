@@ -2,7 +2,6 @@
 
 import type { ApprovalState } from "./approvals/state.ts";
 import type { BudgetStreamState } from "./budgets/stream.ts";
-import type { ActionState } from "./core/action/state.ts";
 import type { AnswerState } from "./core/answer/state.ts";
 import type { IntentState } from "./core/intent/state.ts";
 import type { EndpointState } from "./core/message/endpoint-state.ts";
@@ -11,6 +10,7 @@ import type { NotifierState } from "./core/message/place.ts";
 import type { AlertState } from "./core/monitor/alert-state.ts";
 import type { MonitorState } from "./core/monitor/place-state.ts";
 import type { WorkflowState } from "./core/workflow/state.ts";
+import type { ActionState } from "./effects/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
 import type { Fold, Folded, StreamKind, StreamRef } from "./kernel/stream.ts";

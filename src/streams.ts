@@ -6,7 +6,6 @@
 import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
-import { actionFold } from "./core/action/state.ts";
 import { answerFold } from "./core/answer/state.ts";
 import { intentSubject } from "./core/intent/decide.ts";
 import { intentFold } from "./core/intent/state.ts";
@@ -17,6 +16,7 @@ import { alertFold } from "./core/monitor/alert-state.ts";
 import { monitorFold } from "./core/monitor/place-state.ts";
 import { workflowFold } from "./core/workflow/state.ts";
 import { actionSubject, workflowSubject } from "./core/workflow/tell.ts";
+import { actionFold, actionsView } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
@@ -29,7 +29,7 @@ import { tenantFold } from "./people/tenants/stream.ts";
 import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
-import { actionsView } from "./views/actions.ts";
+
 import { alertsView } from "./views/alerts.ts";
 
 import {

@@ -1,8 +1,8 @@
 /** What a card says of the past: what its agent did with the same tool, and what policy said of what is asked. */
 
-import type { ActionEvent, ReviewFacts } from "../core/action/events.ts";
-import { documentsNamed } from "../core/action/review-facts.ts";
-import type { LiveAction } from "../core/action/state.ts";
+import { documentsNamed } from "../effects/rules/review.ts";
+import type { ActionEvent, LiveAction, ReviewFacts } from "../effects/state.ts";
+
 import { actionStream, streamName } from "../kernel/stream.ts";
 import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
 import { skipUnreadable } from "../runtime/lists.ts";

@@ -1,10 +1,9 @@
 /** What a card says of the workflow in which something is asked, and what a rejection would do to that. */
 
-import type { SettledAnswer } from "../core/action/settled-answer.ts";
-import type { LiveAction } from "../core/action/state.ts";
-import { isStep } from "../core/action/within.ts";
 import type { CallUndo, Snapshot } from "../core/workflow/events.ts";
 import type { LiveWorkflow } from "../core/workflow/state.ts";
+import type { SettledAnswer } from "../effects/rules/receipt.ts";
+import { isStep, type LiveAction } from "../effects/state.ts";
 import { unlessGone } from "../engine/message/shown.ts";
 import { entriesOf, entryAt } from "../engine/workflow/entries.ts";
 import { openedSnapshot } from "../engine/workflow/operate-workflows.ts";

@@ -5,8 +5,8 @@
  * K2. What it says of the approval, of who may decide and of what is asked about is of one moment.
  */
 
-import type { LiveAction } from "../core/action/state.ts";
 import type { CallUndo } from "../core/workflow/events.ts";
+import type { LiveAction } from "../effects/state.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { moneyFromJson } from "../kernel/money.ts";

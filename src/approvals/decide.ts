@@ -1,12 +1,13 @@
 /** Reading an approval, and a person's decision on it: what they write, their edit, and their vote. */
 
 import { raisedName } from "../core/workflow/raise.ts";
-import { loaderOf } from "../engine/load.ts";
-import { executorOf } from "../engine/move.ts";
+import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
+import { plainJson } from "../effects/arguments.ts";
+import { findSchemaIssues, issuesText } from "../effects/input-schema.ts";
+import type { Tool } from "../effects/tool.ts";
+
 import { toolOf } from "../engine/outside/outside-tool.ts";
-import { plainJson } from "../engine/prepare-args.ts";
-import { issuesAgainst, issuesText } from "../engine/stored-schema.ts";
-import type { Tool } from "../engine/tool.ts";
+
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
@@ -116,7 +117,7 @@ export const secretFlaw = (edit: Json, known: ReadonlyMap<string, string>): { re
 async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<readonly Issue[]> {
   const known = await resolveSecrets(runtime.secrets, value).catch(() => undefined);
   if (known === undefined) return [];
-  const issues = await issuesAgainst(schema, revealSecrets(value, known));
+  const issues = await findSchemaIssues(schema, revealSecrets(value, known));
   return issues.map(({ path, message }) => ({ path, message: redactText(message, known) }));
 }
 
@@ -278,7 +279,7 @@ export function refusedVote(
  */
 export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
   const tool = await toolFor(runtime, ballot);
-  const executor = tool === null ? null : await executorOf(runtime, tool);
+  const executor = tool === null ? null : await createExecutor(runtime, tool);
   // What the rules will ask for in any case: declared at once, it spares them a second and third round.
   const write = [approvalStream(ballot.approval), ...(about === undefined ? [] : [about])];
   await runtime.reach("before_vote");
@@ -287,7 +288,7 @@ export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamR
     { write, read: [ROSTER] },
     (draft, loaded) =>
       vote(draft, { ...ballot, executor: executor === null ? null : { ...executor, loaded } }),
-    loaderOf(runtime, tool),
+    createInputLoader(runtime, tool),
   );
   await runtime.reach("after_vote");
   if (answer.kind === "unknown") throw unknownApproval(ballot.approval);

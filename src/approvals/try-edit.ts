@@ -6,9 +6,9 @@
  * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
  */
 
-import type { ReviewFacts } from "../core/action/events.ts";
-import { loaderOf } from "../engine/load.ts";
-import { reviewerWith } from "../engine/move.ts";
+import { createInputLoader, createReviewer } from "../effects/advance-call.ts";
+import type { ReviewFacts } from "../effects/state.ts";
+
 import { digestOf } from "../kernel/canonical-json.ts";
 import { diffJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
@@ -50,7 +50,7 @@ async function tryVote(
 ): Promise<Trial> {
   const ballot = { approval: approval.id, ...trying };
   const tool = await toolFor(runtime, ballot);
-  const reviewer = tool === null ? null : reviewerWith(runtime, tool);
+  const reviewer = tool === null ? null : createReviewer(runtime, tool);
   const { binding } = approval;
   const command = { ...ballot, decision: "approve", binding, note: null, via: "try" } as const;
   const needs = { read: [approvalStream(approval.id), ROSTER] };
@@ -58,7 +58,7 @@ async function tryVote(
     runtime,
     needs,
     (draft, loaded) => vote(draft, { ...command, executor: reviewer && { ...reviewer, loaded } }),
-    loaderOf(runtime, tool),
+    createInputLoader(runtime, tool),
   );
   return { ...tried, rules: reviewer?.rules ?? null };
 }

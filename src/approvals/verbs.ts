@@ -1,4 +1,4 @@
-import { copyEdit } from "../engine/prepare-args.ts";
+import { copyEdit } from "../effects/arguments.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkId, checkOneOf, checkSignal, isPlainObject } from "../kernel/fields.ts";

@@ -1,7 +1,9 @@
 /** By which versions of which policies something was decided, and what they remarked, for people. */
-import type { ReviewFacts } from "../core/action/events.ts";
-import { documentsNamed } from "../core/action/review-facts.ts";
-import type { Action } from "../engine/actions.ts";
+
+import type { Action } from "../effects/actions.ts";
+import { documentsNamed } from "../effects/rules/review.ts";
+import type { ReviewFacts } from "../effects/state.ts";
+
 import type { CardFields } from "../kernel/terminal.ts";
 import type { Policies } from "../policy/methods.ts";
 import type { PolicyNames } from "../policy/versions.ts";

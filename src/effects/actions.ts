@@ -1,5 +1,136 @@
 /** Reading actions and their receipts. A receipt is signed, with its path to a seal, when asked for. */
+
+import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkOneOf, rejectInput } from "../kernel/fields.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream, streamName } from "../kernel/stream.ts";
+import { sealTenant } from "../runtime/keyring.ts";
+import { eachRow, rowPage, rowSummary } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue, readState } from "../runtime/store-access.ts";
+import type { ViewQuery, ViewRow } from "../stores/store.ts";
+import { requestName } from "./rules/propose.ts";
+import { type Receipt, receiptOf, receiptPayload } from "./rules/receipt.ts";
+import { actionIdOf } from "./rules/start.ts";
+import type { LiveAction } from "./state.ts";
+
+export const ACTION_LABEL = "An action";
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+/** The action behind an action's, an effect's or a caller's request id. */
+export async function findAction(place: TenantStore, id: string): Promise<string> {
+  if (typeof id !== "string" || id === "") throw new HoldpointError("invalid_input", "An id is needed.");
+  if (/^(act|eff)_[0-9A-Z]{26}$/.test(id)) return actionIdOf(id);
+  const names = [requestName(id)];
+  const found = await place.store.transact(place.tenant, { names }, (sight) => ({
+    kind: "commit",
+    append: [],
+    result: sight.name(requestName(id)),
+  }));
+  if (found === undefined) throw new HoldpointError("unknown_id", `There is no action under "${id}".`);
+  return found.id;
+}
+
+/** Undefined while the effect has no outcome: nothing started, or it still runs. */
+export async function getReceipt(place: TenantStore, id: string): Promise<Receipt | undefined> {
+  const action = await findAction(place, id);
+  const state = await readState(place, actionStream(action));
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${action}.`);
+  return "outcome" in state ? receiptOf(place.tenant, action, state) : undefined;
+}
+
+/** Seals first, so that the receipt comes with its proof. */
+export async function signedReceipt(runtime: Runtime, id: string): Promise<ReceiptBundle | undefined> {
+  const receipt = await getReceipt(runtime, id);
+  if (receipt === undefined) return undefined;
+  await sealTenant(runtime);
+  const stream = actionStream(receipt.action);
+  const entries = await runtime.store.read(runtime.tenant, stream, { fromSeq: receipt.seq });
+  const [outcome, ...later] = entries;
+  if (outcome === undefined)
+    throw new HoldpointError("store_corrupt", `The entry ${receipt.seq} of ${receipt.stream} is missing.`);
+  const seal = await runtime.store.sealOver(runtime.tenant, outcome.position);
+  const sealedAt = seal?.leaves.find((leaf) => leaf.stream === streamName(stream))?.seq ?? receipt.seq;
+  const links = later.slice(0, sealedAt - receipt.seq).map((entry) => entry.header);
+  const proof = seal === undefined ? undefined : { seal, links };
+  return signReceipt(receiptPayload(receipt, outcome.hash), await runtime.signingKey(), proof);
+}
+
+export type Action = LiveAction & { readonly id: string };
+export type ActionPage = {
+  readonly phase: LiveAction["phase"];
+  readonly limit?: number;
+  readonly order?: "oldest" | "newest";
+};
+export type ActionSummary = { readonly id: string; readonly phase: string; readonly [field: string]: Json };
+export type ActionList = { readonly items: readonly ActionSummary[]; readonly total: number };
+
+const ACTIONS = "actions";
+const MOST = 1_000;
+
+/** By its own id, its effect's, or the caller's request id. */
+export async function getAction(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Action> {
+  const action = await findAction(place, id);
+  const state = await readState(place, actionStream(action));
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
+  // A copy: the state itself is what the next decision stands on.
+  return structuredClone({ ...state, id: action, args: await loadValue(place, state.args) });
+}
+
+export async function listActions(
+  place: Pick<Runtime, "store" | "tenant">,
+  page: ActionPage,
+): Promise<ActionList> {
+  const { phase, limit = 100, order = "oldest" } = page;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
+  const rows = await place.store.query(place.tenant, { view: ACTIONS, bucket: phase, order, limit });
+  const total = await place.store.count(place.tenant, ACTIONS, phase);
+  return {
+    items: rows.map((row) => ({ id: row.stream.id, phase: row.bucket, at: row.at, ...row.data })),
+    total,
+  };
+}
+
+type ActionsPage = Omit<ActionPage, "phase"> & {
+  readonly phase: LiveAction["phase"] | "any";
+  readonly after?: string;
+};
+
+/** In pages, of one phase or all: `next` is the cursor of the following page. */
+export async function pageOfActions(
+  place: Pick<Runtime, "store" | "tenant">,
+  { phase, limit = 100, order = "oldest", after }: ActionsPage,
+): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
+  const list = { view: ACTIONS, kind: "action", prefix: "act", bucket: phase } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after });
+  return { items: rows.map((row) => ({ phase: row.bucket, at: row.at, ...rowSummary(row) })), next };
+}
+
+/** Effects that were started by processes which are gone: the next process that executes takes them over. */
+export async function abandonedActions(
+  place: Pick<Runtime, "store" | "tenant">,
+): Promise<readonly ActionSummary[]> {
+  const running = await listActions(place, { phase: "running", limit: MOST });
+  const items = running.items.filter((item) => item["reportBy"] === undefined);
+  const epochs = [...new Set(items.map((item) => String(item["epoch"])))];
+  const held = await Promise.all(epochs.map((epoch) => place.store.epochHeld(epoch)));
+  const gone = new Set(epochs.filter((_, index) => held[index] === false));
+  return items.filter((item) => gone.has(String(item["epoch"])));
+}
+
+/** Every action in one phase, oldest first. `dueBy: null` leaves out what agents outside perform and report by a time. */
+export async function actionRows(
+  place: Pick<Runtime, "store" | "tenant">,
+  phase: "open" | "waiting" | "running" | "in_doubt",
+  only: Pick<ViewQuery, "dueBy"> = {},
+): Promise<readonly ViewRow[]> {
+  const rows: ViewRow[] = [];
+  for await (const row of eachRow(place, { view: ACTIONS, bucket: phase, ...only })) rows.push(row);
+  return rows;
+}
 
 const LIST_ORDERS = ["oldest", "newest"];
 

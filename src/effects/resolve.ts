@@ -1,19 +1,116 @@
 /** Ends doubt about effects: asks tools that can tell (`verify`), or records a person's word. */
 
-import { resolveByPerson } from "../core/action/resolve.ts";
-import { actionOf } from "../core/action/start.ts";
-import type { LiveAction } from "../core/action/state.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
-import { actionStream } from "../kernel/stream.ts";
-import { displayValue } from "../kernel/text.ts";
+import { actionStream, epochStream } from "../kernel/stream.ts";
+import { displayValue, errorText } from "../kernel/text.ts";
 import type { CommandStore } from "../kill-switch/methods.ts";
 import { checkSaid, type Said } from "../people/input.ts";
 import { redactTexts } from "../people/secret-guesses/limit.ts";
+import { endIfDead } from "../runtime/epochs.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { resolveSecrets } from "../runtime/secrets.ts";
-import { loadValue, readState, runCommand } from "../runtime/store-access.ts";
+import { redactJson, redactText, resolveSecrets, revealSecrets } from "../runtime/secrets.ts";
+import { loadArgs, loadValue, readState, readStateAt, runCommand } from "../runtime/store-access.ts";
+import { actionRows } from "./actions.ts";
+import { type ProbeAnswer, recordProbe, resolveByPerson } from "./rules/outcome.ts";
+import { actionIdOf } from "./rules/start.ts";
+import { resultJson } from "./run-tool.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
+
+const PATIENCE_MS = 30_000;
+const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
+
+/** A probe that fails or talks nonsense knows nothing. */
+async function ask(
+  verify: () => Promise<ProbeAnswer>,
+  known: ReadonlyMap<string, string>,
+): Promise<ProbeAnswer> {
+  try {
+    const said = await verify();
+    if (!ANSWERS.includes(said?.answer))
+      return {
+        answer: "unknown",
+        evidence: "verify did not answer applied, not_applied or unknown",
+        result: null,
+      };
+    const clean = (value: unknown) => redactJson(resultJson(value), known);
+    return { answer: said.answer, evidence: clean(said.evidence), result: clean(said.result) };
+  } catch (error) {
+    return {
+      answer: "unknown",
+      evidence: errorText(error, (text) => redactText(text, known)),
+      result: null,
+    };
+  }
+}
+
+/** A probe that does not come back knows nothing, and holds nobody up. */
+async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
+  const over = new AbortController();
+  const late = clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal])).then(() => {
+    throw new Error(`verify did not answer within ${PATIENCE_MS} ms`);
+  });
+  return Promise.race([work(), late]).finally(() => over.abort());
+}
+
+/**
+ * Whether the attempt can do nothing more. Of its own the process knows whether they came back; another's is over when
+ * that process is dead.
+ */
+async function isOver(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<boolean> {
+  // Nobody knows whether an agent that performs it elsewhere has stopped.
+  if (state.effect.reportBy !== undefined) return false;
+  const own = await runtime.epoch();
+  const { epoch } = state.effect;
+  if (epoch !== own.id) {
+    const { life } = await readState(runtime, epochStream(epoch));
+    return life === "ended" || endIfDead(runtime, epoch, own.id);
+  }
+  const finalityMs = runtime.tools.get(state.tool)?.rules.finalityMs ?? 0;
+  const out = [...runtime.overdue].filter(([name]) => name.startsWith(`${action}#`));
+  if (out.some(([, age]) => age === null || age() < finalityMs)) return false;
+  for (const [name] of out) runtime.overdue.delete(name);
+  return true;
+}
+
+/** Probes one effect in doubt; answers whether the doubt is over. `clock` is slept on while waiting for `verify`. */
+export async function probeAction(runtime: Runtime, action: string, clock: Clock): Promise<boolean> {
+  const { state, now: askedAt } = await readStateAt(runtime, actionStream(action));
+  if (state.phase !== "in_doubt") return false;
+  const tool = runtime.tools.get(state.tool);
+  const verify = tool?.verify ?? null;
+  if (tool === undefined || verify === null || tool.rules.schemaDigest !== state.schema) return false;
+  const args = await loadArgs(runtime, state);
+  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
+  const context = {
+    args: revealSecrets(args, known),
+    idempotencyKey: state.effect.id,
+    action,
+    startedAt: state.effect.startedAt,
+  };
+  const over = await isOver(runtime, action, state);
+  const probe = await ask(() => inTime(() => verify(context), clock, runtime.closing), known);
+  if (runtime.closing.aborted) return false;
+  const command = { action, probe, askedAt, isOver: over, finalityMs: tool.rules.finalityMs };
+  const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+    recordProbe(draft, command),
+  );
+  return answer.kind === "resolved";
+}
+
+/** Asks about every doubt that a tool of this process can tell about, without waiting for the answers. */
+export async function startProbing(runtime: Runtime, clock: Clock = runtime.clock): Promise<void> {
+  for (const row of await actionRows(runtime, "in_doubt")) {
+    const tool = String(row.data["tool"]);
+    const action = row.stream.id;
+    if ((runtime.tools.get(tool)?.verify ?? null) === null) continue;
+    void runtime.probing.run(tool, action, async () => {
+      await probeAction(runtime, action, clock);
+    });
+  }
+}
 
 export async function resolveEffect(
   place: CommandStore & Pick<Runtime, "clock" | "secrets">,
@@ -27,7 +124,7 @@ export async function resolveEffect(
       "invalid_input",
       `An effect is resolved as applied or not_applied, not "${displayValue(command.status)}".`,
     );
-  const action = actionOf(effect);
+  const action = actionIdOf(effect);
   const state = isId("act", action)
     ? await readState(place, actionStream(action))
     : { phase: "none" as const };

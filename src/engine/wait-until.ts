@@ -9,13 +9,11 @@
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
 import { expireIfDue, isApprovalOverdue } from "../approvals/rules/end.ts";
+import { type Action, findAction, getAction } from "../effects/actions.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import type { WaitLimit } from "../runtime/waker.ts";
-import { type Action, getAction } from "./actions.ts";
-
-import { findAction } from "./receipts.ts";
 
 import { getWorkflow, type WorkflowDetails } from "./workflow/operate-workflows.ts";
 

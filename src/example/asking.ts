@@ -5,7 +5,7 @@
  */
 
 import { followApprovals } from "../approvals/lists.ts";
-import { pageOfActions } from "../engine/actions.ts";
+import { pageOfActions } from "../effects/actions.ts";
 import { listWorkflows } from "../engine/workflow/operate-workflows.ts";
 import { requestByName, type WorkflowRequest } from "../engine/workflow/request.ts";
 import type { JsonObject } from "../kernel/json.ts";

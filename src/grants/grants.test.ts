@@ -28,11 +28,12 @@ import {
   types,
   usd,
 } from "../../tests/fixtures/rules.ts";
-import { advance } from "../core/action/advance.ts";
-import { propose } from "../core/action/propose.ts";
-import { takeOver } from "../core/action/recover.ts";
-import { resolveByPerson } from "../core/action/resolve.ts";
-import { effectOf } from "../core/action/start.ts";
+import { advance } from "../effects/rules/advance.ts";
+import { resolveByPerson } from "../effects/rules/outcome.ts";
+import { propose } from "../effects/rules/propose.ts";
+import { takeOver } from "../effects/rules/recover.ts";
+import { effectIdOf } from "../effects/rules/start.ts";
+
 import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { actionStream, budgetStream, grantStream, ROSTER } from "../kernel/stream.ts";
@@ -332,7 +333,7 @@ test("a grant is used no more often than it says, whoever asks", () => {
     world = given(world).when(calls([{}], { ...escalates, approval: `apr_${n}` }, { action: id })).world;
   }
   const uses = world.facts.filter(({ type }) => type === "grant.used").map(({ body }) => body["effect"]);
-  assert.deepEqual(uses, [EFFECT, effectOf(OTHER)]);
+  assert.deepEqual(uses, [EFFECT, effectIdOf(OTHER)]);
   assert.equal(world.facts.filter(({ type }) => type === "approval.requested").length, 2);
   assert.ok(world.facts.some(({ on }) => on.id === actionStream(OTHER).id));
 });

@@ -1,6 +1,6 @@
 /** What the verbs of standing grants do. */
 
-import { argumentsSchema, schemaDigest } from "../engine/stored-schema.ts";
+import { argumentsSchema, schemaDigest } from "../effects/input-schema.ts";
 import { unknownId } from "../kernel/contract.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { JsonObject } from "../kernel/json.ts";

@@ -23,9 +23,10 @@ import {
   started,
   WORKFLOW,
 } from "../../tests/fixtures/workflow-rules.ts";
-import { askForPermit } from "../core/action/permit.ts";
-import { propose } from "../core/action/propose.ts";
-import { admitSend, takeOver } from "../core/action/recover.ts";
+import { askForPermit } from "../effects/rules/permit.ts";
+import { propose } from "../effects/rules/propose.ts";
+import { admitSend, takeOver } from "../effects/rules/recover.ts";
+
 import { switchStream } from "../kernel/stream.ts";
 import type { Draft } from "../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../testing/given.ts";

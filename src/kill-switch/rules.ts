@@ -3,7 +3,7 @@
  *
  * K1. Whoever starts, sends, repeats or hands out an effect looks at all of them, in the same commit.
  */
-import type { Within } from "../core/action/within.ts";
+import type { Within } from "../effects/state.ts";
 import { switchStream, workflowStream } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { agentScope, TENANT_SCOPE, workflowScope } from "./stream.ts";

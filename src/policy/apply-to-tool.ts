@@ -7,8 +7,9 @@
  * whatever is put in force meanwhile; getters are kept, since a plain copy would go stale when the file changes.
  */
 
-import { checkRevision } from "../engine/define-tool.ts";
-import type { Tool } from "../engine/tool.ts";
+import { checkRevision } from "../effects/define-tool.ts";
+import type { Tool } from "../effects/tool.ts";
+
 import { digestOf } from "../kernel/canonical-json.ts";
 import { handlesIn } from "../runtime/secrets.ts";
 import { attributeNotes, stricterVerdict, withNotesOf } from "./rules/combine-verdicts.ts";

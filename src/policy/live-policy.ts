@@ -9,7 +9,7 @@
  */
 
 import { unwatchFile, watchFile } from "node:fs";
-import type { Tool } from "../engine/tool.ts";
+import type { Tool } from "../effects/tool.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { policyStream } from "../kernel/stream.ts";

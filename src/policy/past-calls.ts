@@ -3,9 +3,9 @@
  * is read on from where it was left; what is in doubt is looked at again each time.
  */
 
-import { isCall, type PastCalls, pastCall } from "../core/action/review.ts";
-import type { LiveAction } from "../core/action/state.ts";
 import type { Fork } from "../core/workflow/events.ts";
+import { isCall, type PastCalls, pastCall } from "../effects/rules/review.ts";
+import type { LiveAction } from "../effects/state.ts";
 import { entriesOf } from "../engine/workflow/entries.ts";
 import type { Entry } from "../engine/workflow/recorded.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";

@@ -7,7 +7,7 @@
  * lapses. Listing nodes ends none: one whose hold has lapsed is shown as such until an executing process ends it.
  */
 
-import { actionRows } from "../engine/action-rows.ts";
+import { actionRows } from "../effects/actions.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";

@@ -1,9 +1,8 @@
 /** The journal read back: by id, as an export, and verified. */
 
 import type { ApprovalQuestion } from "../approvals/state.ts";
-import { requestName } from "../core/action/propose.ts";
-import { ACTION } from "../engine/instance.ts";
-import { findAction } from "../engine/receipts.ts";
+import { ACTION_LABEL, findAction } from "../effects/actions.ts";
+import { requestName } from "../effects/rules/propose.ts";
 import type { Header } from "../journal/entry.ts";
 import { exportLine } from "../journal/export.ts";
 import { type PublicJwk, readPublicJwk } from "../journal/jws.ts";
@@ -264,7 +263,7 @@ export type Journal = {
 
 export function journalOf(open: RuntimeOpener): Journal {
   return {
-    read: async (id) => readJournal(await open(), checkId(ACTION, id)),
+    read: async (id) => readJournal(await open(), checkId(ACTION_LABEL, id)),
     async *export() {
       const runtime = await open();
       yield* exportJournal(runtime, await runtime.knownKeys());

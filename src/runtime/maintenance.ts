@@ -4,11 +4,12 @@
  */
 
 import { announceDue } from "../approvals/rules/end.ts";
+import { startRecovery } from "../effects/recover.ts";
+import { startProbing } from "../effects/resolve.ts";
 import { sweepIntents } from "../engine/intent/sweep.ts";
 import { sweepRollbacks } from "../engine/outside/roll-back.ts";
 import { sweepReports } from "../engine/outside/sweep-reports.ts";
-import { startProbing } from "../engine/probe.ts";
-import { startRecovery } from "../engine/recover.ts";
+
 import { closeFailed } from "../engine/workflow/withdraw.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { approvalStream } from "../kernel/stream.ts";

@@ -1,7 +1,8 @@
 /** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
 
-import { outsideCallers, outsideFrames } from "../engine/ambient.ts";
-import type { Tool } from "../engine/tool.ts";
+import { outsideCallers, outsideFrames } from "../effects/call-context.ts";
+import type { Tool } from "../effects/tool.ts";
+
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { errorText, visible } from "../kernel/text.ts";

@@ -3,9 +3,10 @@
  * last step gives the history its new name and home. Until then everything may be repeated, and nothing executes.
  */
 
-import { afterRestore } from "../core/action/restored.ts";
 import type { WorkflowStatus } from "../core/workflow/state.ts";
-import { actionRows } from "../engine/action-rows.ts";
+import { actionRows } from "../effects/actions.ts";
+import { settleAfterRestore } from "../effects/rules/outcome.ts";
+
 import { cancelById } from "../engine/workflow/operate-workflows.ts";
 import { revokeGrant } from "../grants/rules.ts";
 import type { Header } from "../journal/entry.ts";
@@ -133,7 +134,7 @@ async function endActions(place: CommandStore, counts: EndedCounts): Promise<voi
   for (const phase of ["running", "open", "waiting"] as const)
     for (const { stream } of await actionRows(place, phase)) {
       const needs = { write: [actionStream(stream.id)] };
-      const { kind } = await runCommand(place, needs, (draft) => afterRestore(draft, stream.id));
+      const { kind } = await runCommand(place, needs, (draft) => settleAfterRestore(draft, stream.id));
       if (kind === "in_doubt") counts.inDoubt++;
       if (kind === "refused") counts.refused++;
       if (kind === "asks") counts.waiting++;

@@ -1,6 +1,6 @@
 /** The dependencies of everything that is not a rule, injected so that the simulator can replace them. */
 
-import type { Tool } from "../engine/tool.ts";
+import type { Tool } from "../effects/tool.ts";
 import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";

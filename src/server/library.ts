@@ -5,7 +5,7 @@
  */
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
-import { actionsOf, type Opening, receiptsOf } from "../engine/instance.ts";
+import { actionsOf, type Opening, receiptsOf } from "../effects/methods.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
 import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";

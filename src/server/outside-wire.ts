@@ -1,12 +1,12 @@
 /** What an agent from outside is answered, and what it hands over at a checkpoint, on the wire. */
 import { z } from "zod";
+import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
 import type { OutsideAnswer, Permit } from "../engine/outside/answer.ts";
 import type { PermitRequest } from "../engine/outside/check-outside.ts";
 import type { OutsideStand, Stood } from "../engine/outside/checkpoint.ts";
 import type { Compensation } from "../engine/outside/roll-back.ts";
 import { agentSchema } from "./agent.ts";
 import { askingFields, askingOf } from "./asking.ts";
-import { receiptOnWire, receiptSchema } from "./routes/receipts.ts";
 import { workflowStatus } from "./seed-surface.ts";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "./wire.ts";
 

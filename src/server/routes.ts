@@ -3,6 +3,7 @@
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
+import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
@@ -14,7 +15,6 @@ import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Desk } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
-import { actionRoutes } from "./routes/actions.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { alertRoutes } from "./routes/alerts.ts";
 
@@ -32,7 +32,6 @@ import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { outsideRoutes } from "./routes/outside.ts";
 
-import { receiptRoutes } from "./routes/receipts.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { seedRoutes } from "./routes/seed.ts";
 

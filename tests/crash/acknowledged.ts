@@ -2,7 +2,7 @@
 
 import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { BudgetStreamState } from "../../src/budgets/stream.ts";
-import type { ActionState } from "../../src/core/action/state.ts";
+import type { ActionState } from "../../src/effects/state.ts";
 import type { Told } from "./told.ts";
 
 /** The journal, folded. */

@@ -2,7 +2,7 @@
 
 import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { BudgetStreamState } from "../../src/budgets/stream.ts";
-import type { ActionState } from "../../src/core/action/state.ts";
+import type { ActionState } from "../../src/effects/state.ts";
 import type { Header } from "../../src/journal/entry.ts";
 import { startVerification } from "../../src/journal/verify.ts";
 import { parseStreamRef } from "../../src/kernel/stream.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ActionState } from "../../src/core/action/state.ts";
+import type { ActionState } from "../../src/effects/state.ts";
 import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import type { Received } from "./effects.ts";
 import { knownEffects, reconcile } from "./reconcile.ts";

@@ -6,7 +6,7 @@
  * R3. In doubt and running mean that nobody knows: whatever the log says is right, and is listed.
  * R4. What happened has an effect of its own, with the very bytes that were recorded for it.
  */
-import type { ActionState, LiveAction } from "../../src/core/action/state.ts";
+import type { ActionState, LiveAction } from "../../src/effects/state.ts";
 import { canonicalJson } from "../../src/kernel/canonical-json.ts";
 import type { Received } from "./effects.ts";
 import type { Spec } from "./tools.ts";

@@ -159,8 +159,8 @@ const section = (title: string): readonly string[] =>
   codeCells(settings.split("\n## ").find((part) => part.startsWith(title)) ?? "");
 
 test("docs/reference/settings.md has every option of an instance, a tool and a call, and no other", () => {
-  const tool = readRoot("src/engine/define-tool.ts");
-  const gate = readRoot("src/engine/gate.ts");
+  const tool = readRoot("src/effects/define-tool.ts");
+  const gate = readRoot("src/effects/gate.ts");
   assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(OPTIONS).toSorted());
   assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
   assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());

@@ -12,7 +12,7 @@ import {
   refunded,
   refundTools,
 } from "../../src/cli/demos/refund-tools.ts";
-import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
+import { defineTool, type ToolDefinition } from "../../src/effects/define-tool.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { readCases } from "../../src/policy/read.ts";

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import type { Answer } from "../../src/engine/answer.ts";
-import { NotApplied } from "../../src/engine/attempt.ts";
+import type { Answer } from "../../src/effects/execute.ts";
+import { NotApplied } from "../../src/effects/run-tool.ts";
+
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { machine, type Process, pendingOf } from "../fixtures/runtime.ts";

@@ -1,8 +1,9 @@
 /** A review is of one version of each policy, whatever is put in force while it goes on. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool } from "../../src/engine/define-tool.ts";
-import { executorOf } from "../../src/engine/move.ts";
+import { createExecutor } from "../../src/effects/advance-call.ts";
+import { defineTool } from "../../src/effects/define-tool.ts";
+
 import { governed, limited } from "../../src/engine/workflow/govern.ts";
 import { applyPolicy } from "../../src/policy/apply-to-tool.ts";
 import { compilePolicy } from "../../src/policy/rules/compile.ts";
@@ -39,13 +40,13 @@ for (const separate of [false, true])
     const byCode = governed(inHouse, { verdict: "approve" } as never);
     const inRun = applyPolicy(byCode, "policy", () => run[now as 1 | 2]);
     const tool = limited(inRun, { digest: "limits", guard: () => (_input, said) => said });
-    const { rules } = await executorOf({ ...process.runtime, separate }, tool);
+    const { rules } = await createExecutor({ ...process.runtime, separate }, tool);
     const digest = rules.policyDigest;
     now = 2;
     assert.deepEqual(rules.documents, [house[1].digest, run[1].digest]);
     assert.equal(rules.policyDigest, digest);
     assert.equal(rules.policy(INPUT).rule, "run_1; house_1");
-    const after = await executorOf({ ...process.runtime, separate }, tool);
+    const after = await createExecutor({ ...process.runtime, separate }, tool);
     assert.notEqual(after.rules.policyDigest, digest);
     assert.deepEqual(after.rules.documents, [house[2].digest, run[2].digest]);
     assert.equal(after.rules.policy(INPUT).rule, "run_2; house_2");

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import { documentsNamed } from "../../src/core/action/review-facts.ts";
-import type { Policy } from "../../src/engine/define-tool.ts";
-import { defineTool } from "../../src/engine/define-tool.ts";
+import { defineTool, type Policy } from "../../src/effects/define-tool.ts";
+import { documentsNamed } from "../../src/effects/rules/review.ts";
+
 import { governed } from "../../src/engine/workflow/govern.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";

@@ -3,11 +3,13 @@ import { createHash } from "node:crypto";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
-import { NotApplied } from "../../src/engine/attempt.ts";
-import type { ToolDefinition } from "../../src/engine/define-tool.ts";
-import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import { type Actions, actionsOf, putSecret } from "../../src/engine/instance.ts";
-import type { Tool } from "../../src/engine/tool.ts";
+import { putSecret } from "../../src/effects/arguments.ts";
+import type { ToolDefinition } from "../../src/effects/define-tool.ts";
+import { type GatedTool, gate } from "../../src/effects/gate.ts";
+import { type Actions, actionsOf } from "../../src/effects/methods.ts";
+import { NotApplied } from "../../src/effects/run-tool.ts";
+import type { Tool } from "../../src/effects/tool.ts";
+
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";

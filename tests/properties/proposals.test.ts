@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { validateProposal } from "../../src/core/supervise/proposal.ts";
 import { isStopReason } from "../../src/core/supervise/stop-reason.ts";
-import { schemaRules } from "../../src/engine/input-schema.ts";
+import { schemaRules } from "../../src/effects/input-schema.ts";
 import { runs } from "./runs.ts";
 
 const SCHEMAS: { readonly [name: string]: z.ZodType } = {

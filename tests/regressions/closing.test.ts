@@ -1,7 +1,7 @@
 /** An instance that closes beside another one: until it has come to rest, what it has in hand is its own. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recoverDead } from "../../src/engine/recover.ts";
+import { recoverDead } from "../../src/effects/recover.ts";
 import { isHoldpointError } from "../../src/index.ts";
 import { machine, settled } from "../fixtures/runtime.ts";
 

@@ -1,8 +1,9 @@
 /** Defects that were found in the engine, each as the claim that it broke. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { attempt } from "../../src/engine/attempt.ts";
-import { defineTool } from "../../src/engine/define-tool.ts";
+import { defineTool } from "../../src/effects/define-tool.ts";
+import { attempt } from "../../src/effects/run-tool.ts";
+
 import type { ProbeResult, ToolContext } from "../../src/index.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
 import { type Machine, machine, type Process, pendingOf, settled } from "../fixtures/runtime.ts";

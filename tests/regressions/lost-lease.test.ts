@@ -1,7 +1,7 @@
 /** Between a start and its send: a lease that was lost, and recovery that looks at an effect of its own process. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { recoverDead, startRecovery } from "../../src/engine/recover.ts";
+import { recoverDead, startRecovery } from "../../src/effects/recover.ts";
 import { HoldpointError, isHoldpointError } from "../../src/index.ts";
 import { actionStream, streamName } from "../../src/kernel/stream.ts";
 import type { CrashPoint } from "../../src/runtime/runtime.ts";

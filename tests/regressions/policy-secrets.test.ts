@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { secret } from "../../src/runtime/secrets.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";

@@ -3,7 +3,7 @@
  * and errors, some wait for the end, and now and then they misbehave.
  */
 
-import { execute } from "../../src/engine/execute.ts";
+import { execute } from "../../src/effects/execute.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { handleTopError } from "./nodes.ts";

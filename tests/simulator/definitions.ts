@@ -3,8 +3,9 @@
  * next, so that two runs which hear different things cannot go on alike.
  */
 
-import type { Answer } from "../../src/engine/answer.ts";
-import type { GatedTool } from "../../src/engine/gate.ts";
+import type { Answer } from "../../src/effects/execute.ts";
+import type { GatedTool } from "../../src/effects/gate.ts";
+
 import type { StepContext, WorkflowContext } from "../../src/engine/workflow/definition.ts";
 import { type Definitions, workflow } from "../../src/engine/workflow/workflows.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";

@@ -1,8 +1,9 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
 
-import { defineTool, type ToolDefinition } from "../../src/engine/define-tool.ts";
-import type { InputSchema } from "../../src/engine/input-schema.ts";
-import type { PreviewContext, Tool, ToolContext } from "../../src/engine/tool.ts";
+import { defineTool, type ToolDefinition } from "../../src/effects/define-tool.ts";
+import type { InputSchema } from "../../src/effects/input-schema.ts";
+import type { PreviewContext, Tool, ToolContext } from "../../src/effects/tool.ts";
+
 import { createDispatcher } from "../../src/engine/workflow/dispatch.ts";
 import type { Definitions } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";

@@ -7,7 +7,7 @@
 import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
 import { approvalVerbs } from "../../src/approvals/verbs.ts";
 import { setBudget } from "../../src/budgets/methods.ts";
-import { resolveByPerson } from "../../src/core/action/resolve.ts";
+import { resolveByPerson } from "../../src/effects/rules/outcome.ts";
 import { cancelById, rollBackById } from "../../src/engine/workflow/operate-workflows.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";

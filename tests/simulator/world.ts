@@ -3,9 +3,10 @@
  * simulated tools show of their calls.
  */
 
-import { NotApplied } from "../../src/engine/attempt.ts";
-import type { ProbeResult } from "../../src/engine/define-tool.ts";
-import type { PreviewContext, ToolContext } from "../../src/engine/tool.ts";
+import type { ProbeResult } from "../../src/effects/define-tool.ts";
+import { NotApplied } from "../../src/effects/run-tool.ts";
+import type { PreviewContext, ToolContext } from "../../src/effects/tool.ts";
+
 import { digestOf } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import {

@@ -1,7 +1,7 @@
 /** Loop detection holds in every supervised run, whoever decides about its calls. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import type { PolicyInput } from "../../src/policy/rules/verdict.ts";

@@ -1,7 +1,7 @@
 /** Runs side by side, sent back, closed in the middle, and other odd turns. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import type { Model } from "../../src/models/model.ts";
 import { loadPackage } from "../../src/models/packages.ts";
 import { ANN, office, question, waiting } from "../workflows/office.ts";

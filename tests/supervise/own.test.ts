@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import { ANN, type Desk, type Office, office, question } from "../workflows/office.ts";
 import { atStep, FINAL, GOAL, scripted } from "./refund.ts";
 

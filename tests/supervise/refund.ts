@@ -1,6 +1,6 @@
 /** A small refund desk: tools, a policy over them, and models that say what they are told to. */
 import { z } from "zod";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "../../src/models/model.ts";
 import type { Desk } from "../workflows/office.ts";

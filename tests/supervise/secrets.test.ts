@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import { type Holdpoint, NotApplied, type Notice } from "../../src/index.ts";
 import { secret } from "../../src/runtime/secrets.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import { parseStopReason, STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
-import type { Policy, ToolDefinition } from "../../src/engine/define-tool.ts";
+import type { Policy, ToolDefinition } from "../../src/effects/define-tool.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Verdict } from "../../src/policy/rules/verdict.ts";

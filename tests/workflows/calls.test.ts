@@ -1,7 +1,7 @@
 /** Gated tools that a workflow calls. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NotApplied } from "../../src/engine/attempt.ts";
+import { NotApplied } from "../../src/effects/run-tool.ts";
 import type { WorkflowCallOptions } from "../../src/engine/workflow/definition.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types } from "./office.ts";
 

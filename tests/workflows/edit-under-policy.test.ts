@@ -1,7 +1,7 @@
 /** An edit of a call is reviewed under the policy of its workflow too, whoever takes the vote. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import { ANN, type Desk, office, question } from "./office.ts";
 
 const policy = (({ args }: { args: { amount: number } }) => {

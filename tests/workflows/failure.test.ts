@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RollbackReport } from "../../src/core/workflow/events.ts";
-import { NotApplied } from "../../src/engine/attempt.ts";
+import { NotApplied } from "../../src/effects/run-tool.ts";
 import { type Body, kit, opened, reject } from "./kit.ts";
 import { ANN, atRest, BOB, type Desk, office, question, reopen, types } from "./office.ts";
 

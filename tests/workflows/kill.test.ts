@@ -1,7 +1,7 @@
 /** A definition with an operation of every kind, whose process dies before or after every single commit. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { effectOf } from "../../src/core/action/start.ts";
+import { effectIdOf } from "../../src/effects/rules/start.ts";
 import { type Death, deaths, dieAt, told } from "./death.ts";
 import { ANN, type Desk, type Office, office } from "./office.ts";
 
@@ -62,7 +62,7 @@ function setUp(desk: Desk, outside: Outside) {
 async function decideAll(people: Desk, outside: Outside): Promise<void> {
   for (const { id } of (await people.approvals.list()).items) await people.approvals.approve(id, ANN);
   for (const { id } of (await people.actions.list({ phase: "in_doubt" })).items) {
-    const effect = effectOf(id);
+    const effect = effectIdOf(id);
     const isPaid = outside.paid.some((line) => line.endsWith(effect));
     const status = isPaid ? "applied" : "not_applied";
     await people.actions.resolve(effect, { status, ...ANN, reason: "the bank says so" });

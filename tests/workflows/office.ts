@@ -4,13 +4,16 @@ import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
 import type { SuperviseResult } from "../../src/core/supervise/result.ts";
-import type { ToolDefinition } from "../../src/engine/define-tool.ts";
-import { type GatedTool, gate } from "../../src/engine/gate.ts";
-import { type Actions, actionsOf, putSecret } from "../../src/engine/instance.ts";
+import { putSecret } from "../../src/effects/arguments.ts";
+import type { ToolDefinition } from "../../src/effects/define-tool.ts";
+import { type GatedTool, gate } from "../../src/effects/gate.ts";
+import { type Actions, actionsOf } from "../../src/effects/methods.ts";
+import type { Tool } from "../../src/effects/tool.ts";
+
 import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";
-import type { Tool } from "../../src/engine/tool.ts";
+
 import { currentIn } from "../../src/engine/workflow/context.ts";
 import type {
   Current,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import { ANN, atRest, DAY, type Desk, type Office, office, question } from "./office.ts";
 
 test("an undo that a person rejects is not asked about again, and the report says so", async () => {

@@ -1,7 +1,7 @@
 /** What takes an effect back is reviewed by every policy that was asked about the effect. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Policy } from "../../src/engine/define-tool.ts";
+import type { Policy } from "../../src/effects/define-tool.ts";
 import type { WorkflowOptions } from "../../src/engine/workflow/definition.ts";
 import { scripted } from "../supervise/refund.ts";
 import { ANN, atRest, DAY, type Desk, office, question, reopen } from "./office.ts";

@@ -18,7 +18,7 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { propose } from "../../core/action/propose.ts";
+import { propose } from "../../effects/rules/propose.ts";
 import { grantStream } from "../../kernel/stream.ts";
 import type { Role } from "../../people/stream.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";

@@ -21,7 +21,7 @@ import {
   voted,
   votes,
 } from "../../../tests/fixtures/rules.ts";
-import { propose } from "../../core/action/propose.ts";
+import { propose } from "../../effects/rules/propose.ts";
 import { grantStream } from "../../kernel/stream.ts";
 import { whyUnmeetable } from "../../policy/rules/stages.ts";
 import { type ApproverRule, approverRule, type Verdict } from "../../policy/rules/verdict.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ACTION, approval, asked, SECOND } from "../../../tests/fixtures/rules.ts";
-import { cancelAction } from "../../core/action/cancel.ts";
+import { cancelAction } from "../../effects/rules/propose.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { given, NOON } from "../../testing/given.ts";
 

@@ -4,7 +4,7 @@
  */
 import { effectWords } from "../../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
-import type { ReviewFacts } from "../../core/action/events.ts";
+import type { ReviewFacts } from "../../effects/state.ts";
 import type { Shown } from "../../engine/message/shown.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { defineTool, type ToolDefinition } from "../../engine/define-tool.ts";
+import { defineTool, type ToolDefinition } from "../../effects/define-tool.ts";
 import type { Holdpoint } from "../../index.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { didYouMean } from "../../kernel/spelling.ts";

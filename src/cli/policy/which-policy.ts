@@ -1,5 +1,5 @@
 /** By which policies an action is explained: those that its verdict names, those in force now, or a file. */
-import { documentsNamed } from "../../core/action/review-facts.ts";
+import { documentsNamed } from "../../effects/rules/review.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import type { Told } from "../../policy/backtest/replay-journal.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";

@@ -1,6 +1,6 @@
 /** Actions, receipts, workflows, the journal and the kill switch at a server. */
 
-import type { Actions, Receipts } from "../../engine/instance.ts";
+import type { Actions, Receipts } from "../../effects/methods.ts";
 import type { ReceiptBundle, Report, Said, WorkflowDetails, WorkflowResult, Workflows } from "../../index.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { KillSwitch } from "../../kill-switch/methods.ts";

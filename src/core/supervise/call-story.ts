@@ -1,9 +1,9 @@
 /** One gated call as its own streams tell it: proposed, decided, executed, observed. */
 
 import type { ApprovalEvent } from "../../approvals/stream.ts";
+import type { ActionEvent, ExecutedFrom, ReviewFacts } from "../../effects/state.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type Refusal, refusal } from "../../kernel/refusals.ts";
-import type { ActionEvent, ExecutedFrom, ReviewFacts } from "../action/events.ts";
 
 export type Told = { readonly type: string; readonly at: number; readonly body: Json };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import { schemaRules } from "../../engine/input-schema.ts";
+import { schemaRules } from "../../effects/input-schema.ts";
 import { type Catalogue, LARGEST_OUTPUT_BYTES, validateProposal } from "./proposal.ts";
 import { isStopReason } from "./stop-reason.ts";
 

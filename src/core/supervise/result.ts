@@ -1,7 +1,7 @@
 /** What a supervised run answers: `trace` and `history` together are the audit. Field names are those of the wire. */
 
+import type { ExecutedFrom } from "../../effects/state.ts";
 import type { Json } from "../../kernel/json.ts";
-import type { ExecutedFrom } from "../action/events.ts";
 import type { Proposal } from "./proposal.ts";
 import type { Phase, StopReason } from "./stop-reason.ts";
 import type { Tokens } from "./turn.ts";

@@ -26,11 +26,11 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import { resolveByPerson } from "../../effects/rules/outcome.ts";
+import { cancelAction, propose } from "../../effects/rules/propose.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
-import { cancelAction } from "../action/cancel.ts";
-import { propose } from "../action/propose.ts";
-import { resolveByPerson } from "../action/resolve.ts";
+
 import type { Placement } from "./call.ts";
 
 const placement: Placement = {

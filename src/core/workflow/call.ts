@@ -6,11 +6,10 @@
  *     another agent than the one that drives it; a compensation starts only while it rolls back.
  */
 
+import { settledAnswer } from "../../effects/rules/receipt.ts";
+import type { LiveAction, Within } from "../../effects/state.ts";
 import { actionStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { settledAnswer } from "../action/settled-answer.ts";
-import type { LiveAction } from "../action/state.ts";
-import type { Within } from "../action/within.ts";
 
 import type { CallUndo } from "./events.ts";
 import type { LiveWorkflow } from "./state.ts";

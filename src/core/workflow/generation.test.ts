@@ -1,9 +1,9 @@
 import { describe, test } from "node:test";
 import { EPOCH, epochOpen, executor, proposal } from "../../../tests/fixtures/rules.ts";
 import { created, flow, opOf, started, WORKFLOW } from "../../../tests/fixtures/workflow-rules.ts";
+import { propose } from "../../effects/rules/propose.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given } from "../../testing/given.ts";
-import { propose } from "../action/propose.ts";
 
 const began = {
   to: null,

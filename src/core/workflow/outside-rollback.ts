@@ -7,9 +7,9 @@
  * U3. It ends when everything was undone, could not be, or has no undo; the report says which.
  */
 
+import type { ActionState } from "../../effects/state.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import type { ActionState } from "../action/state.ts";
 
 import { settleCall } from "./call.ts";
 import type { CallUndo, Irreversible, RollbackReport } from "./events.ts";

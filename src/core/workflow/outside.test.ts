@@ -25,10 +25,10 @@ import {
   started,
   WORKFLOW,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import { recordReport } from "../../effects/rules/permit.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
-import { reportOutcome } from "../action/report.ts";
 
 import { createWorkflow } from "./create.ts";
 import {
@@ -286,7 +286,7 @@ describe("an action in it", () => {
       .when(completes("x"))
       .answers({ kind: "refused", reason: `${ACTION} has not ended` });
     const reported = given(world).when((draft) =>
-      reportOutcome(draft, { action: ACTION, agent: AGENT, report: applied() }),
+      recordReport(draft, { action: ACTION, agent: AGENT, report: applied() }),
     );
     reported.then([fact(action, "effect.applied"), fact(flow, "call.settled", { action: ACTION })]);
     given(reported.world).when(completes("x")).answers({ kind: "done" });

@@ -20,9 +20,9 @@ import {
   suspended,
   WORKFLOW,
 } from "../../../tests/fixtures/workflow-rules.ts";
+import { propose } from "../../effects/rules/propose.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../../testing/given.ts";
-import { propose } from "../action/propose.ts";
 import { type RaisedCheckpoint, raiseCheckpoint, raisedName } from "./raise.ts";
 
 const asked = (seq: number | null): RaisedCheckpoint => ({

@@ -7,10 +7,10 @@
 import { isAskerOrDecider } from "../../approvals/rules/end.ts";
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
 import { isGiven, joinNotes, type LiveApproval } from "../../approvals/state.ts";
+import { reviewEdit } from "../../effects/rules/edit.ts";
+import { refuseEnded } from "../../effects/rules/start.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { reviewEdit } from "../action/edit.ts";
-import { refuseEnded } from "../action/refuse.ts";
 
 import type { CheckpointDecision } from "./events.ts";
 import { failWorkflow } from "./fail.ts";

@@ -1,11 +1,11 @@
 /** What an instance offers about intents. */
 
 import { recipientOf } from "../../core/intent/address.ts";
+import { refuseUnnamed } from "../../effects/call-context.ts";
 import { checkFields, checkId, checkSignal, rejectInput } from "../../kernel/fields.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { findIds } from "../../runtime/lists.ts";
 import type { RuntimeOpener } from "../../runtime/runtime.ts";
-import { refuseUnnamed } from "../ambient.ts";
 
 import {
   checkAnswer,

@@ -9,6 +9,7 @@ import {
   type LiveIntent,
   lifecycleOf,
 } from "../../core/intent/state.ts";
+import { plainJson } from "../../effects/arguments.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
@@ -21,7 +22,6 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { redactJson, redactText, resolveSecrets } from "../../runtime/secrets.ts";
 import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import type { ViewRow } from "../../stores/store.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { checkReason, type IntentAnswer, type IntentPage } from "./check-intent.ts";
 

@@ -2,13 +2,13 @@
 
 import type { Approval } from "../../approvals/contract.ts";
 import { getApproval } from "../../approvals/decide.ts";
-import type { Receipt } from "../../core/action/receipt.ts";
+import { type Action, getAction, getReceipt } from "../../effects/actions.ts";
+import type { Receipt } from "../../effects/rules/receipt.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { loadPolicyNames, type PolicyNames } from "../../policy/versions.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { type Action, getAction } from "../actions.ts";
-import { getReceipt } from "../receipts.ts";
+
 import { getWorkflow, snapshotOf, type WorkflowDetails } from "../workflow/operate-workflows.ts";
 import { timelineOf } from "../workflow/timeline.ts";
 import type { TimelineRow } from "../workflow/timeline-row.ts";

@@ -1,10 +1,11 @@
 /** What people are shown at a checkpoint that a monitor raises: why, what the workflow did last, and what cannot be undone. */
-import { isStep } from "../../core/action/within.ts";
+
 import type { Raising } from "../../core/monitor/alert.ts";
 import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
 import type { RaisedCheckpoint } from "../../core/workflow/raise.ts";
 import { snapshotOf } from "../../core/workflow/snapshot.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { isStep } from "../../effects/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";

@@ -1,8 +1,15 @@
 /** What an agent is told of an action that it proposed. Only misuse and store failures throw. */
-import type { Advanced } from "../../core/action/advance.ts";
-import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../../core/action/permit.ts";
-import { type Receipt, receiptOf } from "../../core/action/receipt.ts";
-import type { ActionIn, LiveAction } from "../../core/action/state.ts";
+
+import { getReceipt } from "../../effects/actions.ts";
+import { type Caller, throwIfCallerGone } from "../../effects/advance-call.ts";
+import type { Answer } from "../../effects/execute.ts";
+import { probeAction } from "../../effects/resolve.ts";
+import type { Advanced } from "../../effects/rules/advance.ts";
+import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../../effects/rules/permit.ts";
+import { type Receipt, receiptOf } from "../../effects/rules/receipt.ts";
+import type { ActionIn, LiveAction } from "../../effects/state.ts";
+import type { Tool } from "../../effects/tool.ts";
+
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Refusal } from "../../kernel/refusals.ts";
@@ -10,12 +17,6 @@ import { actionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import type { Answer } from "../answer.ts";
-import { type Caller, unlessGone } from "../move.ts";
-import { probeAction } from "../probe.ts";
-import { getReceipt } from "../receipts.ts";
-
-import type { Tool } from "../tool.ts";
 
 /** The agent may perform it, once, with these arguments, as soon as it is begun; it has to report by then. */
 export type Permit = {
@@ -102,7 +103,8 @@ export async function restOf(runtime: Runtime, action: string, asks: Asks): Prom
 /** Begins and hands out nothing for a caller that is gone. */
 function askedFor(draft: Draft, asked: PermitAsk, { isGone }: Caller): Need | PermitLook {
   const look = askForPermit(draft, asked);
-  if (isGone !== undefined && (look.kind === "permitted" || look.kind === "doubted")) unlessGone({ isGone });
+  if (isGone !== undefined && (look.kind === "permitted" || look.kind === "doubted"))
+    throwIfCallerGone({ isGone });
   return look;
 }
 

@@ -3,10 +3,9 @@
 import { capturedOf } from "../../core/workflow/captured-of.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
+import { plainJson } from "../../effects/arguments.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
-
-import { plainJson } from "../prepare-args.ts";
 
 /** Beside what a definition captures, the agent's own account of where it stands. */
 export type OutsideCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {

@@ -1,5 +1,6 @@
 /** What an agent, or a server in its name, hands to the verbs, checked before anything is looked at. */
 
+import type { Caller } from "../../effects/advance-call.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
@@ -8,7 +9,6 @@ import { isPrincipal } from "../../kernel/principal.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { PermitAsker } from "../../policy/rules/tool-rules.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
-import type { Caller } from "../move.ts";
 
 export function checkPrincipal(what: string, given: unknown): string {
   if (isPrincipal(given)) return given;

@@ -7,6 +7,7 @@ import type { Declared } from "../../core/workflow/events.ts";
 import { type OutsideReach, type Reached, reachOutside } from "../../core/workflow/outside.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
 import type { LiveWorkflow, WorkflowStatus } from "../../core/workflow/state.ts";
+import { checkGateOptions } from "../../effects/gate.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
@@ -17,7 +18,6 @@ import { approvalTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
 import { captureSnapshot } from "../capture.ts";
-import { checkOptions } from "../gate.ts";
 
 import { checkPeople } from "../workflow/approvers-of.ts";
 import { costOf } from "../workflow/checkpoint-op.ts";
@@ -235,7 +235,7 @@ async function reach(runtime: Runtime, workflow: string, given: OutsideStand): P
 
 export async function standAt(runtime: Runtime, workflow: string, given: OutsideStand): Promise<Stood> {
   checkPrincipal("The agent", given.agent);
-  checkOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
+  checkGateOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
   await runtime.epoch();
   const { kind, name, approval, snapshot, state } = await reach(runtime, workflow, given);
   return { kind, checkpoint: name, approval, snapshot, status: state.status, attempt: state.generation };

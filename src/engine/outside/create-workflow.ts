@@ -5,6 +5,8 @@ import type { CheckpointConditions, CheckpointDefinition } from "../../core/work
 import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../../core/workflow/events.ts";
 import { createOutside } from "../../core/workflow/outside.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { checkGateOptions } from "../../effects/gate.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject } from "../../kernel/json.ts";
@@ -12,8 +14,6 @@ import { checkAmount, type Money, moneyToJson } from "../../kernel/money.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
-import { checkOptions } from "../gate.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { MOST_ATTEMPTS } from "../workflow/create.ts";
 import { checkPrincipal, checkText, requesterOf } from "./check-outside.ts";
@@ -150,7 +150,7 @@ function bodyOf(given: OutsideCreation): CreatedBody {
 /** Answers its id. */
 export async function createOutsideWorkflow(runtime: Runtime, given: OutsideCreation): Promise<string> {
   const { requestId, by } = checkFields("A workflow", given, FIELDS);
-  checkOptions(requestId === undefined ? {} : { requestId });
+  checkGateOptions(requestId === undefined ? {} : { requestId });
   checkPrincipal("Whoever creates a workflow", by);
   const workflow = freshId(runtime, "wf");
   const creation = { workflow, requestId: requestId ?? null, epoch: null, body: bodyOf(given) };

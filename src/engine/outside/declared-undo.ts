@@ -1,17 +1,18 @@
 /** How an agent that performs something itself says that it would take it back: checked with the proposal. */
 
 import type { UndoCall, UndoSeen } from "../../approvals/state.ts";
-import { undoSeen } from "../../core/action/keep-undo.ts";
-import type { LiveAction } from "../../core/action/state.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { argsFor } from "../../effects/gate.ts";
+import { undoSeen } from "../../effects/rules/propose.ts";
+import type { LiveAction } from "../../effects/state.ts";
+import type { Tool } from "../../effects/tool.ts";
+
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { FINAL } from "../../policy/rules/tools.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue } from "../../runtime/store-access.ts";
-import { argsFor } from "../gate.ts";
-import { plainJson } from "../prepare-args.ts";
 
-import type { Tool } from "../tool.ts";
 import { isUndoOfAnother, toolNamed } from "./outside-tool.ts";
 
 export type OutsideUndo = {

@@ -6,17 +6,17 @@
  */
 
 import type { UndoSeen } from "../../approvals/state.ts";
-import type { LiveAction } from "../../core/action/state.ts";
 import type { CallUndo } from "../../core/workflow/events.ts";
+import type { InstanceKey } from "../../effects/call-context.ts";
+import { defineTool, type Policy, type ToolDefinition } from "../../effects/define-tool.ts";
+import { applyPolicyDocument, type Gates, registerTool } from "../../effects/gate.ts";
+import type { LiveAction } from "../../effects/state.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { applyPolicy, type OwnPolicy } from "../../policy/apply-to-tool.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { Instance } from "../ambient.ts";
-import { defineTool, type Policy, type ToolDefinition } from "../define-tool.ts";
-import { type Gates, register, underDocument } from "../gate.ts";
-import type { Tool } from "../tool.ts";
 
 /** How long an agent has to say what became of an effect, unless the tool says. */
 export const REPORT_MS = 3_600_000;
@@ -110,7 +110,7 @@ function undoRule(undo: NonNullable<DeclaredTool<never>["undo"]>) {
 }
 
 /** What the definition comes to, without the instance's policy document. */
-export function defineOutside<Args>(given: DeclaredTool<Args>, instance: Instance | null = null): Tool {
+export function defineOutside<Args>(given: DeclaredTool<Args>, instance: InstanceKey | null = null): Tool {
   check(given as unknown as DeclaredTool<never>);
   const { undo, ...definition } = given;
   const rule = undo === undefined ? {} : { undo: undoRule(undo) };
@@ -120,9 +120,9 @@ export function defineOutside<Args>(given: DeclaredTool<Args>, instance: Instanc
 }
 
 export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void {
-  register(
+  registerTool(
     gates,
-    underDocument(
+    applyPolicyDocument(
       gates,
       defineOutside(given, gates.tools),
       given.policy === undefined ? "nothing" : "policy",

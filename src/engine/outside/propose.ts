@@ -8,10 +8,16 @@
  */
 
 import type { UndoCall } from "../../approvals/state.ts";
-import type { Advanced } from "../../core/action/advance.ts";
-import type { Proposed } from "../../core/action/propose.ts";
-import type { LiveAction } from "../../core/action/state.ts";
 import type { Placement } from "../../core/workflow/call.ts";
+import { advanceCall, type Caller, type CallSource } from "../../effects/advance-call.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { refuseNested, refuseUnnamed } from "../../effects/call-context.ts";
+import { requestConflict, TurnedAway, takeUpAction, underWay } from "../../effects/execute.ts";
+import { argsFor, checkGateOptions, proposeCall } from "../../effects/gate.ts";
+import type { Advanced } from "../../effects/rules/advance.ts";
+import type { ProposeAnswer } from "../../effects/rules/propose.ts";
+import type { LiveAction } from "../../effects/state.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
@@ -20,13 +26,7 @@ import { FINAL } from "../../policy/rules/tools.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { redactText } from "../../runtime/secrets.ts";
 import { readState } from "../../runtime/store-access.ts";
-import { refuseNested, refuseUnnamed } from "../ambient.ts";
-import { conflict, TurnedAway, takeUpAction, underWay } from "../execute.ts";
-import { argsFor, checkOptions, proposeCall } from "../gate.ts";
-import { type Caller, move, type Source } from "../move.ts";
-import { plainJson } from "../prepare-args.ts";
 
-import type { Tool } from "../tool.ts";
 import { workflowState } from "../workflow/workflows.ts";
 import { type Asks, answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
 import {
@@ -78,7 +78,7 @@ export type Asking = {
 function askingOf(runtime: Runtime, given: OutsideProposal, caller: Caller): Asking {
   const { agent, requestId, says } = given;
   const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
-  checkOptions(options);
+  checkGateOptions(options);
   checkPrincipal("The agent", agent);
   if (typeof given.tool !== "string") rejectInput("A proposal names a tool.");
   if (given.tool === FINAL) rejectInput(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
@@ -139,8 +139,13 @@ async function follow(runtime: Runtime, action: string, asks: Asks): Promise<Out
   }
 }
 
-function step(runtime: Runtime, tool: Tool, source: Source, digest: string | null): Promise<Proposed> {
-  return underWay(runtime, () => move(runtime, tool, source, digest));
+function step(
+  runtime: Runtime,
+  tool: Tool,
+  source: CallSource,
+  digest: string | null,
+): Promise<ProposeAnswer> {
+  return underWay(runtime, () => advanceCall(runtime, tool, source, digest));
 }
 
 function tellWaiting(runtime: Runtime, action: string, tool: Tool, answer: Advanced): void {
@@ -172,7 +177,7 @@ export async function proposeAsked(
   const action = freshId(runtime, "act");
   const proposal = { ...who, action, requestId, says, args, givenDigest: digestOf(given) };
   const proposed = await step(runtime, tool, { proposal, caller }, digestOf(args));
-  if (proposed.kind === "conflict") throw conflict(requestId, proposed.action);
+  if (proposed.kind === "conflict") throw requestConflict(requestId, proposed.action);
   const asks = { caller, tool };
   if (proposed.kind === "existing") return follow(runtime, proposed.action, asks);
   if (proposed.kind === "turned") throw notExecuting(asking.placement?.workflow);

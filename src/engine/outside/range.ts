@@ -1,7 +1,8 @@
 /** What a workflow that is driven from outside has called, and how that stands. */
-import type { LiveAction } from "../../core/action/state.ts";
+
 import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
 import type { RangeCall, RangeUndo } from "../../core/workflow/outside-rollback.ts";
+import type { LiveAction } from "../../effects/state.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";

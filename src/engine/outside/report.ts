@@ -1,9 +1,11 @@
 /** An agent says what became of an effect that it performed itself. */
 
-import type { Report } from "../../core/action/outcome.ts";
-import { type Receipt, receiptOf } from "../../core/action/receipt.ts";
-import { type ReportAnswer, reportOutcome as record } from "../../core/action/report.ts";
-import type { ActionIn, LiveAction } from "../../core/action/state.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import type { EffectReport } from "../../effects/rules/outcome.ts";
+import { type ReportAnswer, recordReport as record } from "../../effects/rules/permit.ts";
+import { type Receipt, receiptOf } from "../../effects/rules/receipt.ts";
+import type { ActionIn, LiveAction } from "../../effects/state.ts";
+
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { actionStream } from "../../kernel/stream.ts";
@@ -11,7 +13,6 @@ import { displayValue } from "../../kernel/text.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { handlesIn, redactJson, redactText, resolveSecrets } from "../../runtime/secrets.ts";
 import { loadValue, runCommand } from "../../runtime/store-access.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { checkText, notYours } from "./check-outside.ts";
 import { ownAction } from "./propose.ts";
@@ -56,7 +57,7 @@ const budgetsOf = (state: LiveAction): readonly string[] =>
   "effect" in state ? state.effect.costs.map(({ budget }) => budget) : [];
 
 /** Results are kept as ours are: strict JSON, without the values of secrets that stood in the arguments. */
-async function reportOf(runtime: Runtime, state: LiveAction, given: OutcomeReport): Promise<Report> {
+async function reportOf(runtime: Runtime, state: LiveAction, given: OutcomeReport): Promise<EffectReport> {
   const { status, reason, result, spent } = given;
   if (!STATUSES.includes(status))
     rejectInput(`An outcome is applied, not_applied or unknown, not "${displayValue(status)}".`);

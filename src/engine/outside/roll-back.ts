@@ -4,9 +4,7 @@
  * R1. The agent undoes what it did, one after the other; what a tool of this program did is undone here.
  * R2. What waits for people is withdrawn first; nobody has to be there for the rollback to end, once nothing is left to undo.
  */
-import { cancelAction } from "../../core/action/cancel.ts";
-import { effectOf } from "../../core/action/start.ts";
-import type { LiveAction } from "../../core/action/state.ts";
+
 import {
   endWayBack,
   type RangeCall,
@@ -15,13 +13,16 @@ import {
   wayBack,
 } from "../../core/workflow/outside-rollback.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import type { Caller } from "../../effects/advance-call.ts";
+import { getUndoTool, proposeCall } from "../../effects/gate.ts";
+import { cancelAction } from "../../effects/rules/propose.ts";
+import { effectIdOf } from "../../effects/rules/start.ts";
+import type { LiveAction } from "../../effects/state.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, streamName, workflowStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import { proposeCall, undoOf } from "../gate.ts";
-import type { Caller } from "../move.ts";
 
 import { withdrawOpen } from "../workflow/withdraw.ts";
 import { workflowState } from "../workflow/workflows.ts";
@@ -143,7 +144,7 @@ async function undoHere(runtime: Runtime, { state, way }: Back, workflow: string
   if (way.kind !== "undo") return false;
   const { call, attempt } = way;
   const tool = runtime.tools.get(call.tool);
-  const undo = tool === undefined ? undefined : undoOf(tool);
+  const undo = tool === undefined ? undefined : getUndoTool(tool);
   if (undo === undefined || undo.outside !== undefined) return false;
   const { agent } = state;
   const requester = await askersOf(runtime, state, call);
@@ -211,7 +212,7 @@ function notNow(workflow: string, undoes: string, why: string): HoldpointError {
 }
 
 function whyNot(way: WayBack): string {
-  if (way.kind === "waits") return `${way.on.map(effectOf).join(", ")} has not ended, or is in doubt`;
+  if (way.kind === "waits") return `${way.on.map(effectIdOf).join(", ")} has not ended, or is in doubt`;
   return way.kind === "over" ? "nothing is left to undo" : `${way.call.action} comes first`;
 }
 

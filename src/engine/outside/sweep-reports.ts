@@ -1,5 +1,5 @@
 /** Announces effects that agents perform themselves and of which nobody has said in time what became of them. */
-import { passReportTime } from "../../core/action/report.ts";
+import { passReportTime } from "../../effects/rules/permit.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import { forEachReadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";

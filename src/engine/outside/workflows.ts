@@ -3,13 +3,13 @@
 import type { CheckpointTally } from "../../core/workflow/checkpoint-tally.ts";
 import { completeOutside, failOutside, startOutside } from "../../core/workflow/outside.ts";
 import type { WorkflowStatus } from "../../core/workflow/state.ts";
+import { plainJson } from "../../effects/arguments.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue, runCommand } from "../../runtime/store-access.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { getWorkflow, type WorkflowDetails } from "../workflow/operate-workflows.ts";
 import { withdrawOpen } from "../workflow/withdraw.ts";

@@ -7,12 +7,12 @@
  * U3. A run whose tools do not fit the instance's policy is not begun. When it is over no policy is checked against them and
  *     their names are free; until somebody takes one, what the run left behind in doubt finds its tool.
  */
+
+import type { ToolDefinition } from "../../effects/define-tool.ts";
+import { checkToolNameFree, type Gates, getUndoTool, makeTool, registerTool } from "../../effects/gate.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-
-import type { ToolDefinition } from "../define-tool.ts";
-import { checkFree, type Gates, makeTool, register, undoOf } from "../gate.ts";
-import type { Tool } from "../tool.ts";
 
 export type AnyDefinition = ToolDefinition<unknown, unknown>;
 
@@ -45,11 +45,11 @@ function conflict(name: string): never {
 }
 
 function check(gates: Gates, before: Standing | undefined, { tool, shape }: Brought): void {
-  checkFree(gates, tool, before?.tool);
+  checkToolNameFree(gates, tool, before?.tool);
   if (before !== undefined && before.runs > 0 && before.shape !== shape) conflict(tool.rules.name);
 }
 
-const withUndo = (tool: Tool): readonly Tool[] => [tool, undoOf(tool) ?? []].flat();
+const withUndo = (tool: Tool): readonly Tool[] => [tool, getUndoTool(tool) ?? []].flat();
 
 /** One that is alike and in use stays where it is; what is left over makes room. */
 function take(gates: Gates, all: Map<string, Standing>, one: Brought): Standing {
@@ -59,7 +59,7 @@ function take(gates: Gates, all: Map<string, Standing>, one: Brought): Standing 
     before.runs++;
     return before;
   }
-  register(gates, one.tool);
+  registerTool(gates, one.tool);
   const now = { ...one, runs: 1 };
   all.set(name, now);
   return now;
@@ -71,9 +71,9 @@ const leftOver = (tool: Tool): Tool => ({ ...tool, isLeftOver: true });
 function leave(gates: Gates, all: Map<string, Standing>, one: Standing): void {
   if (--one.runs > 0) return;
   const { tool } = one;
-  const undo = undoOf(tool);
+  const undo = getUndoTool(tool);
   all.delete(tool.rules.name);
-  register(gates, leftOver(undo === undefined ? tool : { ...tool, undo: leftOver(undo) }), tool);
+  registerTool(gates, leftOver(undo === undefined ? tool : { ...tool, undo: leftOver(undo) }), tool);
 }
 
 export type Loan = { readonly tools: readonly Tool[]; readonly giveBack: () => void };

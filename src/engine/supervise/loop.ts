@@ -20,11 +20,11 @@ import {
   PROPOSE,
   type Turn,
 } from "../../core/supervise/turn.ts";
+import type { Answer } from "../../effects/execute.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import type { Model } from "../../models/model.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { Answer } from "../answer.ts";
 import type { WorkflowContext } from "../workflow/definition.ts";
 import { stoppedBy } from "../workflow/held.ts";
 import { askModel, type Question } from "./ask-model.ts";

@@ -1,14 +1,15 @@
 /** What `hp.supervise` is given, checked before anything is looked at. */
 
 import { LIMITS, type RunLimits } from "../../core/supervise/limits.ts";
+import { checkPolicy, type Policy } from "../../effects/define-tool.ts";
+import type { GatedTool } from "../../effects/gate.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { Model } from "../../models/model.ts";
 import type { PolicySource } from "../../policy/read.ts";
 import type { Notice } from "../../runtime/notices.ts";
-import { checkPolicy, type Policy } from "../define-tool.ts";
-import type { GatedTool } from "../gate.ts";
+
 import { type DocumentLimits, isDocument } from "./policy.ts";
 
 /** A tool of `hp.gate`, or the definition of one. */

@@ -1,13 +1,12 @@
 /** The policy of a supervised run, where it is a document: a file that is followed, or the same as an object. */
 
+import type { Policy } from "../../effects/define-tool.ts";
+import { type Gates, getUndoTool } from "../../effects/gate.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { livePolicy } from "../../policy/live-policy.ts";
 import type { PolicySource } from "../../policy/read.ts";
 import type { CompiledPolicy } from "../../policy/rules/compile.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { Policy } from "../define-tool.ts";
-import { type Gates, undoOf } from "../gate.ts";
-
-import type { Tool } from "../tool.ts";
 
 type Given = Policy<never> | PolicySource | undefined;
 
@@ -30,7 +29,7 @@ export async function openDocument(
   source: PolicySource,
   own: Iterable<Tool>,
 ): Promise<OpenDocument> {
-  const called = [...own].flatMap((tool) => [tool, undoOf(tool) ?? []].flat());
+  const called = [...own].flatMap((tool) => [tool, getUndoTool(tool) ?? []].flat());
   const tools = new Map(called.map((tool) => [tool.rules.name, tool]));
   const live = livePolicy(source, { tools, elsewhere: all });
   const giveBack = () => live.close(runtime);

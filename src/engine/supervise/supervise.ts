@@ -4,13 +4,13 @@ import { type RunLimits, runGuard } from "../../core/supervise/limits.ts";
 import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
 import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
 import type { FailureCode } from "../../core/workflow/events.ts";
+import type { Policy } from "../../effects/define-tool.ts";
+import type { Gates } from "../../effects/gate.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Model } from "../../models/model.ts";
 import { findWorkflows } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { Policy } from "../define-tool.ts";
-import type { Gates } from "../gate.ts";
 
 import { defineWorkflow } from "../workflow/define-workflow.ts";
 import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../workflow/definition.ts";

@@ -3,12 +3,12 @@ import { z } from "zod";
 import type { Listed } from "../../core/supervise/prompt.ts";
 import type { Catalogue } from "../../core/supervise/proposal.ts";
 import { FINAL_TOOL } from "../../core/supervise/turn.ts";
+import type { ToolDefinition } from "../../effects/define-tool.ts";
+import { type GatedTool, type Gates, makeTool, registerTool } from "../../effects/gate.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 
-import type { ToolDefinition } from "../define-tool.ts";
-import { type GatedTool, type Gates, makeTool, register } from "../gate.ts";
-import type { Tool } from "../tool.ts";
 import { type AnyDefinition, bring } from "./brought.ts";
 import type { SupervisedTool } from "./options.ts";
 
@@ -49,7 +49,7 @@ function finalOf(gates: Gates): Tool {
   const known = finals.get(gates);
   if (known !== undefined) return known;
   const made = { ...makeTool(gates, FINAL), isOwn: true } as const;
-  register(gates, made);
+  registerTool(gates, made);
   finals.set(gates, made);
   return made;
 }

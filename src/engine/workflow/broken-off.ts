@@ -1,8 +1,9 @@
 /** What a rollback has come to that somebody breaks off: what was undone until then, and what was not. */
-import { isStep } from "../../core/action/within.ts";
+
 import type { BrokenOff } from "../../core/workflow/end.ts";
 import type { Irreversible } from "../../core/workflow/events.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { isStep } from "../../effects/state.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";

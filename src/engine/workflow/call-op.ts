@@ -1,10 +1,15 @@
 /** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
-import { giveUpHeld } from "../../core/action/give-up-held.ts";
-import type { SettledAnswer } from "../../core/action/settled-answer.ts";
-import type { ActionState } from "../../core/action/state.ts";
-import type { Within } from "../../core/action/within.ts";
+
 import { heldOn } from "../../core/workflow/held.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { captureContext } from "../../effects/call-context.ts";
+import { type Answer, type NotExecuted, TurnedAway } from "../../effects/execute.ts";
+import { proposeCall } from "../../effects/gate.ts";
+import { giveUpHeld } from "../../effects/rules/propose.ts";
+import type { SettledAnswer } from "../../effects/rules/receipt.ts";
+import type { ActionState, Within } from "../../effects/state.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -15,14 +20,7 @@ import { mergeNotes } from "../../policy/rules/combine-verdicts.ts";
 import type { Cost } from "../../policy/rules/tool-rules.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import { captureContext } from "../ambient.ts";
-import type { Answer, NotExecuted } from "../answer.ts";
-import { TurnedAway } from "../execute.ts";
-import { proposeCall } from "../gate.ts";
 
-import { plainJson } from "../prepare-args.ts";
-
-import type { Tool } from "../tool.ts";
 import type { WorkflowCallOptions } from "./definition.ts";
 import { governedFromAbove } from "./govern.ts";
 import { HELD_MS } from "./held.ts";

@@ -1,5 +1,5 @@
 /** `ctx.checkpoint`: captures the state, and asks people where the checkpoint says so. */
-import { isStep } from "../../core/action/within.ts";
+
 import { type Reach, reachCheckpoint } from "../../core/workflow/ask.ts";
 import { checkCaptured } from "../../core/workflow/check-captured.ts";
 import {
@@ -10,6 +10,7 @@ import {
 import { checkpointId, checkpointNamed, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Irreversible, ReachedBody } from "../../core/workflow/events.ts";
 import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
+import { isStep } from "../../effects/state.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { Money } from "../../kernel/money.ts";

@@ -1,9 +1,10 @@
 /** How a checkpoint itself undoes what led to it, where it says so. */
 
 import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
+import { defineTool } from "../../effects/define-tool.ts";
+import type { Tool } from "../../effects/tool.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
-import { defineTool } from "../define-tool.ts";
-import type { Tool } from "../tool.ts";
+
 import { declaredAs } from "./checkpoint-op.ts";
 import type { Run } from "./run.ts";
 

@@ -1,12 +1,19 @@
 /** What a definition works with: every operation is journaled, and answered from the journal when it is asked again. */
+
+import {
+  currentFrame,
+  type InstanceKey,
+  insideDefinition,
+  refuseInside,
+} from "../../effects/call-context.ts";
+import type { GatedTool } from "../../effects/gate.ts";
+import { resultJson } from "../../effects/run-tool.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
-import { currentFrame, type Instance, insideDefinition, refuseInside } from "../ambient.ts";
-import { resultJson } from "../attempt.ts";
-import type { GatedTool } from "../gate.ts";
+
 import { callTool } from "./call-op.ts";
 import { passCheckpoint } from "./checkpoint-op.ts";
 import { definitionOf } from "./define-workflow.ts";
@@ -162,7 +169,7 @@ export function runWithContext<Value>(given: Given, body: (context: WorkflowCont
 }
 
 /** `hp.current()`: what of this instance the caller runs in. */
-export function currentIn(instance: Instance): Current | undefined {
+export function currentIn(instance: InstanceKey): Current | undefined {
   const frame = currentFrame();
   if (frame === undefined || frame.instance !== instance) return undefined;
   switch (frame.kind) {

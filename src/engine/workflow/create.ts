@@ -4,6 +4,7 @@ import type { CheckpointDefinition } from "../../core/workflow/checkpoint-rules.
 import { checkpointId, chosenSet } from "../../core/workflow/checkpoint-sets.ts";
 import type { Creation } from "../../core/workflow/create.ts";
 import type { CreatedBody, Declared, Parent } from "../../core/workflow/events.ts";
+import { schemaRules } from "../../effects/input-schema.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -11,7 +12,6 @@ import { moneyToJson } from "../../kernel/money.ts";
 import { errorText } from "../../kernel/text.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
-import { schemaRules } from "../input-schema.ts";
 
 import type { Definition, RunOptions } from "./definition.ts";
 

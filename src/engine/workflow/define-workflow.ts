@@ -3,12 +3,12 @@
 import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
 import type { CheckpointSet } from "../../core/workflow/checkpoint-rules.ts";
 import { type Checkpoints, isList } from "../../core/workflow/checkpoint-sets.ts";
+import { checkPolicy } from "../../effects/define-tool.ts";
+import { schemaRules } from "../../effects/input-schema.ts";
 import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
 import { checkAmount } from "../../kernel/money.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
-import { checkPolicy } from "../define-tool.ts";
 
-import { schemaRules } from "../input-schema.ts";
 import type { Definition, Workflow, WorkflowBody, WorkflowOptions } from "./definition.ts";
 import { checkName } from "./operation.ts";
 

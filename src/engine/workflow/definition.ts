@@ -4,19 +4,20 @@ import type { RunGuard } from "../../core/supervise/limits.ts";
 import type { CheckpointDefinition, CheckpointSets } from "../../core/workflow/checkpoint-rules.ts";
 import type { FailureCode, RollbackReport } from "../../core/workflow/events.ts";
 import type { Captured } from "../../core/workflow/snapshot.ts";
+import type { CheckPart } from "../../effects/call-context.ts";
+import type { Policy } from "../../effects/define-tool.ts";
+import type { Answer } from "../../effects/execute.ts";
+import type { GatedTool } from "../../effects/gate.ts";
+import type { InputSchema } from "../../effects/input-schema.ts";
+import type { Tool, ToolContext } from "../../effects/tool.ts";
 import type { Money } from "../../kernel/money.ts";
 import type { CompiledPolicy } from "../../policy/rules/compile.ts";
 import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import type { ApproverRule } from "../../policy/rules/verdict.ts";
 import type { Notice } from "../../runtime/notices.ts";
-import type { CheckPart } from "../ambient.ts";
-import type { Answer } from "../answer.ts";
-import type { Policy } from "../define-tool.ts";
-import type { GatedTool } from "../gate.ts";
-import type { InputSchema } from "../input-schema.ts";
+
 import type { OutgoingIntent } from "../intent/check-intent.ts";
 import type { Waited } from "../intent/wait.ts";
-import type { Tool, ToolContext } from "../tool.ts";
 
 export type Retries = {
   /** Attempts in all; 1 unless set. */

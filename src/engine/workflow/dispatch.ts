@@ -10,6 +10,7 @@
  */
 
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { outsideCallers, outsideFrames } from "../../effects/call-context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type StreamRef, workflowStream } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
@@ -18,7 +19,6 @@ import { isUnreadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
 import type { ViewRow } from "../../stores/store.ts";
-import { outsideCallers, outsideFrames } from "../ambient.ts";
 
 import type { Definition } from "./definition.ts";
 import type { Dispatcher } from "./dispatcher.ts";

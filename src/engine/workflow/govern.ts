@@ -1,15 +1,15 @@
 /** A workflow's own policy over the calls it makes, and over what undoes them: it can only be stricter than the tool's. */
 
+import { checkFrame, insideSync } from "../../effects/call-context.ts";
+import { type Policy, verdictIn } from "../../effects/define-tool.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { applyPolicy, overlayPolicy } from "../../policy/apply-to-tool.ts";
 import { stricterVerdict, withNotesOf } from "../../policy/rules/combine-verdicts.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { handlesIn } from "../../runtime/secrets.ts";
-import { checkFrame, insideSync } from "../ambient.ts";
-import { type Policy, verdictIn } from "../define-tool.ts";
 
-import type { Tool } from "../tool.ts";
 import type { Definition, Limits } from "./definition.ts";
 import type { Run } from "./run.ts";
 

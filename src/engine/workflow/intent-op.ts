@@ -2,6 +2,7 @@
 
 import { recordFacts } from "../../core/workflow/run.ts";
 import { sendFrom, waitIn } from "../../core/workflow/send.ts";
+import { plainJson } from "../../effects/arguments.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkId } from "../../kernel/fields.ts";
@@ -11,7 +12,6 @@ import { checkOutgoing, checkWait } from "../intent/check-intent.ts";
 import { loadData } from "../intent/intents.ts";
 import { sendingOf, tellAsked, unmeetable } from "../intent/send.ts";
 import type { Waited } from "../intent/wait.ts";
-import { plainJson } from "../prepare-args.ts";
 import type { SentFromFlow } from "./definition.ts";
 import { ask, type Branch, checkName } from "./operation.ts";
 import type { RecordedOp, Settlement } from "./recorded.ts";

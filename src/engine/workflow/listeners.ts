@@ -5,11 +5,11 @@
  */
 
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { outsideFrames } from "../../effects/call-context.ts";
 import { approvalStream, workflowStream } from "../../kernel/stream.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
-import { outsideFrames } from "../ambient.ts";
 
 import type { Listener } from "./dispatcher.ts";
 

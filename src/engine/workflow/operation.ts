@@ -1,8 +1,9 @@
 /** The asking for an operation: known from the journal, or new. */
+
+import { refuseInside } from "../../effects/call-context.ts";
 import { type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
-import { refuseInside } from "../ambient.ts";
 import type { OpKind, RecordedOp, Settlement } from "./recorded.ts";
 import type { Run } from "./run.ts";
 

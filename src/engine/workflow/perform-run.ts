@@ -4,10 +4,10 @@ import { completeWorkflow, failRun } from "../../core/workflow/end.ts";
 import { rollBackRun } from "../../core/workflow/rollback.ts";
 import { type Take, takeRun } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { resultJson } from "../../effects/run-tool.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import type { Epoch, Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
-import { resultJson } from "../attempt.ts";
 
 import { beginDefinition } from "./begin.ts";
 import { hasDeclared } from "./children.ts";

@@ -4,9 +4,10 @@
  * T1. Operations are known by branch, name and occurrence. What a rollback went back over is not in the table.
  * T2. They settle in the order in which their ends were journaled.
  */
-import type { SettledAnswer } from "../../core/action/settled-answer.ts";
+
 import type { WorkflowEvent, WorkflowEventOf } from "../../core/workflow/events.ts";
 import { raisedName } from "../../core/workflow/raise.ts";
+import type { SettledAnswer } from "../../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 
 export type OpKind =

@@ -2,6 +2,8 @@
 
 import type { Creation } from "../../core/workflow/create.ts";
 import { requestWorkflow } from "../../core/workflow/request.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { refuseUnnamed } from "../../effects/call-context.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
@@ -9,9 +11,7 @@ import { workflowStream } from "../../kernel/stream.ts";
 import { countNodesWith } from "../../runtime/epochs.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
-import { refuseUnnamed } from "../ambient.ts";
 import { checkPrincipal } from "../outside/check-outside.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { MOST_ATTEMPTS, termsOf } from "./create.ts";
 import type { RunOptions } from "./definition.ts";

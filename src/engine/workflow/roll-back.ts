@@ -6,23 +6,23 @@
  *     So it is with what a child was undoing by itself; what that was, the child's parent does not undo again.
  * K3. A compensation that fails is tried again with back-off; then the workflow has failed and says so.
  */
-import { cancelAction } from "../../core/action/cancel.ts";
-import type { ActionIn, LiveAction } from "../../core/action/state.ts";
-import { isStep } from "../../core/action/within.ts";
+
 import { cancelWorkflow } from "../../core/workflow/end.ts";
 import type { Irreversible, RollbackReport } from "../../core/workflow/events.ts";
 import { heldOn } from "../../core/workflow/held.ts";
 import { endRollback, settleRefused } from "../../core/workflow/rollback.ts";
+import { type Answer, TurnedAway } from "../../effects/execute.ts";
+import { proposeCall } from "../../effects/gate.ts";
+import { recoverAction } from "../../effects/recover.ts";
+import { cancelAction } from "../../effects/rules/propose.ts";
+import { type ActionIn, isStep, type LiveAction } from "../../effects/state.ts";
+import type { Tool } from "../../effects/tool.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import type { Answer } from "../answer.ts";
-import { openSnapshot } from "../capture.ts";
-import { TurnedAway } from "../execute.ts";
-import { proposeCall } from "../gate.ts";
-import { recoverAction } from "../recover.ts";
 
-import type { Tool } from "../tool.ts";
+import { openSnapshot } from "../capture.ts";
+
 import { rehearse } from "./begin.ts";
 import { toolOfCheckpoint } from "./checkpoint-undo.ts";
 import { type DoneByChild, doneByChild } from "./children.ts";

@@ -2,10 +2,10 @@
  * Where a workflow could be sent back to, and what that would do to each of its calls. For people who look before they do it;
  * what really can be undone, the process that has the tools finds out on the way.
  */
-import type { LiveAction } from "../../core/action/state.ts";
-import { isStep } from "../../core/action/within.ts";
+
 import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
 import { type LiveWorkflow, mayMove } from "../../core/workflow/state.ts";
+import { isStep, type LiveAction } from "../../effects/state.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";

@@ -8,13 +8,12 @@
 import type { Wait } from "../../core/workflow/events.ts";
 import { type Recorded, type Runner, recordFacts, suspend } from "../../core/workflow/run.ts";
 import { type LiveWorkflow, workflowFold } from "../../core/workflow/state.ts";
+import type { Tool } from "../../effects/tool.ts";
 import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
-
-import type { Tool } from "../tool.ts";
 import type { Definition } from "./definition.ts";
 import { entriesOf } from "./entries.ts";
 import {

@@ -6,6 +6,11 @@
  */
 
 import { recordFacts } from "../../core/workflow/run.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { captureContext, effectFrame, insideFunction, type StepFrame } from "../../effects/call-context.ts";
+import { defineTool } from "../../effects/define-tool.ts";
+import { resultJson } from "../../effects/run-tool.ts";
+import type { Tool, ToolContext } from "../../effects/tool.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { sleepFor } from "../../kernel/clock.ts";
 import { checkFields, isPlainObject, rejectInput } from "../../kernel/fields.ts";
@@ -13,11 +18,7 @@ import type { Json } from "../../kernel/json.ts";
 import type { RefusalCode } from "../../kernel/refusals.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { loadValue } from "../../runtime/store-access.ts";
-import { captureContext, effectFrame, insideFunction, type StepFrame } from "../ambient.ts";
-import { resultJson } from "../attempt.ts";
-import { defineTool } from "../define-tool.ts";
-import { plainJson } from "../prepare-args.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+
 import { answerOf, checkFlags, inCaller, loadAnswer, placeAndRun } from "./call-op.ts";
 import type { Retries, StepContext, StepOptions } from "./definition.ts";
 import { governed } from "./govern.ts";

@@ -2,8 +2,9 @@
  * A workflow's own entries told as what happened: its operations with how they ended, rollbacks with what they undid, and the
  * turns of its life. Who took it up and let go of it is left out.
  */
-import type { SettledAnswer } from "../../core/action/settled-answer.ts";
+
 import type { RollbackReport } from "../../core/workflow/events.ts";
+import type { SettledAnswer } from "../../effects/rules/receipt.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { entriesOf } from "./entries.ts";

@@ -1,7 +1,8 @@
 /** What undoes an effect, under every policy that was asked about the effect itself. */
+
+import type { Tool } from "../../effects/tool.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import { readState } from "../../runtime/store-access.ts";
-import type { Tool } from "../tool.ts";
 import { governUndo, governUndoUnknown } from "./govern.ts";
 import type { Run } from "./run.ts";
 

@@ -5,6 +5,8 @@ import { spawnChild } from "../../core/workflow/create.ts";
 import type { Parent } from "../../core/workflow/events.ts";
 import { recordFacts } from "../../core/workflow/run.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { type InputSchema, schemaRules } from "../../effects/input-schema.ts";
 import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
@@ -14,8 +16,6 @@ import type { Validation } from "../../policy/rules/tool-rules.ts";
 import { freshId } from "../../runtime/runtime.ts";
 import { knownSecrets, validateWithSecrets } from "../../runtime/secrets.ts";
 import { loadValue } from "../../runtime/store-access.ts";
-import { type InputSchema, schemaRules } from "../input-schema.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { approversOf, checkPeople } from "./approvers-of.ts";
 import { creationOf, termsOfChild, validInput } from "./create.ts";

@@ -5,9 +5,9 @@
  */
 
 import { cancelApproval } from "../../approvals/rules/end.ts";
-import { cancelAction } from "../../core/action/cancel.ts";
 import { withdrawIntent } from "../../core/intent/move.ts";
 import { cancelWorkflow, closeWorkflow } from "../../core/workflow/end.ts";
+import { cancelAction } from "../../effects/rules/propose.ts";
 import { actionStream, approvalStream, intentStream, workflowStream } from "../../kernel/stream.ts";
 import { forEachReadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";

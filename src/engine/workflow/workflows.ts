@@ -3,6 +3,8 @@
 import { isBudgetName } from "../../budgets/stream.ts";
 import { createWorkflow } from "../../core/workflow/create.ts";
 import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { plainJson } from "../../effects/arguments.ts";
+import { refuseUnnamed } from "../../effects/call-context.ts";
 import { HoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
 import { checkFields, checkSignal, isPlainObject, rejectInput } from "../../kernel/fields.ts";
 import { isId } from "../../kernel/ids.ts";
@@ -10,8 +12,6 @@ import { workflowStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import { refuseUnnamed } from "../ambient.ts";
-import { plainJson } from "../prepare-args.ts";
 
 import { creationOf, termsOf, validInput } from "./create.ts";
 import { bindDefinition, checkParties, defineWorkflow } from "./define-workflow.ts";

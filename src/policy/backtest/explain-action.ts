@@ -3,7 +3,7 @@
  * why. A written action is alone, outside of any workflow.
  */
 
-import { documentsNamed } from "../../core/action/review-facts.ts";
+import { documentsNamed } from "../../effects/rules/review.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";

@@ -3,8 +3,9 @@
  * validators made from those schemas. A tool without a kept schema accepts any arguments.
  */
 
-import type { LiveAction } from "../../core/action/state.ts";
-import { issueText } from "../../engine/stored-schema.ts";
+import { issueText } from "../../effects/input-schema.ts";
+import type { LiveAction } from "../../effects/state.ts";
+
 import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import { eachRow } from "../../runtime/lists.ts";

@@ -3,10 +3,12 @@
  * see. A forked workflow begins with the calls that its origin had settled by then, as they were then.
  */
 
-import { isCall, pastCall } from "../../core/action/review.ts";
-import { type ActionState, actionFold } from "../../core/action/state.ts";
 import type { Fork } from "../../core/workflow/events.ts";
-import { findAction } from "../../engine/receipts.ts";
+import { findAction } from "../../effects/actions.ts";
+import { isCall, pastCall } from "../../effects/rules/review.ts";
+import type { ActionState } from "../../effects/state.ts";
+import { actionFold } from "../../effects/stream.ts";
+
 import { entriesOf } from "../../engine/workflow/entries.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";

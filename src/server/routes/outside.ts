@@ -1,6 +1,7 @@
 /** What agents from outside do: propose and report what they perform themselves, and drive workflows. */
 import { z } from "zod";
-import { getAction } from "../../engine/actions.ts";
+import { getAction } from "../../effects/actions.ts";
+import { receiptOnWire, receiptSchema } from "../../effects/routes.ts";
 import { callerOf, type PermitRequest } from "../../engine/outside/check-outside.ts";
 import { standAt } from "../../engine/outside/checkpoint.ts";
 import { type OutsideProposal, proposeOutside, takeUp } from "../../engine/outside/propose.ts";
@@ -37,7 +38,7 @@ import {
 import { type Asked, ok, route } from "../route.ts";
 import { workflowSchema } from "../seed-surface.ts";
 import { idParams, json, reasonSchema } from "../wire.ts";
-import { receiptOnWire, receiptSchema } from "./receipts.ts";
+
 import { standing } from "./workflows.ts";
 
 /** Where nobody is authenticated, whoever leaves out who they are is the agent whose workflow or action it is. */

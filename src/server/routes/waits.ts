@@ -1,13 +1,13 @@
 /** Waiting for something to be over: a moment at a time, so that nothing is lost when either end is. */
 import { z } from "zod";
 import { approvalOnWire, approvalSchema } from "../../approvals/routes.ts";
+import { actionOnWire, actionSchema } from "../../effects/routes.ts";
 import { accountOf } from "../../engine/outside/workflows.ts";
 import { waitForAction, waitForApproval, waitForWorkflow } from "../../engine/wait-until.ts";
 import type { Audience } from "../events/audience.ts";
 import { ok, route } from "../route.ts";
 import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
 import { idParams } from "../wire.ts";
-import { actionOnWire, actionSchema } from "./actions.ts";
 
 const MOST_HELD_SECONDS = 25;
 const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0) });

@@ -1,8 +1,8 @@
 /** Reads the journal as it grows: verifies its chains, folds its streams, and keeps what workflows did in order. */
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
-import type { ActionState } from "../../../src/core/action/state.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import type { ActionState } from "../../../src/effects/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
 import type { JsonObject } from "../../../src/kernel/json.ts";

@@ -5,7 +5,7 @@
  * E2. What happened is applied or in doubt, with the bytes that were recorded. What is applied happened.
  * E3. A budget never holds more than its limit, and holds what effects have taken from it.
  */
-import type { LiveAction } from "../../../src/core/action/state.ts";
+import type { LiveAction } from "../../../src/effects/state.ts";
 import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
 import type { Received } from "../../crash/effects.ts";
 import type { Checker, Fault } from "./history.ts";

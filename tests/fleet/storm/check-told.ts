@@ -5,7 +5,7 @@
  * acknowledgement saw at least that. T4. An approval has one terminal decision and, where one person is enough, one vote;
  * everybody was told of the same one.
  */
-import type { LiveAction } from "../../../src/core/action/state.ts";
+import type { LiveAction } from "../../../src/effects/state.ts";
 import { type Checker, type Fault, mayBecome } from "./history.ts";
 import type { Call, Line, Vote } from "./told.ts";
 import type { Journal } from "./watch.ts";

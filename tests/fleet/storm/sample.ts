@@ -1,8 +1,8 @@
 /** A small sound history of everything that a run has, to be spoilt by tests. */
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
-import type { ActionState } from "../../../src/core/action/state.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import type { ActionState } from "../../../src/effects/state.ts";
 import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import type { Received } from "../../crash/effects.ts";

@@ -2,8 +2,8 @@
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { BudgetStreamState } from "../../../src/budgets/stream.ts";
-import type { ActionState } from "../../../src/core/action/state.ts";
 import type { WorkflowState } from "../../../src/core/workflow/state.ts";
+import type { ActionState } from "../../../src/effects/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
 import type { JsonObject } from "../../../src/kernel/json.ts";

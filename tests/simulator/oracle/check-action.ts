@@ -3,8 +3,8 @@
  * from outside: what was sent, what was applied, and what the journal makes of it.
  */
 
-import type { Grant, ReservedCost } from "../../../src/core/action/events.ts";
-import type { Within } from "../../../src/core/action/within.ts";
+import type { Grant, ReservedCost, Within } from "../../../src/effects/state.ts";
+
 import { digestOf } from "../../../src/kernel/canonical-json.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { artifactHash, isArtifactRef } from "../../../src/kernel/stored-value.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { ApprovalQuestion } from "../../../src/approvals/state.ts";
-import { PREVIEW_MOVED } from "../../../src/core/action/preview.ts";
+import { PREVIEW_MOVED } from "../../../src/effects/rules/review.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { count } from "../sim.ts";
 import {

@@ -2,7 +2,7 @@
  * Invariants 1, 5, 6 and 7 at the commit that lets an effect begin, and 19 and 20: what was permitted in advance, and what
  * people saw before they agreed.
  */
-import type { Grant, ReservedCost } from "../../../src/core/action/events.ts";
+import type { Grant, ReservedCost } from "../../../src/effects/state.ts";
 import type { GrantTerms, RecordedGrantUse } from "../../../src/grants/stream.ts";
 import { digestOf } from "../../../src/kernel/canonical-json.ts";
 import { count, type DeployedTool } from "../sim.ts";

@@ -2,7 +2,7 @@
  * Watches every commit, send and answer. It reads raw events and the world; it never calls the rules it checks.
  * Invariant 9: what somebody was told is what the journal holds, and stays so.
  */
-import type { Answer } from "../../../src/engine/answer.ts";
+import type { Answer } from "../../../src/effects/execute.ts";
 import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { streamName } from "../../../src/kernel/stream.ts";

@@ -4,9 +4,8 @@
  */
 
 import type { ApprovalQuestion } from "../../../src/approvals/state.ts";
-import type { Grant, ReservedCost } from "../../../src/core/action/events.ts";
-import type { Within } from "../../../src/core/action/within.ts";
 import type { RollbackReport, Wait } from "../../../src/core/workflow/events.ts";
+import type { Grant, ReservedCost, Within } from "../../../src/effects/state.ts";
 import type { GrantTerms } from "../../../src/grants/stream.ts";
 import type { Json, JsonObject } from "../../../src/kernel/json.ts";
 import { fail, type Sim, type SimProcess } from "../sim.ts";

@@ -6,9 +6,8 @@
  * Only workflows that have not ended are kept. An erased body makes a history incomplete, and the history says so.
  */
 import { questionEnds } from "../../../approvals/state.ts";
-import type { ReservedCost, ReviewFacts } from "../../../core/action/events.ts";
-import type { Within } from "../../../core/action/within.ts";
 import type { Fork } from "../../../core/workflow/events.ts";
+import type { ReservedCost, ReviewFacts, Within } from "../../../effects/state.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { type CallKind, UNDO_NOT_NAMED } from "../../rules/tools.ts";

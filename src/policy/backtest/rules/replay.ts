@@ -6,8 +6,8 @@
  */
 
 import { QUESTION_ENDS, questionEnds } from "../../../approvals/state.ts";
-import type { ReservedCost, ReviewFacts } from "../../../core/action/events.ts";
-import { isOwnCall, type Within } from "../../../core/action/within.ts";
+import { isOwnCall, type ReservedCost, type ReviewFacts, type Within } from "../../../effects/state.ts";
+
 import { copyJson } from "../../../kernel/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
 import { isArtifactRef } from "../../../kernel/stored-value.ts";

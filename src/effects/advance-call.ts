@@ -1,0 +1,181 @@
+/**
+ * Fetches what rules ask for and states do not hold: artifacts by their hash, the calls that a workflow made before, and
+ * the preview of the tool at hand.
+ */
+
+import { keepApart } from "../approvals/rules/ask.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream, approvalStream, epochStream, ROSTER, switchStream } from "../kernel/stream.ts";
+import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import { type SwitchSubject, switchScopes } from "../kill-switch/rules.ts";
+import { readPastCalls } from "../policy/past-calls.ts";
+import type { Executor, Load, PermitAsker, ToolRules } from "../policy/rules/tool-rules.ts";
+import { type Epoch, freshId, type Runtime } from "../runtime/runtime.ts";
+import { knownSecrets, type Secrets, validateWithSecrets } from "../runtime/secrets.ts";
+import { loadArtifact, runWithInputs } from "../runtime/store-access.ts";
+import { advance } from "./rules/advance.ts";
+import { type ActionProposal, type ProposeAnswer, propose, requestName } from "./rules/propose.ts";
+import { historyKey } from "./rules/review.ts";
+import { computePreview } from "./run-tool.ts";
+import type { Tool } from "./tool.ts";
+
+const HISTORY_PREFIX = historyKey("");
+
+/** `tool` is the one whose rules ask; null where no tool is at hand, and then none asks for a preview. */
+export function createInputLoader(runtime: Runtime, tool: Tool | null): (load: Load) => Promise<Json> {
+  return async ({ key, preview }) => {
+    if (preview !== undefined && tool !== null) return computePreview(runtime, tool, preview);
+    if (!key.startsWith(HISTORY_PREFIX)) return loadArtifact(runtime, key);
+    return (await readPastCalls(runtime, key.slice(HISTORY_PREFIX.length))) as unknown as Json;
+  };
+}
+
+// Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for.
+
+/** Who asks for a permit, and whether the connection on which they did is gone. */
+export type Caller = { readonly asker: PermitAsker; readonly isGone?: () => boolean };
+
+/**
+ * A new call, or an action that is there already, with the approval that it is known to wait for. `caller`: of what an agent
+ * performs itself.
+ */
+export type CallSource = { readonly caller?: Caller } & (
+  | { readonly proposal: Omit<ActionProposal, "executor"> }
+  | { readonly action: string; readonly approval: string | null }
+);
+
+export const actionIdIn = (source: CallSource): string =>
+  "action" in source ? source.action : source.proposal.action;
+
+/** A tool's rules see handles; its schema, where a revision or an edit is checked, sees what they stand for. */
+function withSecrets(rules: ToolRules, secrets: Secrets): ToolRules {
+  const known = knownSecrets(secrets);
+  return { ...rules, validate: (args) => validateWithSecrets(rules.validate, args, known) };
+}
+
+/** Where the instance asks for it, in whatever the tool's policy says. */
+function separated(rules: ToolRules, { separate }: Runtime): ToolRules {
+  if (separate !== true) return rules;
+  const { policy } = rules;
+  return { ...rules, policy: (input) => keepApart(policy(input)) };
+}
+
+/** One that may send. Whoever is alone is not told by anybody that it was lost: what it started would never be sent. */
+async function livingEpoch(runtime: Runtime): Promise<Epoch> {
+  const epoch = await runtime.epoch();
+  if (epoch.mayRun()) return epoch;
+  try {
+    await epoch.confirm();
+    return epoch;
+  } catch (error) {
+    const next = await runtime.epoch();
+    if (next.id === epoch.id) throw error;
+    return next;
+  }
+}
+
+function executorIn(runtime: Runtime, tool: Tool, epoch: string): Omit<Executor, "loaded"> {
+  return {
+    rules: withSecrets(separated(tool.rules, runtime), runtime.secrets),
+    epoch,
+    ...(tool.outside === undefined ? {} : { outside: tool.outside }),
+    ids: { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") },
+  };
+}
+
+export async function createExecutor(runtime: Runtime, tool: Tool): Promise<Omit<Executor, "loaded">> {
+  return executorIn(runtime, tool, (await livingEpoch(runtime)).id);
+}
+
+/** For rules that review and start nothing: no epoch is opened for them. */
+export const createReviewer = (runtime: Runtime, tool: Tool): Omit<Executor, "loaded"> =>
+  executorIn(runtime, tool, "");
+
+/** The last look before the commit: what is started for a caller that hung up would be performed by nobody. */
+export function throwIfCallerGone({ isGone }: Pick<Caller, "isGone">): void {
+  if (isGone?.() !== true) return;
+  throw new HoldpointError("caller_gone", "The connection of the agent that asked was closed.");
+}
+
+function executorFor(executor: Executor, { caller }: CallSource): Executor {
+  const { outside } = executor;
+  if (outside === undefined || caller === undefined) return executor;
+  return { ...executor, outside: { ...outside, asker: caller.asker } };
+}
+
+/** The rules, which start nothing for a caller that is gone. */
+function movedFor(draft: Draft, source: CallSource, executor: Executor): Need | Load | ProposeAnswer {
+  const moved = runCallRules(draft, source, executorFor(executor, source));
+  if (moved.kind === "new" && moved.answer.kind === "started") throwIfCallerGone(source.caller ?? {});
+  return moved;
+}
+
+/** A proposal that is there already is our own: its commit had been answered with an error. */
+export function runCallRules(
+  draft: Draft,
+  source: CallSource,
+  executor: Executor,
+): Need | Load | ProposeAnswer {
+  const action = actionIdIn(source);
+  const ref = actionStream(action);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  if ("proposal" in source) {
+    if (draft.state(ref).phase !== "none") return { kind: "existing", action };
+    return propose(draft, { ...source.proposal, executor });
+  }
+  const answer = advance(draft, action, executor);
+  return answer.kind === "need" || answer.kind === "load" ? answer : { kind: "new", action, answer };
+}
+
+/** What the rules may need of a large value without loading it. */
+export function withOwnArgs(
+  source: CallSource,
+  loaded: ReadonlyMap<string, Json>,
+  digest: string | null,
+): ReadonlyMap<string, Json> {
+  return "proposal" in source && digest !== null
+    ? new Map([...loaded, [digest, source.proposal.args]])
+    : loaded;
+}
+
+function coveredIn(runtime: Runtime, source: CallSource): SwitchSubject {
+  if (!("proposal" in source)) return { agent: runtime.agent };
+  const { agent, placement } = source.proposal;
+  return placement === undefined ? { agent } : { agent, within: placement };
+}
+
+/** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
+function foreseen(runtime: Runtime, source: CallSource, epoch: string): Needs {
+  const requestId = "proposal" in source ? source.proposal.requestId : null;
+  const approval = "action" in source ? source.approval : null;
+  return {
+    write: [actionStream(actionIdIn(source)), ...(approval === null ? [] : [approvalStream(approval)])],
+    read: [
+      ...switchScopes(coveredIn(runtime, source)).map(switchStream),
+      epochStream(epoch),
+      ...(approval === null ? [] : [ROSTER]),
+    ],
+    names: requestId === null ? [] : [requestName(requestId)],
+  };
+}
+
+export async function advanceCall(
+  runtime: Runtime,
+  tool: Tool,
+  source: CallSource,
+  digest: string | null,
+): Promise<ProposeAnswer> {
+  const executor = await createExecutor(runtime, tool);
+  const isNew = "proposal" in source;
+  await runtime.reach(isNew ? "before_propose" : "before_start");
+  const moved = await runWithInputs(
+    runtime,
+    foreseen(runtime, source, executor.epoch),
+    (draft, loaded) => movedFor(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) }),
+    createInputLoader(runtime, tool),
+  );
+  await runtime.reach(isNew ? "after_propose" : "after_start");
+  return moved;
+}

@@ -1,0 +1,333 @@
+/**
+ * A gated call from proposal to answer, and the forms of that answer. Everything it needs is in the store: it can be
+ * called again after any crash. Only misuse and store failures throw.
+ */
+
+import type { Placement } from "../core/workflow/call.ts";
+import { copyJson, digestOf } from "../kernel/canonical-json.ts";
+import { stopwatch } from "../kernel/clock.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { type Refusal, refusal } from "../kernel/refusals.ts";
+import { actionStream, approvalStream, type StreamRef, streamName } from "../kernel/stream.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { loadValue, readState } from "../runtime/store-access.ts";
+import { advanceCall, type CallSource } from "./advance-call.ts";
+import { perform } from "./perform.ts";
+import { closedDuringCall, performInTransaction, performRead } from "./perform-in-one-commit.ts";
+import { recoverAction } from "./recover.ts";
+import type { Advanced } from "./rules/advance.ts";
+import type { ProposeAnswer } from "./rules/propose.ts";
+import { grantNotes, type Receipt, receiptOf } from "./rules/receipt.ts";
+import { effectIdOf } from "./rules/start.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
+import type { Tool } from "./tool.ts";
+
+export type Executed<Result> = {
+  readonly executed: true;
+  /** What the tool returned; null when it returned nothing, or when a person ended a doubt and it is not known. */
+  readonly result: Result | null;
+  readonly receipt: Receipt;
+  readonly action: string;
+  /** What the people who approved it noted; only where they did. */
+  readonly notes?: readonly string[];
+};
+
+export type NotExecuted = Refusal & {
+  readonly executed: false;
+  readonly action: string;
+  readonly approval: string | null;
+};
+
+/** It may or may not have happened. Nobody will try again until a person or a probe has said which. */
+export type InDoubt = {
+  readonly executed: "in_doubt";
+  readonly reason: string;
+  readonly next: string;
+  readonly receipt: Receipt;
+  readonly action: string;
+  readonly effect: string;
+};
+
+export type Answer<Result> = Executed<Result> | NotExecuted | InDoubt;
+
+function notExecuted(action: string, why: Refusal, approval: string | null = null): NotExecuted {
+  return { executed: false, ...why, action, approval };
+}
+
+/** The answer that an ended action has for ever. */
+async function buildAnswer(
+  place: Pick<Runtime, "store" | "tenant">,
+  action: string,
+  state: LiveAction,
+): Promise<Answer<Json> | undefined> {
+  switch (state.phase) {
+    case "applied": {
+      const receipt = receiptOf(place.tenant, action, state);
+      const result = copyJson(await loadValue(place, state.outcome.result));
+      return { executed: true, result, receipt, action, ...grantNotes(state.effect) };
+    }
+    case "not_applied":
+      return notExecuted(
+        action,
+        refusal("not_applied", `tool ${state.tool}`, state.outcome.reason),
+        state.effect.grant.kind === "approval" ? state.effect.grant.approval : null,
+      );
+    case "refused":
+      return notExecuted(action, state.refusal, state.approval);
+    case "in_doubt": {
+      const effect = effectIdOf(action);
+      const next = `Find out what happened, then: holdpoint resolve ${effect} applied|not_applied --reason "…"`;
+      return {
+        executed: "in_doubt",
+        reason: state.outcome.reason,
+        next,
+        receipt: receiptOf(place.tenant, action, state),
+        action,
+        effect,
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+export type GatedCall = {
+  readonly requestId: string | null;
+  /** Validated arguments, secrets as handles. */
+  readonly args: Json;
+  /** Digest of what the caller gave; that of `args` unless set. */
+  readonly givenDigest?: string;
+  readonly says: string | null;
+  /** How long to wait for people: null waits for ever, 0 answers `pending` at once. */
+  readonly waitMs: number | null;
+  /** Where a workflow makes it, and which of its agents. */
+  readonly placement?: Placement;
+  readonly agent?: string;
+  /** Whoever the workflow acts for, beside those of this process: none of them may decide. */
+  readonly requester?: readonly string[];
+  /** Nobody is told again that it waits. */
+  readonly isKnown?: boolean;
+};
+
+/** The workflow that made the call stands elsewhere by now; nothing was started. */
+export class TurnedAway extends Error {
+  override readonly name = "TurnedAway";
+}
+
+/** Behind the follower, in case the owner of a running effect died without a word. */
+const LOOK_AGAIN_MS = 2_000;
+
+/** The store's clock decides; while ours is ahead of it we look again, but not in a tight loop. */
+const SHORTEST_WAIT_MS = 20;
+
+type Wait = {
+  readonly kind: "wait";
+  readonly on: readonly StreamRef[];
+  readonly untilMs: number | null;
+  readonly approval: string | null;
+};
+type Step = { readonly kind: "done"; readonly answer: Answer<Json> } | Wait;
+
+/** What was proposed; `next` is null where it was there already. */
+type Begun = { readonly action: string; readonly next: Wait | null };
+
+function moveByClass(
+  runtime: Runtime,
+  tool: Tool,
+  source: CallSource,
+  digest: string | null,
+): Promise<ProposeAnswer> {
+  if (tool.rules.effectClass === "read") return performRead(runtime, tool, source, digest);
+  if (tool.rules.effectClass === "transactional") return performInTransaction(runtime, tool, source, digest);
+  return advanceCall(runtime, tool, source, digest);
+}
+
+/** Only tells the calls of this process apart. */
+let calls = 0;
+
+/** Between a decision and its outcome: closing waits for it, and none begins once closing has. */
+export async function underWay<Value>(
+  runtime: Runtime,
+  work: () => Promise<Value>,
+  action?: string,
+): Promise<Value> {
+  if (runtime.closing.aborted) throw closedDuringCall(action);
+  const name = `call ${++calls}`;
+  runtime.performing.add(name);
+  try {
+    return await work();
+  } finally {
+    runtime.performing.delete(name);
+  }
+}
+
+/** An effect of our own that runs still: we may have been kept from sending it, and be so for ever. */
+async function confirmOwn(runtime: Runtime, { effect }: ActionIn<"running">): Promise<void> {
+  const own = await runtime.epoch();
+  if (effect.epoch !== own.id || own.mayRun()) return;
+  await own.confirm().catch((error: unknown) => {
+    if (!isHoldpointError(error, "epoch_ended")) throw error;
+    const data = `The effect ${effect.id} was started; the next process finds out what became of it.`;
+    throw new HoldpointError(error.code, error.what, { data, cause: error });
+  });
+}
+
+async function finish(runtime: Runtime, tool: Tool, action: string, state: LiveAction): Promise<Step> {
+  const answer = await buildAnswer(runtime, action, state);
+  if (answer !== undefined) return { kind: "done", answer };
+  if (state.phase === "running") {
+    await confirmOwn(runtime, state);
+    await recoverAction(runtime, action, tool);
+  }
+  return { kind: "wait", on: [actionStream(action)], untilMs: LOOK_AGAIN_MS, approval: null };
+}
+
+type Took = { readonly answer: Advanced; readonly age: () => number };
+
+async function step(runtime: Runtime, tool: Tool, action: string, { answer, age }: Took): Promise<Step> {
+  switch (answer.kind) {
+    case "started": {
+      const fresh = { state: answer.state, now: answer.now, age };
+      return finish(runtime, tool, action, await perform(runtime, tool, action, fresh));
+    }
+    case "settled":
+      return finish(runtime, tool, action, answer.state);
+    case "refused":
+      return finish(runtime, tool, action, (await readState(runtime, actionStream(action))) as LiveAction);
+    case "held":
+      return { kind: "done", answer: notExecuted(action, answer.refusal) };
+    case "moved":
+      return { kind: "wait", on: [actionStream(action)], untilMs: 0, approval: null };
+    case "waiting": {
+      const untilMs =
+        answer.decideBy === null ? null : Math.max(SHORTEST_WAIT_MS, answer.decideBy - runtime.clock.now());
+      return {
+        kind: "wait",
+        on: [actionStream(action), approvalStream(answer.approval)],
+        untilMs,
+        approval: answer.approval,
+      };
+    }
+    case "turned":
+      throw new TurnedAway("the workflow stands elsewhere by now");
+    case "epoch_ended":
+      throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
+  }
+}
+
+/** People are waited for until the caller gives up; anything else until it is over. */
+function waitOf(next: Wait, left: number | null): number | null {
+  return next.approval === null ? next.untilMs : shorter(next.untilMs, left);
+}
+
+/** null is for ever. */
+function shorter(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}
+
+function pending(action: string, approval: string): Answer<Json> {
+  return notExecuted(action, refusal("pending", "approval", "a person has to decide first"), approval);
+}
+
+/** Tells once about each approval that a call waits for, and again when an edit has changed what it asks. */
+function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advanced) => void {
+  let told: string | null = null;
+  return (waiting) => {
+    if (waiting.kind !== "waiting" || waiting.binding === told) return;
+    told = waiting.binding;
+    runtime.notify({
+      kind: "waiting",
+      action,
+      approval: waiting.approval,
+      tool: tool.rules.name,
+      decideBy: waiting.decideBy,
+    });
+  };
+}
+
+/** Comes back to an action until it has an answer: looks, and sleeps while nothing moves. */
+async function comeBack(
+  runtime: Runtime,
+  tool: Tool,
+  { action, next: first }: Begun,
+  { giveUpAt, isKnown }: { readonly giveUpAt: number | null; readonly isKnown: boolean },
+): Promise<Answer<Json>> {
+  const tell = isKnown ? () => undefined : teller(runtime, tool, action);
+  let { on, approval } = first ?? { on: [actionStream(action)], approval: null };
+  for (;;) {
+    if (runtime.closing.aborted) throw closedDuringCall(action);
+    const watch = await runtime.waker.watch(on);
+    try {
+      const next = await underWay(
+        runtime,
+        async () => {
+          const age = stopwatch(runtime.clock);
+          const proposed = await moveByClass(runtime, tool, { action, approval }, null);
+          const answer = answerTo(proposed);
+          tell(answer);
+          return step(runtime, tool, action, { answer, age });
+        },
+        action,
+      );
+      if (next.kind === "done") return next.answer;
+      const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
+      if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);
+      const names = new Set(on.map(streamName));
+      if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(waitOf(next, left));
+      ({ on, approval } = next);
+    } finally {
+      watch.close();
+    }
+  }
+}
+
+/** Looks at an action that is there already, and goes on with it if it may; people are not waited for. */
+export function takeUpAction(runtime: Runtime, tool: Tool, action: string): Promise<Answer<Json>> {
+  refuseOutside(tool);
+  return comeBack(runtime, tool, { action, next: null }, { giveUpAt: runtime.clock.now(), isKnown: true });
+}
+
+function answerTo(proposed: ProposeAnswer): Advanced {
+  if (proposed.kind === "new") return proposed.answer;
+  return { kind: proposed.kind === "turned" ? "turned" : "moved" };
+}
+
+export function requestConflict(requestId: string | null, action: string): HoldpointError {
+  const what = `The request id "${requestId}" names another action, ${action}.`;
+  return new HoldpointError("request_conflict", what, { details: { action } });
+}
+
+function refuseOutside({ outside, rules }: Tool): void {
+  if (outside === undefined) return;
+  const what = `"${rules.name}" is declared and not performed here: agents propose it with hp.outside.propose().`;
+  throw new HoldpointError("wrong_state", what, { data: "Nothing was written." });
+}
+
+export async function execute(runtime: Runtime, tool: Tool, call: GatedCall): Promise<Answer<Json>> {
+  refuseOutside(tool);
+  const requester = [...new Set([...runtime.requester, ...(call.requester ?? [])])];
+  const { requestId, args, says, agent = runtime.agent, placement } = call;
+  const digest = digestOf(args);
+  const givenDigest = call.givenDigest ?? digest;
+  const giveUpAt = call.waitMs === null ? null : runtime.clock.now() + call.waitMs;
+  const place = placement === undefined ? {} : { placement };
+  const named = requester.includes(agent) ? requester : [agent, ...requester];
+  const action = freshId(runtime, "act");
+  const proposal = { action, requestId, args, givenDigest, agent, requester: named, says, ...place };
+  const first = await underWay(runtime, async () => {
+    const age = stopwatch(runtime.clock);
+    const proposed = await moveByClass(runtime, tool, { proposal }, digest);
+    if (proposed.kind === "conflict") throw requestConflict(requestId, proposed.action);
+    if (proposed.kind === "turned") throw new TurnedAway("the workflow stands elsewhere by now");
+    const next =
+      proposed.kind === "new"
+        ? await step(runtime, tool, proposed.action, { answer: proposed.answer, age })
+        : null;
+    return { action: proposed.action, next };
+  });
+  const { action: begun, next } = first;
+  if (next?.kind === "done") return next.answer;
+  return comeBack(runtime, tool, { action: begun, next }, { giveUpAt, isKnown: call.isKnown === true });
+}

@@ -1,0 +1,271 @@
+/** The callable that a program gets for a tool, and the call by name. */
+
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import type { Json } from "../kernel/json.ts";
+import { displayValue } from "../kernel/text.ts";
+import { applyPolicy, type OwnPolicy } from "../policy/apply-to-tool.ts";
+import type { LivePolicy } from "../policy/live-policy.ts";
+import type { OpenRuntime, Runtime, RuntimeOpener } from "../runtime/runtime.ts";
+import { redactText } from "../runtime/secrets.ts";
+import { getAction } from "./actions.ts";
+import { type PreparedArgs, plainJson, prepareArgs } from "./arguments.ts";
+import { currentFrame, nestedCall, refuseNested, refuseUnnamed } from "./call-context.ts";
+import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
+import { type Answer, execute, type GatedCall } from "./execute.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+export type CallOptions = {
+  /** The identity of this action: calling again with it answers the original, for ever. */
+  readonly requestId?: string;
+  /** What the agent says about it: shown to approvers as its words. */
+  readonly says?: string;
+  /** Milliseconds to wait for people; absent waits for ever, 0 answers `pending` at once. */
+  readonly waitMs?: number;
+};
+
+export type GatedTool<Args, Result> = {
+  (args: Args, options?: CallOptions): Promise<Answer<Result>>;
+  readonly toolName: string;
+};
+
+const OPTIONS = ["requestId", "says", "waitMs"];
+
+export function checkGateOptions(options: CallOptions): void {
+  const { requestId, says, waitMs } = checkFields("What a call takes", options, OPTIONS);
+  if (
+    requestId !== undefined &&
+    (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())
+  )
+    rejectInput("A request id is a text of 1 to 500 characters.");
+  if (requestId !== undefined && /^(act|eff|apr)_[0-9A-Z]{26}$/.test(requestId))
+    rejectInput("A request id may not look like an id of Holdpoint's own.");
+  if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
+    rejectInput("What the agent says is a text of at most 10000 characters.");
+  if (waitMs !== undefined && !(Number.isSafeInteger(waitMs) && waitMs >= 0))
+    rejectInput("waitMs is a whole number of milliseconds of at least 0.");
+}
+
+/** Repeating something that happens once needs a name for it; without one every call is a new action. */
+function warnOnce(runtime: OpenRuntime, warned: Set<string>, tool: Tool, options: CallOptions): void {
+  const { name, effectClass } = tool.rules;
+  if (options.requestId !== undefined || effectClass !== "once" || warned.has(name)) return;
+  warned.add(name);
+  runtime.notify({ kind: "no_request_id", tool: name });
+}
+
+export type Gates = {
+  readonly tools: Map<string, Tool>;
+  /** The policy document of the instance; absent where every tool has its own. */
+  readonly policy?: LivePolicy;
+  readonly warned: Set<string>;
+  readonly open: RuntimeOpener;
+};
+
+type Nullable<Options> = { readonly [Field in keyof Options]?: Options[Field] | null };
+
+/** An action that is there already has its answer, whatever the schema has become since. */
+export async function argsFor(
+  runtime: Runtime,
+  tool: Tool,
+  given: Json,
+  requestId: string | null,
+): Promise<PreparedArgs> {
+  try {
+    return await prepareArgs(tool, given, runtime.secrets);
+  } catch (error) {
+    const mayBeKnown = isHoldpointError(error, "invalid_args") || isHoldpointError(error, "secret_missing");
+    if (requestId === null || !mayBeKnown) throw error;
+    const before = await getAction(runtime, requestId).catch(() => undefined);
+    if (before?.tool !== tool.rules.name || before.givenDigest !== digestOf(given)) throw error;
+    return { args: given, known: new Map() };
+  }
+}
+
+async function callTool(
+  gates: Gates,
+  tool: Tool,
+  args: unknown,
+  options: CallOptions,
+): Promise<Answer<unknown>> {
+  checkGateOptions(options);
+  // Copied before anything is awaited: what the caller does to its object afterwards is not what was proposed.
+  const plain = plainJson(args);
+  const runtime = await gates.open();
+  warnOnce(runtime, gates.warned, tool, options);
+  return proposeCall(runtime, tool, plain, options);
+}
+
+/** A call in a workflow has the options of `ctx.call`: the workflow makes the request id, and waits without a process. */
+function refuseOwnTerms(tool: string, workflow: string, { requestId, waitMs }: CallOptions): void {
+  const option = requestId === undefined ? "waitMs" : "requestId";
+  if (requestId === undefined && waitMs === undefined) return;
+  throw new HoldpointError(
+    "invalid_input",
+    `The tool "${tool}" was called with ${option} in the definition of the workflow "${workflow}", where a call has no such option.`,
+    {
+      next: `Leave ${option} out: the call belongs to the workflow, and a replay gets the recorded answer. To call it apart from the workflow, use hp.execute() under a request id.`,
+    },
+  );
+}
+
+/** In a definition the call is an operation of the workflow, inside an effect or a step it is refused, elsewhere it is plain. */
+function callHere(gates: Gates, tool: Tool, args: unknown, options: CallOptions): Promise<Answer<unknown>> {
+  const frame = currentFrame();
+  const { name } = tool.rules;
+  if (frame === undefined) return callTool(gates, tool, args, options);
+  if (frame.kind !== "workflow") throw nestedCall(name, frame);
+  checkGateOptions(options);
+  if (frame.instance !== gates.tools) {
+    refuseUnnamed(
+      `The tool "${name}" of another instance was called`,
+      options.requestId,
+      "Give the call a request id, or define the workflow in the instance of the tool.",
+    );
+    return callTool(gates, tool, args, options);
+  }
+  refuseOwnTerms(name, frame.name, options);
+  const { says } = options;
+  return frame.call({ toolName: name }, args, says === undefined ? {} : { says }) as Promise<Answer<unknown>>;
+}
+
+/** What a workflow adds to a call of its own. */
+type CallOrigin = Pick<GatedCall, "placement" | "agent" | "requester" | "isKnown">;
+
+/** `plain` is a copy that nobody else holds. */
+export async function proposeCall(
+  runtime: Runtime,
+  tool: Tool,
+  plain: Json,
+  { requestId = null, says, waitMs = null, ...place }: Nullable<CallOptions> & CallOrigin,
+): Promise<Answer<Json>> {
+  const prepared = await argsFor(runtime, tool, plain, requestId);
+  if (requestId !== null && redactText(requestId, prepared.known) !== requestId)
+    throw new HoldpointError("secret_transformed", "A secret's value stands in the request id in clear.");
+  const call = {
+    requestId,
+    args: prepared.args,
+    givenDigest: digestOf(plain),
+    says: says == null ? null : redactText(says, prepared.known),
+    waitMs,
+    ...place,
+  };
+  return execute(runtime, tool, call);
+}
+
+export function applyPolicyDocument({ policy }: Pick<Gates, "policy">, tool: Tool, beside: OwnPolicy): Tool {
+  if (policy === undefined) return tool;
+  const { undo } = tool;
+  const taken =
+    undo === null || undo === "nothing" ? undo : applyPolicy(undo, "undo", () => policy.current());
+  return applyPolicy({ ...tool, undo: taken }, beside, () => policy.current());
+}
+
+/** A tool of this instance, before anybody can find it by its name. */
+export function makeTool<Args, Result>(gates: Gates, definition: ToolDefinition<Args, Result>): Tool {
+  const own = defineTool(definition, gates.tools);
+  return applyPolicyDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
+}
+
+/** What it is undone by, where that is a tool. */
+export const getUndoTool = ({ undo }: Tool): Tool | undefined =>
+  undo === null || undo === "nothing" ? undefined : undo;
+
+/** `before`: its own predecessor, which does not stand in its way. */
+export function checkToolNameFree({ tools }: Pick<Gates, "tools">, tool: Tool, before?: Tool): void {
+  const { name } = tool.rules;
+  const undo = getUndoTool(tool)?.rules.name;
+  const ours = before === undefined ? [] : [before, getUndoTool(before)];
+  const isTaken = (one: string) => {
+    const there = tools.get(one);
+    return there !== undefined && there.isLeftOver !== true && !ours.includes(there);
+  };
+  if (isTaken(name)) throw new HoldpointError("tool_conflict", `There is a tool "${name}" already.`);
+  if (undo !== undefined && isTaken(undo))
+    throw new HoldpointError(
+      "tool_conflict",
+      `The undo of "${name}" is "${undo}", and there is such a tool already.`,
+    );
+}
+
+export function registerTool(gates: Pick<Gates, "tools">, tool: Tool, before?: Tool): void {
+  checkToolNameFree(gates, tool, before);
+  const undo = getUndoTool(tool);
+  gates.tools.set(tool.rules.name, tool);
+  if (undo !== undefined) gates.tools.set(undo.rules.name, undo);
+}
+
+export function gate<Args, Result>(
+  gates: Gates,
+  definition: ToolDefinition<Args, Result>,
+): GatedTool<Args, Result> {
+  const tool = makeTool(gates, definition);
+  registerTool(gates, tool);
+  const { name } = tool.rules;
+  const call = (args: Args, options: CallOptions = {}) =>
+    callHere(gates, tool, args, options) as Promise<Answer<Result>>;
+  return Object.assign(call, { toolName: name });
+}
+
+export type Execution<Payload, Result> = CallOptions & {
+  readonly requestId: string;
+  /** The name of what is done; a registered tool of that name runs unless `run` is given. */
+  readonly action: string;
+  readonly payload: Payload;
+  readonly run?: (payload: Payload, context: ToolContext) => Result | Promise<Result>;
+  /** For `run`: who decides. `approve` unless set: the guard is against doing it twice. */
+  readonly policy?: Policy<Payload>;
+};
+
+const FIELDS = [...OPTIONS, "action", "payload", "run", "policy"];
+
+function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result>): Tool {
+  const found = gates.tools.get(given.action);
+  const known = found?.isLeftOver === true ? undefined : found;
+  if (given.run === undefined) {
+    if (known === undefined)
+      throw new HoldpointError(
+        "unknown_tool",
+        `There is no tool "${displayValue(given.action)}" and no run function was given.`,
+      );
+    if (given.policy !== undefined)
+      rejectInput("A policy goes with a run function; a registered tool has its own.");
+    return known;
+  }
+  if (known !== undefined)
+    throw new HoldpointError(
+      "tool_conflict",
+      `"${given.action}" is a registered tool: call it without a run function.`,
+    );
+  const tool = defineTool(
+    { name: given.action, policy: given.policy ?? "approve", run: given.run },
+    gates.tools,
+  );
+  return applyPolicyDocument(gates, tool, given.policy === undefined ? "nothing" : "policy");
+}
+
+/** Its request id makes it safe to repeat, in a definition and in a step too. Inside an effect it is refused like any call. */
+export function executeByName<Payload, Result>(
+  gates: Gates,
+  given: Execution<Payload, Result>,
+): Promise<Answer<Result>> {
+  refuseNested(displayValue(given?.action), given?.requestId !== undefined);
+  return executeApart(gates, given);
+}
+
+async function executeApart<Payload, Result>(
+  gates: Gates,
+  given: Execution<Payload, Result>,
+): Promise<Answer<Result>> {
+  checkFields("What hp.execute takes", given, FIELDS);
+  if (given.requestId === undefined) rejectInput("execute needs a request id.");
+  const tool = toolFor(gates, given);
+  const { requestId, says, waitMs } = given;
+  const options = {
+    requestId,
+    ...(says === undefined ? {} : { says }),
+    ...(waitMs === undefined ? {} : { waitMs }),
+  };
+  return callTool(gates, tool, given.payload, options) as Promise<Answer<Result>>;
+}

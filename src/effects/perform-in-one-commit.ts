@@ -1,0 +1,278 @@
+/**
+ * Effects whose start and outcome are one commit.
+ * A read has no side effect, so its start need not be durable: it is decided, run, and recorded in one commit, after the
+ * rules have been asked once more. A transactional effect and our journal share one database transaction: both are
+ * there, or neither is.
+ */
+
+import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
+import {
+  type DecideResult,
+  type DecisionScope,
+  type Draft,
+  isNeed,
+  type Need,
+  openDraft,
+} from "../kernel/transaction.ts";
+import type { Load } from "../policy/rules/tool-rules.ts";
+import { ignoreRejection, isThenable } from "../runtime/concurrency.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import {
+  hasStoredSecrets,
+  type KnownSecrets,
+  knownSecrets,
+  redactJson,
+  redactText,
+} from "../runtime/secrets.ts";
+import { runCommand, runDecide, runWithSql } from "../runtime/store-access.ts";
+import type { SqlTransaction } from "../stores/store.ts";
+import {
+  actionIdIn,
+  advanceCall,
+  type CallSource,
+  createExecutor,
+  createInputLoader,
+  runCallRules,
+  withOwnArgs,
+} from "./advance-call.ts";
+import { effectFrame, type InstanceKey, insideSync } from "./call-context.ts";
+import { type EffectReport, recordOutcome } from "./rules/outcome.ts";
+import type { ProposeAnswer } from "./rules/propose.ts";
+import { actionIdOf } from "./rules/start.ts";
+import { type AttemptCall, attempt, createToolContext, resultJson } from "./run-tool.ts";
+import type { ActionIn } from "./state.ts";
+import type { Tool } from "./tool.ts";
+
+/** `action` where it is written down already, and may have been started. */
+export function closedDuringCall(action?: string): HoldpointError {
+  const what = "Holdpoint was closed while the call waited.";
+  if (action === undefined) return new HoldpointError("closed", what);
+  const data = `${action} is written down, and may have been started; whoever comes next finds out.`;
+  const next =
+    "Open Holdpoint again and call with the same request id: what is there is found, not repeated.";
+  return new HoldpointError("closed", what, { data, next });
+}
+
+type Started = { readonly kind: "started"; readonly state: ActionIn<"running">; readonly args: Json };
+type Rules = (draft: Draft) => Need | Load | ProposeAnswer;
+
+const hasStarted = (answer: ProposeAnswer): boolean =>
+  answer.kind === "new" && answer.answer.kind === "started";
+
+/** Runs the rules; a start is looked at and thrown away. */
+function lookAhead(
+  rules: Rules,
+  args: (draft: Draft) => Json,
+): (sight: DecisionScope) => DecideResult<ProposeAnswer | Started | Load> {
+  return (sight) => {
+    const draft = openDraft(sight);
+    const answer = rules(draft);
+    if (isNeed(answer)) return answer;
+    if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
+    if (!hasStarted(answer)) return draft.commit(answer);
+    const state = draft.state(actionStream((answer as { action: string }).action)) as ActionIn<"running">;
+    return { kind: "commit", append: [], result: { kind: "started", state, args: args(draft) } };
+  };
+}
+
+/** The rules again, and the outcome with them, unless something else is true by now. */
+function conclude(
+  draft: Draft,
+  rules: Rules,
+  ran: { digest: string; report: EffectReport },
+): Need | Load | ProposeAnswer {
+  const answer = rules(draft);
+  if (answer.kind === "need" || answer.kind === "load" || !hasStarted(answer)) return answer;
+  const { action } = answer as { action: string };
+  const state = draft.state(actionStream(action)) as ActionIn<"running">;
+  if (state.argsDigest !== ran.digest) return { kind: "new", action, answer: { kind: "moved" } };
+  const recorded = recordOutcome(draft, {
+    action,
+    epoch: state.effect.epoch,
+    attempt: 1,
+    report: ran.report,
+  });
+  return isNeed(recorded)
+    ? recorded
+    : { kind: "new", action, answer: { kind: "settled", state: recorded.state } };
+}
+
+/** Whether what this process does in the name of an epoch is no longer its own: that says nothing of the read. */
+async function hasLapsed({ begunEpoch }: Runtime, epoch: string): Promise<boolean> {
+  const own = await begunEpoch();
+  return own?.id !== epoch || own.leaseLeftMs() === 0;
+}
+
+/** undefined: the lease ran out meanwhile, and it is begun anew. */
+async function runRead(runtime: Runtime, tool: Tool, call: AttemptCall): Promise<EffectReport | undefined> {
+  for (let tries = 1; ; tries++) {
+    await runtime.reach("before_send");
+    const report = await attempt(runtime, tool, call);
+    await runtime.reach("after_send");
+    if (report.status !== "failed") return report;
+    if (await hasLapsed(runtime, call.state.effect.epoch)) return undefined;
+    if (tries >= tool.attempts) return { status: "not_applied", reason: report.reason };
+    // Nothing of it is written down: whoever comes next reads anew.
+    if (runtime.closing.aborted) throw closedDuringCall();
+  }
+}
+
+/** Brings what the handles stand for; what becomes of a read whose secrets cannot be had. */
+async function whyMissing(known: KnownSecrets, args: Json): Promise<EffectReport | undefined> {
+  try {
+    await known.load(args);
+    return undefined;
+  } catch (error) {
+    if (isHoldpointError(error) && error.retryable) throw error;
+    return { status: "not_applied", reason: errorText(error) };
+  }
+}
+
+/** One that costs something reserves it first, and so takes two commits like any other effect. */
+export async function performRead(
+  runtime: Runtime,
+  tool: Tool,
+  source: CallSource,
+  digest: string | null,
+): Promise<ProposeAnswer> {
+  if (tool.hasCosts) return advanceCall(runtime, tool, source, digest);
+  let executor = await createExecutor(runtime, tool);
+  const loaded = new Map<string, Json>();
+  const known = knownSecrets(runtime.secrets);
+  const rules: Rules = (draft) =>
+    runCallRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
+  const action = actionIdIn(source);
+  const argsNow = (draft: Draft): Json => {
+    const { args, argsDigest } = draft.state(actionStream(action)) as ActionIn<"running">;
+    return withOwnArgs(source, loaded, digest).get(argsDigest) ?? args;
+  };
+  const needs = { write: [actionStream(action)] };
+  for (;;) {
+    const seen = await runDecide(runtime, needs, lookAhead(rules, argsNow));
+    if (seen.kind === "load") {
+      loaded.set(seen.key, await createInputLoader(runtime, tool)(seen));
+      continue;
+    }
+    if (seen.kind !== "started") return seen;
+    const before = known.values.size;
+    const missing = await whyMissing(known, seen.args);
+    // To ask the store for them may have taken its time: the rules are asked again.
+    if (known.values.size > before && hasStoredSecrets(seen.args)) continue;
+    const call = { action, state: seen.state, args: seen.args, known: known.values };
+    const report = missing ?? (await runRead(runtime, tool, call));
+    if (report === undefined) {
+      executor = await createExecutor(runtime, tool);
+      continue;
+    }
+    await runtime.reach("before_outcome");
+    const done = await runCommand(runtime, needs, (draft) =>
+      conclude(draft, rules, { digest: seen.state.argsDigest, report }),
+    );
+    await runtime.reach("after_outcome");
+    if (done.kind !== "load") return done;
+  }
+}
+
+/** The tool's own error, told apart from ours. */
+class ToolFailed extends Error {
+  override readonly name = "ToolFailed";
+}
+
+type Work = (state: ActionIn<"running">, args: Json) => EffectReport;
+
+/** The rules, then the work, then its outcome, all in one draft. */
+function settle(
+  draft: Draft,
+  move: (draft: Draft) => ReturnType<typeof runCallRules>,
+  argsOf: (state: ActionIn<"running">) => Json,
+  work: Work,
+): DecideResult<ProposeAnswer | Load> {
+  const answer = move(draft);
+  if (isNeed(answer)) return answer;
+  if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
+  if (answer.kind !== "new" || answer.answer.kind !== "started") return draft.commit(answer);
+  const { action } = answer;
+  const state = draft.state(actionStream(action)) as ActionIn<"running">;
+  const report = work(state, argsOf(state));
+  const recorded = recordOutcome(draft, { action, epoch: state.effect.epoch, attempt: 1, report });
+  if (isNeed(recorded)) return recorded;
+  return draft.commit<ProposeAnswer>({
+    kind: "new",
+    action,
+    answer: { kind: "settled", state: recorded.state },
+  });
+}
+
+function runTool(instance: InstanceKey, tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
+  return (state, stored) => {
+    if (digestOf(stored) !== state.argsDigest)
+      throw new HoldpointError(
+        "store_corrupt",
+        `The arguments of ${state.effect.id} are not those recorded.`,
+      );
+    // The journal is written after the tool has run: its arguments must be out of the tool's reach.
+    const args = JSON.parse(canonicalJson(stored)) as Json;
+    const revealed = known.reveal(args);
+    const spent = new Map<string, bigint>();
+    const context = createToolContext(
+      { action: actionIdOf(state.effect.id), state, args },
+      new AbortController().signal,
+      spent,
+    );
+    let value: unknown;
+    try {
+      const frame = effectFrame(instance, context, state.within?.workflow);
+      value = insideSync(frame, () => tool.runInTransaction?.(revealed, sql, context));
+      // A tool may have swallowed what ended its transaction; this throws if it is over.
+      sql.all("SELECT 1");
+    } catch (error) {
+      const clean = (text: string) => redactText(text, known.values);
+      throw new ToolFailed(errorText(error, clean), { cause: error });
+    }
+    if (isThenable(ignoreRejection(value)))
+      throw new ToolFailed("a transactional tool has to be synchronous, and this one returned a promise");
+    return {
+      status: "applied",
+      result: redactJson(resultJson(value), known.values),
+      spent: Object.fromEntries(spent),
+    };
+  };
+}
+
+/** The tool failed, or what it wrote could not be committed: either way nothing of it is there. */
+function whyNot(error: unknown): string | undefined {
+  if (error instanceof ToolFailed) return error.message;
+  return isHoldpointError(error) && error.details["application"] === true ? error.what : undefined;
+}
+
+export async function performInTransaction(
+  runtime: Runtime,
+  tool: Tool,
+  source: CallSource,
+  digest: string | null,
+): Promise<ProposeAnswer> {
+  const executor = await createExecutor(runtime, tool);
+  const loaded = new Map<string, Json>();
+  const known = knownSecrets(runtime.secrets);
+  const move = (draft: Draft) =>
+    runCallRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
+  const argsOf = (state: ActionIn<"running">) =>
+    withOwnArgs(source, loaded, digest).get(state.argsDigest) ?? state.args;
+  const needs = { write: [actionStream(actionIdIn(source))] };
+  const inOneTransaction = (sight: DecisionScope, sql: SqlTransaction) =>
+    settle(openDraft(sight), move, argsOf, runTool(runtime.tools, tool, sql, known));
+  for (;;) {
+    const answer = await runWithSql(runtime, needs, inOneTransaction).catch((error: unknown) => {
+      const reason = whyNot(error);
+      if (reason === undefined) throw error;
+      const report: EffectReport = { status: "not_applied", reason };
+      return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
+    });
+    if (answer.kind !== "load") return answer;
+    loaded.set(answer.key, await createInputLoader(runtime, tool)(answer));
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Recovery of effects whose owner died. Only processes that execute do this; a command that merely decides never does.
+ */
+
+import { isHoldpointError } from "../kernel/errors.ts";
+import { actionStream, workflowStream } from "../kernel/stream.ts";
+import { endIfDead } from "../runtime/epochs.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
+import { actionRows } from "./actions.ts";
+import { perform } from "./perform.ts";
+import { recordOutcome } from "./rules/outcome.ts";
+import { takeOver } from "./rules/recover.ts";
+import { type ActionIn, isStep, type LiveAction } from "./state.ts";
+import type { Tool } from "./tool.ts";
+
+export type Recovered = { readonly retried: number; readonly inDoubt: number; readonly left: number };
+
+/** The tool, if this process has the very one that the action was proposed for. */
+function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "changed" | null {
+  const isOwn = state.within !== undefined && isStep(state.within.op, state.tool);
+  const tool = given ?? (isOwn ? undefined : runtime.tools.get(state.tool));
+  if (tool === undefined) return null;
+  const isSame = tool.rules.schemaDigest === state.schema && tool.rules.effectClass === state.effectClass;
+  return isSame ? tool : "changed";
+}
+
+/** The effect of a step whose workflow is over: no process will ever have its function again. */
+async function isOrphan(runtime: Runtime, { tool, within }: LiveAction): Promise<boolean> {
+  if (within === undefined || !isStep(within.op, tool)) return false;
+  const workflow = await readState(runtime, workflowStream(within.workflow));
+  return workflow.status !== "none" && workflow.end !== null;
+}
+
+type RecoveryStep = { readonly kind: "retry"; readonly tool: Tool } | { readonly kind: "in_doubt" | "left" };
+
+/** An effect of our own that nobody performs and that was never sent: its start had been answered with an error. */
+async function findOwn(
+  runtime: Runtime,
+  action: string,
+  state: ActionIn<"running">,
+  given?: Tool,
+): Promise<RecoveryStep> {
+  const known = toolFor(runtime, state, given);
+  const isLost = known === null && (await isOrphan(runtime, state));
+  const name = `${action}#${state.effect.attempt}`;
+  // Before anything else: whoever started it may hear of that only now.
+  runtime.recovered.add(name);
+  if (runtime.sent.has(name) || runtime.performing.has(action)) return { kind: "left" };
+  if (isLost) return giveUp(runtime, action, state);
+  if (known === null || known === "changed") return { kind: "left" };
+  return { kind: "retry", tool: known };
+}
+
+/** Whoever started it may hear of that only now, and must not send it while this is on its way. */
+async function giveUp(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<RecoveryStep> {
+  const { epoch, attempt } = state.effect;
+  const report = { status: "not_applied", reason: "its workflow was over before it was sent" } as const;
+  runtime.performing.add(action);
+  try {
+    await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+      recordOutcome(draft, { action, epoch, attempt, report }),
+    );
+  } finally {
+    runtime.performing.delete(action);
+  }
+  return { kind: "left" };
+}
+
+/** Takes over one action's effect if its owner is dead. What is to be sent again is its caller's to perform. */
+async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<RecoveryStep> {
+  const state = await readState(runtime, actionStream(action));
+  if (state.phase !== "running" || runtime.performing.has(action)) return { kind: "left" };
+  if (state.effect.reportBy !== undefined) return { kind: "left" };
+  const own = await runtime.epoch();
+  if (state.effect.epoch === own.id) return findOwn(runtime, action, state, given);
+  if (!(await endIfDead(runtime, state.effect.epoch, own.id))) return { kind: "left" };
+  const here = toolFor(runtime, state, given);
+  const known = here === null && (await isOrphan(runtime, state)) ? "changed" : here;
+  await runtime.reach("before_recover");
+  const command = {
+    action,
+    epoch: own.id,
+    reason: "its process ended before an outcome was recorded",
+    tool: known === null || known === "changed" ? known : known.rules,
+  };
+  const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+    takeOver(draft, command),
+  );
+  await runtime.reach("after_recover");
+  if (answer.kind === "in_doubt" && answer.state.phase === "in_doubt") {
+    const { effect, outcome } = answer.state;
+    runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool: state.tool, reason: outcome.reason });
+  }
+  if (answer.kind !== "retry") return { kind: answer.kind };
+  return known === null || known === "changed" ? { kind: "left" } : { kind: "retry", tool: known };
+}
+
+/** Takes over one action's effect if its owner is dead; performs it again where its class allows. */
+export async function recoverAction(
+  runtime: Runtime,
+  action: string,
+  tool?: Tool,
+): Promise<RecoveryStep["kind"]> {
+  const found = await takeOne(runtime, action, tool);
+  if (found.kind === "retry") await perform(runtime, found.tool, action);
+  return found.kind;
+}
+
+/** The store's own trouble, not that of one effect: the next round comes. */
+const isStoreTrouble = (error: unknown): boolean => isHoldpointError(error) && error.retryable;
+
+type Recovery = { readonly count: Recovered; readonly performed: readonly Promise<void>[] };
+
+/**
+ * Looks at every running effect of dead epochs and of our own. Epochs are asked about once each; an effect that cannot be
+ * taken over keeps nobody from the next, and what is sent again is performed beside, without waiting for it.
+ */
+export async function startRecovery(runtime: Runtime): Promise<Recovery> {
+  const own = await runtime.epoch();
+  const alive = new Set<string>();
+  const count = { retry: 0, in_doubt: 0, left: 0 };
+  const performed: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  const look = async (action: string, epoch: string): Promise<void> => {
+    if (epoch !== own.id && !(await endIfDead(runtime, epoch, own.id))) {
+      alive.add(epoch);
+      return;
+    }
+    const found = await takeOne(runtime, action);
+    count[found.kind]++;
+    if (found.kind === "retry") performed.push(performBeside(runtime, found.tool, action));
+  };
+  // What an agent performs itself is nobody's to recover; there may be many of it.
+  for (const row of await actionRows(runtime, "running", { dueBy: null })) {
+    const epoch = String(row.data["epoch"]);
+    if (alive.has(epoch)) continue;
+    await look(row.stream.id, epoch).catch((error: unknown) => {
+      if (isStoreTrouble(error)) throw error;
+      failures.push(error);
+    });
+  }
+  if (failures.length > 0) throw failures[0];
+  return { count: { retried: count.retry, inDoubt: count.in_doubt, left: count.left }, performed };
+}
+
+function performBeside(runtime: Runtime, tool: Tool, action: string): Promise<void> {
+  return runtime.recovering.run(tool.rules.name, action, async () => {
+    await perform(runtime, tool, action);
+  });
+}
+
+/** Recovers now, and waits until what is sent again has been performed. */
+export async function recoverDead(runtime: Runtime): Promise<Recovered> {
+  const { count, performed } = await startRecovery(runtime);
+  await Promise.all(performed);
+  return count;
+}

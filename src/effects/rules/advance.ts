@@ -1,0 +1,381 @@
+/**
+ * Moves an action as far as it can go: to people, to a refusal, or to a started effect. Called when it is proposed and
+ * again whenever somebody with the tool at hand comes back to it; what held at proposal is checked again here.
+ *
+ * N1. A decision of people is used only while binding, tool, policy, deadline, preview and the voters' standing still hold.
+ * N2. A policy that changed since reviews the action anew; a block wins over any approval.
+ *     Without them it does not start once what they saw has moved, even if the policy would let it by now.
+ * N3. Where people would be asked, what one of them granted before may stand for their vote; once they were asked, they
+ *     decide.
+ */
+
+import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts";
+import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
+import { appendApprovalEvent } from "../../approvals/rules/subject.ts";
+import { type LiveApproval, stageRules } from "../../approvals/state.ts";
+import { checkPlace, type Turned } from "../../core/workflow/call.ts";
+import { findStandingGrant } from "../../grants/rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, approvalStream, ROSTER, streamName } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+import type { RosterState } from "../../people/stream.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import { listStageRules } from "../../policy/rules/stages.ts";
+import { argsOf, type Executor as Bringer, type Load } from "../../policy/rules/tool-rules.ts";
+import type { ActionIn, ActionState, LiveAction, ReviewFacts } from "../state.ts";
+import { reviewEdit } from "./edit.ts";
+import {
+  apartOf,
+  askedFacts,
+  isSamePreview,
+  PREVIEW_MOVED,
+  previewNow,
+  review,
+  reviewFacts,
+  withPeople,
+} from "./review.ts";
+import {
+  checkMayStart,
+  type EffectStarted,
+  type EpochEnded,
+  type HeldAction,
+  type RefusedAction,
+  refuseAction,
+  startByGrant,
+  startEffect,
+} from "./start.ts";
+
+type WaitingForPeople = {
+  readonly kind: "waiting";
+  readonly approval: string;
+  /** Another one after an edit: then people are asked about something else. */
+  readonly binding: string;
+  readonly decideBy: number | null;
+};
+/** Nothing to move: it is running or has ended. */
+type AlreadySettled = { readonly kind: "settled"; readonly state: LiveAction };
+/** An edit was reviewed: look again. */
+type EditReviewed = { readonly kind: "moved" };
+export type Advanced =
+  | EditReviewed
+  | EffectStarted
+  | WaitingForPeople
+  | HeldAction
+  | RefusedAction
+  | EpochEnded
+  | AlreadySettled
+  | Turned;
+
+/** An executor with the stored arguments in hand. */
+type ExecutorWithArgs = Bringer & { readonly args: Json };
+type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
+
+/** `approval` is the question that it leads to, if it leads to one. */
+function recordReview(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  { rules, approval }: Pick<ExecutorWithArgs, "rules"> & { readonly approval: string | null },
+): void {
+  const ref = actionStream(id);
+  for (const { args, reason, rule } of answer.revisions) {
+    const body = { by: "policy", args: draft.keep(args), argsDigest: digestOf(args), reason, rule };
+    draft.append(ref, [{ type: "action.revised", tv: 1, body }]);
+  }
+  const body = approval === null ? reviewFacts(answer, rules) : askedFacts(answer, rules);
+  const isNews = answer.revisions.length > 0 || approval !== null || !isKnown(draft.state(ref), body);
+  if (!isNews) return;
+  draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);
+}
+
+/** Let through again for the same reason while it is held: calling in a loop does not grow the journal. */
+function isKnown(state: ActionState, facts: ReviewFacts): boolean {
+  if (state.phase !== "open" || state.review === null || facts.verdict === "block") return false;
+  return digestOf(state.review) === digestOf(facts);
+}
+
+function live(draft: Draft, id: string): LiveAction {
+  const state = draft.state(actionStream(id));
+  if (state.phase === "none") throw new TypeError("an action was followed that was never proposed");
+  return state;
+}
+
+/** A grant that the policy gives by itself. */
+function startByVerdict(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  executor: ExecutorWithArgs,
+): Need | Load | Advanced {
+  const state = live(draft, id);
+  const { rules, ids } = executor;
+  const nonce = ids.nonce;
+  const { tool, schema, effectClass, requester, argsDigest } = state;
+  const stream = streamName(actionStream(id));
+  const free = { approvers: null, decideBy: null, executeBy: null };
+  const binding = bindingOf({
+    tenant: draft.tenant,
+    stream,
+    action: id,
+    tool,
+    schema,
+    args: argsDigest,
+    effectClass,
+    policy: rules.policyDigest,
+    requester,
+    nonce,
+    undo: undoDigest(state),
+    ...free,
+  });
+  const grant = { kind: "verdict", rule: answer.rule, policy: rules.policyDigest, nonce } as const;
+  return startEffect(draft, id, { ...executor, args: answer.args }, { grant, binding, executeBy: null });
+}
+
+/** undefined: nobody granted it before. */
+function followGrant(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  executor: ExecutorWithArgs,
+): Need | Load | Advanced | undefined {
+  if (answer.verdict !== "escalate") return undefined;
+  const state = live(draft, id);
+  const left = apartOf(draft, answer, state);
+  if (isNeed(left)) return left;
+  const asked = { state, review: answer, args: answer.args, now: draft.now, ...left };
+  const fitting = findStandingGrant(draft, asked);
+  if (fitting.kind === "none") return undefined;
+  if (fitting.kind !== "fits") return fitting;
+  recordReview(draft, id, answer, { rules: executor.rules, approval: null });
+  return startByGrant(draft, id, { review: answer, fitting }, executor);
+}
+
+function followReview(
+  draft: Draft,
+  id: string,
+  answer: Review,
+  executor: ExecutorWithArgs,
+): Need | Load | Advanced {
+  if (answer.verdict === "escalate") {
+    const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
+    if (more !== undefined) return more;
+  }
+  const approval = answer.verdict === "escalate" ? executor.ids.approval : null;
+  recordReview(draft, id, answer, { rules: executor.rules, approval });
+  switch (answer.verdict) {
+    case "block": {
+      const code = answer.invalidRevision ? "invalid_revision" : "blocked";
+      return refuseAction(draft, actionStream(id), {
+        code,
+        by: `policy (${answer.rule})`,
+        reason: answer.reason,
+      });
+    }
+    case "approve":
+      return startByVerdict(draft, id, answer, executor);
+    case "escalate": {
+      const { approval } = executor.ids;
+      const state = live(draft, id);
+      const apart = apartOf(draft, answer, state);
+      if (isNeed(apart)) return apart;
+      const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
+      if (shows.kind === "load") return shows;
+      askPeople(draft, { action: id, state, review: answer, apart, preview: shows.preview }, executor);
+      const asked = draft.state(approvalStream(approval)) as LiveApproval;
+      return { kind: "waiting", approval, binding: asked.binding, decideBy: asked.decideBy };
+    }
+  }
+}
+
+/** Why an approval that people gave can no longer be used as it is; `again` means that the policy is asked anew. */
+function unusable(
+  draft: Draft,
+  state: Undecided,
+  approval: LiveApproval,
+  executor: ExecutorWithArgs,
+): { code: "lapsed" | "tool_changed" | "binding_broken" | "again"; reason: string } | undefined {
+  const { rules } = executor;
+  if (rules.schemaDigest !== state.schema)
+    return { code: "tool_changed", reason: "the tool's input schema changed after the proposal" };
+  if (rules.effectClass !== state.effectClass)
+    return { code: "tool_changed", reason: "the tool's effect class changed after the proposal" };
+  if (approval.executeBy !== null && draft.now >= approval.executeBy)
+    return { code: "lapsed", reason: "it was approved but not started in time" };
+  const { tool, schema, effectClass, requester } = state;
+  const same = { tool, schema, effectClass, requester, argsDigest: digestOf(executor.args) };
+  const found = state.undo === undefined ? same : { ...same, undo: state.undo };
+  if (bindingNow(draft.tenant, approval, found) !== approval.binding)
+    return { code: "binding_broken", reason: "the arguments or terms differ from those approved" };
+  if (rules.policyDigest !== approval.policy)
+    return { code: "again", reason: "the policy changed after the approval" };
+  if (!haveStanding(approval, draft.state(ROSTER)))
+    return { code: "again", reason: "an approver lost their standing" };
+  return undefined;
+}
+
+/** Everybody who was counted still counts: in every stage, or the editor whose word was enough. */
+function haveStanding(approval: LiveApproval, roster: RosterState): boolean {
+  const given = approval.decided?.by.length ?? 0;
+  if (approval.status === "modified" && given < wanted(approval))
+    return approvers(approval, roster).length >= given;
+  return isMet(approval, roster);
+}
+
+/** The policy, asked once more, would still be content with this approval. */
+function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boolean {
+  if (answer.verdict === "block" || answer.revisions.length > 0) return false;
+  if (answer.verdict === "approve") return true;
+  const same = digestOf(listStageRules(answer)) === digestOf(stageRules(approval));
+  return same && isMet(approval, draft.state(ROSTER));
+}
+
+/** At what it would do now, beside what people saw when they approved it. */
+function lookAgain(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: ExecutorWithArgs,
+): Load | "same" | "moved" {
+  const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);
+  if (shows.kind === "load") return shows;
+  const { preview } = draft.state(approvalStream(approvalId)) as LiveApproval;
+  return isSamePreview(preview, shows.preview) ? "same" : "moved";
+}
+
+function useDecision(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: ExecutorWithArgs,
+): Need | Load | Advanced {
+  const state = live(draft, id) as Undecided;
+  const approval = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const fault = unusable(draft, state, approval, executor);
+  if (fault !== undefined && fault.code !== "again") {
+    lapse(draft, approvalId, fault.reason);
+    return refuseAction(draft, actionStream(id), {
+      code: fault.code,
+      by: "dispatch check",
+      reason: fault.reason,
+    });
+  }
+  const answer = review(draft, id, executor.args, executor);
+  if ("kind" in answer) return answer;
+  // Where the policy would let it start without people by now, what they saw has to be what it does all the same.
+  const isLookedAt = fault === undefined || answer.verdict === "approve";
+  const sight =
+    isLookedAt && standsBehind(draft, answer, approval)
+      ? lookAgain(draft, id, approvalId, executor)
+      : "not looked at";
+  if (typeof sight === "object") return sight;
+  if (sight === "same" && fault === undefined) return startByApproval(draft, id, approvalId, executor);
+  const more = draft.need({ write: [approvalStream(executor.ids.approval)] });
+  if (more !== undefined) return more;
+  const isMoved = sight === "moved";
+  const next = withPeople(draft, state, isMoved ? askedAgain(answer, approval, PREVIEW_MOVED) : answer);
+  if ("kind" in next) return next;
+  const otherwise = fault?.reason ?? "the policy no longer allows what was approved";
+  lapse(draft, approvalId, isMoved ? PREVIEW_MOVED : otherwise);
+  return followReview(draft, id, next, executor);
+}
+
+function startByApproval(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: ExecutorWithArgs,
+): Need | Load | Advanced {
+  const approval = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const notes = approval.votes.flatMap((vote) => (vote.note === null ? [] : [vote.note]));
+  const grant = { kind: "approval", approval: approvalId, by: approval.decided?.by ?? [], notes } as const;
+  const permit = { grant, binding: approval.binding, executeBy: approval.executeBy };
+  const answer = startEffect(draft, id, executor, permit);
+  if (answer.kind === "started") {
+    appendApprovalEvent(draft, approvalId, "approval.consumed", { effect: answer.effect });
+  }
+  if (answer.kind === "refused") lapse(draft, approvalId, answer.refusal.reason);
+  return answer;
+}
+
+function followApproval(
+  draft: Draft,
+  id: string,
+  approvalId: string,
+  executor: ExecutorWithArgs,
+): Need | Load | Advanced {
+  const ref = approvalStream(approvalId);
+  const more = draft.need({ write: [ref], read: [ROSTER] });
+  if (more !== undefined) return more;
+  const approval = draft.state(ref);
+  if (approval.status === "none")
+    throw new TypeError("an action waits for an approval that was never requested");
+  if (approval.status === "approved" || approval.status === "modified")
+    return useDecision(draft, id, approvalId, executor);
+  const current = passTime(draft, approvalId);
+  if (current.status === "expired")
+    return refuseAction(draft, actionStream(id), {
+      code: "expired",
+      by: "deadline",
+      reason: "nobody decided in time",
+    });
+  if (current.edit !== null) {
+    const reviewed = reviewEdit(draft, approvalId, executor);
+    if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
+    return { kind: "moved" };
+  }
+  // Somebody who had voted may be in good standing again.
+  concludeVotes(draft, approvalId);
+  const after = draft.state(ref) as LiveApproval;
+  if (after.status !== "pending") return { kind: "moved" };
+  const { binding, decideBy } = after;
+  return { kind: "waiting", approval: approvalId, binding, decideBy };
+}
+
+function refuseBroken(draft: Draft, id: string, state: Undecided): Need | RefusedAction {
+  const reason = "the arguments differ from those proposed";
+  if (state.phase === "waiting") {
+    const more = draft.need({ write: [approvalStream(state.approval)] });
+    if (more !== undefined) return more;
+    withdrawApproval(draft, state.approval, { by: "dispatch check", reason });
+  }
+  return refuseAction(draft, actionStream(id), { code: "binding_broken", by: "dispatch check", reason });
+}
+
+/** Nobody was asked yet. */
+function reviewFirst(draft: Draft, id: string, executor: ExecutorWithArgs): Need | Load | Advanced {
+  const said = review(draft, id, executor.args, executor);
+  const answer = "kind" in said ? said : withPeople(draft, live(draft, id), said);
+  if ("kind" in answer) return answer;
+  return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
+}
+
+/** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */
+export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
+  const more = draft.need({ write: [actionStream(id)] });
+  if (more !== undefined) return more;
+  const state = live(draft, id);
+  if (state.phase !== "open" && state.phase !== "waiting") return { kind: "settled", state };
+  const stop = checkMayStart(draft, id, state, bringer.epoch);
+  if (stop !== undefined) return stop;
+  // A proposal has looked already, in this very decision.
+  const elsewhere =
+    isNew || state.within === undefined
+      ? undefined
+      : checkPlace(draft, state.within, bringer.epoch, state.agent);
+  if (elsewhere !== undefined) return elsewhere;
+  const args = argsOf(state, bringer.loaded);
+  if (args.kind === "load") return args;
+  const executor = { ...bringer, args: args.value };
+  if (!isNew && digestOf(args.value) !== state.argsDigest) return refuseBroken(draft, id, state);
+  if (state.phase === "waiting") return followApproval(draft, id, state.approval, executor);
+  if (executor.rules.schemaDigest !== state.schema || executor.rules.effectClass !== state.effectClass) {
+    return refuseAction(draft, actionStream(id), {
+      code: "tool_changed",
+      by: "dispatch check",
+      reason: "the tool changed after the proposal",
+    });
+  }
+  return reviewFirst(draft, id, executor);
+}

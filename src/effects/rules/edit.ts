@@ -1,0 +1,198 @@
+/**
+ * An edit by an approver is a new proposal: same tool, schema and policy again, new binding.
+ *
+ * D1. Earlier votes are void; the editor's own counts for the new binding when the approver rule stayed the same, and the
+ *     tool shows of it what the editor was shown. What nobody has seen yet everybody is asked about, the editor too.
+ * D2. A stricter or other rule opens a new approval. An edit that policy forbids is refused and the question stays open.
+ * D3. An edit that changes nothing is a plain approval. Where another edit came to the same before, and the tool shows
+ *     something else since, only of somebody who names what is shown now; anybody else is asked about it.
+ * D4. Stages begin again with the first, and with their time; an editor who is not of the first agrees when theirs comes.
+ *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given, and
+ *     under the same condition.
+ */
+
+import {
+  againAfterEdit,
+  askPeople,
+  bindingNow,
+  type EscalateReview,
+  keepPreview,
+  riskIn,
+  versionsOf,
+} from "../../approvals/rules/ask.ts";
+import { concludeVotes, isEligible } from "../../approvals/rules/seats.ts";
+import {
+  appendApprovalEvent,
+  type EditAnswer,
+  type EditRefused,
+  getLiveApproval,
+  withAction,
+} from "../../approvals/rules/subject.ts";
+import { agreeAgain, recordVote } from "../../approvals/rules/vote.ts";
+import {
+  type EditRefusal,
+  type LiveApproval,
+  type OpenEdit,
+  type Preview,
+  stageRules,
+  UNSEEN_PREVIEW,
+} from "../../approvals/state.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, approvalStream, ROSTER } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import { listStageRules } from "../../policy/rules/stages.ts";
+import { argsOf, type Executor, type Load } from "../../policy/rules/tool-rules.ts";
+import type { LiveAction, ReviewFacts } from "../state.ts";
+import { apartOf, askedFacts, isSamePreview, previewNow, remarksIn, review, withPeople } from "./review.ts";
+
+type Edited = {
+  readonly edit: OpenEdit;
+  readonly args: Json;
+  readonly review: Review;
+  /** Of the arguments as they would run now. */
+  readonly preview: Preview | null;
+};
+
+type Refusing = Omit<EditRefusal, "by"> & Pick<EditRefused, "fault" | "args">;
+
+function refuseEdit(draft: Draft, id: string, edit: OpenEdit, refusing: Refusing): EditAnswer {
+  const { fault, args, ...why } = refusing;
+  const { rule, reason } = why;
+  appendApprovalEvent(draft, id, "approval.edit_refused", { by: edit.by, ...why });
+  return { kind: "edit_refused", fault, rule, reason, ...(args === undefined ? {} : { args }) };
+}
+
+/** What keeps an edit from being reviewed. */
+function whyNot(draft: Draft, approval: LiveApproval, by: string, executor: Executor): Refusing | undefined {
+  if (executor.rules.schemaDigest !== approval.schema) {
+    const reason = "the tool's input schema changed after the proposal";
+    return { fault: "schema", rule: "schema", reason };
+  }
+  return isEligible(approval, draft.state(ROSTER), by)
+    ? undefined
+    : { fault: "standing", rule: "standing", reason: "the editor may not decide this" };
+}
+
+/** What the policy says of an edit that it does not let stand; undefined where it does. */
+function refusalBy(answer: Review, { rules }: Executor): Refusing | undefined {
+  const asked = { ...versionsOf(rules), ...remarksIn(answer) };
+  if (answer.verdict === "block")
+    return { fault: "block", rule: answer.rule, reason: answer.reason, ...asked };
+  const [change] = answer.revisions;
+  if (change === undefined) return undefined;
+  // Nobody has agreed to what the policy would make of it: the editor writes it that way, and sees it.
+  const reason = `the policy would change it (${change.reason})`;
+  return { fault: "revise", args: answer.args, rule: change.rule, reason, ...asked };
+}
+
+function reviseAction(draft: Draft, { action }: LiveApproval, { edit, args }: Edited): void {
+  const kept = { args: draft.keep(args), argsDigest: digestOf(args) };
+  const body = { by: edit.by, ...kept, reason: edit.note ?? "edited by an approver", rule: "person" };
+  draft.append(actionStream(action), [{ type: "action.revised", tv: 1, body }]);
+}
+
+function sameRule(approval: LiveApproval, review: Review): boolean {
+  return review.verdict !== "escalate" || digestOf(listStageRules(review)) === digestOf(stageRules(approval));
+}
+
+/** `asked` is the approval that the action waits for. */
+function recordVerdict(draft: Draft, id: string, facts: ReviewFacts, asked: string): void {
+  const body = { ...facts, approval: asked };
+  draft.append(actionStream(id), [{ type: "action.reviewed", tv: 1, body }]);
+}
+
+function reopen(
+  draft: Draft,
+  id: string,
+  { review, preview }: Pick<Edited, "preview"> & { readonly review: EscalateReview },
+  executor: Executor,
+): Need | EditAnswer {
+  const { action } = getLiveApproval(draft, id);
+  const { approval: fresh } = executor.ids;
+  const reason = `the edit falls under another approver rule; ${fresh} asks instead`;
+  appendApprovalEvent(draft, id, "approval.superseded", { by: "policy", reason, approval: fresh });
+  recordVerdict(draft, action, askedFacts(review, executor.rules), fresh);
+  const state = draft.state(actionStream(action)) as LiveAction;
+  const apart = apartOf(draft, review, state);
+  if (isNeed(apart)) return apart;
+  askPeople(draft, { action, state, review, apart, preview }, executor);
+  return { kind: "accepted", approval: fresh };
+}
+
+function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, executor: Executor): EditAnswer {
+  const approval = getLiveApproval(draft, id);
+  const { by } = edit;
+  const change = {
+    args: draft.keep(review.args),
+    argsDigest: digestOf(review.args),
+    ...versionsOf(executor.rules),
+    nonce: executor.ids.nonce,
+    ...keepPreview(draft, preview),
+    ...riskIn(review),
+  };
+  const isSeen = preview === null || isSamePreview(approval.preview, preview);
+  const isEnough = isSeen && review.verdict === "approve";
+  const asks = isEnough ? {} : againAfterEdit(approval, draft.now);
+  const { preview: _ofBefore, ...before } = approval;
+  const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
+  appendApprovalEvent(draft, id, "approval.revised", { by, ...change, binding, ...asks });
+  recordVerdict(draft, approval.action, askedFacts(review, executor.rules), id);
+  if (isEnough) {
+    recordVote(draft, id, { ...edit, decision: "approve" });
+    appendApprovalEvent(draft, id, "approval.modified", { by: [by] });
+  } else if (isSeen) agreeAgain(draft, id, edit);
+  return { kind: "accepted", approval: id };
+}
+
+/** What they ask for stands already. Where the tool shows something else since, they have to have seen that. */
+function agree(draft: Draft, id: string, edit: OpenEdit): EditAnswer {
+  const approval = getLiveApproval(draft, id);
+  if (approval.showsOther && edit.seen !== approval.binding) {
+    const reason = "it stands already, and the tool shows something else of it now: look at that, and decide";
+    appendApprovalEvent(draft, id, "approval.edit_refused", { by: edit.by, rule: UNSEEN_PREVIEW, reason });
+  } else {
+    recordVote(draft, id, { ...edit, decision: "approve" });
+    concludeVotes(draft, id);
+  }
+  return { kind: "accepted", approval: id };
+}
+
+function accept(draft: Draft, id: string, edited: Edited, executor: Executor): Need | EditAnswer {
+  const approval = getLiveApproval(draft, id);
+  const { edit, review, preview } = edited;
+  if (digestOf(review.args) === approval.argsDigest) return agree(draft, id, edit);
+  reviseAction(draft, approval, edited);
+  if (review.verdict === "escalate" && !sameRule(approval, review))
+    return reopen(draft, id, { review, preview }, executor);
+  return rebind(draft, id, edited, executor);
+}
+
+/** Reviews the open edit of a pending approval, by somebody who has the tool at hand. */
+export function reviewEdit(draft: Draft, id: string, executor: Executor): Need | Load | EditAnswer {
+  const approval = withAction(draft, id);
+  if (isNeed(approval)) return approval;
+  const more = draft.need({ write: [approvalStream(executor.ids.approval)], read: [ROSTER] });
+  if (more !== undefined) return more;
+  if (approval.status !== "pending" || approval.edit === null)
+    throw new TypeError("there is no open edit to review");
+  const { edit, action } = approval;
+  const args = argsOf(edit, executor.loaded);
+  if (args.kind === "load") return args;
+  const fault = whyNot(draft, approval, edit.by, executor);
+  if (fault !== undefined) return refuseEdit(draft, id, edit, fault);
+  const valid = executor.rules.validate(JSON.parse(JSON.stringify(args.value)) as Json);
+  if (!valid.ok)
+    return refuseEdit(draft, id, edit, { fault: "schema", rule: "schema", reason: valid.issues });
+  const first = review(draft, action, valid.value, executor);
+  if ("kind" in first) return first;
+  const state = draft.state(actionStream(action)) as LiveAction;
+  const answer = sameRule(approval, first) ? first : withPeople(draft, state, first);
+  if ("kind" in answer) return answer;
+  const refused = refusalBy(answer, executor);
+  if (refused !== undefined) return refuseEdit(draft, id, edit, refused);
+  const shows = previewNow(draft, { action, args: answer.args, approval: null }, executor);
+  if (shows.kind === "load") return shows;
+  return accept(draft, id, { edit, args: valid.value, review: answer, preview: shows.preview }, executor);
+}

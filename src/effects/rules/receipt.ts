@@ -1,0 +1,136 @@
+/**
+ * The record of an effect's outcome, fixed when the outcome is and signed on request, and the answer that a caller gets
+ * for an action that has ended, as JSON; a large result is a reference in it.
+ */
+
+import type { Json, JsonObject } from "../../kernel/json.ts";
+import { type Refusal, refusal } from "../../kernel/refusals.ts";
+import type { ActionIn, Grant, LiveAction } from "../state.ts";
+
+export type Receipt = {
+  readonly v: 1;
+  readonly tenant: string;
+  readonly action: string;
+  readonly requestId: string | null;
+  readonly effect: string;
+  readonly attempt: number;
+  readonly tool: string;
+  readonly effectClass: string;
+  readonly argsHash: string;
+  readonly argsDigest: string;
+  readonly binding: string;
+  /** The approval that was used up, or null when the policy allowed it by itself. */
+  readonly approval: string | null;
+  /** The standing grant of which this was a use; absent where there was none. */
+  readonly grant?: string;
+  /** Who agreed to it, or granted it before it was asked for. */
+  readonly approvedBy: readonly string[];
+  readonly executedFrom: string;
+  /** A person decided on this very action. */
+  readonly humanApproved: boolean;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly status: "applied" | "not_applied" | "in_doubt";
+  readonly resultDigest: string | null;
+  /** The epoch, probe or person whose word the status is. */
+  readonly by: string;
+  readonly reason: string;
+  /** Where the outcome stands in the journal. */
+  readonly stream: string;
+  readonly seq: number;
+};
+
+type EndedAction = ActionIn<"applied"> | ActionIn<"not_applied"> | ActionIn<"in_doubt">;
+
+export function receiptOf(tenant: string, id: string, state: EndedAction): Receipt {
+  const { effect, outcome } = state;
+  const people = effect.grant.kind === "approval" ? effect.grant : null;
+  const standing = effect.grant.kind === "standing" ? effect.grant : null;
+  return {
+    v: 1,
+    tenant,
+    action: id,
+    requestId: state.requestId,
+    effect: effect.id,
+    attempt: effect.attempt,
+    tool: state.tool,
+    effectClass: state.effectClass,
+    argsHash: state.argsDigest.slice(0, 12),
+    argsDigest: state.argsDigest,
+    binding: effect.binding,
+    approval: people?.approval ?? null,
+    ...(standing === null ? {} : { grant: standing.grant }),
+    approvedBy: [...(people?.by ?? standing?.by ?? [])],
+    executedFrom: state.from,
+    humanApproved: people !== null,
+    startedAt: effect.startedAt,
+    endedAt: outcome.at,
+    status: state.phase,
+    resultDigest: outcome.resultDigest,
+    by: outcome.by,
+    reason: outcome.reason,
+    stream: `action/${id}`,
+    seq: outcome.seq,
+  };
+}
+
+export function receiptPayload(receipt: Receipt, entry: string): JsonObject {
+  return { ...receipt, entry };
+}
+
+export type SettledAnswer =
+  | {
+      readonly executed: true;
+      readonly result: Json;
+      readonly receipt: JsonObject;
+      readonly action: string;
+      readonly notes?: readonly string[];
+    }
+  | (Refusal & { readonly executed: false; readonly action: string; readonly approval: string | null })
+  | {
+      readonly executed: "in_doubt";
+      readonly reason: string;
+      readonly next: string;
+      readonly receipt: JsonObject;
+      readonly action: string;
+      readonly effect: string;
+    };
+
+/** What the people who approved it noted, for whoever asked; nothing where they noted nothing. */
+export function grantNotes({ grant }: { readonly grant: Grant }): { readonly notes?: readonly string[] } {
+  return grant.kind === "approval" && grant.notes.length > 0 ? { notes: [...grant.notes] } : {};
+}
+
+function refusedAnswer(action: string, why: Refusal, approval: string | null = null): SettledAnswer {
+  return { executed: false, ...why, action, approval };
+}
+
+/** The answer that an ended action has for ever; undefined while it has none. */
+export function settledAnswer(tenant: string, action: string, state: LiveAction): SettledAnswer | undefined {
+  switch (state.phase) {
+    case "applied":
+      return {
+        executed: true,
+        result: state.outcome.result,
+        receipt: receiptOf(tenant, action, state),
+        action,
+        ...grantNotes(state.effect),
+      };
+    case "not_applied": {
+      const { grant } = state.effect;
+      const why = refusal("not_applied", `tool ${state.tool}`, state.outcome.reason);
+      return refusedAnswer(action, why, grant.kind === "approval" ? grant.approval : null);
+    }
+    case "refused":
+      return refusedAnswer(action, state.refusal, state.approval);
+    case "in_doubt": {
+      const { id: effect } = state.effect;
+      const { reason } = state.outcome;
+      const next = `Find out what happened, then: holdpoint resolve ${effect} applied|not_applied --reason "…"`;
+      const receipt = receiptOf(tenant, action, state);
+      return { executed: "in_doubt", reason, next, receipt, action, effect };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The review of an action: what its policy is told, the preview that people are shown, and what the journal keeps of it.
+ * History is complete: settled calls are handed in and used only while the workflow says that none has settled since;
+ * open ones are read under the lock. Two calls side by side see each other.
+ * What nobody could approve, by the roster and the parties of that moment, is blocked. What was approved needs nobody
+ * any more.
+ * A preview's digest is part of what people approve. It is computed again before the start; another digest sends the
+ * action back to them, even if the policy would not ask by then. A preview that fails shows why; a new failure counts as
+ * another preview.
+ */
+
+import { apartIn, asksForSeparation, versionsOf } from "../../approvals/rules/ask.ts";
+import type { ApprovalQuestion, Preview, ShownPreview } from "../../approvals/state.ts";
+import type { LiveWorkflow } from "../../core/workflow/state.ts";
+import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream, ROSTER, workflowStream } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+import { type Review, reviewAction } from "../../policy/rules/review.ts";
+import { type ApprovalTerms, listStageRules, whyUnmeetable } from "../../policy/rules/stages.ts";
+import { argsOf, type Executor, type Load, type ToolRules } from "../../policy/rules/tool-rules.ts";
+import { namesGroups, type PastCall, type PolicyInput } from "../../policy/rules/verdict.ts";
+import { type ActionState, isOwnCall, type LiveAction, type ReviewFacts, type Within } from "../state.ts";
+import { expectedCosts } from "./start.ts";
+
+/** The settled calls of a workflow as they stood at an entry of it. */
+export type PastCalls = { readonly settledSeq: number; readonly calls: readonly PastCall[] };
+
+export const historyKey = (workflow: string): string => `history/${workflow}`;
+
+const STATUS = {
+  open: "waiting",
+  waiting: "waiting",
+  running: "running",
+  applied: "applied",
+  not_applied: "not_applied",
+  in_doubt: "in_doubt",
+  refused: "refused",
+} as const satisfies Record<LiveAction["phase"], PastCall["status"]>;
+
+export function pastCall(action: string, state: LiveAction, undone: boolean): PastCall {
+  return {
+    action,
+    tool: state.tool,
+    args: state.args,
+    status: STATUS[state.phase],
+    result: state.phase === "applied" ? state.outcome.result : null,
+    generation: Number(state.within?.op.split("/")[1] ?? 1),
+    undone,
+    at: state.proposedAt,
+  };
+}
+
+export const isCall = (state: ActionState): state is LiveAction =>
+  state.phase !== "none" && isOwnCall(state.within);
+
+/** With their arguments in full: what is too large for the journal's entries is no smaller for a rule. */
+function openCalls(
+  draft: Draft,
+  ids: readonly string[],
+  loaded: ReadonlyMap<string, Json>,
+): Load | readonly PastCall[] {
+  const calls: PastCall[] = [];
+  for (const id of ids) {
+    const state = draft.state(actionStream(id));
+    if (!isCall(state)) continue;
+    const args = argsOf(state, loaded);
+    if (args.kind === "load") return args;
+    calls.push({ ...pastCall(id, state, false), args: args.value });
+  }
+  return calls;
+}
+
+function historyOf(
+  draft: Draft,
+  id: string,
+  within: Within,
+  loaded: ReadonlyMap<string, Json>,
+): Need | Load | readonly PastCall[] {
+  const flow = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
+  const others = flow.open.filter((one) => one.startsWith("act_") && one !== id);
+  const more = draft.need({ read: others.map(actionStream) });
+  if (more !== undefined) return more;
+  const settled = loaded.get(historyKey(within.workflow)) as unknown as PastCalls | undefined;
+  if (settled === undefined || settled.settledSeq !== flow.settledSeq)
+    return { kind: "load", key: historyKey(within.workflow) };
+  const open = openCalls(draft, others, loaded);
+  return "kind" in open ? open : [...settled.calls, ...open].toSorted((a, b) => a.at - b.at);
+}
+
+const isAsking = (answer: Need | Load | readonly PastCall[]): answer is Need | Load => "kind" in answer;
+
+/** Its history is looked for when a policy first looks at it; until it is there, what the policy says is void. */
+function withHistory(
+  input: Omit<PolicyInput, "history">,
+  find: () => Need | Load | readonly PastCall[],
+): { readonly input: PolicyInput; readonly missing: () => Need | Load | undefined } {
+  let found: Need | Load | readonly PastCall[] | undefined;
+  const asked = {
+    ...input,
+    get history(): readonly PastCall[] {
+      found ??= find();
+      // A copy: what a policy does to it stays there.
+      return isAsking(found) ? [] : (copyJson(found as unknown as Json) as unknown as readonly PastCall[]);
+    },
+  };
+  return { input: asked, missing: () => (found !== undefined && isAsking(found) ? found : undefined) };
+}
+
+/** Whom separation of duties leaves out of an action: the parties are those of its workflow. */
+export function apartOf(
+  draft: Draft,
+  terms: Pick<ApprovalTerms, "approvers" | "stages">,
+  { within }: Pick<LiveAction, "within">,
+): Need | Pick<ApprovalQuestion, "apart"> {
+  if (within === undefined || !asksForSeparation(terms)) return {};
+  const ref = workflowStream(within.workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  const flow = draft.state(ref);
+  return apartIn(terms, flow.status === "none" ? null : flow.parties);
+}
+
+/** Before people are asked: whether they could agree, as they stand now. */
+export function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
+  if (answer.verdict !== "escalate") return answer;
+  const isRouted = listStageRules(answer).some(({ from }) => namesGroups(from));
+  const left = apartOf(draft, answer, state);
+  if (isNeed(left)) return left;
+  if (!isRouted && left.apart === undefined) return answer;
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined) return more;
+  const { apart = [] } = left;
+  const fault = whyUnmeetable(answer, state.requester, { apart, roster: draft.state(ROSTER) });
+  if (fault === undefined) return answer;
+  const { args, revisions, risk, risks, shadow } = answer;
+  const reason = `the policy asks for the impossible: ${fault}`;
+  const said = { args, revisions, risk, risks, shadow, rule: "policy", reason };
+  return { ...said, verdict: "block", invalidRevision: false };
+}
+
+/** Reviews an action with `args`: those that would run, as proposed, revised or edited. */
+export function review(
+  draft: Draft,
+  id: string,
+  args: Json,
+  { rules, loaded }: Pick<Executor, "rules" | "loaded">,
+): Need | Load | Review {
+  const state = draft.state(actionStream(id)) as LiveAction;
+  const { tool, effectClass, agent, requester, requestId, within } = state;
+  const known = { tool, effectClass, args, agent, requester, requestId, now: draft.now };
+  if (within === undefined) return reviewAction(rules, { ...known, workflow: null, history: [] });
+  const more = draft.need({ read: [workflowStream(within.workflow)] });
+  if (more !== undefined) return more;
+  const { name, generation, parties } = draft.state(workflowStream(within.workflow)) as LiveWorkflow;
+  const workflow = { id: within.workflow, name, generation, poster: parties?.poster ?? "" };
+  const asked = withHistory({ ...known, workflow }, () => historyOf(draft, id, within, loaded));
+  const answer = reviewAction(rules, asked.input);
+  return asked.missing() ?? answer;
+}
+
+/** What was remarked beside the verdict. */
+export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "risk" | "risks" | "shadow"> {
+  return {
+    ...(risk === null ? {} : { risk }),
+    ...(risks.length === 0 ? {} : { risks }),
+    ...(shadow.length === 0 ? {} : { shadow }),
+  };
+}
+
+export function reviewFacts(answer: Review, rules: ToolRules): ReviewFacts {
+  const { verdict, rule, reason } = answer;
+  return { verdict, rule, reason, ...limitIn(answer), ...versionsOf(rules), ...remarksIn(answer) };
+}
+
+/** The same for those who are asked: what it would cost stands in it. What starts says what it reserves. */
+export function askedFacts(answer: Review, rules: ToolRules): ReviewFacts {
+  const costs = expectedCosts(rules, answer.args);
+  return { ...reviewFacts(answer, rules), ...(costs.length === 0 ? {} : { costs }) };
+}
+
+function limitIn(answer: Review): Pick<ReviewFacts, "limitOf" | "limitBehind"> {
+  if (answer.verdict !== "block") return {};
+  const { limitOf, limitBehind } = answer;
+  return {
+    ...(limitOf === undefined ? {} : { limitOf }),
+    ...(limitBehind === undefined ? {} : { limitBehind }),
+  };
+}
+
+/**
+ * Digests under which the documents of a recorded verdict are kept. Older entries name one, or have it as their policy; there,
+ * and where only code was asked, it may be that none is kept.
+ */
+export function documentsNamed({
+  documents,
+  document,
+  policy,
+}: Pick<ReviewFacts, "documents" | "document" | "policy">): readonly string[] {
+  return documents ?? [document ?? policy];
+}
+
+export const PREVIEW_MOVED = "what the preview showed has moved";
+
+/** What is computed to ask with is never what an approval is used by: each approval has a key of its own. */
+export const previewKey = (argsDigest: string, approval: string | null = null): string =>
+  approval === null ? `preview/${argsDigest}` : `preview/${argsDigest}/${approval}`;
+
+/** `approval` is the one that is about to be used; null where people are about to be asked. */
+type PreviewOf = { readonly action: string; readonly args: Json; readonly approval: string | null };
+
+/** Null where the tool declares none. */
+export function previewNow(
+  draft: Draft,
+  { action, args, approval }: PreviewOf,
+  { rules, loaded }: Pick<Executor, "rules" | "loaded">,
+): Load | { readonly kind: "preview"; readonly preview: Preview | null } {
+  if (rules.hasPreview !== true) return { kind: "preview", preview: null };
+  const key = previewKey(digestOf(args), approval);
+  const shown = loaded.get(key) as unknown as ShownPreview | undefined;
+  if (shown !== undefined)
+    return {
+      kind: "preview",
+      preview: { value: shown.value, failed: shown.failed, digest: digestOf(shown) },
+    };
+  const { requestId, agent } = draft.state(actionStream(action)) as LiveAction;
+  return { kind: "load", key, preview: { action, requestId, agent, args } };
+}
+
+export const isSamePreview = (asked: Preview | undefined, now: Preview | null): boolean =>
+  asked?.digest === now?.digest;

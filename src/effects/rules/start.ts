@@ -1,0 +1,322 @@
+/**
+ * The commit that lets an effect begin (grant used, budgets reserved, effect started, all or nothing), or refuses or
+ * holds it. Nothing starts without a grant whose binding equals the bytes that will run, nor while a kill switch that
+ * covers it is on, nor in the name of an epoch that ended. Budgets are reserved, all or none, and a standing grant's use
+ * is counted, with the start. Dedupe is checked at the proposal and again at the start, over the arguments that would
+ * run: an edit may have changed them. A duplicate is an action under way or in doubt, or one done within the window,
+ * whose own final arguments have the same identity. `refused` is for good; `held` may have another answer later. Held
+ * again for the same reason appends nothing.
+ */
+
+import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
+import { reserveAmount } from "../../budgets/stream.ts";
+import { type FittingGrant, settleUse } from "../../grants/rules.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import { type Money, moneyToJson } from "../../kernel/money.ts";
+import { type Refusal, type RefusalCode, refusal } from "../../kernel/refusals.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
+import {
+  actionStream,
+  budgetStream,
+  epochStream,
+  type StreamRef,
+  streamName,
+  switchStream,
+  workflowStream,
+} from "../../kernel/stream.ts";
+import { errorText } from "../../kernel/text.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+import { checkKillSwitches, type SwitchSubject, switchScopes } from "../../kill-switch/rules.ts";
+import type { Cost, Dedupe, Executor, Load, ToolRules } from "../../policy/rules/tool-rules.ts";
+import type { ApproverRule } from "../../policy/rules/verdict.ts";
+import type { ActionIn, ActionState, Grant, LiveAction, ReservedCost } from "../state.ts";
+
+export type RefusedAction = { readonly kind: "refused"; readonly refusal: Refusal };
+export type HeldAction = { readonly kind: "held"; readonly refusal: Refusal };
+type RefusalReason = { readonly code: RefusalCode; readonly by: string; readonly reason: string };
+
+export function refuseAction(draft: Draft, action: StreamRef<"action">, why: RefusalReason): RefusedAction {
+  const said = refusal(why.code, why.by, why.reason);
+  draft.append(action, [{ type: "action.refused", tv: 1, body: said }]);
+  return { kind: "refused", refusal: said };
+}
+
+/** Ends of an approval by which the action that waits for it is refused. */
+const REFUSES = ["rejected", "expired", "cancelled", "revoked"] as const;
+
+/** Where an edit has put another question in its place, the action waits for that one. */
+export function refuseEnded(draft: Draft, approvalId: string, approval: LiveApproval): void {
+  const ref = actionStream(approval.action);
+  const action = draft.state(ref);
+  const code = REFUSES.find((status) => status === approval.status);
+  const end = approval.ended ?? approval.decided;
+  if (code === undefined || end === null || action.phase !== "waiting" || action.approval !== approvalId)
+    return;
+  refuseAction(draft, ref, { code, by: end.by[0] ?? "deadline", reason: end.reason });
+}
+
+/** Held again for the same reason is not news: calling in a loop does not grow the journal. */
+function holdAction(draft: Draft, action: StreamRef<"action">, why: RefusalReason): HeldAction {
+  const said = refusal(why.code, why.by, why.reason);
+  const state = draft.state(action);
+  const before = "held" in state ? state.held : null;
+  if (before?.code !== said.code || before.by !== said.by) {
+    draft.append(action, [{ type: "action.held", tv: 1, body: said }]);
+  }
+  return { kind: "held", refusal: said };
+}
+
+const GONE: readonly ActionState["phase"][] = ["none", "refused", "not_applied"];
+
+function standsInTheWay(first: ActionState, now: number, windowMs: number): boolean {
+  if (GONE.includes(first.phase)) return false;
+  return first.phase !== "applied" || now < first.outcome.at + windowMs;
+}
+
+function identityOf(rules: ToolRules, args: Json): Dedupe | undefined | string {
+  try {
+    return rules.dedupe(args);
+  } catch (error) {
+    return `the tool's dedupe failed: ${errorText(error)}`;
+  }
+}
+
+/** It was proposed under this identity, but an edit may have made something else of it. */
+function isStill(rules: ToolRules, first: ActionState, key: string): boolean {
+  if (first.phase === "none" || isArtifactRef(first.args)) return first.phase !== "none";
+  const identity = identityOf(rules, first.args);
+  return typeof identity !== "object" || identity.key === key;
+}
+
+/** Refuses what is being done or was done a moment ago; otherwise leads the business name to this action. */
+export function checkDedupe(
+  draft: Draft,
+  id: string,
+  rules: ToolRules,
+  args: Json,
+): Need | RefusedAction | undefined {
+  const identity = identityOf(rules, args);
+  if (identity === undefined) return undefined;
+  const ref = actionStream(id);
+  if (typeof identity === "string")
+    return refuseAction(draft, ref, { code: "blocked", by: "policy", reason: identity });
+  const name = `dedupe:${rules.name}:${identity.key}`;
+  const unnamed = draft.need({ names: [name] });
+  if (unnamed !== undefined) return unnamed;
+  const before = draft.lookUp(name);
+  if (before !== undefined && before.id !== id) {
+    const more = draft.need({ read: [before] });
+    if (more !== undefined) return more;
+    const first = draft.state(actionStream(before.id));
+    if (
+      "proposedAt" in first &&
+      standsInTheWay(first, draft.now, identity.windowMs) &&
+      isStill(rules, first, identity.key)
+    ) {
+      const since = new Date(first.proposedAt).toISOString();
+      return refuseAction(draft, ref, {
+        code: "duplicate",
+        by: "dedupe",
+        reason: `${before.id} is the same, from ${since}`,
+      });
+    }
+  }
+  draft.take(name, ref);
+  return undefined;
+}
+
+/** Two costs on one budget are one reservation. */
+function sumByBudget(costs: readonly Cost[]): ReadonlyMap<string, Money> {
+  const sums = new Map<string, Money>();
+  for (const { budget, amount } of costs) {
+    const before = sums.get(budget);
+    if (before !== undefined && before.currency !== amount.currency)
+      throw new TypeError(`two currencies for the budget "${budget}"`);
+    sums.set(budget, { currency: amount.currency, micros: (before?.micros ?? 0n) + amount.micros });
+  }
+  return sums;
+}
+
+/** A text where the tool cannot say. */
+function costsOf(rules: Pick<ToolRules, "costs">, args: Json): ReadonlyMap<string, Money> | string {
+  try {
+    return sumByBudget(rules.costs(args));
+  } catch (error) {
+    return `the tool's cost estimate failed: ${errorText(error)}`;
+  }
+}
+
+const reservedCosts = (costs: ReadonlyMap<string, Money>): readonly ReservedCost[] =>
+  [...costs].map(([budget, amount]) => ({ budget, ...moneyToJson(amount) }));
+
+/** For those who are asked. Whether it can be paid is looked at when it starts, and so is an estimate that fails. */
+export function expectedCosts(rules: Pick<ToolRules, "costs">, args: Json): readonly ReservedCost[] {
+  const costs = costsOf(rules, args);
+  return typeof costs === "string" ? [] : reservedCosts(costs);
+}
+
+/** With the action as it then stands, and the time at which it was so. */
+export type EffectStarted = {
+  readonly kind: "started";
+  readonly effect: string;
+  readonly state: ActionIn<"running">;
+  readonly now: number;
+};
+export type EpochEnded = { readonly kind: "epoch_ended" };
+
+/** An action has one effect; its id doubles as the key that the receiver may honour. */
+export const effectIdOf = (action: string): string => action.replace(/^act_/, "eff_");
+export const actionIdOf = (effect: string): string => effect.replace(/^eff_/, "act_");
+
+/** Checks that come before everything else, the policy included. */
+export function checkMayStart(
+  draft: Draft,
+  id: string,
+  action: SwitchSubject,
+  epoch: string,
+): Need | HeldAction | EpochEnded | undefined {
+  // The place in its workflow is looked at next, and written.
+  const flows = action.within === undefined ? [] : [workflowStream(action.within.workflow)];
+  const switches = switchScopes(action).map(switchStream);
+  const more = draft.need({ write: [actionStream(id), ...flows], read: [...switches, epochStream(epoch)] });
+  if (more !== undefined) return more;
+  const look = checkKillSwitches(draft, action);
+  if (look.kind === "need") return look;
+  if (draft.state(epochStream(epoch)).life !== "open") return { kind: "epoch_ended" };
+  if (look.on === undefined) return undefined;
+  const { scope, by, reason } = look.on;
+  return holdAction(draft, actionStream(id), {
+    code: "stopped",
+    by: `kill switch (${scope})`,
+    reason: `${by}: ${reason}`,
+  });
+}
+
+function reserveAll(
+  draft: Draft,
+  id: string,
+  effect: string,
+  costs: ReadonlyMap<string, Money>,
+): HeldAction | undefined {
+  const wanted = [...costs].map(([budget, amount]) => ({
+    budget,
+    answer: reserveAmount(draft.state(budgetStream(budget)), effect, amount),
+  }));
+  const refusedBy = wanted.find(({ answer }) => !answer.admitted);
+  if (refusedBy !== undefined && !refusedBy.answer.admitted) {
+    const state = draft.state(actionStream(id));
+    const known = "held" in state && state.held?.code === "over_budget";
+    if (!known) draft.append(budgetStream(refusedBy.budget), refusedBy.answer.events);
+    return holdAction(draft, actionStream(id), {
+      code: "over_budget",
+      by: `budget ${refusedBy.budget}`,
+      reason: refusedBy.answer.reason,
+    });
+  }
+  for (const { budget, answer } of wanted) draft.append(budgetStream(budget), answer.events);
+  return undefined;
+}
+
+/** Whose it is from then on: the process's, or that of the agent which performs it itself. */
+function heldBy(draft: Draft, id: string, { epoch, outside }: Executor) {
+  if (outside === undefined) return { epoch };
+  const { agent } = draft.state(actionStream(id)) as ActionIn<"open">;
+  const { holder = null, ask } = outside.asker ?? {};
+  return {
+    epoch: agent,
+    reportBy: draft.now + outside.reportWithinMs,
+    ...(holder === null ? {} : { holder }),
+    ...(ask === undefined ? {} : { ask }),
+  };
+}
+
+/** What was issued to a holder is begun in the same commit, where it asked for that. */
+function beginAtOnce(draft: Draft, id: string, { outside }: Executor): void {
+  const { holder = null, begin, ask = "" } = outside?.asker ?? {};
+  if (holder === null || begin !== true) return;
+  draft.append(actionStream(id), [{ type: "effect.begun", tv: 1, body: { holder, ask } }]);
+}
+
+type StartGrant = {
+  readonly grant: Grant;
+  readonly binding: string;
+  readonly executeBy: number | null;
+};
+
+export function startEffect(
+  draft: Draft,
+  id: string,
+  executor: Executor & { readonly args: Json },
+  permit: StartGrant,
+): Need | EffectStarted | HeldAction | RefusedAction {
+  const ref = actionStream(id);
+  const duplicate = checkDedupe(draft, id, executor.rules, executor.args);
+  if (duplicate !== undefined) return duplicate;
+  const costs = costsOf(executor.rules, executor.args);
+  if (typeof costs === "string")
+    return refuseAction(draft, ref, { code: "blocked", by: "policy", reason: costs });
+  const more = draft.need({ write: [...costs.keys()].map(budgetStream) });
+  if (more !== undefined) return more;
+  const effect = effectIdOf(id);
+  const held = reserveAll(draft, id, effect, costs);
+  if (held !== undefined) return held;
+  const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reservedCosts(costs) };
+  draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
+  beginAtOnce(draft, id, executor);
+  settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });
+  return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
+}
+
+type Granted = {
+  readonly review: {
+    readonly args: Json;
+    readonly approvers: ApproverRule;
+    readonly executeWithinMs: number | null;
+  };
+  readonly fitting: FittingGrant;
+};
+
+/** The same facts as of an approval, with the grant in place of the time to decide. */
+function standingBinding(
+  tenant: string,
+  id: string,
+  state: LiveAction,
+  terms: {
+    readonly policy: string;
+    readonly approvers: ApproverRule;
+    readonly executeBy: number | null;
+    readonly nonce: string;
+    readonly grant: string;
+  },
+): string {
+  const { tool, schema, effectClass, requester, argsDigest: args } = state;
+  const stream = streamName(actionStream(id));
+  const fixed = { tenant, stream, action: id, tool, schema, args, effectClass, requester, decideBy: null };
+  return bindingOf({ ...fixed, undo: undoDigest(state), ...terms });
+}
+
+/** Starts an effect that people would be asked about, by a standing grant. The review has been recorded. */
+export function startByGrant(
+  draft: Draft,
+  id: string,
+  { review, fitting }: Granted,
+  executor: Executor & { readonly args: Json },
+): Need | Load | EffectStarted | HeldAction | RefusedAction {
+  const state = draft.state(actionStream(id)) as LiveAction;
+  if (digestOf(review.args) !== state.argsDigest)
+    throw new TypeError("a grant was fitted to other arguments");
+  const { nonce } = executor.ids;
+  const { id: grant, owner, amount } = fitting;
+  const executeBy = review.executeWithinMs === null ? null : draft.now + review.executeWithinMs;
+  const binding = standingBinding(draft.tenant, id, state, {
+    policy: executor.rules.policyDigest,
+    approvers: review.approvers,
+    executeBy,
+    nonce,
+    grant,
+  });
+  const permit = { kind: "standing", grant, by: [owner], amount, nonce } as const;
+  return startEffect(draft, id, { ...executor, args: review.args }, { grant: permit, binding, executeBy });
+}
