@@ -21,19 +21,6 @@ import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts
 
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
-
-import { currentIn } from "./engine/workflow/context.ts";
-import type {
-  Current,
-  Definition,
-  Workflow,
-  WorkflowBody,
-  WorkflowOptions,
-} from "./engine/workflow/definition.ts";
-import { createDispatcher } from "./engine/workflow/dispatch.ts";
-import type { Dispatcher } from "./engine/workflow/dispatcher.ts";
-import { type Workflows, workflowsOf } from "./engine/workflow/instance.ts";
-import { type Bureau, type Definitions, workflow, workUntil } from "./engine/workflow/workflows.ts";
 import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
 import { idleClock } from "./kernel/clock.ts";
@@ -51,6 +38,17 @@ import { type Journal, journalOf } from "./runtime/journal.ts";
 import type { OpenRuntime } from "./runtime/open.ts";
 import { type Acknowledged, acknowledgeRestore, getRestoreStatus, type Restored } from "./runtime/restore.ts";
 import { bindLibrary } from "./runtime/verb.ts";
+import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
+import { type Workflows, workflowsOf } from "./workflows/methods.ts";
+import { currentIn } from "./workflows/run/context.ts";
+import { createDispatcher } from "./workflows/run/dispatch.ts";
+import {
+  type Definitions,
+  type Dispatcher,
+  declareWorkflow,
+  type WorkflowHost,
+  workUntil,
+} from "./workflows/start.ts";
 
 export type {
   Approval,
@@ -74,25 +72,6 @@ export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
-export type {
-  CheckpointConditions,
-  CheckpointDefinition,
-  CheckpointFacts,
-  CheckpointSet,
-  CheckpointSets,
-  CheckpointUndo,
-  CheckpointWhen,
-  Complexity,
-} from "./core/workflow/checkpoint-rules.ts";
-export { adaptiveCheckpoints } from "./core/workflow/checkpoint-sets.ts";
-export type { FailureCode, Irreversible, RollbackReport } from "./core/workflow/events.ts";
-export type {
-  Captured,
-  CapturedApiCall,
-  CapturedMemory,
-  CapturedResources,
-} from "./core/workflow/snapshot.ts";
-export type { WorkflowStatus } from "./core/workflow/state.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./effects/actions.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./effects/execute.ts";
@@ -147,40 +126,6 @@ export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
 export type { Compensation } from "./engine/outside/roll-back.ts";
 export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
-export type {
-  Asked,
-  Current,
-  Passed,
-  QuestionOptions,
-  Retries,
-  RunOptions,
-  SentBack,
-  SentFromFlow,
-  StepContext,
-  StepOptions,
-  Workflow,
-  WorkflowBody,
-  WorkflowCallOptions,
-  WorkflowContext,
-  WorkflowHandle,
-  WorkflowOptions,
-  WorkflowResult,
-} from "./engine/workflow/definition.ts";
-export type { Workflows } from "./engine/workflow/instance.ts";
-export type { Job } from "./engine/workflow/jobs.ts";
-export type {
-  Moment,
-  RollbackRequest,
-  WorkflowDetails,
-  WorkflowList,
-  WorkflowPage,
-  WorkflowSummary,
-} from "./engine/workflow/operate-workflows.ts";
-export type { Entry as WorkflowEntry } from "./engine/workflow/recorded.ts";
-export type { Requested, WorkflowRequest } from "./engine/workflow/request.ts";
-export { StepFailed, StepRefused } from "./engine/workflow/step-op.ts";
-export type { TimelineRow } from "./engine/workflow/timeline-row.ts";
-export { ChildFailed } from "./engine/workflow/wait-op.ts";
 export type {
   GrantList,
   GrantOffer,
@@ -252,6 +197,58 @@ export type { Acknowledged, Restored } from "./runtime/restore.ts";
 export type { CrashPoint } from "./runtime/runtime.ts";
 export { secret } from "./runtime/secrets.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
+export type {
+  Asked,
+  Current,
+  Passed,
+  QuestionOptions,
+  Retries,
+  RunOptions,
+  SentBack,
+  SentFromFlow,
+  StepContext,
+  StepOptions,
+  Workflow,
+  WorkflowBody,
+  WorkflowCallOptions,
+  WorkflowContext,
+  WorkflowHandle,
+  WorkflowOptions,
+  WorkflowResult,
+} from "./workflows/definition.ts";
+export type { FailureCode, Irreversible, RollbackReport } from "./workflows/events.ts";
+export type { RollbackRequest, Workflows } from "./workflows/methods.ts";
+export type {
+  Job,
+  Moment,
+  WorkflowDetails,
+  WorkflowList,
+  WorkflowPage,
+  WorkflowSummary,
+} from "./workflows/read.ts";
+export type {
+  CheckpointConditions,
+  CheckpointDefinition,
+  CheckpointFacts,
+  CheckpointSet,
+  CheckpointSets,
+  CheckpointUndo,
+  CheckpointWhen,
+  Complexity,
+} from "./workflows/rules/checkpoints.ts";
+export { adaptiveCheckpoints } from "./workflows/rules/checkpoints.ts";
+export type { WorkflowEntry } from "./workflows/rules/operations.ts";
+export type {
+  Captured,
+  CapturedApiCall,
+  CapturedMemory,
+  CapturedResources,
+} from "./workflows/rules/snapshot.ts";
+export { StepFailed, StepRefused } from "./workflows/run/step.ts";
+export { ChildFailed } from "./workflows/run/wait.ts";
+export type { Requested, WorkflowRequest } from "./workflows/start.ts";
+export type { WorkflowStatus } from "./workflows/state.ts";
+export type { TimelineRow } from "./workflows/timeline.ts";
 
 type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
@@ -319,7 +316,7 @@ function definitionsOf(known: Map<string, Definition>, opening: () => Promise<Op
   const dispatchers = new WeakMap<OpenRuntime, Dispatcher>();
   return {
     known,
-    async open(): Promise<Bureau> {
+    async open(): Promise<WorkflowHost> {
       const runtime = await opening();
       const dispatcher = dispatchers.get(runtime) ?? createDispatcher(runtime, idleClock, known);
       dispatchers.set(runtime, dispatcher);
@@ -375,7 +372,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       name: string,
       first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,
       second?: WorkflowBody<Input, Result>,
-    ) => workflow(definitions, name, first, second),
+    ) => declareWorkflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
     ...monitorsOf(opening),
     ...notificationsOf(opening, { environment, render: cardLines }),

@@ -2,8 +2,6 @@
 import { hostname } from "node:os";
 import { outsideCallers } from "./effects/call-context.ts";
 import type { Tool } from "./effects/tool.ts";
-
-import type { Definitions } from "./engine/workflow/workflows.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
@@ -19,6 +17,7 @@ import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { FOLDS, PROJECTIONS } from "./streams.ts";
+import type { Definitions } from "./workflows/start.ts";
 
 export type HoldpointOptions = {
   /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */

@@ -9,7 +9,6 @@ import type { MessageState } from "./core/message/message-state.ts";
 import type { NotifierState } from "./core/message/place.ts";
 import type { AlertState } from "./core/monitor/alert-state.ts";
 import type { MonitorState } from "./core/monitor/place-state.ts";
-import type { WorkflowState } from "./core/workflow/state.ts";
 import type { ActionState } from "./effects/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
@@ -21,6 +20,7 @@ import type { RosterState } from "./people/stream.ts";
 import type { TenantState } from "./people/tenants/stream.ts";
 import type { PolicyState } from "./policy/stream.ts";
 import type { EpochState } from "./runtime/stream.ts";
+import type { WorkflowState } from "./workflows/state.ts";
 
 type StateMap = {
   action: ActionState;

@@ -14,8 +14,6 @@ import { messageFold } from "./core/message/message-state.ts";
 import { notifierFold } from "./core/message/place.ts";
 import { alertFold } from "./core/monitor/alert-state.ts";
 import { monitorFold } from "./core/monitor/place-state.ts";
-import { workflowFold } from "./core/workflow/state.ts";
-import { actionSubject, workflowSubject } from "./core/workflow/tell.ts";
 import { actionFold, actionsView } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
@@ -29,9 +27,7 @@ import { tenantFold } from "./people/tenants/stream.ts";
 import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
-
 import { alertsView } from "./views/alerts.ts";
-
 import {
   intentInboxView,
   intentsFromView,
@@ -39,10 +35,9 @@ import {
   intentsView,
   intentTimesView,
 } from "./views/intents.ts";
-
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
-
-import { runsView, workflowsView } from "./views/workflows.ts";
+import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
+import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
 
 /** What an approval may be about. */
 const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {

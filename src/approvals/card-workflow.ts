@@ -1,16 +1,16 @@
 /** What a card says of the workflow in which something is asked, and what a rejection would do to that. */
 
-import type { CallUndo, Snapshot } from "../core/workflow/events.ts";
-import type { LiveWorkflow } from "../core/workflow/state.ts";
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import { isStep, type LiveAction } from "../effects/state.ts";
 import { unlessGone } from "../engine/message/shown.ts";
-import { entriesOf, entryAt } from "../engine/workflow/entries.ts";
-import { openedSnapshot } from "../engine/workflow/operate-workflows.ts";
-import type { Entry } from "../engine/workflow/recorded.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { StateOf } from "../states.ts";
+import { entriesOf, entryAt } from "../workflows/entries.ts";
+import type { CallUndo, Snapshot } from "../workflows/events.ts";
+import { openSnapshotArtifact } from "../workflows/read.ts";
+import type { WorkflowEntry } from "../workflows/rules/operations.ts";
+import type { LiveWorkflow } from "../workflows/state.ts";
 import { readActions, type TenantStore } from "./card-history.ts";
 import type { Card } from "./card-schema.ts";
 import { type AtStake, isIrreversible, isTakenBack, type KnownUndo, rejectionOf } from "./rules/card.ts";
@@ -65,7 +65,7 @@ function forget(all: Map<string, Notebook>, most: typeof MOST): void {
   }
 }
 
-function note({ calls, undone, asked, checkpoints }: Notes, { type, seq, at, body }: Entry): void {
+function note({ calls, undone, asked, checkpoints }: Notes, { type, seq, at, body }: WorkflowEntry): void {
   const { approval } = body;
   if (typeof approval === "string") {
     if (!asked.has(approval)) asked.set(approval, seq);
@@ -214,7 +214,7 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
   const { name, status, generation: attempt } = state;
   const cannotUndo = done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
   const { checkpoint } = soFar;
-  const snapshot = checkpoint && (await unlessGone(openedSnapshot(runtime, checkpoint.snapshot)));
+  const snapshot = checkpoint && (await unlessGone(openSnapshotArtifact(runtime, checkpoint.snapshot)));
   return {
     workflow: {
       ...{ workflow, name, status, attempt, total, cannotUndo, since: since.total },

@@ -5,7 +5,6 @@
  * K2. What it says of the approval, of who may decide and of what is asked about is of one moment.
  */
 
-import type { CallUndo } from "../core/workflow/events.ts";
 import type { LiveAction } from "../effects/state.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -16,6 +15,7 @@ import type { RosterState } from "../people/stream.ts";
 import { dryRun } from "../runtime/dry-run.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArtifact, loadValue, readState } from "../runtime/store-access.ts";
+import type { CallUndo } from "../workflows/events.ts";
 import { readHistory, readReviews, type TenantStore } from "./card-history.ts";
 import { type Card, type CardOnWire, cardCodec } from "./card-schema.ts";
 import { knownUndo, readWorkflow } from "./card-workflow.ts";

@@ -1,13 +1,10 @@
 /** Reading an approval, and a person's decision on it: what they write, their edit, and their vote. */
 
-import { raisedName } from "../core/workflow/raise.ts";
 import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
 import { plainJson } from "../effects/arguments.ts";
 import { findSchemaIssues, issuesText } from "../effects/input-schema.ts";
 import type { Tool } from "../effects/tool.ts";
-
 import { toolOf } from "../engine/outside/outside-tool.ts";
-
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
@@ -26,6 +23,7 @@ import {
   revealSecrets,
 } from "../runtime/secrets.ts";
 import { loadArtifact, loadValue, readState, runWithInputs } from "../runtime/store-access.ts";
+import { raisedName } from "../workflows/rules/ask.ts";
 import type { Approval, Decided, Decision, Rejection } from "./contract.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";

@@ -3,11 +3,11 @@
  * since the last checkpoint, and what a rejection would do and could not undo.
  */
 
-import { raisedName } from "../core/workflow/raise.ts";
-import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import type { CardDocument, CardFields, CardSections } from "../kernel/terminal.ts";
 import { visible, visiblePreview } from "../kernel/text.ts";
+import { raisedName } from "../workflows/rules/ask.ts";
+import type { TimelineRow } from "../workflows/timeline.ts";
 import {
   approvalHead,
   approveCommand,

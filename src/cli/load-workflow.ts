@@ -1,10 +1,10 @@
 /** A file whose default export takes an instance and gives it a workflow: `export default (hp) => hp.workflow(…)`. */
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { Workflow } from "../engine/workflow/definition.ts";
 import type { Holdpoint } from "../index.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { errorText } from "../kernel/text.ts";
+import type { Workflow } from "../workflows/definition.ts";
 import { CommandError } from "./failure.ts";
 
 const SHAPE =

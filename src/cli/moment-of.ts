@@ -1,7 +1,7 @@
 /** The moment that `--at` names: the number of an entry, or a time. */
 
-import type { Moment, WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import type { Moment, WorkflowDetails } from "../workflows/read.ts";
 import { CommandError } from "./failure.ts";
 import { moment } from "./times.ts";
 

@@ -1,9 +1,9 @@
 /** What a workflow does while `holdpoint run` looks on: each operation as it settles, and whom it waits for. */
 
-import type { Entry } from "../engine/workflow/recorded.ts";
 import type { Holdpoint, Notice } from "../index.ts";
 import { visible } from "../kernel/text.ts";
 import { noticeText } from "../runtime/notices.ts";
+import type { WorkflowEntry } from "../workflows/rules/operations.ts";
 import { fold, pad } from "./measure.ts";
 import { createTeller, type Line } from "./story.ts";
 import type { Terminal } from "./terminal.ts";
@@ -41,7 +41,7 @@ export function createProgress(terminal: Terminal, hp: () => Holdpoint, where: s
       tell(`    npx holdpoint ${command}${where}`);
   }
 
-  async function waits({ type, body }: Entry): Promise<void> {
+  async function waits({ type, body }: WorkflowEntry): Promise<void> {
     if (type !== "workflow.suspended") return;
     for (const { kind, on } of body["waits"] as readonly Wait[]) {
       if (kind !== "approval" && kind !== "checkpoint" && kind !== "question") continue;

@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { relative, resolve } from "node:path";
 import { isBudgetName } from "../budgets/stream.ts";
-import type { WorkflowResult } from "../engine/workflow/definition.ts";
 import type { Holdpoint, Notice } from "../index.ts";
 import { sha256 } from "../kernel/canonical-json.ts";
 import { type HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
 import { visible, visibleJson } from "../kernel/text.ts";
 import { dataFolder, programName } from "../runtime/settings.ts";
+import type { WorkflowResult } from "../workflows/definition.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { type Loaded, loadWorkflow } from "./load-workflow.ts";

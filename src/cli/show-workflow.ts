@@ -1,12 +1,12 @@
 /** A workflow in full: where it stands, what it waits for, what happened, and what one can do about it. */
 
-import type { Wait } from "../core/workflow/events.ts";
-import { obstacleOf } from "../core/workflow/held.ts";
-import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
-import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import type { Json } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
 import { TENANT_SCOPE } from "../kill-switch/stream.ts";
+import type { Wait } from "../workflows/events.ts";
+import type { WorkflowDetails } from "../workflows/read.ts";
+import { parseObstacle } from "../workflows/state.ts";
+import type { TimelineRow } from "../workflows/timeline.ts";
 import { type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { momentOf } from "./moment-of.ts";
@@ -155,7 +155,7 @@ function printFailure(sections: Sections, end: Failed, rows: readonly TimelineRo
 }
 
 function heldCommands(on: string): readonly string[] {
-  const ref = obstacleOf(on);
+  const ref = parseObstacle(on);
   if (ref?.kind !== "switch") return [];
   if (ref.id === TENANT_SCOPE) return ['go --reason "…"'];
   const flow = /^workflow:(.+)$/.exec(ref.id)?.[1];

@@ -1,9 +1,9 @@
 /** The captured state of a checkpoint, layer by layer: what the approver was shown, the task, and how it came there. */
 
-import { LAYERS } from "../core/workflow/snapshot.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
+import { LAYERS } from "../workflows/rules/snapshot.ts";
 import { type Context, EXIT } from "./command.ts";
 import { readable } from "./readable.ts";
 import { sectionsOn } from "./sections.ts";

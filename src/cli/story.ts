@@ -1,8 +1,8 @@
 /** A workflow's journal as a story: who did what, with which receipt, and what was taken back. */
 
-import type { Entry } from "../engine/workflow/recorded.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
+import type { WorkflowEntry } from "../workflows/rules/operations.ts";
 import { moment } from "./times.ts";
 
 export type Line = { readonly who: string; readonly did: string; readonly what: string };
@@ -123,7 +123,7 @@ const TELLERS: { readonly [type: string]: Teller } = {
 };
 
 /** To be given the entries one after the other, from the first; answers nothing for those that tell people nothing. */
-export function createTeller(): (entry: Entry) => Line | undefined {
+export function createTeller(): (entry: WorkflowEntry) => Line | undefined {
   const told: Told = { agent: "", undos: new Map(), asked: new Map() };
   return ({ type, body }) => {
     const line = TELLERS[type]?.(body, told);
@@ -132,7 +132,7 @@ export function createTeller(): (entry: Entry) => Line | undefined {
   };
 }
 
-export function storyOf(entries: readonly Entry[]): readonly Line[] {
+export function storyOf(entries: readonly WorkflowEntry[]): readonly Line[] {
   const tell = createTeller();
   return entries.flatMap((entry) => tell(entry) ?? []);
 }

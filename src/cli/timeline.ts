@@ -1,8 +1,8 @@
 /** What happened to a workflow, one line each, in the order in which it began. */
 
-import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
-import type { TimelineRow } from "../engine/workflow/timeline-row.ts";
 import { visible } from "../kernel/text.ts";
+import type { WorkflowDetails } from "../workflows/read.ts";
+import type { TimelineRow } from "../workflows/timeline.ts";
 import { cut, fold, missing, widthOf } from "./measure.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { moment } from "./times.ts";

@@ -1,10 +1,10 @@
 /** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
 
 import { type AtStake, rejectionOf } from "../approvals/rules/card.ts";
-import { obstacleOf } from "../core/workflow/held.ts";
-import type { WorkflowDetails } from "../engine/workflow/operate-workflows.ts";
 import { visible } from "../kernel/text.ts";
 import { TENANT_SCOPE } from "../kill-switch/stream.ts";
+import type { WorkflowDetails } from "../workflows/read.ts";
+import { parseObstacle } from "../workflows/state.ts";
 import type { Style } from "./terminal.ts";
 
 export const STATUS_STYLES: { readonly [status: string]: Style } = {
@@ -39,7 +39,7 @@ export function placeWords(state: WorkflowDetails, op: string | null): string {
 
 /** What a workflow is held by, as it is recorded: `switch/tenant`, `budget/trip`. */
 export function heldWords(on: string): string {
-  const ref = obstacleOf(on);
+  const ref = parseObstacle(on);
   if (ref === undefined) return visible(on);
   if (ref.kind === "budget") return `room in the budget "${visible(ref.id)}"`;
   return `the kill switch of ${ref.id === TENANT_SCOPE ? "every agent" : visible(ref.id)} to be released`;

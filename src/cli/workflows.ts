@@ -1,6 +1,6 @@
-import { WORKFLOW_STATUSES, type WorkflowStatus } from "../core/workflow/state.ts";
-import type { WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
 import { visible } from "../kernel/text.ts";
+import type { WorkflowSummary } from "../workflows/read.ts";
+import { WORKFLOW_STATUSES, type WorkflowStatus } from "../workflows/state.ts";
 import { type Command, type Context, EXIT, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { fit } from "./measure.ts";

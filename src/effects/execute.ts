@@ -3,7 +3,6 @@
  * called again after any crash. Only misuse and store failures throw.
  */
 
-import type { Placement } from "../core/workflow/call.ts";
 import { copyJson, digestOf } from "../kernel/canonical-json.ts";
 import { stopwatch } from "../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -12,6 +11,7 @@ import { type Refusal, refusal } from "../kernel/refusals.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
+import type { Placement } from "../workflows/rules/calls.ts";
 import { advanceCall, type CallSource } from "./advance-call.ts";
 import { perform } from "./perform.ts";
 import { closedDuringCall, performInTransaction, performRead } from "./perform-in-one-commit.ts";

@@ -15,7 +15,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import type { WaitLimit } from "../runtime/waker.ts";
 
-import { getWorkflow, type WorkflowDetails } from "./workflow/operate-workflows.ts";
+import { getWorkflow, type WorkflowDetails } from "../workflows/read.ts";
 
 export type Stood<State> = { readonly isOver: boolean; readonly state: State };
 /** `dueInMs`: when it has to be looked at again though nobody moved it. */

@@ -6,14 +6,14 @@
 
 import { followApprovals } from "../approvals/lists.ts";
 import { pageOfActions } from "../effects/actions.ts";
-import { listWorkflows } from "../engine/workflow/operate-workflows.ts";
-import { requestByName, type WorkflowRequest } from "../engine/workflow/request.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
 import type { Asker, ExampleStanding } from "../server/routes/example.ts";
 import type { Office } from "../server/tenants.ts";
+import { listWorkflows } from "../workflows/read.ts";
+import { requestByName, type WorkflowRequest } from "../workflows/start.ts";
 import { EXAMPLE } from "./refund.ts";
 
 const FIRST = "the example's first question";

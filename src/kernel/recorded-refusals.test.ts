@@ -4,8 +4,8 @@ import { DOER, INTENT, intent, sentWorld } from "../../tests/fixtures/intent-rul
 import { AGENT, ANN, approval, asked, BOB, votes } from "../../tests/fixtures/rules.ts";
 import { flow, WORKFLOW, worldOf } from "../../tests/fixtures/workflow-rules.ts";
 import { answerIntent } from "../core/intent/move.ts";
-import { cancelWorkflow } from "../core/workflow/end.ts";
 import { fact, given, type World } from "../testing/given.ts";
+import { cancelWorkflow } from "../workflows/rules/lifecycle.ts";
 import { MOST_REFUSALS } from "./refusals.ts";
 import type { Draft, Need } from "./transaction.ts";
 

@@ -3,15 +3,15 @@
  * is read on from where it was left; what is in doubt is looked at again each time.
  */
 
-import type { Fork } from "../core/workflow/events.ts";
 import { isCall, type PastCalls, pastCall } from "../effects/rules/review.ts";
 import type { LiveAction } from "../effects/state.ts";
-import { entriesOf } from "../engine/workflow/entries.ts";
-import type { Entry } from "../engine/workflow/recorded.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { loadValue } from "../runtime/store-access.ts";
 import type { Store } from "../stores/store.ts";
+import { entriesOf } from "../workflows/entries.ts";
+import type { Fork } from "../workflows/events.ts";
+import type { WorkflowEntry } from "../workflows/rules/operations.ts";
 import type { PastCall } from "./rules/verdict.ts";
 
 type TenantStore = { readonly store: Store; readonly tenant: string };
@@ -53,12 +53,12 @@ const MADE: ReadonlySet<string> = new Set(["call.made", "compensation.made"]);
 /** Of compensations those count that an agent named; which these are is seen when they are looked at. */
 const SETTLED: ReadonlySet<string> = new Set(["call.settled", "compensation.settled"]);
 
-function noteUndone(known: SettledCalls, { type, body }: Entry): void {
+function noteUndone(known: SettledCalls, { type, body }: WorkflowEntry): void {
   if (type === "compensation.settled" && body["status"] === "undone")
     known.undone.add(String(body["undoes"]));
 }
 
-function note(known: SettledCalls, entry: Entry): void {
+function note(known: SettledCalls, entry: WorkflowEntry): void {
   const { type, seq, body } = entry;
   if (SETTLED.has(type)) known.settled.push(String(body["action"]));
   noteUndone(known, entry);
@@ -81,7 +81,7 @@ export async function noteOriginCalls(
   }
 }
 
-async function noteFork(place: TenantStore, known: SettledCalls, { body }: Entry): Promise<void> {
+async function noteFork(place: TenantStore, known: SettledCalls, { body }: WorkflowEntry): Promise<void> {
   const fork = body["fork"] as unknown as Fork | null;
   if (fork === null) return;
   await noteOriginCalls(place, known, fork);

@@ -4,7 +4,6 @@
  */
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
-import { said } from "../server/asking.ts";
 import { createPlaces } from "../server/guards/places.ts";
 import { checkScopes } from "../server/needs.ts";
 import { checkIsPerson } from "../server/person.ts";
@@ -12,6 +11,7 @@ import { keepRecent } from "../server/recent.ts";
 import { type Asked, ok, route } from "../server/route.ts";
 import type { Office } from "../server/tenants.ts";
 import { idParams, idSchema, json, money, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import { dropUndefined } from "../workflows/creation-input.ts";
 import { type ExplainedAction, explainAction, type WrittenAction } from "./backtest/explain-action.ts";
 import { listRecordedTools, type RecordedTool } from "./backtest/recorded-tools.ts";
 import {
@@ -256,7 +256,7 @@ const writtenSchema = z.strictObject({
 
 /** The schema has seen to it that it is there where no id is. */
 const writtenOf = ({ tool, args, agent }: Partial<z.output<typeof writtenSchema>> = {}): WrittenAction =>
-  said({ tool: tool ?? "", args: (args ?? {}) as Json, agent }) as WrittenAction;
+  dropUndefined({ tool: tool ?? "", args: (args ?? {}) as Json, agent }) as WrittenAction;
 
 /** To read a text, and to go over every rule, is not done in pieces. */
 const withinQuota = createPlaces({ each: 2, all: 4 });
@@ -324,7 +324,7 @@ export const policyTrialRoutes = [
       if (text !== undefined) checkIsPerson(who);
       const about = action_id ?? writtenOf(action);
       return withinQuota(quotaKey({ who }), async () => {
-        const asked = said({ about, text, tools: await toolsOf(office) });
+        const asked = dropUndefined({ about, text, tools: await toolsOf(office) });
         return ok({ explanations: (await explainAction(runtime, asked)).map(explainedOnWire) });
       });
     },
@@ -346,7 +346,7 @@ export const policyTrialRoutes = [
       checkScopes({ who }, NEEDED);
       checkIsPerson(who);
       const from = since === undefined ? undefined : Date.parse(since);
-      const trial = await beginTrial(runtime, said({ text, amount, since: from }));
+      const trial = await beginTrial(runtime, dropUndefined({ text, amount, since: from }));
       return { status: 202, body: trialOnWire(trial) };
     },
   }),

@@ -4,13 +4,13 @@
  * stops work on the others: loops look at each stream by itself.
  */
 
-import { workflowName } from "../core/workflow/create.ts";
 import { type HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import { type IdPrefix, isId } from "../kernel/ids.ts";
 import type { StreamKind } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { ViewQuery, ViewRow } from "../stores/store.ts";
+import { workflowName } from "../workflows/rules/create.ts";
 import type { Runtime } from "./runtime.ts";
 
 export const isUnreadable = (error: unknown): error is HoldpointError =>

@@ -9,10 +9,9 @@ import { startProbing } from "../effects/resolve.ts";
 import { sweepIntents } from "../engine/intent/sweep.ts";
 import { sweepRollbacks } from "../engine/outside/roll-back.ts";
 import { sweepReports } from "../engine/outside/sweep-reports.ts";
-
-import { closeFailed } from "../engine/workflow/withdraw.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { approvalStream } from "../kernel/stream.ts";
+import { closeFailed } from "../workflows/withdraw.ts";
 import { endDeadNodes, type OwnEpoch } from "./epochs.ts";
 import { sealTenant } from "./keyring.ts";
 import { forEachReadable, isUnreadable } from "./lists.ts";

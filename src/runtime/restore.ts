@@ -3,11 +3,8 @@
  * last step gives the history its new name and home. Until then everything may be repeated, and nothing executes.
  */
 
-import type { WorkflowStatus } from "../core/workflow/state.ts";
 import { actionRows } from "../effects/actions.ts";
 import { settleAfterRestore } from "../effects/rules/outcome.ts";
-
-import { cancelById } from "../engine/workflow/operate-workflows.ts";
 import { revokeGrant } from "../grants/rules.ts";
 import type { Header } from "../journal/entry.ts";
 import { readSealPayload } from "../journal/seal.ts";
@@ -16,6 +13,8 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
 import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
 import { checkSaid, type Said } from "../people/input.ts";
+import { cancelById } from "../workflows/methods.ts";
+import type { WorkflowStatus } from "../workflows/state.ts";
 import { logPages } from "./journal.ts";
 import { readHome } from "./restore-guard.ts";
 import type { Runtime } from "./runtime.ts";

@@ -8,8 +8,6 @@ import { budgetsOf } from "../budgets/methods.ts";
 import { actionsOf, type Opening, receiptsOf } from "../effects/methods.ts";
 import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
-import { getWorkflow, listWorkflows, snapshotOf, workflowAt } from "../engine/workflow/operate-workflows.ts";
-import { timelineOf } from "../engine/workflow/timeline.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
@@ -19,6 +17,8 @@ import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import { findWorkflows } from "../runtime/lists.ts";
+import { getWorkflow, listWorkflows, readSnapshot, workflowAt } from "../workflows/read.ts";
+import { readTimeline } from "../workflows/timeline.ts";
 import type { Office } from "./tenants.ts";
 
 type Verb = (...args: never[]) => Promise<unknown>;
@@ -71,9 +71,10 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
       list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
       get: (id: string) => getWorkflow(runtime, id),
       at: (id: string, moment: Parameters<typeof workflowAt>[2]) => workflowAt(runtime, id, moment),
-      timeline: (id: string, moment?: Parameters<typeof timelineOf>[2]) => timelineOf(runtime, id, moment),
+      timeline: (id: string, moment?: Parameters<typeof readTimeline>[2]) =>
+        readTimeline(runtime, id, moment),
       find: (text: string) => findWorkflows(runtime, String(text)),
-      snapshot: (id: string, checkpoint: string) => snapshotOf(runtime, id, checkpoint),
+      snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
     },
     alerts: alertsOf(open),
     intents: intentsOf(open),

@@ -5,8 +5,8 @@ import type { OutsideAnswer, Permit } from "../engine/outside/answer.ts";
 import type { PermitRequest } from "../engine/outside/check-outside.ts";
 import type { OutsideStand, Stood } from "../engine/outside/checkpoint.ts";
 import type { Compensation } from "../engine/outside/roll-back.ts";
+import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
 import { agentSchema } from "./agent.ts";
-import { askingFields, askingOf } from "./asking.ts";
 import { workflowStatus } from "./seed-surface.ts";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "./wire.ts";
 
@@ -129,7 +129,7 @@ export const standSchema = z.strictObject({
   artifacts: z.array(json).max(1_000).nullish(),
   next_steps: z.array(text).max(1_000).nullish(),
   risk: json.nullish(),
-  ...askingFields,
+  ...approverFields,
   request_id: z.string().min(1).max(200).nullish(),
   agent: agentSchema,
 });
@@ -148,7 +148,7 @@ export function standOf(body: Stand, agent: string): OutsideStand {
   const { timeout_seconds, on_timeout, approvers, stages, ...capture } = body;
   const fields = Object.entries({ ...capture, agent }).filter(([, value]) => value != null);
   const named = fields.map(([field, value]) => [NAMES[field as keyof Stand] ?? field, value]);
-  const asks = askingOf({ timeout_seconds, on_timeout, approvers, stages });
+  const asks = readApproverTerms({ timeout_seconds, on_timeout, approvers, stages });
   return {
     ...(Object.fromEntries(named) as OutsideStand),
     ...(Object.keys(asks).length === 0 ? {} : { asks }),

@@ -11,14 +11,13 @@ import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/se
 import { tenantRoutes } from "../people/tenants/routes.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
+import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
 import type { Audience } from "./events/audience.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Desk } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { alertRoutes } from "./routes/alerts.ts";
-
-import { definitionRoutes } from "./routes/definitions.ts";
 import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -37,7 +36,6 @@ import { seedRoutes } from "./routes/seed.ts";
 
 import { verbRoutes } from "./routes/verbs.ts";
 import { waitRoutes } from "./routes/waits.ts";
-import { workflowRoutes } from "./routes/workflows.ts";
 
 export type RouteParts = {
   readonly condition: Condition;

@@ -10,10 +10,10 @@ import { z } from "zod";
 import type { Approval } from "../approvals/contract.ts";
 import { presentStages } from "../approvals/present.ts";
 import { stagesView } from "../approvals/views.ts";
-import { WORKFLOW_STATUSES } from "../core/workflow/state.ts";
 import type { Account } from "../engine/outside/workflows.ts";
-import type { WorkflowDetails, WorkflowSummary } from "../engine/workflow/operate-workflows.ts";
 import { viewCodec } from "../kernel/codec.ts";
+import type { WorkflowDetails, WorkflowSummary } from "../workflows/read.ts";
+import { WORKFLOW_STATUSES } from "../workflows/state.ts";
 import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "./wire.ts";
 
 export const workflowStatus = z.enum(WORKFLOW_STATUSES);

@@ -1,9 +1,9 @@
 /** Figures over the workflows and approvals of a tenant. */
 import { APPROVAL_STATUSES, type ApprovalStatus, QUESTION_ENDS, questionEnds } from "../approvals/state.ts";
-import { WORKFLOW_STATUSES, type WorkflowStatus } from "../core/workflow/state.ts";
 import { ROSTER } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
+import { WORKFLOW_STATUSES, type WorkflowStatus } from "../workflows/state.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 

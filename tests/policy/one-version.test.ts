@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createExecutor } from "../../src/effects/advance-call.ts";
 import { defineTool } from "../../src/effects/define-tool.ts";
-
-import { governed, limited } from "../../src/engine/workflow/govern.ts";
 import { applyPolicy } from "../../src/policy/apply-to-tool.ts";
 import { compilePolicy } from "../../src/policy/rules/compile.ts";
 import type { PolicyInput } from "../../src/policy/rules/verdict.ts";
+import { underLimits, underWorkflowPolicy } from "../../src/workflows/workflow-policy.ts";
 import { machine } from "../fixtures/runtime.ts";
 
 function version(name: string, number: number) {
@@ -37,9 +36,9 @@ for (const separate of [false, true])
     const run = { 1: version("run", 1), 2: version("run", 2) };
     const own = defineTool({ name: "pay", policy: "approve", run: () => null });
     const inHouse = applyPolicy(own, "policy", () => house[now as 1 | 2]);
-    const byCode = governed(inHouse, { verdict: "approve" } as never);
+    const byCode = underWorkflowPolicy(inHouse, { verdict: "approve" } as never);
     const inRun = applyPolicy(byCode, "policy", () => run[now as 1 | 2]);
-    const tool = limited(inRun, { digest: "limits", guard: () => (_input, said) => said });
+    const tool = underLimits(inRun, { digest: "limits", guard: () => (_input, said) => said });
     const { rules } = await createExecutor({ ...process.runtime, separate }, tool);
     const digest = rules.policyDigest;
     now = 2;

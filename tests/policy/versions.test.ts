@@ -4,13 +4,12 @@ import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
 import { defineTool, type Policy } from "../../src/effects/define-tool.ts";
 import { documentsNamed } from "../../src/effects/rules/review.ts";
-
-import { governed } from "../../src/engine/workflow/govern.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
 import { applyPolicy } from "../../src/policy/apply-to-tool.ts";
 import { compilePolicy } from "../../src/policy/rules/compile.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
+import { underWorkflowPolicy } from "../../src/workflows/workflow-policy.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { FINAL, GOAL, scripted } from "../supervise/refund.ts";
 
@@ -170,7 +169,7 @@ test("a review in a workflow is by one version from beginning to end, though ano
   const [first, second] = [compiled("approve"), compiled("block")];
   let current = first;
   const tool = applyPolicy(defineTool({ name: "pay", run: () => null }), "nothing", () => current);
-  const inWorkflow = governed(tool, "approve");
+  const inWorkflow = underWorkflowPolicy(tool, "approve");
   const rules = { ...inWorkflow.rules };
   current = second;
   const input = { tool: "pay", args: {}, history: [], workflow: null } as never;

@@ -5,12 +5,11 @@
 
 import type { Answer } from "../../src/effects/execute.ts";
 import type { GatedTool } from "../../src/effects/gate.ts";
-
-import type { StepContext, WorkflowContext } from "../../src/engine/workflow/definition.ts";
-import { type Definitions, workflow } from "../../src/engine/workflow/workflows.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import type { StepContext, WorkflowContext } from "../../src/workflows/definition.ts";
+import { type Definitions, declareWorkflow } from "../../src/workflows/start.ts";
 import { count, type Sim, type SimProcess, type SimWorkflow } from "./sim.ts";
 import { type Args, MOST, type OpSpec, type WorkflowSpec } from "./specs.ts";
 import { specOf, stepTool, toolsOf } from "./workflow-scenario.ts";
@@ -229,7 +228,7 @@ function define(
   }));
   const { attempts, rollbackEnabled, onIrreversible } = spec;
   const options = { checkpoints, attempts, rollbackEnabled, onIrreversible };
-  return workflow(definitions, spec.name, options, async (context, input: { readonly n: number }) => {
+  return declareWorkflow(definitions, spec.name, options, async (context, input: { readonly n: number }) => {
     const telling = { sim, life: owner(), spec, children, heard: 0 };
     const line = { telling, context, path: "", counts: new Map(), carry: input.n };
     await runOps(line, spec.ops);

@@ -3,15 +3,14 @@
 import { defineTool, type ToolDefinition } from "../../src/effects/define-tool.ts";
 import type { InputSchema } from "../../src/effects/input-schema.ts";
 import type { PreviewContext, Tool, ToolContext } from "../../src/effects/tool.ts";
-
-import { createDispatcher } from "../../src/engine/workflow/dispatch.ts";
-import type { Definitions } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import type { Cost } from "../../src/policy/rules/tool-rules.ts";
 import type { Notice } from "../../src/runtime/notices.ts";
 import { openRuntime, type RuntimeParts } from "../../src/runtime/open.ts";
+import { createDispatcher } from "../../src/workflows/run/dispatch.ts";
+import type { Definitions } from "../../src/workflows/start.ts";
 import { defineAll } from "./definitions.ts";
 import {
   CANARY,

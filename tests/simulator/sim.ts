@@ -2,7 +2,6 @@
 
 import type { castVote } from "../../src/approvals/decide.ts";
 import type { Answer } from "../../src/effects/execute.ts";
-import type { Workflow, WorkflowResult } from "../../src/engine/workflow/definition.ts";
 import { type SigningKey, signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import { sha256 } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";
@@ -10,6 +9,7 @@ import type { IndexRow } from "../../src/kernel/transaction.ts";
 import type { OpenRuntime } from "../../src/runtime/runtime.ts";
 import type { MemoryDatabase } from "../../src/stores/memory/database.ts";
 import type { ViewRow } from "../../src/stores/store.ts";
+import type { Workflow, WorkflowResult } from "../../src/workflows/definition.ts";
 import type { Counters, Fault, Race } from "./counters.ts";
 import type { Random } from "./random.ts";
 import type { Scenario } from "./scenario.ts";

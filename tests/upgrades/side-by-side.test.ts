@@ -1,7 +1,7 @@
 /** Two versions of a definition on one store: each workflow goes on where its definition is, whoever comes across it first. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext, WorkflowOptions } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext, WorkflowOptions } from "../../src/workflows/definition.ts";
 import { reject } from "../workflows/kit.ts";
 import { ANN, type Desk, office, question, types, waiting } from "../workflows/office.ts";
 

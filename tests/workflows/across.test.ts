@@ -1,7 +1,7 @@
 /** Operations that were begun before a checkpoint and ended after it, when the workflow goes back to that checkpoint. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { kit, reject } from "./kit.ts";
 import { ANN, type Desk, office, reopen, waiting } from "./office.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as later } from "node:timers/promises";
-import type { WorkflowContext, WorkflowOptions } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext, WorkflowOptions } from "../../src/workflows/definition.ts";
 import { settled } from "../fixtures/runtime.ts";
 import { ANN, atRest, type Desk, office, question, reopen } from "./office.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
 import type { InputSchema } from "../../src/effects/input-schema.ts";
-import type { StepContext, WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { StepContext, WorkflowContext } from "../../src/workflows/definition.ts";
 import { journalText } from "../fixtures/runtime.ts";
 import { opened } from "./kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen, waiting } from "./office.ts";

@@ -1,10 +1,10 @@
 /** Rollbacks, forks and ends under attack: each test names the finding that it came from. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cancelWorkflow } from "../../src/core/workflow/end.ts";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
 import { workflowStream } from "../../src/kernel/stream.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
+import { cancelWorkflow } from "../../src/workflows/rules/lifecycle.ts";
 import { type Kit, kit, opened, reject } from "./kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types, waiting } from "./office.ts";
 

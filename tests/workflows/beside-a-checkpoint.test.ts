@@ -1,7 +1,7 @@
 /** What a definition asks for while people look at a checkpoint of it: begun when they have decided. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { settled } from "../fixtures/runtime.ts";
 import { kit } from "./kit.ts";
 import { ANN, type Desk, office, waiting } from "./office.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NotApplied } from "../../src/effects/run-tool.ts";
-import type { WorkflowCallOptions } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowCallOptions } from "../../src/workflows/definition.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types } from "./office.ts";
 
 type Made = Parameters<Desk["gate"]>[0];

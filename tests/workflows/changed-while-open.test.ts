@@ -1,7 +1,7 @@
 /** A definition that changed while something it asked for is still open: nothing new is done. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { kit } from "./kit.ts";
 import { ANN, type Desk, office, waiting } from "./office.ts";
 

@@ -1,7 +1,7 @@
 /** A definition that is not the one that the journal was written by: found out, told, and nothing is done. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types } from "./office.ts";
 
 type Body = (ctx: WorkflowContext, tools: Tools) => Promise<unknown>;

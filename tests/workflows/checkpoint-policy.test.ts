@@ -1,8 +1,8 @@
 /** What a checkpoint was declared with is kept to: how it is undone, and that people are asked. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { CheckpointUndo } from "../../src/core/workflow/checkpoint-rules.ts";
 import { isHoldpointError } from "../../src/index.ts";
+import type { CheckpointUndo } from "../../src/workflows/rules/checkpoints.ts";
 import { reject } from "./kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen } from "./office.ts";
 

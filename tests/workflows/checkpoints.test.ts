@@ -1,10 +1,10 @@
 /** Checkpoints: what is captured and shown, who is asked and when, and what comes back to the definition. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { adaptiveCheckpoints } from "../../src/core/workflow/checkpoint-sets.ts";
-import type { Captured } from "../../src/core/workflow/snapshot.ts";
-import type { WorkflowOptions } from "../../src/engine/workflow/definition.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
+import type { WorkflowOptions } from "../../src/workflows/definition.ts";
+import { adaptiveCheckpoints } from "../../src/workflows/rules/checkpoints.ts";
+import type { Captured } from "../../src/workflows/rules/snapshot.ts";
 import { journalText } from "../fixtures/runtime.ts";
 import { ANN, atRest, BOB, type Desk, office, question, reopen, types } from "./office.ts";
 

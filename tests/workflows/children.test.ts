@@ -1,7 +1,7 @@
 /** Workflows that start workflows. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ChildFailed } from "../../src/engine/workflow/wait-op.ts";
+import { ChildFailed } from "../../src/workflows/run/wait.ts";
 import { kit, reject } from "./kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types, waiting } from "./office.ts";
 

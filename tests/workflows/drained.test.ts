@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { GatedTool } from "../../src/effects/gate.ts";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { createRandom } from "../simulator/random.ts";
 import { ANN, type Desk, type Office, office } from "./office.ts";
 

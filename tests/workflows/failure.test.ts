@@ -1,8 +1,8 @@
 /** What is undone by itself when a definition fails, what operators send back, and what could not be undone. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { RollbackReport } from "../../src/core/workflow/events.ts";
 import { NotApplied } from "../../src/effects/run-tool.ts";
+import type { RollbackReport } from "../../src/workflows/events.ts";
 import { type Body, kit, opened, reject } from "./kit.ts";
 import { ANN, atRest, BOB, type Desk, office, question, reopen, types } from "./office.ts";
 

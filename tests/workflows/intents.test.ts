@@ -1,8 +1,8 @@
 /** Intents that workflows send and wait for: once, over restarts, and taken back with what they belong to. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
 import type { CrashPoint } from "../../src/runtime/runtime.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { settled } from "../fixtures/runtime.ts";
 import { opened, reject } from "./kit.ts";
 import { ANN, atRest, DAY, type Desk, office, question, reopen } from "./office.ts";

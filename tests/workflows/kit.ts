@@ -1,5 +1,5 @@
 /** Workflows of a few tools that write down what they do and how it is undone. */
-import type { WorkflowContext, WorkflowOptions } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext, WorkflowOptions } from "../../src/workflows/definition.ts";
 import { ANN, type Desk, office } from "./office.ts";
 
 export type Kit = ReturnType<typeof kit>;

@@ -1,7 +1,7 @@
 /** Workflows of thousands of operations: what a restart reads and does grows with their number, and no faster. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { kit } from "./kit.ts";
 import { ANN, type Desk, office } from "./office.ts";
 

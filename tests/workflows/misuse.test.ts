@@ -1,8 +1,8 @@
 /** Operations that the definition asks for wrongly: it is told, may go on, and is told the same when it is replayed. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { ANN, atRest, type Desk, office, question, reopen } from "./office.ts";
 
 const onlyOne = {

@@ -13,21 +13,6 @@ import type { Tool } from "../../src/effects/tool.ts";
 import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";
-
-import { currentIn } from "../../src/engine/workflow/context.ts";
-import type {
-  Current,
-  Definition,
-  Workflow,
-  WorkflowBody,
-  WorkflowOptions,
-} from "../../src/engine/workflow/definition.ts";
-import { createDispatcher } from "../../src/engine/workflow/dispatch.ts";
-import { entriesOf } from "../../src/engine/workflow/entries.ts";
-import { type Workflows, workflowsOf } from "../../src/engine/workflow/instance.ts";
-import type { WorkflowDetails } from "../../src/engine/workflow/operate-workflows.ts";
-import type { Entry } from "../../src/engine/workflow/recorded.ts";
-import { workflow } from "../../src/engine/workflow/workflows.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
 import { openModel } from "../../src/models/open-model.ts";
@@ -40,6 +25,20 @@ import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memo
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
 import { FOLDS } from "../../src/streams.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
+import type {
+  Current,
+  Definition,
+  Workflow,
+  WorkflowBody,
+  WorkflowOptions,
+} from "../../src/workflows/definition.ts";
+import { entriesOf } from "../../src/workflows/entries.ts";
+import { type Workflows, workflowsOf } from "../../src/workflows/methods.ts";
+import type { WorkflowDetails } from "../../src/workflows/read.ts";
+import type { WorkflowEntry } from "../../src/workflows/rules/operations.ts";
+import { currentIn } from "../../src/workflows/run/context.ts";
+import { createDispatcher } from "../../src/workflows/run/dispatch.ts";
+import { declareWorkflow } from "../../src/workflows/start.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };
@@ -104,7 +103,7 @@ export type Desk = {
   putSecret(value: string): ReturnType<typeof putSecret>;
   /** Looks for workflows that have something to do. */
   work(): Promise<void>;
-  entries(id: string): Promise<readonly Entry[]>;
+  entries(id: string): Promise<readonly WorkflowEntry[]>;
   /** Dies where it stands: what it holds is free, and nothing that it does reaches the store any more. */
   crash(): void;
   close(): Promise<void>;
@@ -162,8 +161,8 @@ function timeOf(clock: SetClock): Pick<Office, "finish" | "until" | "pass"> {
   };
 }
 
-async function entriesIn(runtime: OpenRuntime, id: string): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
+async function entriesIn(runtime: OpenRuntime, id: string): Promise<readonly WorkflowEntry[]> {
+  const entries: WorkflowEntry[] = [];
   for await (const entry of entriesOf(runtime, id)) entries.push(entry);
   return entries;
 }
@@ -220,7 +219,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         gate: (definition) => gate(gates, definition),
         supervise: (given) =>
           supervise({ definitions, gates, openModel: (model) => openModel(model, () => undefined) }, given),
-        workflow: (name, given, body) => workflow(definitions, name, given, body),
+        workflow: (name, given, body) => declareWorkflow(definitions, name, given, body),
         current: () => currentIn(tools),
         putSecret: (value) => putSecret(open, value),
         async work() {
@@ -257,7 +256,8 @@ export function atRest(place: Office, desk: Desk, id: string): Promise<WorkflowD
   });
 }
 
-export const types = (entries: readonly Entry[]): readonly string[] => entries.map(({ type }) => type);
+export const types = (entries: readonly WorkflowEntry[]): readonly string[] =>
+  entries.map(({ type }) => type);
 
 /** Another process in place of one that dies now. */
 export async function reopen(place: Office, dead: Desk, setUp: (desk: Desk) => unknown): Promise<Desk> {

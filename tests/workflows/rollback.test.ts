@@ -1,7 +1,7 @@
 /** Going back: what is undone, in which order, and what comes after. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SentBack } from "../../src/engine/workflow/definition.ts";
+import type { SentBack } from "../../src/workflows/definition.ts";
 import { type Body, flowOf, kit, opened, reject } from "./kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types, waiting } from "./office.ts";
 

@@ -1,8 +1,8 @@
 /** Checkpoints that several people decide one after the other, and what happens when nobody does in time. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { CheckpointDefinition } from "../../src/core/workflow/checkpoint-rules.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
+import type { CheckpointDefinition } from "../../src/workflows/rules/checkpoints.ts";
 import { ANN, BOB, office, question } from "./office.ts";
 
 const CAT = { by: "person:cat" };

@@ -1,7 +1,7 @@
 /** What happens inside a step's function: its signal, what it may not ask for, and the pauses between its attempts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { ANN, DAY, type Desk, office, reopen } from "./office.ts";
 
 describe("the signal of a step", () => {

@@ -1,8 +1,9 @@
 /** Steps: work of the definition's own, recorded once. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { StepContext } from "../../src/engine/workflow/definition.ts";
-import { StepFailed, StepRefused } from "../../src/engine/workflow/step-op.ts";
+import type { StepContext } from "../../src/workflows/definition.ts";
+import { StepFailed, StepRefused } from "../../src/workflows/run/step.ts";
+
 import { ANN, atRest, type Desk, office, question, reopen } from "./office.ts";
 
 const failing = (ran: StepContext[], times: number) => (context: StepContext) => {

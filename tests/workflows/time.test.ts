@@ -1,7 +1,7 @@
 /** Waiting: a millisecond or a year, over restarts, and under a clock that is put back. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { WorkflowContext } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowContext } from "../../src/workflows/definition.ts";
 import { settled } from "../fixtures/runtime.ts";
 import { ANN, atRest, DAY, type Desk, type Office, office, question, reopen } from "./office.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Policy } from "../../src/effects/define-tool.ts";
-import type { WorkflowOptions } from "../../src/engine/workflow/definition.ts";
+import type { WorkflowOptions } from "../../src/workflows/definition.ts";
 import { scripted } from "../supervise/refund.ts";
 import { ANN, atRest, DAY, type Desk, office, question, reopen } from "./office.ts";
 

@@ -1,9 +1,5 @@
 /** What a card says of an approval, and of what the person who looks at it can do. All of it is words: other rules decide. */
 
-import type { Irreversible } from "../../core/workflow/events.ts";
-import { raisedName } from "../../core/workflow/raise.ts";
-import { nextAttempt, targetOf } from "../../core/workflow/rollback.ts";
-import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { isPerson } from "../../kernel/principal.ts";
@@ -13,6 +9,10 @@ import type { Draft, Need } from "../../kernel/transaction.ts";
 import { peopleAmong, type RosterState } from "../../people/stream.ts";
 import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import { type ApproverRule, excludedPeople, type Risk } from "../../policy/rules/verdict.ts";
+import type { Irreversible } from "../../workflows/events.ts";
+import { raisedName } from "../../workflows/rules/ask.ts";
+import { findRollbackPoint, nextAttempt } from "../../workflows/rules/rollback.ts";
+import type { LiveWorkflow } from "../../workflows/state.ts";
 import type { Card } from "../card-schema.ts";
 import {
   type ApprovalMove,
@@ -172,7 +172,7 @@ export function rejectionOf(
   state: Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">,
   { canRollback, irreversible }: AtStake,
 ) {
-  const target = targetOf(state, null) ?? { op: null, seq: 0 };
+  const target = findRollbackPoint(state, null) ?? { op: null, seq: 0 };
   const found = state.passed.findLast(({ op }) => op === target.op);
   const isStuck = irreversible.length > 0 && state.onIrreversible === "fail";
   return {

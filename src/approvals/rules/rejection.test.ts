@@ -10,9 +10,9 @@ import {
   snapshot,
   started,
 } from "../../../tests/fixtures/workflow-rules.ts";
-import { reachCheckpoint } from "../../core/workflow/ask.ts";
-import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { fact, given, type World } from "../../testing/given.ts";
+import { reachCheckpoint } from "../../workflows/rules/ask.ts";
+import type { LiveWorkflow } from "../../workflows/state.ts";
 import { rejectionOf } from "./card.ts";
 
 const stateOf = (world: World) =>

@@ -18,11 +18,11 @@ import {
   votes,
 } from "../../../tests/fixtures/rules.ts";
 import { created, reach, runner, started } from "../../../tests/fixtures/workflow-rules.ts";
-import { reachCheckpoint } from "../../core/workflow/ask.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { approvalTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
 import { ANY_ONE_PERSON, type ApproverRule, type Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, type World } from "../../testing/given.ts";
+import { reachCheckpoint } from "../../workflows/rules/ask.ts";
 import type { LiveApproval } from "../state.ts";
 import { apartIn, keepApart, questionBinding } from "./ask.ts";
 import { delegate } from "./delegate.ts";

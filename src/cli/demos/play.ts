@@ -1,9 +1,9 @@
 /** Plays a demo: a real workflow on a real store, and a reviewer who is asked at its checkpoint. */
 
-import type { WorkflowResult } from "../../engine/workflow/definition.ts";
-import type { Entry } from "../../engine/workflow/recorded.ts";
 import { type Holdpoint, holdpoint, isHoldpointError, type Report } from "../../index.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
+import type { WorkflowResult } from "../../workflows/definition.ts";
+import type { WorkflowEntry } from "../../workflows/rules/operations.ts";
 import type { Choice, Outcome, Scenario } from "./scenario.ts";
 
 export type Question = {
@@ -36,11 +36,15 @@ export type Stage = {
 export type Played = {
   readonly workflow: string;
   readonly result: WorkflowResult<Outcome>;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly WorkflowEntry[];
   readonly report: Report;
 };
 
-async function questionOf(hp: Holdpoint, workflow: string, past: readonly Entry[]): Promise<Question> {
+async function questionOf(
+  hp: Holdpoint,
+  workflow: string,
+  past: readonly WorkflowEntry[],
+): Promise<Question> {
   const { pending, attempt, agent } = await hp.workflows.get(workflow);
   if (pending === null) throw new Error("somebody else has decided");
   const { says, args } = await hp.approvals.get(pending.approval);
@@ -96,8 +100,8 @@ async function review(hp: Holdpoint, question: Question, stage: Stage, reviewer:
   }
 }
 
-async function follow(hp: Holdpoint, workflow: string, stage: Stage): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
+async function follow(hp: Holdpoint, workflow: string, stage: Stage): Promise<readonly WorkflowEntry[]> {
+  const entries: WorkflowEntry[] = [];
   for await (const entry of hp.workflows.follow(workflow, stage.signal)) {
     entries.push(entry);
     if (entry.type === "checkpoint.reached" && stage.reviewer !== null)

@@ -1,8 +1,8 @@
 /** What a demo is made of: an agent with a mistake in it, its tools, and what a reviewer makes of its plan. */
 
-import type { Workflow } from "../../engine/workflow/definition.ts";
 import type { Answer, Holdpoint } from "../../index.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
+import type { Workflow } from "../../workflows/definition.ts";
 
 export type Choice =
   | { readonly kind: "approve"; readonly note: string }

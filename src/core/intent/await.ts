@@ -3,8 +3,9 @@
 import { intentStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import type { Lineage } from "../workflow/events.ts";
-import { tellWaiter } from "../workflow/tell-intent.ts";
+import type { Lineage } from "../../workflows/events.ts";
+import { notifyIntentWaiter } from "../../workflows/rules/calls.ts";
+
 import { lockIntent } from "./end.ts";
 import { isOpen } from "./state.ts";
 
@@ -18,7 +19,7 @@ export function awaitIntent(
   if (state === undefined) return { kind: "unknown" };
   if ("kind" in state) return state;
   if (!isOpen(state)) {
-    tellWaiter(draft, intent, state, waiter);
+    notifyIntentWaiter(draft, intent, state, waiter);
     return { kind: "over" };
   }
   const isKnown = state.waiters.some(({ workflow, op }) => workflow === waiter.workflow && op === waiter.op);

@@ -8,7 +8,7 @@
 import { intentStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 
-import { tellSender, tellWaiter } from "../workflow/tell-intent.ts";
+import { notifyIntentSender, notifyIntentWaiter } from "../../workflows/rules/calls.ts";
 import type { IntentEvent } from "./events.ts";
 import { isOverdue, type LiveIntent } from "./state.ts";
 
@@ -27,8 +27,8 @@ export function endIntent(draft: Draft, id: string, event: EndEvent): Need | und
   if (more !== undefined) return more;
   draft.append(ref, [event]);
   const state = draft.state(ref) as LiveIntent;
-  for (const waiter of state.waiters) tellWaiter(draft, id, state, waiter);
-  if (state.within !== null) tellSender(draft, id, state, state.within);
+  for (const waiter of state.waiters) notifyIntentWaiter(draft, id, state, waiter);
+  if (state.within !== null) notifyIntentSender(draft, id, state, state.within);
   return undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { Json } from "../../kernel/json.ts";
 import type { Via } from "../../kernel/principal.ts";
 
-import type { Lineage } from "../workflow/events.ts";
+import type { Lineage } from "../../workflows/events.ts";
 
 /** What somebody asks of somebody else, as it was sent. */
 export type IntentTerms = {

@@ -16,7 +16,7 @@ import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
 import { intentStream, type NewEvent, ROSTER } from "../../kernel/stream.ts";
 import { appendRefusal, type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 
-import { isParty } from "../workflow/tell.ts";
+import { isParty } from "../../workflows/rules/apply-decision.ts";
 import { COMPENSATION } from "./address.ts";
 import { type EndEvent, endIntent, lockIntent } from "./end.ts";
 import { type IntentStatus, isOpen, isUntaken, type LiveIntent } from "./state.ts";

@@ -11,7 +11,7 @@ import { type Via, withoutChannel } from "../../kernel/principal.ts";
 import { type WithRefusals, withRefusal } from "../../kernel/refusals.ts";
 import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
 
-import type { Lineage } from "../workflow/events.ts";
+import type { Lineage } from "../../workflows/events.ts";
 import { INTENT_EVENTS, type IntentEvent, type IntentTerms } from "./events.ts";
 
 export const INTENT_STATUSES = [

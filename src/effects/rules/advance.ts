@@ -14,7 +14,6 @@ import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts"
 import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
 import { appendApprovalEvent } from "../../approvals/rules/subject.ts";
 import { type LiveApproval, stageRules } from "../../approvals/state.ts";
-import { checkPlace, type Turned } from "../../core/workflow/call.ts";
 import { findStandingGrant } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -24,6 +23,7 @@ import type { RosterState } from "../../people/stream.ts";
 import type { Review } from "../../policy/rules/review.ts";
 import { listStageRules } from "../../policy/rules/stages.ts";
 import { argsOf, type Executor as Bringer, type Load } from "../../policy/rules/tool-rules.ts";
+import { checkPlacement, type Turned } from "../../workflows/rules/calls.ts";
 import type { ActionIn, ActionState, LiveAction, ReviewFacts } from "../state.ts";
 import { reviewEdit } from "./edit.ts";
 import {
@@ -363,7 +363,7 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   const elsewhere =
     isNew || state.within === undefined
       ? undefined
-      : checkPlace(draft, state.within, bringer.epoch, state.agent);
+      : checkPlacement(draft, state.within, bringer.epoch, state.agent);
   if (elsewhere !== undefined) return elsewhere;
   const args = argsOf(state, bringer.loaded);
   if (args.kind === "load") return args;

@@ -11,7 +11,6 @@
 
 import { lapse } from "../../approvals/rules/end.ts";
 import { settleReservation } from "../../budgets/stream.ts";
-import { settleCall, wakeParents } from "../../core/workflow/call.ts";
 import { grantsBehind, settleUse } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -25,6 +24,7 @@ import {
   workflowStream,
 } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import { settleCall, wakeParents } from "../../workflows/rules/calls.ts";
 import type { ActionIn, Effect, LiveAction } from "../state.ts";
 import { actionIdOf, refuseAction } from "./start.ts";
 

@@ -9,13 +9,13 @@
  * No process holds it: the process that gave the permit may die or be replaced, and the effect stays the agent's.
  */
 
-import { settleCall } from "../../core/workflow/call.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { type Refusal, refusal } from "../../kernel/refusals.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchCheck } from "../../kill-switch/rules.ts";
 import type { PermitAsker } from "../../policy/rules/tool-rules.ts";
+import { settleCall } from "../../workflows/rules/calls.ts";
 import type { ActionIn, LiveAction, PermitState, Testimony } from "../state.ts";
 import { type EffectReport, lockEffect, writeOutcome } from "./outcome.ts";
 import { isForgotten, isSentAgain, isTooLate, TOO_LATE } from "./recover.ts";

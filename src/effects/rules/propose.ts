@@ -11,18 +11,18 @@
 
 import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { UndoCall, UndoRecord, UndoSeen } from "../../approvals/state.ts";
-import {
-  checkNewPlace,
-  type Placement,
-  placeCall,
-  settleCall,
-  type Turned,
-} from "../../core/workflow/call.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, approvalStream, type StreamRef } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
+import {
+  checkNewPlacement,
+  type Placement,
+  placeCall,
+  settleCall,
+  type Turned,
+} from "../../workflows/rules/calls.ts";
 import type { LiveAction, Within } from "../state.ts";
 import { type Advanced, advance } from "./advance.ts";
 import { checkDedupe, refuseAction } from "./start.ts";
@@ -148,7 +148,7 @@ export function propose(draft: Draft, proposal: ActionProposal): Need | Load | P
   const known = proposal.requestId === null ? undefined : draft.lookUp(requestName(proposal.requestId));
   if (known !== undefined) return existing(draft, known, proposal);
   const place = proposal.placement;
-  const elsewhere = place === undefined ? undefined : checkNewPlace(draft, place, proposal.agent);
+  const elsewhere = place === undefined ? undefined : checkNewPlacement(draft, place, proposal.agent);
   if (elsewhere !== undefined)
     return elsewhere.kind === "need" ? elsewhere : { ...elsewhere, action: proposal.action };
   recordProposal(draft, proposal);

@@ -11,7 +11,6 @@
 
 import { apartIn, asksForSeparation, versionsOf } from "../../approvals/rules/ask.ts";
 import type { ApprovalQuestion, Preview, ShownPreview } from "../../approvals/state.ts";
-import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, ROSTER, workflowStream } from "../../kernel/stream.ts";
@@ -20,6 +19,7 @@ import { type Review, reviewAction } from "../../policy/rules/review.ts";
 import { type ApprovalTerms, listStageRules, whyUnmeetable } from "../../policy/rules/stages.ts";
 import { argsOf, type Executor, type Load, type ToolRules } from "../../policy/rules/tool-rules.ts";
 import { namesGroups, type PastCall, type PolicyInput } from "../../policy/rules/verdict.ts";
+import type { LiveWorkflow } from "../../workflows/state.ts";
 import { type ActionState, isOwnCall, type LiveAction, type ReviewFacts, type Within } from "../state.ts";
 import { expectedCosts } from "./start.ts";
 

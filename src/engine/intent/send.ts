@@ -2,7 +2,6 @@
 
 import { HUMAN_APPROVAL } from "../../core/intent/address.ts";
 import { intentName, type PeopleAsked, type Sending, sendIntent } from "../../core/intent/send.ts";
-import type { Lineage } from "../../core/workflow/events.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
@@ -10,6 +9,7 @@ import { channelField, type Via } from "../../kernel/principal.ts";
 import { approvalStream, intentStream, ROSTER } from "../../kernel/stream.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
+import type { Lineage } from "../../workflows/events.ts";
 
 import type { OutgoingIntent } from "./check-intent.ts";
 

@@ -9,9 +9,9 @@ import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { loadPolicyNames, type PolicyNames } from "../../policy/versions.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 
-import { getWorkflow, snapshotOf, type WorkflowDetails } from "../workflow/operate-workflows.ts";
-import { timelineOf } from "../workflow/timeline.ts";
-import type { TimelineRow } from "../workflow/timeline-row.ts";
+import { getWorkflow, readSnapshot, type WorkflowDetails } from "../../workflows/read.ts";
+import { readTimeline, type TimelineRow } from "../../workflows/timeline.ts";
+
 import type { Content } from "./content.ts";
 
 export type Shown =
@@ -63,9 +63,9 @@ async function ofApproval(runtime: Runtime, id: string): Promise<Shown> {
   if (subject.kind === "intent") return { kind: "intent", approval };
   const workflow = await getWorkflow(runtime, subject.workflow);
   if (subject.kind === "question") return { kind: "question", approval, workflow };
-  const rows = await timelineOf(runtime, subject.workflow, undefined);
+  const rows = await readTimeline(runtime, subject.workflow, undefined);
   const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? subject.op;
-  const snapshot = await unlessGone(snapshotOf(runtime, subject.workflow, name));
+  const snapshot = await unlessGone(readSnapshot(runtime, subject.workflow, name));
   return { kind: "checkpoint", approval, workflow, rows, snapshot };
 }
 

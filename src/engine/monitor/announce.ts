@@ -12,11 +12,11 @@ import {
   raiseAlert,
 } from "../../core/monitor/alert.ts";
 import type { MonitorRule, Signal } from "../../core/monitor/rules.ts";
-import { type RaisedCheckpoint, raiseCheckpoint } from "../../core/workflow/raise.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { isUnreadable } from "../../runtime/lists.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
+import { type RaisedCheckpoint, raiseCheckpoint } from "../../workflows/rules/ask.ts";
 
 import { prepareRaise } from "./raise.ts";
 

@@ -1,24 +1,31 @@
 /** What people are shown at a checkpoint that a monitor raises: why, what the workflow did last, and what cannot be undone. */
 
 import type { Raising } from "../../core/monitor/alert.ts";
-import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
-import type { RaisedCheckpoint } from "../../core/workflow/raise.ts";
-import { snapshotOf } from "../../core/workflow/snapshot.ts";
-import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import { isStep } from "../../effects/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
-import { captureSnapshot } from "../capture.ts";
-
-import { callsOfChild } from "../workflow/children.ts";
-import { entriesOf } from "../workflow/entries.ts";
-import { applyEntry, emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";
+import { entriesOf, readChildCalls } from "../../workflows/entries.ts";
+import type { RaisedCheckpoint } from "../../workflows/rules/ask.ts";
+import { checkpointId } from "../../workflows/rules/checkpoints.ts";
+import {
+  applyEntry,
+  emptyTable,
+  type OperationTable,
+  type RecordedOp,
+} from "../../workflows/rules/operations.ts";
+import { buildSnapshot } from "../../workflows/rules/snapshot.ts";
+import { captureSnapshot } from "../../workflows/snapshots.ts";
+import type { LiveWorkflow } from "../../workflows/state.ts";
 
 const SHOWN_OPERATIONS = 10;
 
-type Known = { readonly state: LiveWorkflow; readonly table: Table; readonly calls: readonly RecordedOp[] };
+type Known = {
+  readonly state: LiveWorkflow;
+  readonly table: OperationTable;
+  readonly calls: readonly RecordedOp[];
+};
 
 async function lookAt(runtime: Runtime, workflow: string): Promise<Known | undefined> {
   const state = await readState(runtime, workflowStream(workflow));
@@ -34,7 +41,7 @@ async function lookAt(runtime: Runtime, workflow: string): Promise<Known | undef
   );
   const calls = recent.filter(({ kind }) => kind === "call");
   for (const { kind, body } of recent)
-    if (kind === "child") calls.push(...(await callsOfChild(runtime, String(body["child"]))));
+    if (kind === "child") calls.push(...(await readChildCalls(runtime, String(body["child"]))));
   return { state, table, calls };
 }
 
@@ -94,7 +101,7 @@ export async function prepareRaise(
     decisionNeeded: "Shall it go on?",
     context: contextOf(raising, known, unknown),
   };
-  const { artifact, ref } = await captureSnapshot(runtime, snapshotOf(captured, place));
+  const { artifact, ref } = await captureSnapshot(runtime, buildSnapshot(captured, place));
   return {
     ...{
       workflow,

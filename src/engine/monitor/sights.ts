@@ -8,7 +8,7 @@ import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 import type { JournalEntry } from "../../stores/store.ts";
-import { openSnapshot } from "../capture.ts";
+import { openSnapshot } from "../../workflows/snapshots.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 type About = Pick<Sighting, "tool" | "agent" | "workflow">;

@@ -1,11 +1,9 @@
 /** What an agent hands over at a checkpoint, as a snapshot's three layers. */
 
-import { capturedOf } from "../../core/workflow/captured-of.ts";
-import { checkCaptured } from "../../core/workflow/check-captured.ts";
-import type { Captured } from "../../core/workflow/snapshot.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+import { type Captured, checkCaptured, restoreCaptured } from "../../workflows/rules/snapshot.ts";
 
 /** Beside what a definition captures, the agent's own account of where it stands. */
 export type OutsideCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
@@ -88,7 +86,7 @@ function executionOf(given: Json | undefined): JsonObject {
 export function capturedBy(agent: string, given: object): Captured {
   const plain = plainJson(checkFields("What is captured", given, CAPTURE_FIELDS)) as JsonObject;
   const { executionState, ...said } = plain;
-  const { outputs: intermediate, ...execution } = capturedOf({
+  const { outputs: intermediate, ...execution } = restoreCaptured({
     execution_state: executionOf(executionState),
   });
   const outputs = intermediate === undefined ? {} : { outputs: intermediate };

@@ -1,12 +1,5 @@
 /** An agent stands at a checkpoint: its state is captured, and people are asked where the checkpoint says so. */
 import { keptApart } from "../../approvals/rules/ask.ts";
-import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
-import { type CheckpointDefinition, whetherToAsk } from "../../core/workflow/checkpoint-rules.ts";
-import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
-import type { Declared } from "../../core/workflow/events.ts";
-import { type OutsideReach, type Reached, reachOutside } from "../../core/workflow/outside.ts";
-import { type Captured, snapshotOf } from "../../core/workflow/snapshot.ts";
-import type { LiveWorkflow, WorkflowStatus } from "../../core/workflow/state.ts";
 import { checkGateOptions } from "../../effects/gate.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -17,12 +10,17 @@ import { workflowStream } from "../../kernel/stream.ts";
 import { approvalTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
-import { captureSnapshot } from "../capture.ts";
+import type { Declared } from "../../workflows/events.ts";
+import { workflowState } from "../../workflows/read.ts";
+import { checkCheckpoints } from "../../workflows/rules/check-checkpoints.ts";
+import { type CheckpointDefinition, checkpointId, whetherToAsk } from "../../workflows/rules/checkpoints.ts";
+import { type RemoteReach, type RemoteReached, reachRemoteCheckpoint } from "../../workflows/rules/remote.ts";
+import { buildSnapshot, type Captured } from "../../workflows/rules/snapshot.ts";
+import { capturedCost, checkPeople } from "../../workflows/run/checkpoint.ts";
+import { checkName } from "../../workflows/run/operation.ts";
+import { captureSnapshot } from "../../workflows/snapshots.ts";
+import type { LiveWorkflow, WorkflowStatus } from "../../workflows/state.ts";
 
-import { checkPeople } from "../workflow/approvers-of.ts";
-import { costOf } from "../workflow/checkpoint-op.ts";
-import { checkName } from "../workflow/operation.ts";
-import { workflowState } from "../workflow/workflows.ts";
 import { capturedBy, type OutsideCapture } from "./capture.ts";
 import { checkPrincipal } from "./check-outside.ts";
 import { CHECKPOINT_SECONDS } from "./create-workflow.ts";
@@ -44,11 +42,11 @@ export type OutsideStand = OutsideCapture & {
 
 export type Stood = {
   /** `decided`: people have not agreed, or what they agreed to was undone, and the workflow goes back, has gone back or has failed. */
-  readonly kind: Reached["kind"];
+  readonly kind: RemoteReached["kind"];
   readonly checkpoint: string;
   readonly approval: string | null;
   /** Of what was captured; null once people have not agreed to it. */
-  readonly snapshot: Reached["snapshot"];
+  readonly snapshot: RemoteReached["snapshot"];
   readonly status: WorkflowStatus;
   readonly attempt: number;
 };
@@ -121,8 +119,8 @@ function partOf(snapshot: JsonObject, layer: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-type Taken = Pick<OutsideReach, "artifact" | "handed"> & {
-  readonly body: Omit<OutsideReach["body"], "why">;
+type Taken = Pick<RemoteReach, "artifact" | "handed"> & {
+  readonly body: Omit<RemoteReach["body"], "why">;
   readonly says: string | null;
 };
 
@@ -140,7 +138,7 @@ async function take(runtime: Runtime, workflow: string, standing: Standing): Pro
   const id = freshId(runtime, "snap");
   const checkpoint = declared?.id ?? checkpointId({ name });
   const place = { snapshot: id, workflow, checkpoint, name, at: runtime.clock.now() };
-  const { artifact, ref, snapshot } = await captureSnapshot(runtime, snapshotOf(captured, place));
+  const { artifact, ref, snapshot } = await captureSnapshot(runtime, buildSnapshot(captured, place));
   const shown = partOf(snapshot, "approval_interface");
   const outputs = partOf(snapshot, "task_state")["outputs"] ?? {};
   const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
@@ -156,14 +154,21 @@ async function reachOf(
   workflow: string,
   standing: Standing,
   { taken, ids }: { readonly taken: Taken; readonly ids: Ids },
-): Promise<Omit<OutsideReach, "requestId">> {
+): Promise<Omit<RemoteReach, "requestId">> {
   const state = await workflowState(runtime, workflow);
   const { table, seq } = await readTable(runtime, workflow);
   const calls = callsAfter(table, state.passed.at(-1)?.seq ?? 0);
   const { name, declared, captured } = standing;
   const tools = calls.map(({ body }) => String(body["tool"]));
   const confidence = captured.confidence ?? null;
-  const facts = { name, confidence, cost: costOf(captured), tools, captured, attempt: state.generation };
+  const facts = {
+    name,
+    confidence,
+    cost: capturedCost(captured),
+    tools,
+    captured,
+    attempt: state.generation,
+  };
   const { asks, why } = whetherToAsk(definitionOf(declared), facts);
   const body = { ...taken.body, why };
   const { artifact, handed } = taken;
@@ -200,7 +205,7 @@ function otherContent(
 }
 
 /** Looks again until nothing was written between its look and its commit. */
-async function reach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<Reached> {
+async function reach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<RemoteReached> {
   const { checkpoint, agent, requestId = null, asks, ...capture } = given;
   const standing = {
     ...nameAt(await workflowState(runtime, workflow), checkpoint, asks),
@@ -212,7 +217,7 @@ async function reach(runtime: Runtime, workflow: string, given: OutsideStand): P
     const found = await reachOf(runtime, workflow, standing, { taken, ids });
     await runtime.reach("before_checkpoint");
     const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-      reachOutside(draft, { workflow, agent }, { ...found, requestId }),
+      reachRemoteCheckpoint(draft, { workflow, agent }, { ...found, requestId }),
     );
     await runtime.reach("after_checkpoint");
     if (answer.kind === "moved") continue;

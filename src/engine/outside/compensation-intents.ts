@@ -16,13 +16,13 @@ import {
   withdrawIntent,
 } from "../../core/intent/move.ts";
 import { isOpen } from "../../core/intent/state.ts";
-import type { RangeUndo } from "../../core/workflow/outside-rollback.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { intentStream, ROSTER } from "../../kernel/stream.ts";
 import { eachRow } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
+import type { UndoAttempt } from "../../workflows/rules/rollback.ts";
 import { sendNow } from "../intent/send.ts";
 
 /** Under its own name: its agent does not ask itself. */
@@ -70,20 +70,23 @@ async function openOf(runtime: Runtime, workflow: string): Promise<readonly Open
   return found;
 }
 
-function undoFor({ payload }: Open, undos: readonly RangeUndo[]): RangeUndo | undefined {
+function undoFor({ payload }: Open, undos: readonly UndoAttempt[]): UndoAttempt | undefined {
   if (!isJsonObject(payload)) return undefined;
   const { undoes, attempt } = payload;
   return undos.filter((undo) => undo.undoes === undoes)[Number(attempt) - 1];
 }
 
-function answerTo({ id: intent, to: by }: Open, { action, phase, reason }: RangeUndo): Answering | undefined {
+function answerTo(
+  { id: intent, to: by }: Open,
+  { action, phase, reason }: UndoAttempt,
+): Answering | undefined {
   if (phase === "applied") return { intent, by, status: "completed", data: { status: phase, action } };
   if (phase !== "not_applied" && phase !== "refused") return undefined;
   return { intent, by, status: "failed", reason: reason === "" ? phase : reason };
 }
 
 /** What is over meanwhile stays as it is. */
-function say(runtime: Runtime, open: Open, undo: RangeUndo): Promise<Moved> {
+function say(runtime: Runtime, open: Open, undo: UndoAttempt): Promise<Moved> {
   const { id: intent, to: by } = open;
   const answering = answerTo(open, undo);
   return runCommand(runtime, { write: [intentStream(intent)], read: [ROSTER] }, (draft) =>
@@ -97,7 +100,7 @@ function say(runtime: Runtime, open: Open, undo: RangeUndo): Promise<Moved> {
 export async function followUndos(
   runtime: Runtime,
   workflow: string,
-  undos: readonly RangeUndo[],
+  undos: readonly UndoAttempt[],
 ): Promise<void> {
   for (const open of await openOf(runtime, workflow)) {
     const undo = undoFor(open, undos);

@@ -1,10 +1,5 @@
 /** A workflow as it is created for an agent that drives it from outside. */
 
-import { checkCheckpoints } from "../../core/workflow/check-checkpoints.ts";
-import type { CheckpointConditions, CheckpointDefinition } from "../../core/workflow/checkpoint-rules.ts";
-import { checkpointId } from "../../core/workflow/checkpoint-sets.ts";
-import type { CreatedBody, Declared, DeclaredAsking } from "../../core/workflow/events.ts";
-import { createOutside } from "../../core/workflow/outside.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { checkGateOptions } from "../../effects/gate.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -14,8 +9,16 @@ import { checkAmount, type Money, moneyToJson } from "../../kernel/money.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { runCommand } from "../../runtime/store-access.ts";
+import { DEFAULT_MAX_ATTEMPTS } from "../../workflows/define.ts";
+import type { CreatedBody, Declared, DeclaredAsking } from "../../workflows/events.ts";
+import { checkCheckpoints } from "../../workflows/rules/check-checkpoints.ts";
+import {
+  type CheckpointConditions,
+  type CheckpointDefinition,
+  checkpointId,
+} from "../../workflows/rules/checkpoints.ts";
+import { createRemoteWorkflow } from "../../workflows/rules/remote.ts";
 
-import { MOST_ATTEMPTS } from "../workflow/create.ts";
 import { checkPrincipal, checkText, requesterOf } from "./check-outside.ts";
 
 /** How long people have at a checkpoint of such a workflow, unless it says. */
@@ -105,7 +108,7 @@ const party = (what: string, given: string | undefined): string | null =>
   given === undefined ? null : checkPrincipal(what, given);
 
 function termsOf({
-  attempts = MOST_ATTEMPTS,
+  attempts = DEFAULT_MAX_ATTEMPTS,
   rollbackEnabled = false,
   onIrreversible = "fail",
 }: OutsideCreation) {
@@ -158,7 +161,7 @@ export async function createOutsideWorkflow(runtime: Runtime, given: OutsideCrea
   await runtime.epoch();
   await runtime.reach("before_propose");
   const made = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    createOutside(draft, creation),
+    createRemoteWorkflow(draft, creation),
   );
   await runtime.reach("after_propose");
   if (made.kind !== "conflict") return made.workflow;

@@ -1,8 +1,8 @@
 /** What the rules answer to an agent that drives a workflow, as errors where it may not. */
 
-import type { NotDriven } from "../../core/workflow/outside.ts";
 import { HoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
 import { refusalData } from "../../kernel/refusals.ts";
+import type { DriveRefused } from "../../workflows/rules/remote.ts";
 
 import { notYours } from "./check-outside.ts";
 
@@ -11,14 +11,14 @@ const NOT: readonly string[] = [
   "not_outside",
   "not_yours",
   "refused",
-] satisfies NotDriven["kind"][];
+] satisfies DriveRefused["kind"][];
 
-const isNot = (answer: { readonly kind: string }): answer is NotDriven => NOT.includes(answer.kind);
+const isNot = (answer: { readonly kind: string }): answer is DriveRefused => NOT.includes(answer.kind);
 
 function refused(
   workflow: string,
   what: string,
-  answer: Extract<NotDriven, { kind: "refused" }>,
+  answer: Extract<DriveRefused, { kind: "refused" }>,
 ): HoldpointError {
   return new HoldpointError("wrong_state", `The workflow ${workflow} cannot ${what}: ${answer.reason}.`, {
     details: { status: answer.status },
@@ -31,8 +31,8 @@ export function drivenOr<Answer extends { readonly kind: string }>(
   agent: string,
   what: string,
   answer: Answer,
-): Exclude<Answer, NotDriven> {
-  if (!isNot(answer)) return answer as Exclude<Answer, NotDriven>;
+): Exclude<Answer, DriveRefused> {
+  if (!isNot(answer)) return answer as Exclude<Answer, DriveRefused>;
   switch (answer.kind) {
     case "unknown":
       throw new HoldpointError("unknown_id", `There is no workflow ${workflow}.`, { next: WORKFLOW_ID_HINT });

@@ -1,8 +1,10 @@
 /** The verbs about agents from outside that an embedding program, or a server, holds in its hands. */
-import type { WorkflowStatus } from "../../core/workflow/state.ts";
+
 import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import type { RuntimeOpener } from "../../runtime/runtime.ts";
-import { cancelById } from "../workflow/operate-workflows.ts";
+import { cancelById } from "../../workflows/methods.ts";
+import type { WorkflowStatus } from "../../workflows/state.ts";
+
 import type { OutsideAnswer } from "./answer.ts";
 import { callerOf, type PermitRequest } from "./check-outside.ts";
 import { type OutsideStand, type Stood, standAt } from "./checkpoint.ts";

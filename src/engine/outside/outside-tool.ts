@@ -6,7 +6,6 @@
  */
 
 import type { UndoSeen } from "../../approvals/state.ts";
-import type { CallUndo } from "../../core/workflow/events.ts";
 import type { InstanceKey } from "../../effects/call-context.ts";
 import { defineTool, type Policy, type ToolDefinition } from "../../effects/define-tool.ts";
 import { applyPolicyDocument, type Gates, registerTool } from "../../effects/gate.ts";
@@ -17,6 +16,7 @@ import { isJsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { applyPolicy, type OwnPolicy } from "../../policy/apply-to-tool.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import type { CallUndo } from "../../workflows/events.ts";
 
 /** How long an agent has to say what became of an effect, unless the tool says. */
 export const REPORT_MS = 3_600_000;

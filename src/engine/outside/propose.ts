@@ -8,7 +8,6 @@
  */
 
 import type { UndoCall } from "../../approvals/state.ts";
-import type { Placement } from "../../core/workflow/call.ts";
 import { advanceCall, type Caller, type CallSource } from "../../effects/advance-call.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { refuseNested, refuseUnnamed } from "../../effects/call-context.ts";
@@ -26,8 +25,9 @@ import { FINAL } from "../../policy/rules/tools.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { redactText } from "../../runtime/secrets.ts";
 import { readState } from "../../runtime/store-access.ts";
+import { workflowState } from "../../workflows/read.ts";
+import type { Placement } from "../../workflows/rules/calls.ts";
 
-import { workflowState } from "../workflow/workflows.ts";
 import { type Asks, answerOfCall, type OutsideAnswer, outsideAnswer } from "./answer.ts";
 import {
   callerOf,

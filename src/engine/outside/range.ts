@@ -1,18 +1,22 @@
 /** What a workflow that is driven from outside has called, and how that stands. */
 
-import type { CallUndo, Irreversible } from "../../core/workflow/events.ts";
-import type { RangeCall, RangeUndo } from "../../core/workflow/outside-rollback.ts";
 import type { LiveAction } from "../../effects/state.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
-
-import { entriesOf } from "../workflow/entries.ts";
-import { applyEntry, emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";
+import { entriesOf } from "../../workflows/entries.ts";
+import type { CallUndo, Irreversible } from "../../workflows/events.ts";
+import {
+  applyEntry,
+  emptyTable,
+  type OperationTable,
+  type RecordedOp,
+} from "../../workflows/rules/operations.ts";
+import type { CallToUndo, UndoAttempt } from "../../workflows/rules/rollback.ts";
 
 type Place = Pick<Runtime, "store" | "tenant">;
 
-export type Read = { readonly table: Table; readonly seq: number };
+export type Read = { readonly table: OperationTable; readonly seq: number };
 
 export async function readTable(place: Place, workflow: string): Promise<Read> {
   const table = emptyTable();
@@ -24,7 +28,7 @@ export async function readTable(place: Place, workflow: string): Promise<Read> {
   return { table, seq };
 }
 
-export const callsAfter = ({ ops }: Table, after: number): readonly RecordedOp[] =>
+export const callsAfter = ({ ops }: OperationTable, after: number): readonly RecordedOp[] =>
   [...ops.values()].filter(({ kind, seq }) => kind === "call" && seq > after);
 
 const undoOf = ({ body }: RecordedOp): CallUndo => (body["undo"] as CallUndo | undefined) ?? "none";
@@ -39,7 +43,7 @@ export function irreversibleOf(calls: readonly RecordedOp[]): readonly Irreversi
   });
 }
 
-async function callAt(place: Place, record: RecordedOp): Promise<RangeCall> {
+async function callAt(place: Place, record: RecordedOp): Promise<CallToUndo> {
   const { op, seq, body } = record;
   const action = String(body["action"]);
   const state = (await readState(place, actionStream(action))) as LiveAction;
@@ -50,16 +54,16 @@ async function callAt(place: Place, record: RecordedOp): Promise<RangeCall> {
 }
 
 export type Range = {
-  readonly calls: readonly RangeCall[];
-  readonly undos: readonly RangeUndo[];
+  readonly calls: readonly CallToUndo[];
+  readonly undos: readonly UndoAttempt[];
   readonly seq: number;
 };
 
 export async function rangeAfter(place: Place, workflow: string, after: number): Promise<Range> {
   const { table, seq } = await readTable(place, workflow);
-  const calls: RangeCall[] = [];
+  const calls: CallToUndo[] = [];
   for (const record of callsAfter(table, after)) calls.push(await callAt(place, record));
-  const undos: RangeUndo[] = [];
+  const undos: UndoAttempt[] = [];
   for (const { action, undoes, reason } of table.undos) {
     const { phase } = await readState(place, actionStream(action));
     undos.push({ action, undoes, reason, phase });

@@ -5,14 +5,6 @@
  * R2. What waits for people is withdrawn first; nobody has to be there for the rollback to end, once nothing is left to undo.
  */
 
-import {
-  endWayBack,
-  type RangeCall,
-  settleRefusedCall,
-  type WayBack,
-  wayBack,
-} from "../../core/workflow/outside-rollback.ts";
-import type { LiveWorkflow } from "../../core/workflow/state.ts";
 import type { Caller } from "../../effects/advance-call.ts";
 import { getUndoTool, proposeCall } from "../../effects/gate.ts";
 import { cancelAction } from "../../effects/rules/propose.ts";
@@ -23,9 +15,17 @@ import type { Json } from "../../kernel/json.ts";
 import { actionStream, streamName, workflowStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
+import { workflowState } from "../../workflows/read.ts";
+import {
+  type CallToUndo,
+  endRemoteRollback,
+  nextRemoteRollbackStep,
+  type RemoteRollbackStep,
+  settleRefusedCall,
+} from "../../workflows/rules/rollback.ts";
+import type { LiveWorkflow } from "../../workflows/state.ts";
+import { withdrawOpen } from "../../workflows/withdraw.ts";
 
-import { withdrawOpen } from "../workflow/withdraw.ts";
-import { workflowState } from "../workflow/workflows.ts";
 import type { OutsideAnswer } from "./answer.ts";
 import { checkAction, checkPrincipal, notYours } from "./check-outside.ts";
 import { askForUndo, followUndos, withdrawAsked } from "./compensation-intents.ts";
@@ -55,7 +55,7 @@ export type Compensation = {
   readonly by: string;
 };
 
-type Back = { readonly state: LiveWorkflow; readonly range: Range; readonly way: WayBack };
+type Back = { readonly state: LiveWorkflow; readonly range: Range; readonly way: RemoteRollbackStep };
 
 /** undefined: it does not go back. */
 async function lookBack(runtime: Runtime, workflow: string): Promise<Back | undefined> {
@@ -63,21 +63,21 @@ async function lookBack(runtime: Runtime, workflow: string): Promise<Back | unde
   const { rollback } = state;
   if (state.isOutside !== true || state.status !== "rolling_back" || rollback === null) return undefined;
   const range = await rangeAfter(runtime, workflow, rollback.toSeq);
-  return { state, range, way: wayBack(range.calls, range.undos) };
+  return { state, range, way: nextRemoteRollbackStep(range.calls, range.undos) };
 }
 
 type Did = { readonly args: Json; readonly result: Json };
 
-const stateOf = async (runtime: Runtime, { action }: RangeCall): Promise<LiveAction> =>
+const stateOf = async (runtime: Runtime, { action }: CallToUndo): Promise<LiveAction> =>
   (await readState(runtime, actionStream(action))) as LiveAction;
 
-async function didOf(runtime: Runtime, call: RangeCall): Promise<Did> {
+async function didOf(runtime: Runtime, call: CallToUndo): Promise<Did> {
   const state = await stateOf(runtime, call);
   const result = "outcome" in state ? await loadValue(runtime, state.outcome.result) : null;
   return { args: await loadArgs(runtime, state), result };
 }
 
-const declaredFor = async (runtime: Runtime, call: RangeCall): Promise<TakingBack | undefined> =>
+const declaredFor = async (runtime: Runtime, call: CallToUndo): Promise<TakingBack | undefined> =>
   undoOfAction(runtime, await stateOf(runtime, call));
 
 /** What the agent has to undo now: at most one thing at a time. */
@@ -122,10 +122,10 @@ async function withdraw(runtime: Runtime, workflow: string, { calls, undos }: Ra
 }
 
 /** One that its agent named is a call of that tool, and its name says so. */
-const undoId = ({ op }: RangeCall, attempt: number, declared?: TakingBack): string =>
+const undoId = ({ op }: CallToUndo, attempt: number, declared?: TakingBack): string =>
   declared === undefined ? `${op}/undo#${attempt}` : `${op}/undo/${declared.tool}#${attempt}`;
 
-type Undoing = { readonly call: RangeCall; readonly attempt: number; readonly declared?: TakingBack };
+type Undoing = { readonly call: CallToUndo; readonly attempt: number; readonly declared?: TakingBack };
 
 function placeOf(workflow: string, { call, attempt, declared }: Undoing) {
   const op = undoId(call, attempt, declared);
@@ -134,7 +134,7 @@ function placeOf(workflow: string, { call, attempt, declared }: Undoing) {
 }
 
 /** Whoever asked for what is taken back, and for whom it was done: none of them decides about taking it back either. */
-async function askersOf(runtime: Runtime, { requester }: LiveWorkflow, call: RangeCall) {
+async function askersOf(runtime: Runtime, { requester }: LiveWorkflow, call: CallToUndo) {
   const { requester: own } = await stateOf(runtime, call);
   return [...new Set([...requester, ...own])];
 }
@@ -163,7 +163,7 @@ async function endBack(runtime: Runtime, workflow: string, { range, way }: Back)
   const { seq } = range;
   await runtime.reach("before_compensation");
   const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    endWayBack(draft, { workflow, seq, report: way.report }),
+    endRemoteRollback(draft, { workflow, seq, report: way.report }),
   );
   await runtime.reach("after_compensation");
   if (answer.kind !== "failed") return answer.kind !== "moved";
@@ -211,7 +211,7 @@ function notNow(workflow: string, undoes: string, why: string): HoldpointError {
   });
 }
 
-function whyNot(way: WayBack): string {
+function whyNot(way: RemoteRollbackStep): string {
   if (way.kind === "waits") return `${way.on.map(effectIdOf).join(", ")} has not ended, or is in doubt`;
   return way.kind === "over" ? "nothing is left to undo" : `${way.call.action} comes first`;
 }

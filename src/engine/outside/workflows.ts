@@ -1,8 +1,5 @@
 /** What an agent does with a workflow that it drives from outside, and what it reads of it. */
 
-import type { CheckpointTally } from "../../core/workflow/checkpoint-tally.ts";
-import { completeOutside, failOutside, startOutside } from "../../core/workflow/outside.ts";
-import type { WorkflowStatus } from "../../core/workflow/state.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -10,10 +7,15 @@ import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { workflowStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue, runCommand } from "../../runtime/store-access.ts";
+import { getWorkflow, type WorkflowDetails, workflowState } from "../../workflows/read.ts";
+import {
+  completeRemoteWorkflow,
+  failRemoteWorkflow,
+  startRemoteWorkflow,
+} from "../../workflows/rules/remote.ts";
+import type { CheckpointTally, WorkflowStatus } from "../../workflows/state.ts";
+import { withdrawOpen } from "../../workflows/withdraw.ts";
 
-import { getWorkflow, type WorkflowDetails } from "../workflow/operate-workflows.ts";
-import { withdrawOpen } from "../workflow/withdraw.ts";
-import { workflowState } from "../workflow/workflows.ts";
 import { checkPrincipal, checkText } from "./check-outside.ts";
 import { drivenOr } from "./driven.ts";
 import { type Compensation, compensationsOf, settleRollback } from "./roll-back.ts";
@@ -28,7 +30,7 @@ export async function startOutsideWorkflow(
   checkPrincipal("The agent", agent);
   await workflowState(runtime, workflow);
   const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    startOutside(draft, { workflow, agent }),
+    startRemoteWorkflow(draft, { workflow, agent }),
   );
   return drivenOr(workflow, agent, "start", answer).state.status;
 }
@@ -42,7 +44,7 @@ export async function completeOutsideWorkflow(
   const kept = result === undefined ? null : plainJson(result);
   await workflowState(runtime, workflow);
   const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    completeOutside(draft, { workflow, agent }, kept),
+    completeRemoteWorkflow(draft, { workflow, agent }, kept),
   );
   return drivenOr(workflow, agent, "be completed", answer).state.status;
 }
@@ -57,7 +59,7 @@ export async function failOutsideWorkflow(
   checkText("The reason", reason, 10_000);
   await workflowState(runtime, workflow);
   const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    failOutside(draft, { workflow, agent }, reason),
+    failRemoteWorkflow(draft, { workflow, agent }, reason),
   );
   drivenOr(workflow, agent, "fail", answer);
   await withdrawOpen(runtime, workflow, { by: agent, reason });

@@ -25,8 +25,9 @@ import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject } from "../../kernel/json.ts";
 import type { Model } from "../../models/model.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { WorkflowContext } from "../workflow/definition.ts";
-import { stoppedBy } from "../workflow/held.ts";
+import type { WorkflowContext } from "../../workflows/definition.ts";
+import { stoppedBy } from "../../workflows/run/runnable.ts";
+
 import { askModel, type Question } from "./ask-model.ts";
 import type { SuperviseInput } from "./options.ts";
 import { readRun } from "./read-run.ts";

@@ -14,9 +14,9 @@ import { type JournalRecord, readJournal } from "../../runtime/journal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 
-import { entriesOf } from "../workflow/entries.ts";
-import { loadInto } from "../workflow/open-run.ts";
-import { emptyTable, type RecordedOp, type Table } from "../workflow/recorded.ts";
+import { entriesOf, loadInto } from "../../workflows/entries.ts";
+import { emptyTable, type OperationTable, type RecordedOp } from "../../workflows/rules/operations.ts";
+
 import type { SuperviseInput } from "./options.ts";
 
 export type RunRecord = {
@@ -85,7 +85,11 @@ const isTurn = ({ kind, key }: RecordedOp): boolean =>
 
 type Called = Pick<Step, "call" | "misuse" | "isUndone">;
 
-async function calledBy(runtime: Runtime, op: RecordedOp, { undos }: Pick<Table, "undos">): Promise<Called> {
+async function calledBy(
+  runtime: Runtime,
+  op: RecordedOp,
+  { undos }: Pick<OperationTable, "undos">,
+): Promise<Called> {
   if (op.settled?.kind === "refused") return { call: null, misuse: op.settled.error };
   const action = (op.body as JsonObject)["action"];
   const isUndone = undos.some(({ undoes, status }) => undoes === action && status === "undone");
@@ -104,7 +108,7 @@ function tellTurn({ turns, steps }: Tale, turn: Turn, turnAt: number): void {
 }
 
 /** Its operations in the order in which they were asked for: a turn, then the call that it led to. */
-async function taleOf(runtime: Runtime, table: Table, { ended }: Times): Promise<Tale> {
+async function taleOf(runtime: Runtime, table: OperationTable, { ended }: Times): Promise<Tale> {
   const ops = [...table.ops.values()].toSorted((a, b) => a.seq - b.seq);
   const tale: Tale = { turns: [], steps: [] };
   for (const op of ops) {

@@ -3,7 +3,6 @@
 import { type RunLimits, runGuard } from "../../core/supervise/limits.ts";
 import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
 import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
-import type { FailureCode } from "../../core/workflow/events.ts";
 import type { Policy } from "../../effects/define-tool.ts";
 import type { Gates } from "../../effects/gate.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
@@ -11,10 +10,11 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import type { Model } from "../../models/model.ts";
 import { findWorkflows } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { defineWorkflow } from "../../workflows/define.ts";
+import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../../workflows/definition.ts";
+import type { FailureCode } from "../../workflows/events.ts";
+import { type Definitions, startWorkflow } from "../../workflows/start.ts";
 
-import { defineWorkflow } from "../workflow/define-workflow.ts";
-import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../workflow/definition.ts";
-import { type Definitions, startWorkflow } from "../workflow/workflows.ts";
 import { type Run, superviseLoop, type Worker } from "./loop.ts";
 import {
   checkOptions,

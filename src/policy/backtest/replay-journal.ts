@@ -3,13 +3,10 @@
  * see. A forked workflow begins with the calls that its origin had settled by then, as they were then.
  */
 
-import type { Fork } from "../../core/workflow/events.ts";
 import { findAction } from "../../effects/actions.ts";
 import { isCall, pastCall } from "../../effects/rules/review.ts";
 import type { ActionState } from "../../effects/state.ts";
 import { actionFold } from "../../effects/stream.ts";
-
-import { entriesOf } from "../../engine/workflow/entries.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { actionStream, type StreamRef, workflowStream } from "../../kernel/stream.ts";
@@ -17,6 +14,8 @@ import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
 import { logPages } from "../../runtime/journal.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 import type { JournalEntry, Store } from "../../stores/store.ts";
+import { entriesOf } from "../../workflows/entries.ts";
+import type { Fork } from "../../workflows/events.ts";
 import { noteOriginCalls } from "../past-calls.ts";
 import type { CallKind } from "../rules/tools.ts";
 import type { PastCall, PolicyInput } from "../rules/verdict.ts";

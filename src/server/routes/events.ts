@@ -1,9 +1,9 @@
 /** What happens, as it happens: server-sent events in commit order, resumable by the position of the last one. */
 import { z } from "zod";
-import { workflowState } from "../../engine/workflow/workflows.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { STREAM_KINDS, type StreamKind } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { workflowState } from "../../workflows/read.ts";
 import type { Who } from "../authenticate.ts";
 import type { Audience } from "../events/audience.ts";
 import { kindsFor, mayHear, scopeOf } from "../events/kinds.ts";

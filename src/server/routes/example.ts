@@ -1,8 +1,8 @@
 /** The example: an agent of the server's own that asks people something, for whoever has no agent yet. */
 import { z } from "zod";
-import type { WorkflowRequest } from "../../engine/workflow/request.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import type { WorkflowRequest } from "../../workflows/start.ts";
 import { principalOf } from "../person.ts";
 import { ok, route } from "../route.ts";
 import type { Office } from "../tenants.ts";

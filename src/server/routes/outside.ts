@@ -12,11 +12,12 @@ import {
   failOutsideWorkflow,
   startOutsideWorkflow,
 } from "../../engine/outside/workflows.ts";
-import { workflowState } from "../../engine/workflow/workflows.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
+import { workflowState } from "../../workflows/read.ts";
+import { readWorkflowAnswer } from "../../workflows/routes.ts";
 import { agentOf, agentSchema, mayActFor, onlyForItself } from "../agent.ts";
 import type { Who } from "../authenticate.ts";
 import {
@@ -38,8 +39,6 @@ import {
 import { type Asked, ok, route } from "../route.ts";
 import { workflowSchema } from "../seed-surface.ts";
 import { idParams, json, reasonSchema } from "../wire.ts";
-
-import { standing } from "./workflows.ts";
 
 /** Where nobody is authenticated, whoever leaves out who they are is the agent whose workflow or action it is. */
 async function driverOf(
@@ -228,7 +227,7 @@ const workflows = [
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       await startOutsideWorkflow(runtime, id, { agent });
-      return standing(runtime, id);
+      return readWorkflowAnswer(runtime, id);
     },
   }),
   route({
@@ -287,7 +286,7 @@ const workflows = [
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       await completeOutsideWorkflow(runtime, id, { agent, result: body.result });
-      return standing(runtime, id);
+      return readWorkflowAnswer(runtime, id);
     },
   }),
   route({
@@ -303,7 +302,7 @@ const workflows = [
     async handle({ runtime, who, params: { id }, body }) {
       const agent = await driverOf(runtime, who, body.agent, id);
       await failOutsideWorkflow(runtime, id, { agent, reason: body.reason });
-      return standing(runtime, id);
+      return readWorkflowAnswer(runtime, id);
     },
   }),
   route({

@@ -4,16 +4,17 @@ import type { Approval } from "../../approvals/contract.ts";
 import { getApproval } from "../../approvals/decide.ts";
 import { waitingIds } from "../../approvals/lists.ts";
 import { approvalSubject } from "../../approvals/present.ts";
-import { WORKFLOW_STATUSES } from "../../core/workflow/state.ts";
-import { openSnapshot } from "../../engine/capture.ts";
 import { createOutsideWorkflow } from "../../engine/outside/create-workflow.ts";
-import { getWorkflow, listWorkflows, type WorkflowSummary } from "../../engine/workflow/operate-workflows.ts";
-import { workflowState } from "../../engine/workflow/workflows.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { skipUnreadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { creationOf, creationSchema } from "../creation.ts";
+import { creationSchema, readCreation } from "../../workflows/creation-input.ts";
+import { getWorkflow, listWorkflows, type WorkflowSummary, workflowState } from "../../workflows/read.ts";
+import { readWorkflowAnswer } from "../../workflows/routes.ts";
+import { openSnapshot } from "../../workflows/snapshots.ts";
+import { WORKFLOW_STATUSES } from "../../workflows/state.ts";
+
 import { filled } from "../fill.ts";
 import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
 import { ok, route } from "../route.ts";
@@ -32,7 +33,6 @@ import {
 import { statsOf } from "../stats.ts";
 import { ballotSchema, submit } from "../submit.ts";
 import { idParams } from "../wire.ts";
-import { standing } from "./workflows.ts";
 
 const WORKFLOWS = "workflows";
 const PENDING = "pending approvals";
@@ -89,7 +89,7 @@ export const seedRoutes = [
     body: creationSchema,
     answers: { 200: createdSchema },
     async handle({ runtime, who, body }) {
-      const id = await createOutsideWorkflow(runtime, creationOf(who, body));
+      const id = await createOutsideWorkflow(runtime, readCreation(who, body));
       return ok(createdOnWire(await getWorkflow(runtime, id)));
     },
   }),
@@ -140,7 +140,7 @@ export const seedRoutes = [
     scope: "workflows:read",
     params: idParams,
     answers: { 200: workflowSchema },
-    handle: ({ runtime, params }) => standing(runtime, params.id),
+    handle: ({ runtime, params }) => readWorkflowAnswer(runtime, params.id),
   }),
   route({
     method: "GET",

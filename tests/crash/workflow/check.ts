@@ -8,9 +8,9 @@
  * Z4. Nothing is left open: no action, no approval, no run.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { LiveWorkflow } from "../../../src/core/workflow/state.ts";
 import type { ActionState } from "../../../src/effects/state.ts";
 import type { JsonObject } from "../../../src/kernel/json.ts";
+import type { LiveWorkflow } from "../../../src/workflows/state.ts";
 import type { Received } from "../effects.ts";
 import type { Happened, Watch } from "./watch.ts";
 

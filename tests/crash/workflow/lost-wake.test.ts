@@ -4,16 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createWorkflow } from "../../../src/core/workflow/create.ts";
-import { creationOf } from "../../../src/engine/workflow/create.ts";
-import { defineWorkflow } from "../../../src/engine/workflow/define-workflow.ts";
-import { openRun } from "../../../src/engine/workflow/open-run.ts";
-import { rollBackById } from "../../../src/engine/workflow/operate-workflows.ts";
-import { letGo, look } from "../../../src/engine/workflow/run.ts";
-import { workflowState } from "../../../src/engine/workflow/workflows.ts";
 import { type CrashPoint, type Holdpoint, holdpoint } from "../../../src/index.ts";
 import { workflowStream } from "../../../src/kernel/stream.ts";
 import { runCommand } from "../../../src/runtime/store-access.ts";
+import { buildCreation, defineWorkflow } from "../../../src/workflows/define.ts";
+import { rollBackById } from "../../../src/workflows/methods.ts";
+import { workflowState } from "../../../src/workflows/read.ts";
+import { createWorkflow } from "../../../src/workflows/rules/create.ts";
+import { openRun, readNews, releaseRun } from "../../../src/workflows/run/run.ts";
 import { machine } from "../../fixtures/runtime.ts";
 
 type Reach = (hp: Holdpoint, point: CrashPoint) => Promise<void>;
@@ -96,16 +94,16 @@ test("a workflow is not let go of when something is seen after it was found to w
   t.after(close);
   const definition = defineWorkflow("gift", {}, async () => undefined);
   const { id: epoch } = await runtime.epoch();
-  const creation = creationOf(runtime, definition, {}, { requestId: null, epoch });
+  const creation = buildCreation(runtime, definition, {}, { requestId: null, epoch });
   const { workflow } = creation;
   await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
     createWorkflow(draft, creation),
   );
   const run = await openRun(runtime, definition, workflow, await workflowState(runtime, workflow));
   await assert.rejects(rollBackById(runtime, workflow, { ...ann, reason: "no", to: "nowhere" }));
-  const seen = look(run);
+  const seen = readNews(run);
   const wait = { op: `${workflow}/1//Plan#1`, kind: "checkpoint", on: "apr", until: null } as const;
-  assert.equal(await letGo(run, [wait]), false);
+  assert.equal(await releaseRun(run, [wait]), false);
   await seen;
-  assert.equal(await letGo(run, [wait]), true);
+  assert.equal(await releaseRun(run, [wait]), true);
 });

@@ -1,7 +1,6 @@
 /** Reads the journal as it grows: verifies its chains, folds its streams, and keeps what workflows did in order. */
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
-import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { ActionState } from "../../../src/effects/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
@@ -11,6 +10,7 @@ import type { EpochState } from "../../../src/runtime/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../../src/stores/store.ts";
 import { FOLDS } from "../../../src/streams.ts";
+import type { WorkflowState } from "../../../src/workflows/state.ts";
 
 const PAGE = 1_000;
 const TENANT = "default";

@@ -1,7 +1,7 @@
 /** What is left when everything has been let alone: nothing, or what waits for somebody who has a name. */
 
-import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { ActionState } from "../../../src/effects/state.ts";
+import type { WorkflowState } from "../../../src/workflows/state.ts";
 import type { Checker, Fault } from "./history.ts";
 import type { Journal } from "./watch.ts";
 

@@ -1,10 +1,10 @@
 /** A small sound history of everything that a run has, to be spoilt by tests. */
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
-import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { ActionState } from "../../../src/effects/state.ts";
 import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
 import type { Json } from "../../../src/kernel/json.ts";
+import type { WorkflowState } from "../../../src/workflows/state.ts";
 import type { Received } from "../../crash/effects.ts";
 import type { History } from "./history.ts";
 import type { Line } from "./told.ts";

@@ -2,7 +2,6 @@
 
 import type { ApprovalState } from "../../../src/approvals/state.ts";
 import type { BudgetStreamState } from "../../../src/budgets/stream.ts";
-import type { WorkflowState } from "../../../src/core/workflow/state.ts";
 import type { ActionState } from "../../../src/effects/state.ts";
 import type { Header } from "../../../src/journal/entry.ts";
 import { startVerification } from "../../../src/journal/verify.ts";
@@ -11,6 +10,7 @@ import { parseStreamRef } from "../../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../../src/stores/head.ts";
 import type { JournalEntry, Store } from "../../../src/stores/store.ts";
 import { FOLDS } from "../../../src/streams.ts";
+import type { WorkflowState } from "../../../src/workflows/state.ts";
 import type { Happened } from "../../crash/workflow/watch.ts";
 
 const PAGE = 1_000;

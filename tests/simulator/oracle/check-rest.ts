@@ -3,8 +3,9 @@
  * that has a name (liveness), and the books agree.
  */
 
-import type { Wait } from "../../../src/core/workflow/events.ts";
-import { obstacleOf } from "../../../src/core/workflow/held.ts";
+import type { Wait } from "../../../src/workflows/events.ts";
+import { parseObstacle } from "../../../src/workflows/state.ts";
+
 import { databaseTime, isRedeployed, type Sim } from "../sim.ts";
 import {
   type Commit,
@@ -24,7 +25,7 @@ function isUndecided({ seen }: OracleView, id: string): boolean {
 
 /** A budget's room is another's a moment later; a switch that is off holds nobody. */
 function isHeld({ seen }: OracleView, on: string): boolean {
-  const ref = obstacleOf(on);
+  const ref = parseObstacle(on);
   return ref !== undefined && (ref.kind === "budget" || seen.stopped.has(ref.id));
 }
 

@@ -3,7 +3,7 @@
  * What has to be undone, and in which order, is read from the raw events.
  */
 
-import type { RollbackReport } from "../../../src/core/workflow/events.ts";
+import type { RollbackReport } from "../../../src/workflows/events.ts";
 import { count } from "../sim.ts";
 import {
   type Commit,

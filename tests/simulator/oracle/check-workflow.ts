@@ -3,10 +3,10 @@
  * Replay: what a definition hears is what the journal holds, in the journal's order, in every run.
  */
 
-import type { Wait } from "../../../src/core/workflow/events.ts";
 import { digestOf } from "../../../src/kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../../../src/kernel/json.ts";
 import { isMemoryEpochHeld } from "../../../src/stores/memory/open.ts";
+import type { Wait } from "../../../src/workflows/events.ts";
 import { count, type HeardAnswer, type Sim } from "../sim.ts";
 import { checkWaits } from "./check-rest.ts";
 import { checkUndo, checkUndone, rollBackBegan, rollBackEnded } from "./check-rollback.ts";

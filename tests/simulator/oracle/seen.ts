@@ -4,10 +4,10 @@
  */
 
 import type { ApprovalQuestion } from "../../../src/approvals/state.ts";
-import type { RollbackReport, Wait } from "../../../src/core/workflow/events.ts";
 import type { Grant, ReservedCost, Within } from "../../../src/effects/state.ts";
 import type { GrantTerms } from "../../../src/grants/stream.ts";
 import type { Json, JsonObject } from "../../../src/kernel/json.ts";
+import type { RollbackReport, Wait } from "../../../src/workflows/events.ts";
 import { fail, type Sim, type SimProcess } from "../sim.ts";
 
 export type SeenCall = {

@@ -6,9 +6,9 @@
  * Only workflows that have not ended are kept. An erased body makes a history incomplete, and the history says so.
  */
 import { questionEnds } from "../../../approvals/state.ts";
-import type { Fork } from "../../../core/workflow/events.ts";
 import type { ReservedCost, ReviewFacts, Within } from "../../../effects/state.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
+import type { Fork } from "../../../workflows/events.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { type CallKind, UNDO_NOT_NAMED } from "../../rules/tools.ts";
 import type { PastCall } from "../../rules/verdict.ts";

@@ -1,0 +1,154 @@
+/**
+ * A workflow's entries read from the store, page by page, and loaded into the table of operations: its own, those that
+ * a fork borrowed from its origin, and those of its children (which stand where the child was spawned).
+ */
+
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type JsonObject } from "../kernel/json.ts";
+import { workflowStream } from "../kernel/stream.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Store } from "../stores/store.ts";
+import type { Fork } from "./events.ts";
+import {
+  applyEntry,
+  emptyTable,
+  keyOfOperation,
+  type OperationTable,
+  type RecordedOp,
+  type RecordedUndo,
+  type WorkflowEntry,
+} from "./rules/operations.ts";
+
+const ENTRIES_PER_PAGE = 1_000;
+
+type Header = { readonly type: string; readonly tv: number; readonly seq: number; readonly at: number };
+
+function parseEntry(id: string, text: string, body: string | null): WorkflowEntry {
+  const { type, tv, seq, at } = JSON.parse(text) as Header;
+  if (tv !== 1)
+    throw new HoldpointError("unknown_event", `The workflow ${id} met the event "${type}" version ${tv}.`);
+  if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} of ${id} is gone.`);
+  return { type, seq, at, body: JSON.parse(body) as JsonObject };
+}
+
+type TenantStore = { readonly store: Store; readonly tenant: string };
+
+export async function entryAt(
+  { store, tenant }: TenantStore,
+  id: string,
+  seq: number,
+): Promise<WorkflowEntry | undefined> {
+  const [found] = await store.read(tenant, workflowStream(id), { fromSeq: seq, limit: 1 });
+  return found === undefined ? undefined : parseEntry(id, found.header, found.body);
+}
+
+export async function* entriesOf(
+  { store, tenant }: TenantStore,
+  id: string,
+  from = 1,
+): AsyncGenerator<WorkflowEntry> {
+  for (let fromSeq = from; ; fromSeq += ENTRIES_PER_PAGE) {
+    const page = await store.read(tenant, workflowStream(id), { fromSeq, limit: ENTRIES_PER_PAGE });
+    for (const { header, body } of page) yield parseEntry(id, header, body);
+    if (page.length < ENTRIES_PER_PAGE) return;
+  }
+}
+
+/** Calls and checkpoints, oldest first, and how far they were undone by themselves. */
+export type ChildRecords = {
+  readonly records: readonly RecordedOp[];
+  readonly undos: readonly RecordedUndo[];
+};
+
+/** What a child's own children did stands where they were spawned. */
+export async function readChildRecords(
+  runtime: Runtime,
+  child: string,
+  before: (child: string) => Promise<void> = async () => undefined,
+): Promise<ChildRecords> {
+  await before(child);
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, child)) applyEntry(table, entry);
+  const records: RecordedOp[] = [];
+  const undos: RecordedUndo[] = [...table.undos];
+  for (const record of table.ops.values()) {
+    if (record.settled?.kind === "refused") continue;
+    if (record.kind === "call" || record.kind === "checkpoint") records.push(record);
+    if (record.kind !== "child") continue;
+    const below = await readChildRecords(runtime, String(record.body["child"]), before);
+    records.push(...below.records);
+    undos.push(...below.undos);
+  }
+  return { records, undos };
+}
+
+/** Calls of a child, oldest first; those of its own children stand where they were spawned. */
+export async function readChildCalls(runtime: Runtime, child: string): Promise<readonly RecordedOp[]> {
+  const { records } = await readChildRecords(runtime, child);
+  return records.filter(({ kind }) => kind === "call");
+}
+
+/** A fork begins with what its origin had done up to a checkpoint. */
+export async function loadInto(
+  runtime: Runtime,
+  table: OperationTable,
+  id: string,
+  upTo: number,
+): Promise<number> {
+  let seen = 0;
+  for await (const entry of entriesOf(runtime, id)) {
+    // The first says whether it is a fork itself: what that had borrowed lies before its own entries.
+    if (entry.seq > Math.max(upTo, 1)) break;
+    const fork = entry.type === "workflow.created" ? entry.body["fork"] : null;
+    if (isJsonObject(fork)) await loadFork(runtime, table, fork as unknown as Fork);
+    applyEntry(table, entry);
+    seen = entry.seq;
+  }
+  return seen;
+}
+
+/** Operations whose end somebody else writes down. */
+const ENDED_BY_OTHERS: readonly string[] = ["call", "child", "question", "wait"];
+
+/** What only its origin hears the end of. */
+export const openOperations = (table: OperationTable): readonly RecordedOp[] =>
+  [...table.ops.values()].filter(({ kind, settled }) => settled === null && ENDED_BY_OTHERS.includes(kind));
+
+/** Whether it says how something ended; what was withdrawn has not come to an end of its own. */
+function isEnd({ type, body }: WorkflowEntry): boolean {
+  if (type === "question.answered") return body["status"] !== "cancelled";
+  if (type === "call.settled") return isJsonObject(body["answer"]) && body["answer"]["code"] !== "cancelled";
+  return type === "child.ended" || type === "wait.ended";
+}
+
+/** How that ended which was under way at the checkpoint, as far as it had ended when the fork was made. */
+async function settleOpen(runtime: Runtime, table: OperationTable, fork: Fork): Promise<void> {
+  if (openOperations(table).length === 0) return;
+  for await (const entry of entriesOf(runtime, fork.workflow, fork.seq + 1)) {
+    if (entry.seq > (fork.upTo ?? entry.seq)) return;
+    const op = String(entry.body["op"]);
+    if (!isEnd(entry) || table.ops.get(keyOfOperation(op))?.op !== op) continue;
+    applyEntry(table, entry);
+    if (openOperations(table).length === 0) return;
+  }
+}
+
+/** What the origin had done up to the checkpoint, as its own entries say. */
+export async function loadBorrowed(runtime: Runtime, table: OperationTable, fork: Fork): Promise<void> {
+  await loadInto(runtime, table, fork.workflow, fork.seq);
+  await settleOpen(runtime, table, fork);
+}
+
+/** No rollback of its own reaches into what is another's: that ends with entry 0. */
+async function loadFork(runtime: Runtime, table: OperationTable, fork: Fork): Promise<void> {
+  const { seq: upTo } = fork;
+  await loadBorrowed(runtime, table, fork);
+  // Nobody would hear the end of it here: it is as if it had never been asked for.
+  for (const { key } of openOperations(table)) table.ops.delete(key);
+  const borrowed = [...table.ops.values()].map((record) => ({ ...record, seq: record.seq - upTo }));
+  table.ops = new Map(borrowed.map((record) => [record.key, record]));
+  table.deliveries = table.deliveries.map((one) => ({ ...one, seq: Math.min(one.seq - upTo, 0) }));
+  table.rollbacks = table.rollbacks.map((rollback) => ({ ...rollback, toSeq: rollback.toSeq - upTo }));
+  table.byAction = new Map();
+  table.undos = [];
+}

@@ -1,0 +1,342 @@
+/**
+ * hp.workflows: the library methods about workflows, and what operators do to one: cancel it, roll it back, fork it.
+ * Cancelling a rollback reports what was undone until then and what was not.
+ */
+
+import { isStep } from "../effects/state.ts";
+import { withdrawAsked } from "../engine/outside/compensation-intents.ts";
+import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
+import { checkFields, checkId, checkSignal, rejectInput } from "../kernel/fields.ts";
+import type { Json } from "../kernel/json.ts";
+import { channelField, isPrincipal, type Via } from "../kernel/principal.ts";
+import { refusalData } from "../kernel/refusals.ts";
+import { actionStream, workflowStream } from "../kernel/stream.ts";
+import type { Said } from "../people/input.ts";
+import { findWorkflows } from "../runtime/lists.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
+import { pickRunTerms } from "./define.ts";
+import type { WorkflowResult } from "./definition.ts";
+import { entriesOf, loadBorrowed, openOperations, readChildRecords } from "./entries.ts";
+import type { Fork, Irreversible } from "./events.ts";
+import {
+  followWorkflow,
+  getWorkflow,
+  type Job,
+  listWorkflows,
+  type Moment,
+  readJobs,
+  readSnapshot,
+  type WorkflowDetails,
+  type WorkflowList,
+  type WorkflowPage,
+  workflowAt,
+  workflowState,
+} from "./read.ts";
+import { type Creation, forkWorkflow } from "./rules/create.ts";
+import {
+  cancelWorkflow,
+  type InterruptedRollback,
+  type OperatorAnswer,
+  type OperatorCommand,
+} from "./rules/lifecycle.ts";
+import {
+  applyEntry,
+  emptyTable,
+  type RecordedOp,
+  type RecordedUndo,
+  type WorkflowEntry,
+} from "./rules/operations.ts";
+import { rollBack } from "./rules/rollback.ts";
+import { awaitEnd, type Definitions, type Requested, requestByName, type WorkflowRequest } from "./start.ts";
+import type { LiveWorkflow, WorkflowStatus } from "./state.ts";
+import { readTimeline, type TimelineRow } from "./timeline.ts";
+import { withdrawOpen } from "./withdraw.ts";
+
+type DoneSoFar = {
+  readonly calls: readonly RecordedOp[];
+  readonly undos: readonly RecordedUndo[];
+  readonly seq: number;
+};
+
+async function readDoneSoFar(runtime: Runtime, id: string, { rollback }: LiveWorkflow): Promise<DoneSoFar> {
+  const table = emptyTable();
+  let seq = 0;
+  for await (const entry of entriesOf(runtime, id)) {
+    applyEntry(table, entry);
+    seq = entry.seq;
+  }
+  const calls: RecordedOp[] = [];
+  const undos: RecordedUndo[] = [...table.undos];
+  for (const record of table.ops.values()) {
+    if (record.seq <= (rollback?.toSeq ?? 0)) continue;
+    if (record.kind === "call") calls.push(record);
+    if (record.kind !== "child") continue;
+    const below = await readChildRecords(runtime, String(record.body["child"]));
+    calls.push(...below.records.filter(({ kind }) => kind === "call"));
+    undos.push(...below.undos);
+  }
+  const isMeant = ({ body }: RecordedOp) => rollback?.scope !== "declared" || body["rollback"] === true;
+  return { calls: calls.filter(isMeant), undos, seq };
+}
+
+/** How a call's tool is undone, as far as this process knows. */
+function knownUndoOf({ tools }: Runtime, { op, body }: RecordedOp, tool: string) {
+  // Said when it was called, where an agent drives the workflow from outside.
+  if (body["undo"] === "none") return null;
+  if (body["undo"] !== undefined) return body["undo"] === "nothing" ? "nothing" : undefined;
+  return isStep(op, tool) ? undefined : tools.get(tool)?.undo;
+}
+
+async function interruptedRollback(
+  runtime: Runtime,
+  id: string,
+  state: LiveWorkflow,
+): Promise<InterruptedRollback> {
+  const { calls, undos, seq } = await readDoneSoFar(runtime, id, state);
+  const undone = new Set(undos.flatMap(({ undoes, status }) => (status === "undone" ? undoes : [])));
+  const notUndone: { action: string; reason: string }[] = [];
+  const irreversible: Irreversible[] = [];
+  for (const call of calls) {
+    const { action, tool } = call.body as { readonly action: string; readonly tool: string };
+    const { phase, ...facts } = await readState(runtime, actionStream(action));
+    const undo = knownUndoOf(runtime, call, tool);
+    const isRead = "effectClass" in facts && facts.effectClass === "read";
+    if (isRead || undone.has(action) || undo === "nothing") continue;
+    if (phase === "in_doubt") notUndone.push({ action, reason: "it is in doubt" });
+    if (phase !== "applied") continue;
+    if (undo === null) irreversible.push({ op: call.op, action, tool });
+    else notUndone.push({ action, reason: "the rollback was cancelled before it was undone" });
+  }
+  return { seq, report: { undone: [...undone], notUndone, irreversible } };
+}
+
+type OperatorStatement = Via & { readonly by: string; readonly reason: string };
+
+function checkStatement({ by, reason }: OperatorStatement): void {
+  if (!isPrincipal(by)) rejectInput(`"${String(by)}" is not a principal: write person:<name>.`);
+  if (typeof reason !== "string" || reason.trim() === "" || reason.length > 10_000 || !reason.isWellFormed())
+    rejectInput("A reason of at most 10000 characters is needed.");
+}
+
+function checkOperatorAnswer(id: string, what: string, answer: OperatorAnswer): WorkflowStatus {
+  if (answer.kind === "done") return answer.status;
+  if (answer.kind === "unknown")
+    throw new HoldpointError("unknown_id", `There is no workflow ${id}.`, { next: WORKFLOW_ID_HINT });
+  throw new HoldpointError("wrong_state", `The workflow ${id} cannot ${what}: ${answer.reason}.`, {
+    details: { status: answer.status },
+    data: refusalData("request", answer.isRecorded, "the workflow did not change"),
+  });
+}
+
+/** One that rolls back says how far it had come. */
+async function cancelNow(runtime: Runtime, command: OperatorCommand): Promise<OperatorAnswer> {
+  for (;;) {
+    const state = await workflowState(runtime, command.workflow);
+    const back =
+      state.status === "rolling_back" ? await interruptedRollback(runtime, command.workflow, state) : null;
+    const answer = await runCommand(runtime, { write: [workflowStream(command.workflow)] }, (draft) =>
+      cancelWorkflow(draft, back === null ? command : { ...command, back }),
+    );
+    if (answer.kind !== "moved") return answer;
+  }
+}
+
+export async function cancelById(
+  runtime: Runtime,
+  id: string,
+  said: OperatorStatement,
+): Promise<WorkflowStatus> {
+  checkStatement(said);
+  const { by, reason } = said;
+  const answer = await cancelNow(runtime, { workflow: id, by, reason, ...channelField(said) });
+  const status = checkOperatorAnswer(id, "be cancelled", answer);
+  await withdrawOpen(runtime, id, { by, reason });
+  await withdrawAsked(runtime, id, { by, reason });
+  return status;
+}
+
+export type RollbackRequest = Omit<OperatorStatement, "via"> & {
+  /** A checkpoint's name, or `start`; the last approved one unless set. */
+  readonly to?: string;
+  /** What comes after: another attempt, or the end. `again` unless set. */
+  readonly after?: "again" | "fail";
+};
+
+export async function rollBackById(
+  runtime: Runtime,
+  id: string,
+  request: RollbackRequest & Via,
+): Promise<WorkflowStatus> {
+  checkStatement(request);
+  await workflowState(runtime, id);
+  const { by, reason, to = null, after = "again" } = request;
+  if (after !== "again" && after !== "fail") rejectInput("After a rollback comes again or fail.");
+  const command = { workflow: id, by, reason, to, after, ...channelField(request) };
+  const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
+    rollBack(draft, command),
+  );
+  return checkOperatorAnswer(id, "be rolled back", answer);
+}
+
+function refuseFork(fork: Fork, why: string, next: string): never {
+  const what = `The workflow ${fork.workflow} cannot be forked at "${fork.checkpoint}": ${why}.`;
+  throw new HoldpointError("wrong_state", what, { next });
+}
+
+/** Something may have been done already that the fork would do again. */
+async function isUnderWay(runtime: Runtime, { kind, body }: RecordedOp): Promise<boolean> {
+  if (kind !== "call") return kind === "child";
+  const { phase } = await readState(runtime, actionStream(String(body["action"])));
+  return phase === "running" || phase === "in_doubt";
+}
+
+/** What waits for people is asked for again in the fork; what is under way would never come to an end there. */
+async function checkSettled(runtime: Runtime, fork: Fork): Promise<void> {
+  const table = emptyTable();
+  await loadBorrowed(runtime, table, fork);
+  for (const open of openOperations(table))
+    if (await isUnderWay(runtime, open))
+      refuseFork(
+        fork,
+        `the ${open.kind} ${open.op} was begun before it and has not ended`,
+        "Fork it when that has ended, or at a checkpoint before it.",
+      );
+}
+
+function forkOf(id: string, state: LiveWorkflow, at: string): Fork {
+  const found = state.passed.findLast(({ name, op }) => name === at || op === at);
+  if (found !== undefined) {
+    const { op, name: checkpoint, snapshot, approval, seq, at: passedAt } = found;
+    const passed = { op, snapshot, approval, at: passedAt };
+    return { workflow: id, seq, checkpoint, passed, upTo: state.seq };
+  }
+  const names = state.passed.map(({ name }) => `"${name}"`).join(", ");
+  throw new HoldpointError("wrong_state", `The workflow ${id} has passed no checkpoint "${at}".`, {
+    next: names === "" ? "It has passed none yet." : `It has passed ${names}.`,
+  });
+}
+
+function forkCreation(runtime: Runtime, state: LiveWorkflow, fork: Fork): Creation {
+  const { name, description, version, input, agent, requester } = state;
+  const { parties, escrow, complexity, checkpoints } = state;
+  const { attempts, rollbackEnabled, onIrreversible } = state;
+  const facts = { name, description, version, input, agent, requester };
+  const plan = { parties, escrow, complexity, checkpoints };
+  const terms = { attempts, rollbackEnabled, onIrreversible, ...pickRunTerms(state), parent: null };
+  const body = { ...facts, ...plan, ...terms, fork };
+  return { workflow: freshId(runtime, "wf"), requestId: null, epoch: null, body };
+}
+
+/** Nobody could ask for its fork by a request id, and nobody else has its definition. */
+function refuseOneRunFork(id: string): never {
+  const what = `The workflow ${id} is a supervised run, and cannot be forked: its model, tools and policy are its own.`;
+  throw new HoldpointError("wrong_state", what, {
+    data: "Nothing was started.",
+    next: "Call hp.supervise for a new run with another id.",
+  });
+}
+
+function refuseRemoteFork(id: string): never {
+  const what = `The workflow ${id} is driven by an agent from outside, and cannot be forked: nobody could run the fork.`;
+  throw new HoldpointError("wrong_state", what, {
+    data: "Nothing was started.",
+    next: "Have the agent create another workflow.",
+  });
+}
+
+/** What was done until there is not done again. */
+async function forkById(runtime: Runtime, id: string, { at }: { readonly at: string }): Promise<string> {
+  for (;;) {
+    const state = await workflowState(runtime, id);
+    if (state.isOfOneRun === true) refuseOneRunFork(id);
+    if (state.isOutside === true) refuseRemoteFork(id);
+    const fork = forkOf(id, state, at);
+    await checkSettled(runtime, fork);
+    const creation = forkCreation(runtime, state, fork);
+    const made = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
+      forkWorkflow(draft, creation, fork),
+    );
+    if (made.kind === "forked") return made.workflow;
+    if (made.kind === "going_back")
+      refuseFork(
+        fork,
+        "it is rolled back past there",
+        "Wait until it has gone back, then look what it has passed.",
+      );
+  }
+}
+
+export type Workflows = {
+  /**
+   * Starts one by its definition's name, whichever node has that: this program need not. Answers as soon as that is durable.
+   * An input that does not fit ends it as failed, with the reason.
+   */
+  start(name: string, input?: unknown, request?: WorkflowRequest): Promise<Requested>;
+  get(id: string): Promise<WorkflowDetails>;
+  /** Newest first; `next` is the cursor of the following page. */
+  list(page?: WorkflowPage): Promise<WorkflowList>;
+  /** As it stood after an entry, or at a time (milliseconds). */
+  at(id: string, moment: Moment): Promise<WorkflowDetails>;
+  /** What happened, in order: operations, decisions, rollbacks with what they undid. Until a moment, or until now. */
+  timeline(id: string, moment?: Moment): Promise<readonly TimelineRow[]>;
+  /** Ids that begin with a text, at most ten; of any other text, the workflow whose request id it is. */
+  find(text: string): Promise<readonly string[]>;
+  /** Waits for its end, however long that takes, whoever runs it. */
+  result(id: string): Promise<WorkflowResult<unknown>>;
+  /** Its entries from the first on, as they are written, by any process; ends with the workflow or the signal. */
+  follow(id: string, signal: AbortSignal): AsyncGenerator<WorkflowEntry>;
+  /** The captured state of a checkpoint, by its name. */
+  snapshot(id: string, checkpoint: string): Promise<Json>;
+  /** Its main job, an approval job for each checkpoint, and the settlement. */
+  jobs(id: string): Promise<readonly Job[]>;
+  /** Ends it. What was done stays done: roll back first to undo it. */
+  cancel(id: string, said: Said): Promise<WorkflowStatus>;
+  /** Undoes what was done since a checkpoint, newest first; then it is tried again from there, or fails. */
+  rollback(id: string, request: RollbackRequest): Promise<WorkflowStatus>;
+  /** A new workflow that begins where this one passed a checkpoint. Answers its id. */
+  fork(id: string, from: { readonly at: string }): Promise<string>;
+};
+
+const WORKFLOW = "A workflow";
+const STATEMENT = "What is said";
+
+export function workflowsOf(definitions: Definitions): Workflows {
+  const runtime = async () => (await definitions.open()).runtime;
+  return {
+    async start(name, input = {}, request = {}) {
+      const { runtime: place, dispatcher } = await definitions.open();
+      const made = await requestByName(place, name, input, request);
+      if (definitions.known.size > 0) dispatcher.work();
+      return made;
+    },
+    get: async (id) => getWorkflow(await runtime(), checkId(WORKFLOW, id)),
+    list: async (page = {}) => listWorkflows(await runtime(), page),
+    at: async (id, moment) => workflowAt(await runtime(), checkId(WORKFLOW, id), moment),
+    timeline: async (id, moment) => readTimeline(await runtime(), checkId(WORKFLOW, id), moment),
+    find: async (text) => findWorkflows(await runtime(), checkId(WORKFLOW, text)),
+    result: async (id) => awaitEnd(await definitions.open(), checkId(WORKFLOW, id)),
+    async *follow(id, signal) {
+      checkSignal(signal);
+      yield* followWorkflow(await runtime(), checkId(WORKFLOW, id), signal);
+    },
+    snapshot: async (id, checkpoint) => readSnapshot(await runtime(), checkId(WORKFLOW, id), checkpoint),
+    jobs: async (id) => readJobs(await runtime(), checkId(WORKFLOW, id)),
+    cancel: async (id, said) =>
+      cancelById(await runtime(), checkId(WORKFLOW, id), checkFields(STATEMENT, said, ["by", "reason"])),
+    async rollback(id, request) {
+      const { runtime: place, dispatcher } = await definitions.open();
+      const asked = checkFields(STATEMENT, request, ["by", "reason", "to", "after"]);
+      const status = await rollBackById(place, checkId(WORKFLOW, id), asked);
+      if (definitions.known.size > 0) dispatcher.work();
+      return status;
+    },
+    async fork(id, from) {
+      const { runtime: place, dispatcher } = await definitions.open();
+      const { at } = checkFields("Where a workflow is forked", from, ["at"]);
+      const fork = await forkById(place, checkId(WORKFLOW, id), { at: checkId("A checkpoint", at) });
+      if (definitions.known.size > 0) dispatcher.work();
+      return fork;
+    },
+  };
+}

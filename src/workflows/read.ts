@@ -1,0 +1,395 @@
+/**
+ * Reading workflows: one in full, as of a moment, lists, entries as they are written, jobs, snapshots, and what a
+ * rollback to each checkpoint would do. The outlook is for people who look before they act: what really can be undone
+ * is known only to a process that has the tools.
+ */
+
+import { isStep, type LiveAction } from "../effects/state.ts";
+import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { isId } from "../kernel/ids.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream, workflowStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+import { type RowFilter, rowPage, rowSummary } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue, readState } from "../runtime/store-access.ts";
+import type { ViewRow } from "../stores/store.ts";
+import { entriesOf, readChildRecords } from "./entries.ts";
+import type { CallUndo, Irreversible, ReachedBody, Snapshot } from "./events.ts";
+import {
+  applyEntry,
+  emptyTable,
+  type OperationTable,
+  type RecordedOp,
+  type WorkflowEntry,
+} from "./rules/operations.ts";
+import { openSnapshot } from "./snapshots.ts";
+import { type LiveWorkflow, mayMove, WORKFLOW_STATUSES, type WorkflowStatus } from "./state.ts";
+import { workflowFold } from "./stream.ts";
+
+export async function workflowState(
+  place: Pick<Runtime, "store" | "tenant">,
+  id: string,
+): Promise<LiveWorkflow> {
+  const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };
+  if (state.status === "none")
+    throw new HoldpointError("unknown_id", `There is no workflow ${displayValue(id)}.`, {
+      next: WORKFLOW_ID_HINT,
+    });
+  return state;
+}
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+/** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
+export type WorkflowDetails = Omit<LiveWorkflow, "generation" | "asked"> & {
+  readonly id: string;
+  readonly attempt: number;
+};
+
+export async function getWorkflow(place: TenantStore, id: string): Promise<WorkflowDetails> {
+  return workflowDetails(place, id, await workflowState(place, id));
+}
+
+async function workflowDetails(
+  place: TenantStore,
+  id: string,
+  state: LiveWorkflow,
+): Promise<WorkflowDetails> {
+  const { generation: attempt, asked: _kept, ...standing } = state;
+  const { end } = state;
+  const done =
+    end?.status === "completed" ? { end: { ...end, result: await loadValue(place, end.result) } } : {};
+  const last = state.lastDecision;
+  const lastDecision = last === null ? null : { ...last, outputs: await loadValue(place, last.outputs) };
+  const input = await loadValue(place, state.input);
+  return structuredClone({ ...standing, id, attempt, input, lastDecision, ...done });
+}
+
+/** As it stood after an entry, or at a time. */
+export type Moment = { readonly seq: number } | { readonly time: number };
+
+export function checkMoment(given: Moment): Moment {
+  const moment = checkFields("A moment", given, ["seq", "time"]);
+  const values = Object.values(moment);
+  if (values.length !== 1 || !Number.isFinite(values[0]))
+    rejectInput("A moment is { seq }, the number of an entry, or { time } in milliseconds.");
+  return moment;
+}
+
+export async function workflowAt(place: TenantStore, id: string, given: Moment): Promise<WorkflowDetails> {
+  const moment = checkMoment(given);
+  await workflowState(place, id);
+  let state = workflowFold.initial;
+  for await (const entry of entriesOf(place, id)) {
+    if ("seq" in moment ? entry.seq > moment.seq : entry.at > moment.time) break;
+    state = workflowFold.evolve(state, { ...entry, tv: 1 });
+  }
+  if (state.status === "none")
+    throw new HoldpointError("unknown_id", `The workflow ${id} did not exist at that time.`);
+  return workflowDetails(place, id, state);
+}
+
+export type WorkflowPage = {
+  readonly status?: WorkflowStatus | "any";
+  readonly limit?: number;
+  readonly after?: string;
+  readonly order?: "oldest" | "newest";
+  /** Only those of one agent. */
+  readonly agent?: string;
+  /** Only those with this text, in any case, in their id, name, agent, checkpoint or reason. */
+  readonly text?: string;
+};
+export type WorkflowSummary = { readonly id: string; readonly [field: string]: Json };
+export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
+
+/** What the view's buckets don't tell apart; undefined where everything fits. */
+function pageFilter({ agent, text }: WorkflowPage): RowFilter | undefined {
+  if (agent === undefined && text === undefined) return undefined;
+  const wanted = text?.toLowerCase();
+  const holds = ({ stream, data }: ViewRow, sought: string) =>
+    [stream.id, data["name"], data["agent"], data["checkpoint"], data["reason"]].some(
+      (field) => typeof field === "string" && field.toLowerCase().includes(sought),
+    );
+  return async (row) =>
+    (agent === undefined || row.data["agent"] === agent) && (wanted === undefined || holds(row, wanted));
+}
+
+export async function listWorkflows(place: TenantStore, page: WorkflowPage = {}): Promise<WorkflowList> {
+  const fields = ["status", "limit", "after", "order", "agent", "text"];
+  const asked = checkFields("A page", page, fields);
+  const { status = "any", limit = 100, order = "newest", after } = asked;
+  if (status !== "any" && !WORKFLOW_STATUSES.includes(status))
+    rejectInput(`A workflow is ${WORKFLOW_STATUSES.join(", ")}; or ask for any.`);
+  const list = { view: "workflows", kind: "workflow", prefix: "wf", bucket: status } as const;
+  const { rows, next } = await rowPage(place, { ...list, order, limit, after }, pageFilter(asked));
+  return { items: rows.map(rowSummary), next };
+}
+
+const CAPTURES: readonly string[] = ["checkpoint.reached", "checkpoint.passed", "checkpoint.raised"];
+
+/** Of a checkpoint that was turned down, only the entries know. */
+async function capturedAt(place: TenantStore, id: string, checkpoint: string): Promise<Snapshot | undefined> {
+  let found: Snapshot | undefined;
+  for await (const { type, body } of entriesOf(place, id)) {
+    if (!CAPTURES.includes(type)) continue;
+    const { name, op, snapshot } = body as unknown as ReachedBody;
+    if ([name, op, snapshot.id].includes(checkpoint)) found = snapshot;
+  }
+  return found;
+}
+
+/** The captured state, as it was stored. */
+export async function openSnapshotArtifact(
+  place: TenantStore,
+  { hash, uri, compressedBytes }: Snapshot,
+): Promise<Json> {
+  const stored = await openSnapshot(place, hash);
+  return { ...stored, artifact_uri: uri, compressed_size_bytes: compressedBytes };
+}
+
+/** That of a checkpoint. */
+export async function readSnapshot(place: TenantStore, id: string, checkpoint: string): Promise<Json> {
+  const state = await workflowState(place, id);
+  const known = [...state.passed, ...(state.pending === null ? [] : [state.pending])];
+  const standing = known.findLast(({ name, op, snapshot }) => [name, op, snapshot.id].includes(checkpoint));
+  const found = standing?.snapshot ?? (await capturedAt(place, id, checkpoint));
+  if (found === undefined)
+    throw new HoldpointError("unknown_id", `The workflow ${id} has no checkpoint "${checkpoint}".`);
+  return openSnapshotArtifact(place, found);
+}
+
+/** From the first entry to the one that ends it, unless the signal or the instance's close comes first. */
+export async function* followWorkflow(
+  runtime: Runtime,
+  id: string,
+  signal: AbortSignal,
+): AsyncGenerator<WorkflowEntry> {
+  const watch = await runtime.waker.watch([workflowStream(id)]);
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  try {
+    for (let seen = 0; ; ) {
+      const { end } = await workflowState(runtime, id);
+      for await (const entry of entriesOf(runtime, id, seen + 1)) {
+        if (signal.aborted) return;
+        yield entry;
+        seen = entry.seq;
+      }
+      if (end !== null || signal.aborted || runtime.closing.aborted) return;
+      await Promise.race([watch.moved(null), aborted]);
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+export type Job = {
+  readonly id: string;
+  readonly kind: "main" | "approval" | "settlement";
+  readonly name: string;
+  readonly status: "open" | "completed" | "failed" | "rejected";
+  readonly openedAt: number;
+  readonly closedAt: number | null;
+  readonly artifact: string | null;
+  readonly approval: string | null;
+  readonly by: readonly string[];
+  readonly reason: string;
+};
+
+const jobId = (workflow: string, suffix: string): string => `job_${workflow.slice(3)}${suffix}`;
+
+function openJob(workflow: string, kind: Job["kind"], name: string, entry: WorkflowEntry): Job {
+  const suffix = kind === "main" ? "" : `_${entry.seq}`;
+  const fresh = {
+    status: "open",
+    closedAt: null,
+    artifact: null,
+    approval: null,
+    by: [],
+    reason: "",
+  } as const;
+  return { id: jobId(workflow, suffix), kind, name, openedAt: entry.at, ...fresh };
+}
+
+function approvalJob(workflow: string, entry: WorkflowEntry): Job {
+  const { name, snapshot, approval } = entry.body as unknown as {
+    name: string;
+    snapshot: { uri: string };
+    approval?: string;
+  };
+  const job = { ...openJob(workflow, "approval", name, entry), artifact: snapshot.uri };
+  if (approval !== undefined) return { ...job, approval };
+  return { ...job, status: "completed", closedAt: entry.at, reason: String(entry.body["why"]) };
+}
+
+function decidedJob(job: Job, entry: WorkflowEntry): Job {
+  const { decision, by, reason } = entry.body as unknown as {
+    decision: string;
+    by: string[];
+    reason: string;
+  };
+  const status = decision === "approved" || decision === "modified" ? "completed" : "rejected";
+  return { ...job, status, closedAt: entry.at, by, reason };
+}
+
+function foldJob(workflow: string, jobs: Job[], entry: WorkflowEntry): void {
+  const main = jobs[0];
+  const end = (status: Job["status"], reason: string) => {
+    if (main !== undefined) jobs[0] = { ...main, status, closedAt: entry.at, reason };
+  };
+  switch (entry.type) {
+    case "workflow.created":
+      jobs.push(openJob(workflow, "main", String(entry.body["name"]), entry));
+      break;
+    case "checkpoint.reached":
+    case "checkpoint.raised":
+    case "checkpoint.passed":
+      jobs.push(approvalJob(workflow, entry));
+      break;
+    case "checkpoint.decided": {
+      const at = jobs.findLastIndex(({ approval }) => approval === entry.body["approval"]);
+      const job = jobs[at];
+      if (job !== undefined) jobs[at] = decidedJob(job, entry);
+      break;
+    }
+    case "workflow.settling":
+      jobs.push(openJob(workflow, "settlement", "settlement", entry));
+      break;
+    case "workflow.completed": {
+      end("completed", "");
+      const last = jobs.at(-1);
+      if (last?.kind === "settlement")
+        jobs[jobs.length - 1] = { ...last, status: "completed", closedAt: entry.at };
+      break;
+    }
+    case "workflow.failed":
+      end("failed", String(entry.body["reason"]));
+  }
+}
+
+export async function readJobs(
+  place: Pick<Runtime, "store" | "tenant">,
+  id: string,
+): Promise<readonly Job[]> {
+  await workflowState(place, id);
+  const jobs: Job[] = [];
+  for await (const entry of entriesOf(place, id)) foldJob(id, jobs, entry);
+  return jobs;
+}
+
+/** `unknown`: only a process that has the tool can say. */
+type Undoable = "yes" | "no" | "nothing" | "unknown";
+
+type ReachedCall = {
+  readonly action: string;
+  readonly tool: string;
+  readonly phase: LiveAction["phase"];
+  readonly at: number;
+  readonly undo: Undoable;
+};
+
+type RollbackTarget = {
+  /** What a rollback takes as `to`. */
+  readonly to: string;
+  /** Null for the start. */
+  readonly checkpoint: string | null;
+  readonly at: number;
+  /** In the order in which they would be undone: the newest first. */
+  readonly calls: readonly ReachedCall[];
+};
+
+export type RollbackOutlook = {
+  /** Null where it can be sent back now. */
+  readonly whyNot: string | null;
+  /** Nearest first. */
+  readonly targets: readonly RollbackTarget[];
+};
+
+type RecordedPast = { readonly table: OperationTable; readonly lost: ReadonlySet<string> };
+
+/** With the effects of which a checkpoint has said that nothing takes them back. */
+async function readPast(runtime: Runtime, id: string): Promise<RecordedPast> {
+  const table = emptyTable();
+  const lost = new Set<string>();
+  for await (const entry of entriesOf(runtime, id)) {
+    applyEntry(table, entry);
+    if (entry.type !== "checkpoint.reached" && entry.type !== "checkpoint.raised") continue;
+    const { irreversible = [] } = entry.body as unknown as { irreversible?: readonly Irreversible[] };
+    for (const { action } of irreversible) lost.add(action);
+  }
+  return { table, lost };
+}
+
+const REMOTE_UNDOABLE: { readonly [undo in CallUndo]: Undoable } = {
+  agent: "yes",
+  here: "yes",
+  none: "no",
+  nothing: "nothing",
+};
+
+function isUndoable(runtime: Runtime, { op, body }: RecordedOp, lost: ReadonlySet<string>): Undoable {
+  if (lost.has(String(body["action"]))) return "no";
+  const outside = body["undo"] as CallUndo | undefined;
+  if (outside !== undefined) return REMOTE_UNDOABLE[outside];
+  if (body["rollback"] === true) return "yes";
+  const tool = String(body["tool"]);
+  const undo = isStep(op, tool) ? undefined : runtime.tools.get(tool)?.undo;
+  if (undo === undefined) return "unknown";
+  if (undo === null) return "no";
+  return undo === "nothing" ? "nothing" : "yes";
+}
+
+async function readReachedCall(
+  runtime: Runtime,
+  record: RecordedOp,
+  { lost }: RecordedPast,
+): Promise<ReachedCall> {
+  const [action, tool] = [String(record.body["action"]), String(record.body["tool"])];
+  const state = (await readState(runtime, actionStream(action))) as LiveAction;
+  const at = "effect" in state ? state.effect.startedAt : state.proposedAt;
+  const undo = state.effectClass === "read" ? "nothing" : isUndoable(runtime, record, lost);
+  return { action, tool, phase: state.phase, at, undo };
+}
+
+type PlacedCall = ReachedCall & { readonly seq: number };
+
+/** Those of its children stand where the child was spawned. */
+async function readCalls(runtime: Runtime, known: RecordedPast): Promise<readonly PlacedCall[]> {
+  const calls: PlacedCall[] = [];
+  const undone = new Set(
+    known.table.undos.filter(({ status }) => status === "undone").map((one) => one.undoes),
+  );
+  for (const record of known.table.ops.values()) {
+    const below =
+      record.kind === "child" ? await readChildRecords(runtime, String(record.body["child"])) : null;
+    const made = below === null ? [record] : below.records;
+    for (const one of made) {
+      if (one.kind !== "call" || one.settled?.kind === "refused") continue;
+      calls.push({ ...(await readReachedCall(runtime, one, known)), seq: record.seq });
+    }
+  }
+  return calls.filter(({ action }) => !undone.has(action)).toSorted((a, b) => b.at - a.at || b.seq - a.seq);
+}
+
+function rollbackPlaces({ passed, createdAt }: LiveWorkflow) {
+  const newest = new Map(passed.map(({ name, op }) => [name, op]));
+  const checkpoints = passed.map(({ name, op, seq, at }) => {
+    const to = newest.get(name) === op ? name : op;
+    return { to, checkpoint: name, at, seq };
+  });
+  return [{ to: "start", checkpoint: null, at: createdAt, seq: 0 }, ...checkpoints].reverse();
+}
+
+export async function rollbackOutlook(runtime: Runtime, id: string): Promise<RollbackOutlook> {
+  const state = await workflowState(runtime, id);
+  if (!mayMove(state.status, "rolling_back")) return { whyNot: `it is ${state.status}`, targets: [] };
+  const calls = await readCalls(runtime, await readPast(runtime, id));
+  const targets = rollbackPlaces(state).map(({ seq: from, ...place }) => ({
+    ...place,
+    calls: calls.filter(({ seq }) => seq > from).map(({ seq: _place, ...call }) => call),
+  }));
+  return { whyNot: null, targets };
+}

@@ -1,0 +1,294 @@
+/**
+ * A workflow that an agent drives from outside: no definition, no process that runs it. The agent says when it starts, stands
+ * at a checkpoint, is done or has failed.
+ *
+ * D1. Only the agent that it was created for drives it. What the states do not allow is refused and recorded.
+ * D2. A checkpoint under a request id is reached once, for ever: asking again answers what became of it, and another
+ *     checkpoint or other content under that id is refused and recorded.
+ * D3. It is not completed while something that it has begun is open: running, in doubt, or waiting for people.
+ * D4. Nor while it has not passed each checkpoint that was declared to ask people, in what stands of it: its agent does not go
+ *     around them. It may fail, and be ended, at any time.
+ */
+
+import { digestOf } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
+import { actionStream, approvalStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+import type { CreatedBody, Irreversible, ReachedBody, Snapshot } from "../events.ts";
+import { isSameCheckpointRequest, type LiveWorkflow, mayMove } from "../state.ts";
+import { openWorkflowQuestion, type WorkflowQuestion } from "./ask.ts";
+import { settleCall } from "./calls.ts";
+import { type Created, type Creation, createWorkflow } from "./create.ts";
+import { failWorkflow, lockWorkflow, type RefusedMove, refuseMove } from "./lifecycle.ts";
+import { beginRollback, findRollbackPoint } from "./rollback.ts";
+
+type Driver = { readonly workflow: string; readonly agent: string };
+
+export type DriveRefused =
+  | { readonly kind: "unknown" }
+  /** A definition drives it. */
+  | { readonly kind: "not_outside" }
+  | { readonly kind: "not_yours" }
+  | RefusedMove;
+
+type DriveDone = { readonly kind: "done"; readonly state: LiveWorkflow };
+
+const isDrivable = (answer: Need | DriveRefused | LiveWorkflow): answer is LiveWorkflow =>
+  !("kind" in answer);
+
+function lockDriven(draft: Draft, { workflow, agent }: Driver): Need | DriveRefused | LiveWorkflow {
+  const state = lockWorkflow(draft, workflow);
+  if (state === undefined) return { kind: "unknown" };
+  if ("kind" in state) return state;
+  if (state.isOutside !== true) return { kind: "not_outside" };
+  return state.agent === agent ? state : { kind: "not_yours" };
+}
+
+function refuse(
+  draft: Draft,
+  { workflow, agent: by }: Driver,
+  { status }: LiveWorkflow,
+  [asked, reason]: readonly [string, string],
+): RefusedMove {
+  return refuseMove(draft, { workflow, by, reason, status }, asked, reason);
+}
+
+const live = (draft: Draft, id: string): LiveWorkflow => draft.state(workflowStream(id)) as LiveWorkflow;
+const driveDone = (draft: Draft, { workflow }: Driver): DriveDone => ({
+  kind: "done",
+  state: live(draft, workflow),
+});
+
+/** What tells one workflow from another, beside its input. */
+type CreationTerms = Pick<
+  CreatedBody,
+  | "name"
+  | "description"
+  | "agent"
+  | "requester"
+  | "parties"
+  | "escrow"
+  | "checkpoints"
+  | "attempts"
+  | "rollbackEnabled"
+  | "onIrreversible"
+>;
+
+function digestTerms(told: CreationTerms): string {
+  const { name, description, agent, requester, parties, escrow, checkpoints } = told;
+  const { attempts, rollbackEnabled, onIrreversible } = told;
+  const who = { agent, requester, parties };
+  const terms = { attempts, rollbackEnabled, onIrreversible };
+  return digestOf({ name, description, escrow, checkpoints, ...who, ...terms });
+}
+
+/** Under a request id that is taken, only the very same workflow is meant. */
+export function createRemoteWorkflow(draft: Draft, creation: Creation): Need | Created {
+  const made = createWorkflow(draft, creation);
+  if (made.kind !== "existing" || made.workflow === creation.workflow) return made;
+  const isSame = digestTerms(live(draft, made.workflow)) === digestTerms(creation.body);
+  return isSame ? made : { kind: "conflict", workflow: made.workflow };
+}
+
+export function startRemoteWorkflow(draft: Draft, driver: Driver): Need | DriveRefused | DriveDone {
+  const state = lockDriven(draft, driver);
+  if (!isDrivable(state)) return state;
+  // Said again, before anything has come of it.
+  const isFresh = state.status === "executing" && state.generation === 1 && state.operations === 0;
+  if (isFresh) return driveDone(draft, driver);
+  if (state.status !== "initialized") return refuse(draft, driver, state, ["start", `it is ${state.status}`]);
+  draft.append(workflowStream(driver.workflow), [
+    { type: "workflow.started", tv: 1, body: { epoch: driver.agent } },
+  ]);
+  return driveDone(draft, driver);
+}
+
+export type RemoteReach = {
+  /** The last entry that whoever captured it has seen: what it could not undo is told as of there. */
+  readonly seq: number;
+  readonly requestId: string | null;
+  readonly body: Omit<ReachedBody, "op" | "requestId" | "handed">;
+  /** The digest of all that the agent hands over. */
+  readonly handed: string;
+  readonly artifact: Artifact;
+  /** null: nobody has to be asked. */
+  readonly ask:
+    | (Omit<WorkflowQuestion, "op"> & {
+        readonly canRollback: boolean;
+        readonly irreversible: readonly Irreversible[];
+      })
+    | null;
+};
+
+export type RemoteReached = {
+  /** `passed`: nobody is asked, or people have agreed; `decided`: they have not, or it was undone; it goes or has gone back. */
+  readonly kind: "waiting" | "passed" | "decided";
+  /** Of the checkpoint that was reached. */
+  readonly name: string;
+  readonly state: LiveWorkflow;
+  readonly approval: string | null;
+  /** Of what was captured; null where people have not agreed to it, and the workflow has left it behind. */
+  readonly snapshot: Snapshot | null;
+};
+
+type ReachConflict = { readonly kind: "conflict"; readonly name: string };
+type RecordedConflict = ReachConflict & Pick<RefusedMove, "isRecorded">;
+
+/** undefined: it was not reached before. A commit whose fate was unknown is known by its snapshot. */
+function reachedBefore(
+  draft: Draft,
+  state: LiveWorkflow,
+  { requestId, body, handed }: RemoteReach,
+): RemoteReached | ReachConflict | undefined {
+  const { pending, passed, asked = [] } = state;
+  const known = requestId === null ? undefined : asked.find((one) => one.requestId === requestId);
+  const outputs = digestOf(draft.keep(body.outputs));
+  if (known !== undefined && !isSameCheckpointRequest(known, { name: body.name, handed, outputs }))
+    return { kind: "conflict", name: known.name };
+  const own = `#${body.snapshot.id}`;
+  const isIt = ({ op }: { readonly op: string }) => op.endsWith(own) || op === known?.op;
+  if (pending !== null && isIt(pending)) return reachedAt("waiting", pending, state);
+  const there = passed.find(isIt);
+  if (there !== undefined) return reachedAt("passed", there, state);
+  const left = known ?? decidedAt(state.lastDecision, own);
+  if (left === undefined) return undefined;
+  return { kind: "decided", name: left.name, state, approval: left.approval, snapshot: null };
+}
+
+function reachedAt(
+  kind: RemoteReached["kind"],
+  { name, approval, snapshot }: Pick<RemoteReached, "name" | "approval" | "snapshot">,
+  state: LiveWorkflow,
+): RemoteReached {
+  return { kind, name, state, approval, snapshot };
+}
+
+function decidedAt(last: LiveWorkflow["lastDecision"], own: string) {
+  if (last === null || !last.op.endsWith(own)) return undefined;
+  return { name: last.checkpoint, approval: last.approval };
+}
+
+export function reachRemoteCheckpoint(
+  draft: Draft,
+  driver: Driver,
+  reach: RemoteReach,
+): Need | DriveRefused | RemoteReached | RecordedConflict | { readonly kind: "moved" } {
+  const state = lockDriven(draft, driver);
+  if (!isDrivable(state)) return state;
+  const before = reachedBefore(draft, state, reach);
+  if (before?.kind === "conflict") {
+    const why = "the request id is that of another checkpoint or content";
+    return { ...before, isRecorded: refuse(draft, driver, state, ["checkpoint", why]).isRecorded };
+  }
+  if (before !== undefined) return before;
+  if (state.status !== "executing")
+    return refuse(draft, driver, state, ["checkpoint", `it is ${state.status}`]);
+  if (state.seq !== reach.seq) return { kind: "moved" };
+  const { ask } = reach;
+  const more = ask === null ? undefined : draft.need({ write: [approvalStream(ask.approval)] });
+  if (more !== undefined) return more;
+  const op = `${driver.workflow}/${state.generation}//${reach.body.name}#${reach.body.snapshot.id}`;
+  draft.attach(reach.artifact);
+  draft.append(workflowStream(driver.workflow), [reachedEvent(draft, reach, op)]);
+  if (ask !== null) openWorkflowQuestion(draft, driver.workflow, state, { ...ask, op });
+  const kind = ask === null ? "passed" : "waiting";
+  const { name, snapshot } = reach.body;
+  return reachedAt(kind, { name, approval: ask?.approval ?? null, snapshot }, live(draft, driver.workflow));
+}
+
+function reachedEvent(
+  draft: Draft,
+  { body: given, ask, requestId, handed }: RemoteReach,
+  op: string,
+): NewEvent {
+  const named = requestId === null ? {} : { requestId, handed };
+  const body = { ...given, op, outputs: draft.keep(given.outputs), ...named };
+  if (ask === null) return { type: "checkpoint.passed", tv: 1, body };
+  const { approval, canRollback, irreversible } = ask;
+  return { type: "checkpoint.reached", tv: 1, body: { ...body, approval, canRollback, irreversible } };
+}
+
+/** Actions that were refused have ended; the workflow is told now. What is open still is answered. */
+function closeCalls(draft: Draft, state: LiveWorkflow): Need | { readonly open: readonly string[] } {
+  const ids = state.open.filter((one) => one.startsWith("act_"));
+  const more = draft.need({ read: ids.map(actionStream) });
+  if (more !== undefined) return more;
+  const open: string[] = [];
+  for (const id of ids) {
+    if (draft.state(actionStream(id)).phase === "refused") {
+      const missing = settleCall(draft, id);
+      if (missing !== undefined) return missing;
+    } else open.push(id);
+  }
+  return { open };
+}
+
+function isSameEnd({ end }: LiveWorkflow, kept: Json): boolean {
+  return end?.status === "completed" && digestOf(end.result) === digestOf(kept);
+}
+
+/** Names of declared checkpoints at which people are asked, and which it has not passed, or not since it went back. */
+function missedBy({ checkpoints, passed }: LiveWorkflow): readonly string[] {
+  return checkpoints
+    .filter(({ name, requiresApproval }) => requiresApproval && !passed.some((one) => one.name === name))
+    .map(({ name }) => JSON.stringify(name));
+}
+
+export function completeRemoteWorkflow(
+  draft: Draft,
+  driver: Driver,
+  result: Json,
+): Need | DriveRefused | DriveDone {
+  const state = lockDriven(draft, driver);
+  if (!isDrivable(state)) return state;
+  const kept = draft.keep(result);
+  if (isSameEnd(state, kept)) return driveDone(draft, driver);
+  if (!mayMove(state.status, "settling"))
+    return refuse(draft, driver, state, ["complete", `it is ${state.status}`]);
+  const closed = closeCalls(draft, state);
+  if ("kind" in closed) return closed;
+  if (closed.open.length > 0)
+    return refuse(draft, driver, state, ["complete", `${closed.open.join(", ")} has not ended`]);
+  const missed = missedBy(state);
+  if (missed.length > 0)
+    return refuse(draft, driver, state, [
+      "complete",
+      `it has not passed ${missed.join(", ")}, where people are asked`,
+    ]);
+  draft.append(workflowStream(driver.workflow), [
+    { type: "workflow.settling", tv: 1, body: { operations: state.operations } },
+    { type: "workflow.completed", tv: 1, body: { result: kept } },
+  ]);
+  return driveDone(draft, driver);
+}
+
+function isFailedSo({ end, rollback }: LiveWorkflow, reason: string): boolean {
+  if (rollback !== null) return rollback.by === "workflow" && rollback.reason === reason;
+  return end?.status === "failed" && end.code === "error" && end.reason === reason;
+}
+
+/** What it did is undone first where it was created so. */
+export function failRemoteWorkflow(
+  draft: Draft,
+  driver: Driver,
+  reason: string,
+): Need | DriveRefused | DriveDone {
+  const state = lockDriven(draft, driver);
+  if (!isDrivable(state)) return state;
+  if (isFailedSo(state, reason)) return driveDone(draft, driver);
+  // One that goes back is not the agent's to break off: it undoes, or a person cancels.
+  if (state.status === "rolling_back" || !mayMove(state.status, "failed"))
+    return refuse(draft, driver, state, ["fail", `it is ${state.status}`]);
+  const { workflow, agent } = driver;
+  const more =
+    state.rollbackEnabled && state.status === "executing"
+      ? beginRollback(
+          draft,
+          workflow,
+          { to: null, by: "workflow", reason, after: "fail", scope: "all", rejected: null },
+          findRollbackPoint(state, null) ?? { op: null, seq: 0 },
+        )
+      : failWorkflow(draft, workflow, { code: "error", reason, by: agent, report: null });
+  return more ?? driveDone(draft, driver);
+}

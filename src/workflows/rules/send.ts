@@ -1,0 +1,68 @@
+/**
+ * Intents of a workflow: sent and waited for as operations of its own.
+ *
+ * Y1. What it sends comes to be in the commit in which its stream says so, and is sent once however often it is replayed.
+ * Y2. Whoever ends the intent tells the workflow in the same commit; one that is over already is told at once.
+ */
+
+import { awaitIntent } from "../../core/intent/await.ts";
+import { type Sending, sendIntent } from "../../core/intent/send.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
+import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+import { lockOwnRun, type Recorded, type Runner, reportWritten, wasRecorded } from "./lifecycle.ts";
+
+type NotSent = { readonly kind: "unmeetable"; readonly reason: string };
+
+export function sendFromWorkflow(
+  draft: Draft,
+  runner: Runner,
+  {
+    op,
+    before,
+    sending,
+  }: { readonly op: string; readonly before: readonly NewEvent[]; readonly sending: Sending },
+): Need | Recorded | NotSent {
+  const state = lockOwnRun(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return reportWritten(draft, state, runner.workflow, []);
+  if (state.status !== "executing") return { kind: "turned" };
+  const sent = sendIntent(draft, sending);
+  if (sent.kind === "need" || sent.kind === "unmeetable") return sent;
+  const { intentType, to, payload } = sending;
+  const body = { op, intent: sent.intent, intentType, to, payloadDigest: digestOf(payload) };
+  const events = [...before, { type: "send.made", tv: 1, body }];
+  draft.append(workflowStream(runner.workflow), events);
+  return reportWritten(draft, state, runner.workflow, events);
+}
+
+type FlowWait = {
+  readonly op: string;
+  readonly intent: string;
+  readonly withinMs: number | null;
+  /** It was recorded before, and is taken up again. */
+  readonly isKnown: boolean;
+  readonly before: readonly NewEvent[];
+};
+
+function beginWait(draft: Draft, { op, intent, withinMs, isKnown, before }: FlowWait): readonly NewEvent[] {
+  const until = withinMs === null ? null : draft.now + withinMs;
+  const began = { type: "wait.began", tv: 1, body: { op, intent, until } };
+  return isKnown ? before : [...before, began];
+}
+
+/** Answers nothing of what it wrote: whoever runs it reads what its stream says now. */
+export function waitInWorkflow(
+  draft: Draft,
+  runner: Runner,
+  wait: FlowWait,
+): Need | Recorded | { readonly kind: "unknown" } {
+  const state = lockOwnRun(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return reportWritten(draft, state, runner.workflow, []);
+  if (state.status !== "executing" && !wait.isKnown) return { kind: "turned" };
+  draft.append(workflowStream(runner.workflow), beginWait(draft, wait));
+  const awaited = awaitIntent(draft, wait.intent, { workflow: runner.workflow, op: wait.op });
+  if (isNeed(awaited) || awaited.kind === "unknown") return awaited as Need | { readonly kind: "unknown" };
+  return reportWritten(draft, state, runner.workflow, []);
+}

@@ -1,0 +1,301 @@
+/**
+ * A workflow's state as folded from its stream: its types, the moves between statuses, and the parts that are kept
+ * beside them.
+ * It says where the workflow is and who runs it, not what its operations answered: replay reads that from the entries.
+ * initialized → executing; executing → awaiting_approval, rolling_back, settling, failed; awaiting_approval →
+ * executing, rolling_back, failed; rolling_back → executing, failed; settling → completed, failed; initialized →
+ * failed. No other move.
+ * A checkpoint that was reached under a request id is kept, with a digest of its content, whatever became of it.
+ * An obstacle is the stream (kill switch or budget) that has to change before a held workflow can go on.
+ */
+
+import type { BudgetStreamState } from "../budgets/stream.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Refusal, WithRefusals } from "../kernel/refusals.ts";
+import { budgetStream, parseStreamRef, type StreamRef, streamName, switchStream } from "../kernel/stream.ts";
+import type {
+  CheckpointDecision,
+  CreatedBody,
+  FailureCode,
+  Irreversible,
+  ReachedBody,
+  RollbackReport,
+  Snapshot,
+  Wait,
+  WorkflowEvent,
+} from "./events.ts";
+
+type CheckpointRequest = {
+  readonly requestId: string;
+  readonly op: string;
+  readonly name: string;
+  readonly approval: string | null;
+  /** Journals of before know the outputs only. */
+  readonly content: { readonly of: "handed" | "outputs"; readonly digest: string };
+};
+
+type CheckpointRequests = {
+  /** Every checkpoint that was reached under a request id; absent where none was. */
+  readonly asked?: readonly CheckpointRequest[];
+};
+
+export const requestIdField = ({ requestId }: { readonly requestId?: string }) =>
+  requestId === undefined ? {} : { requestId };
+
+export function recordCheckpointRequest<State extends CheckpointRequests>(
+  state: State,
+  { requestId, op, name, handed, outputs }: ReachedBody,
+  approval: string | null,
+): State {
+  if (requestId === undefined) return state;
+  const content =
+    handed === undefined
+      ? ({ of: "outputs", digest: digestOf(outputs) } as const)
+      : ({ of: "handed", digest: handed } as const);
+  // Journals of before may hold a request id twice: the last is what it stands for.
+  const others = (state.asked ?? []).filter((one) => one.requestId !== requestId);
+  return { ...state, asked: [...others, { requestId, op, name, approval, content }] };
+}
+
+type CheckpointContent = { readonly name: string; readonly handed: string; readonly outputs: string };
+
+export const isSameCheckpointRequest = (
+  { name, content }: CheckpointRequest,
+  now: CheckpointContent,
+): boolean => name === now.name && content.digest === now[content.of];
+
+type OpenOperations = {
+  /** Actions, questions, intents and children that it has begun and that have not ended. */
+  readonly open: readonly string[];
+  /** It has failed, and what it had begun is still to be withdrawn. */
+  readonly closing: boolean;
+};
+
+const withOpenOperation = <State extends OpenOperations>(state: State, id: string): State => ({
+  ...state,
+  open: [...state.open, id],
+});
+
+/** What it has begun and what has ended of it. */
+export function trackOpenOperations<State extends OpenOperations>(state: State, event: WorkflowEvent): State {
+  switch (event.type) {
+    case "call.made":
+    case "compensation.made":
+      return withOpenOperation(state, event.body.action);
+    case "child.spawned":
+      return withOpenOperation(state, event.body.child);
+    case "question.asked":
+      return withOpenOperation(state, event.body.approval);
+    case "send.made":
+      return withOpenOperation(state, event.body.intent);
+    case "call.settled":
+    case "compensation.settled":
+      return withoutOpenOperation(state, event.body.action);
+    case "child.ended":
+      return withoutOpenOperation(state, event.body.child);
+    case "question.answered":
+      return withoutOpenOperation(state, event.body.approval);
+    case "send.ended":
+      return withoutOpenOperation(state, event.body.intent);
+    default:
+      return state;
+  }
+}
+
+function withoutOpenOperation<State extends OpenOperations>(state: State, id: string): State {
+  if (!state.open.includes(id)) return state;
+  const open = state.open.filter((one) => one !== id);
+  return { ...state, open, closing: state.closing && open.length > 0 };
+}
+
+type RequestedByName = {
+  /** By whom, the digest of what it was asked for with, and whether its definition has said the rest. */
+  readonly requested?: { readonly by: string; readonly given: string; readonly isDefined: boolean };
+};
+
+/** undefined: the event is none of these. */
+export function evolveRequest<State extends RequestedByName>(
+  state: State,
+  event: WorkflowEvent,
+): State | undefined {
+  if (event.type === "workflow.requested") {
+    const { by, given } = event.body;
+    return { ...state, requested: { by, given, isDefined: false } };
+  }
+  if (event.type !== "workflow.defined") return undefined;
+  const { requested } = state;
+  if (requested === undefined || requested.isDefined)
+    throw new HoldpointError("broken_rule", "A workflow was defined that does not wait for its definition.");
+  return { ...state, ...event.body, requested: { ...requested, isDefined: true } };
+}
+
+/** How many snapshots of a workflow were captured, checkpoints asked, and decisions made. */
+export type CheckpointTally = {
+  readonly snapshots: number;
+  readonly questions: number;
+  readonly decisions: number;
+};
+
+export const EMPTY_TALLY: CheckpointTally = { snapshots: 0, questions: 0, decisions: 0 };
+
+/** After an entry of that type. */
+export function countCheckpoint(tally: CheckpointTally, type: string): CheckpointTally {
+  const { snapshots, questions, decisions } = tally;
+  switch (type) {
+    case "checkpoint.reached":
+    case "checkpoint.raised":
+      return { ...tally, snapshots: snapshots + 1, questions: questions + 1 };
+    case "checkpoint.passed":
+      return { ...tally, snapshots: snapshots + 1 };
+    case "checkpoint.decided":
+      return { ...tally, decisions: decisions + 1 };
+    default:
+      return tally;
+  }
+}
+
+type Obstacle = StreamRef<"switch"> | StreamRef<"budget">;
+
+/** As a wait names it: `switch/tenant`, `budget/trip`. Whoever refuses says who they are in words. */
+export function obstacleName({ by }: Pick<Refusal, "by">): string {
+  const scope = /^kill switch \((.+)\)$/.exec(by)?.[1];
+  if (scope !== undefined) return streamName(switchStream(scope));
+  const budget = /^budget (.+)$/.exec(by)?.[1];
+  return budget === undefined ? by : streamName(budgetStream(budget));
+}
+
+/** undefined: something that cannot be looked at from here. */
+export function parseObstacle(on: string): Obstacle | undefined {
+  return /^(switch|budget)\/./.test(on) ? (parseStreamRef(on) as Obstacle) : undefined;
+}
+
+/** What may still be reserved; 0 where nothing may. */
+export function remainingBudget({ limit, spent, reserved }: BudgetStreamState): bigint {
+  const left = limit === null ? 0n : limit.micros - spent - reserved;
+  return left > 0n ? left : 0n;
+}
+
+export const WORKFLOW_STATUSES = [
+  "initialized",
+  "executing",
+  "awaiting_approval",
+  "rolling_back",
+  "settling",
+  "completed",
+  "failed",
+] as const;
+export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
+
+/** A checkpoint that was passed or approved: where a rollback may lead. */
+export type PassedCheckpoint = {
+  readonly op: string;
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  readonly approval: string | null;
+  readonly seq: number;
+  readonly at: number;
+  readonly requestId?: string;
+};
+
+type PendingCheckpoint = {
+  readonly op: string;
+  readonly name: string;
+  readonly approval: string;
+  readonly canRollback: boolean;
+  readonly snapshot: Snapshot;
+  readonly irreversible: readonly Irreversible[];
+  /** The entry that says so. */
+  readonly seq: number;
+  /** The monitor that has raised it; absent where the definition has reached it. */
+  readonly monitor?: string;
+  readonly requestId?: string;
+};
+
+type LastDecision = {
+  readonly checkpoint: string;
+  readonly op: string;
+  readonly approval: string;
+  readonly decision: CheckpointDecision;
+  readonly by: readonly string[];
+  readonly reason: string;
+  readonly at: number;
+  /** As they are from then on; large ones as a reference. */
+  readonly outputs: Json;
+  /** The entry in which the checkpoint was reached. */
+  readonly reachedSeq: number;
+  readonly requestId?: string;
+};
+
+type Rollback = {
+  readonly to: string | null;
+  readonly toSeq: number;
+  readonly by: string;
+  readonly reason: string;
+  readonly after: "again" | "fail";
+  readonly scope: "all" | "declared";
+  readonly rejected: string | null;
+};
+
+type WorkflowEnd =
+  | { readonly status: "completed"; readonly at: number; readonly result: Json }
+  | {
+      readonly status: "failed";
+      readonly at: number;
+      readonly code: FailureCode;
+      readonly reason: string;
+      readonly by: string;
+      readonly report: RollbackReport | null;
+    };
+
+export type LiveWorkflow = CreatedBody &
+  CheckpointRequests &
+  OpenOperations &
+  RequestedByName &
+  WithRefusals & {
+    readonly status: WorkflowStatus;
+    readonly createdAt: number;
+    readonly changedAt: number;
+    readonly seq: number;
+    readonly generation: number;
+    /** The epoch that runs it, or the agent that drives it from outside; null while nobody does. */
+    readonly runner: string | null;
+    /** Facts that this runner has recorded: what it says again after an unknown commit is not recorded twice. */
+    readonly written: number;
+    /** Nobody runs it and there is something to do. */
+    readonly isReady: boolean;
+    readonly wakeAt: number | null;
+    readonly waits: readonly Wait[];
+    readonly operations: number;
+    readonly pending: PendingCheckpoint | null;
+    readonly passed: readonly PassedCheckpoint[];
+    readonly lastDecision: LastDecision | null;
+    readonly tally: CheckpointTally;
+    /** The one under way. */
+    readonly rollback: Rollback | null;
+    /** The last one that ended, with what it left behind. */
+    readonly rolledBack: (Rollback & RollbackReport) | null;
+    /** What its rollbacks could not undo, all of them together. */
+    readonly irreversible: readonly Irreversible[];
+    /** The entry after which nothing that it called has settled or was undone. */
+    readonly settledSeq: number;
+    /** Workflows that begin with what this one had done up to an entry. */
+    readonly forks: readonly { readonly workflow: string; readonly seq: number }[];
+    readonly end: WorkflowEnd | null;
+  };
+export type WorkflowState = { readonly status: "none" } | LiveWorkflow;
+
+const MOVES: { readonly [from in WorkflowStatus]: readonly WorkflowStatus[] } = {
+  initialized: ["executing", "failed"],
+  executing: ["awaiting_approval", "rolling_back", "settling", "failed"],
+  awaiting_approval: ["executing", "rolling_back", "failed"],
+  rolling_back: ["executing", "failed"],
+  settling: ["completed", "failed"],
+  completed: [],
+  failed: [],
+};
+
+export function mayMove(from: WorkflowStatus, to: WorkflowStatus): boolean {
+  return MOVES[from].includes(to);
+}

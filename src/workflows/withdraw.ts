@@ -1,0 +1,117 @@
+/**
+ * Takes back what people are still asked on behalf of a workflow, where nobody waits for the answer any more.
+ *
+ * Q1. A workflow that has failed is looked for until everything that it had begun was withdrawn, by any process.
+ */
+
+import { cancelApproval } from "../approvals/rules/end.ts";
+import { withdrawIntent } from "../core/intent/move.ts";
+import { cancelAction } from "../effects/rules/propose.ts";
+import { withdrawAsked } from "../engine/outside/compensation-intents.ts";
+import { actionStream, approvalStream, intentStream, workflowStream } from "../kernel/stream.ts";
+import { forEachReadable } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
+import { entriesOf } from "./entries.ts";
+import { cancelWorkflow, closeWorkflow } from "./rules/lifecycle.ts";
+import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./rules/operations.ts";
+
+type WithdrawReason = { readonly by: string; readonly reason: string };
+
+/** Compensations that people have not agreed to yet. */
+async function withdrawUndos(
+  runtime: Runtime,
+  undos: readonly RecordedUndo[],
+  { by, reason }: WithdrawReason,
+): Promise<void> {
+  for (const { action, status } of undos)
+    if (status === "open")
+      await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+        cancelAction(draft, { action, by, reason }),
+      );
+}
+
+export async function withdrawQuestions(
+  runtime: Runtime,
+  records: Iterable<RecordedOp>,
+  { by, reason }: WithdrawReason,
+): Promise<void> {
+  for (const { kind, body, settled } of records) {
+    if (settled !== null) continue;
+    const action = String(body["action"]);
+    const approval = String(body["approval"]);
+    if (kind === "call")
+      await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+        cancelAction(draft, { action, by, reason }),
+      );
+    if (kind === "question")
+      await runCommand(runtime, { write: [approvalStream(approval)] }, (draft) =>
+        cancelApproval(draft, { approval, by, reason }),
+      );
+  }
+}
+
+/** Intents that it has sent and that nobody has answered. */
+export async function withdrawSends(
+  runtime: Runtime,
+  records: Iterable<RecordedOp>,
+  { by, reason }: WithdrawReason,
+): Promise<void> {
+  for (const { kind, body, settled } of records) {
+    if (kind !== "send" || settled?.kind === "refused") continue;
+    const intent = String(body["intent"]);
+    await runCommand(runtime, { write: [intentStream(intent)] }, (draft) =>
+      withdrawIntent(draft, { intent, by, reason }),
+    );
+  }
+}
+
+/** Of a child that has ended, or was cancelled just now. */
+export async function withdrawSentBy(
+  runtime: Runtime,
+  workflow: string,
+  said: WithdrawReason,
+): Promise<void> {
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, workflow)) applyEntry(table, entry);
+  await withdrawSends(runtime, table.ops.values(), said);
+}
+
+/** Ends a child, and what it had begun in turn. */
+async function cancelChild(runtime: Runtime, workflow: string, said: WithdrawReason): Promise<void> {
+  await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    cancelWorkflow(draft, { workflow, ...said }),
+  );
+  await withdrawOpen(runtime, workflow, said);
+}
+
+/** Questions and actions of a workflow that has failed are withdrawn, its children cancelled; then it is closed. */
+export async function withdrawOpen(
+  runtime: Runtime,
+  id: string,
+  { by, reason }: WithdrawReason,
+): Promise<void> {
+  const state = await readState(runtime, workflowStream(id));
+  if (state.status === "none" || !state.closing) return;
+  const said = { by, reason };
+  const table = emptyTable();
+  for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
+  await withdrawQuestions(runtime, table.ops.values(), said);
+  await withdrawSends(runtime, table.ops.values(), said);
+  await withdrawUndos(runtime, table.undos, said);
+  if (state.isOutside === true) await withdrawAsked(runtime, id, said);
+  for (const { kind, body, settled } of table.ops.values())
+    if (kind === "child" && settled === null) await cancelChild(runtime, String(body["child"]), said);
+  await runCommand(runtime, { write: [workflowStream(id)] }, (draft) => closeWorkflow(draft, id));
+}
+
+const CLOSING_PER_LOOK = 100;
+
+/** Workflows that failed while no process was there to withdraw what they had begun. */
+export async function closeFailed(runtime: Runtime): Promise<void> {
+  const query = { view: "runs", bucket: "closing", order: "oldest", limit: CLOSING_PER_LOOK } as const;
+  await forEachReadable(await runtime.store.query(runtime.tenant, query), async ({ stream: { id } }) => {
+    const state = await readState(runtime, workflowStream(id));
+    if (state.status !== "none" && state.end?.status === "failed") await withdrawOpen(runtime, id, state.end);
+  });
+}
