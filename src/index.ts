@@ -1,4 +1,8 @@
 /** The door of the package, and the one place where its parts are put together. */
+
+import { type Intents, intentMethods } from "./agents/intents/methods.ts";
+import { type Outside, remoteMethods } from "./agents/remote-methods.ts";
+import { type DeclaredTool, declareTool } from "./agents/remote-tool.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import { approvalsOf } from "./approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "./budgets/methods.ts";
@@ -12,12 +16,8 @@ import { type Actions, actionsOf, type Receipts, receiptsOf } from "./effects/me
 import { type Recovered, recoverDead } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import { checkOptions } from "./engine/check-options.ts";
-
-import { type Intents, intentsOf } from "./engine/intent/instance.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
-import { type Outside, outsideOf } from "./engine/outside/instance.ts";
-import { type DeclaredTool, declareTool } from "./engine/outside/outside-tool.ts";
 
 import type { SuperviseOptions } from "./engine/supervise/options.ts";
 import { supervise } from "./engine/supervise/supervise.ts";
@@ -50,6 +50,20 @@ import {
   workUntil,
 } from "./workflows/start.ts";
 
+export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
+export type { IntentAnswer, IntentPage, OutgoingIntent, WaitOptions } from "./agents/intents/input.ts";
+export type { Intents } from "./agents/intents/methods.ts";
+export type { Intent, IntentList, IntentSummary, SentIntent } from "./agents/intents/send-and-answer.ts";
+export type { IntentStatus, LifecycleStatus } from "./agents/intents/stream.ts";
+export type { OutsideAnswer, Permit } from "./agents/remote-answer.ts";
+export type { OutsideCapture, OutsideStand, Stood } from "./agents/remote-checkpoint.ts";
+export type { PermitRequest } from "./agents/remote-checks.ts";
+export type { Outside, OutsideWorkflows, PermitToBegin } from "./agents/remote-methods.ts";
+export type { OutsideProposal } from "./agents/remote-proposal.ts";
+export type { OutcomeReport, Reported } from "./agents/remote-report.ts";
+export type { Compensation } from "./agents/remote-rollback.ts";
+export type { DeclaredTool, DeclaredUndo } from "./agents/remote-tool.ts";
+export type { OutsideCheckpoint, OutsideCreation, OutsideWorkflow } from "./agents/remote-workflow.ts";
 export type {
   Approval,
   ApprovalList,
@@ -68,7 +82,6 @@ export type {
 } from "./approvals/contract.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
-export type { IntentStatus, LifecycleStatus } from "./core/intent/state.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
 export type { StopReason } from "./core/supervise/stop-reason.ts";
@@ -82,17 +95,6 @@ export type { Receipt } from "./effects/rules/receipt.ts";
 export { NotApplied } from "./effects/run-tool.ts";
 export type { LiveAction } from "./effects/state.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./effects/tool.ts";
-export type {
-  IntentAnswer,
-  IntentPage,
-  OutgoingIntent,
-  WaitOptions,
-} from "./engine/intent/check-intent.ts";
-export type { Intents } from "./engine/intent/instance.ts";
-export type { Intent, IntentList, IntentSummary } from "./engine/intent/intents.ts";
-export type { IntentDelivery } from "./engine/intent/listen.ts";
-export type { SentIntent } from "./engine/intent/send.ts";
-export type { Waited } from "./engine/intent/wait.ts";
 export type {
   EndpointChange,
   EndpointOffer,
@@ -114,17 +116,6 @@ export type {
 export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
-export type { OutsideAnswer, Permit } from "./engine/outside/answer.ts";
-export type { OutsideCapture } from "./engine/outside/capture.ts";
-export type { PermitRequest } from "./engine/outside/check-outside.ts";
-export type { OutsideStand, Stood } from "./engine/outside/checkpoint.ts";
-export type { OutsideCheckpoint, OutsideCreation } from "./engine/outside/create-workflow.ts";
-export type { Outside, OutsideWorkflows, PermitToBegin } from "./engine/outside/instance.ts";
-export type { DeclaredTool, DeclaredUndo } from "./engine/outside/outside-tool.ts";
-export type { OutsideProposal } from "./engine/outside/propose.ts";
-export type { OutcomeReport, Reported } from "./engine/outside/report.ts";
-export type { Compensation } from "./engine/outside/roll-back.ts";
-export type { OutsideWorkflow } from "./engine/outside/workflows.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type {
   GrantList,
@@ -354,7 +345,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   const hp: Holdpoint = {
     gate: (definition) => gate(gates, definition),
     declare: (definition) => declareTool(gates, definition),
-    outside: outsideOf(opening),
+    outside: remoteMethods(opening),
     execute: (execution) => executeByName(gates, execution),
     approvals: approvalsOf(opening),
     receipts: receiptsOf(opening),
@@ -366,7 +357,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     tenants: tenantMethods(opening),
     nodes: nodesOf(opening),
     grants: bindLibrary(opening, grantVerbs),
-    intents: intentsOf(opening),
+    intents: intentMethods(opening),
     policies: policiesOf(opening),
     workflow: <Input, Result>(
       name: string,

@@ -1,9 +1,9 @@
 /** The state type of every stream kind. */
 
+import type { IntentState } from "./agents/intents/stream.ts";
 import type { ApprovalState } from "./approvals/state.ts";
 import type { BudgetStreamState } from "./budgets/stream.ts";
 import type { AnswerState } from "./core/answer/state.ts";
-import type { IntentState } from "./core/intent/state.ts";
 import type { EndpointState } from "./core/message/endpoint-state.ts";
 import type { MessageState } from "./core/message/message-state.ts";
 import type { NotifierState } from "./core/message/place.ts";

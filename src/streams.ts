@@ -3,12 +3,21 @@
  * An event that no fold here knows was written by a newer program. Imported by composition, and by the notifier, which
  * has to wait for a newer program there.
  */
+
+import { intentSubject } from "./agents/intents/rules/answer.ts";
+import {
+  intentFold,
+  intentInboxView,
+  intentsFromView,
+  intentsToView,
+  intentsView,
+  intentTimesView,
+} from "./agents/intents/stream.ts";
 import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
 import { answerFold } from "./core/answer/state.ts";
-import { intentSubject } from "./core/intent/decide.ts";
-import { intentFold } from "./core/intent/state.ts";
+
 import { endpointFold } from "./core/message/endpoint-state.ts";
 import { messageFold } from "./core/message/message-state.ts";
 import { notifierFold } from "./core/message/place.ts";
@@ -28,13 +37,7 @@ import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 import { alertsView } from "./views/alerts.ts";
-import {
-  intentInboxView,
-  intentsFromView,
-  intentsToView,
-  intentsView,
-  intentTimesView,
-} from "./views/intents.ts";
+
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
 import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";

@@ -1,10 +1,10 @@
 /** Reading an approval, and a person's decision on it: what they write, their edit, and their vote. */
 
+import { remoteToolOfAction } from "../agents/remote-tool.ts";
 import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
 import { plainJson } from "../effects/arguments.ts";
 import { findSchemaIssues, issuesText } from "../effects/input-schema.ts";
 import type { Tool } from "../effects/tool.ts";
-import { toolOf } from "../engine/outside/outside-tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
@@ -235,7 +235,7 @@ export async function toolFor(
 /** What an agent performs itself needs no declaration: whoever decides can review an edit of it. */
 async function undeclared(runtime: Runtime, { action }: LiveApproval): Promise<Tool | undefined> {
   const state = await readState(runtime, actionStream(action));
-  return state.phase !== "none" && state.outside === true ? toolOf(runtime, state) : undefined;
+  return state.phase !== "none" && state.outside === true ? remoteToolOfAction(runtime, state) : undefined;
 }
 
 /** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { DOER, INTENT, intent, sentWorld } from "../../tests/fixtures/intent-rules.ts";
 import { AGENT, ANN, approval, asked, BOB, votes } from "../../tests/fixtures/rules.ts";
 import { flow, WORKFLOW, worldOf } from "../../tests/fixtures/workflow-rules.ts";
-import { answerIntent } from "../core/intent/move.ts";
+import { answerIntent } from "../agents/intents/rules/answer.ts";
 import { fact, given, type World } from "../testing/given.ts";
 import { cancelWorkflow } from "../workflows/rules/lifecycle.ts";
 import { MOST_REFUSALS } from "./refusals.ts";

@@ -3,12 +3,13 @@
  * dead nodes, and seals. Announcing decides nothing: a late vote is refused with or without it.
  */
 
+import { sweepOverdueIntents } from "../agents/intents/delivery.ts";
+import { sweepOverdueReports } from "../agents/remote-report.ts";
+import { sweepRollbacks } from "../agents/remote-rollback.ts";
 import { announceDue } from "../approvals/rules/end.ts";
 import { startRecovery } from "../effects/recover.ts";
 import { startProbing } from "../effects/resolve.ts";
-import { sweepIntents } from "../engine/intent/sweep.ts";
-import { sweepRollbacks } from "../engine/outside/roll-back.ts";
-import { sweepReports } from "../engine/outside/sweep-reports.ts";
+
 import type { Clock } from "../kernel/clock.ts";
 import { approvalStream } from "../kernel/stream.ts";
 import { closeFailed } from "../workflows/withdraw.ts";
@@ -105,9 +106,9 @@ const repeat = (
 ): Promise<void> => repeatUntil(runtime, idle, { everyMs, over: runtime.closing, work });
 
 async function sweepOutside(runtime: Runtime): Promise<void> {
-  await sweepReports(runtime);
+  await sweepOverdueReports(runtime);
   await sweepRollbacks(runtime);
-  await sweepIntents(runtime);
+  await sweepOverdueIntents(runtime);
 }
 
 /** Where it was lost, another epoch begins. */

@@ -3,10 +3,11 @@
  *
  * Y1. Each verb needs the scope that its resource's routes need, or of what it tells of; none changes anything.
  */
+
+import { intentMethods } from "../agents/intents/methods.ts";
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { actionsOf, type Opening, receiptsOf } from "../effects/methods.ts";
-import { intentsOf } from "../engine/intent/instance.ts";
 import { alertsOf } from "../engine/monitor/alerts.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import { keyMethods, peopleMethods } from "../people/methods.ts";
@@ -77,7 +78,7 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
       snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
     },
     alerts: alertsOf(open),
-    intents: intentsOf(open),
+    intents: intentMethods(open),
     budgets: budgetsOf(open),
     policies: {
       list: () => listPolicies(runtime),

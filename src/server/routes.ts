@@ -1,5 +1,9 @@
 /** Every route there is. */
 
+import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
+import { intentRoutes } from "../agents/intents/routes.ts";
+import { remoteRoutes } from "../agents/remote-routes.ts";
+import { seedRoutes } from "../agents/seed-routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
@@ -23,16 +27,12 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { type Asker, exampleRoutes } from "./routes/example.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
-import { intentStreamRoutes } from "./routes/intent-stream.ts";
-import { intentWaitRoutes } from "./routes/intent-waits.ts";
-import { intentRoutes } from "./routes/intents.ts";
+
 import { libraryRoutes } from "./routes/library.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
-import { outsideRoutes } from "./routes/outside.ts";
 
 import { referenceRoutes } from "./routes/reference.ts";
-import { seedRoutes } from "./routes/seed.ts";
 
 import { verbRoutes } from "./routes/verbs.ts";
 import { waitRoutes } from "./routes/waits.ts";
@@ -53,7 +53,7 @@ export type RouteParts = {
 function resources({ condition, audience, hands, metrics, cards, pages, example }: RouteParts) {
   return [
     ...seedRoutes,
-    ...outsideRoutes,
+    ...remoteRoutes,
     ...workflowRoutes,
     ...definitionRoutes,
     ...actionRoutes,

@@ -4,13 +4,15 @@
  */
 
 import { z } from "zod";
-import type { OutsideCheckpoint, OutsideCreation } from "../engine/outside/create-workflow.ts";
+import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
+import type { OutsideCheckpoint, OutsideCreation } from "../agents/remote-workflow.ts";
+import { microsOf } from "../agents/seed-wire.ts";
 import { durationMs } from "../kernel/duration.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { MOST_QUORUM } from "../policy/rules/verdict.ts";
-import { mayActFor, onlyForItself, principalNamed, selfOf } from "../server/agent.ts";
+
 import type { Who } from "../server/authenticate.ts";
-import { microsOf } from "../server/seed-surface.ts";
+
 import { json } from "../server/wire.ts";
 import type { CheckpointDefinition } from "./rules/checkpoints.ts";
 
@@ -153,7 +155,7 @@ function readCheckpoints({ checkpoint_names: names, checkpoints }: CreationInput
 }
 
 function readParties(who: Who, { poster_id, executor_id, supervisor_id }: CreationInput) {
-  const poster = selfOf(who, { named: poster_id ?? undefined, kind: "person", field: "poster_id" });
+  const poster = callerPrincipal(who, { named: poster_id ?? undefined, kind: "person", field: "poster_id" });
   const executor = executor_id == null ? undefined : principalNamed("agent", executor_id, "executor_id");
   const supervisor =
     supervisor_id == null ? undefined : principalNamed("person", supervisor_id, "supervisor_id");
@@ -173,7 +175,7 @@ function checkOwn(who: Who, { executor_id, acts_for }: CreationInput): void {
   // As it is taken below: a bare name is an agent's.
   const isOwn = executor_id == null || principalNamed("agent", executor_id, "executor_id") === principal;
   if (isOwn && mayActFor(who, acts_for)) return;
-  throw onlyForItself(
+  throw onlyForItselfError(
     "creates workflows",
     'Leave "executor_id" and "acts_for" out, or have a poster create it: that needs workflows:write.',
   );

@@ -1,5 +1,7 @@
 /** What a workflow's author writes, and what the definition is given to work with. */
 
+import type { Waited } from "../agents/intents/delivery.ts";
+import type { OutgoingIntent } from "../agents/intents/input.ts";
 import type { RunGuard } from "../core/supervise/limits.ts";
 import type { CheckPart } from "../effects/call-context.ts";
 import type { Policy } from "../effects/define-tool.ts";
@@ -7,8 +9,7 @@ import type { Answer } from "../effects/execute.ts";
 import type { GatedTool } from "../effects/gate.ts";
 import type { InputSchema } from "../effects/input-schema.ts";
 import type { Tool, ToolContext } from "../effects/tool.ts";
-import type { OutgoingIntent } from "../engine/intent/check-intent.ts";
-import type { Waited } from "../engine/intent/wait.ts";
+
 import type { Money } from "../kernel/money.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { EffectClass } from "../policy/rules/tool-rules.ts";

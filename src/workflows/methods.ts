@@ -3,8 +3,8 @@
  * Cancelling a rollback reports what was undone until then and what was not.
  */
 
+import { withdrawUndoIntents } from "../agents/remote-compensation.ts";
 import { isStep } from "../effects/state.ts";
-import { withdrawAsked } from "../engine/outside/compensation-intents.ts";
 import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
 import { checkFields, checkId, checkSignal, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
@@ -152,7 +152,7 @@ export async function cancelById(
   const answer = await cancelNow(runtime, { workflow: id, by, reason, ...channelField(said) });
   const status = checkOperatorAnswer(id, "be cancelled", answer);
   await withdrawOpen(runtime, id, { by, reason });
-  await withdrawAsked(runtime, id, { by, reason });
+  await withdrawUndoIntents(runtime, id, { by, reason });
   return status;
 }
 

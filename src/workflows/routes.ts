@@ -3,12 +3,14 @@
  * at any server), with their wire forms.
  */
 import { z } from "zod";
-import { accountOf } from "../engine/outside/workflows.ts";
+import { principalNamed } from "../agents/identify-agent.ts";
+import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
+import { workflowOnWire, workflowSchema, workflowStatus } from "../agents/seed-wire.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { principalNamed } from "../server/agent.ts";
+
 import { enderOf, principalOf, senderBackOf } from "../server/person.ts";
 import { type Answer, ok, route } from "../server/route.ts";
-import { workflowOnWire, workflowSchema, workflowStatus } from "../server/seed-surface.ts";
+
 import {
   bySchema,
   idParams,
@@ -135,7 +137,7 @@ function jobOnWire({ id, openedAt, closedAt, artifact, approval, ...same }: Job)
 /** As it stands after whatever was just done to it. */
 export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<Answer> {
   const workflow = await getWorkflow(runtime, id);
-  return ok(workflowOnWire(workflow, await accountOf(runtime, workflow)));
+  return ok(workflowOnWire(workflow, await loadCheckpointAccount(runtime, workflow)));
 }
 
 function checkpointOnWire({ checkpoint }: TimelineRow) {

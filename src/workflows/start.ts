@@ -5,10 +5,10 @@
  * that on.
  */
 
+import { checkPrincipal } from "../agents/remote-checks.ts";
 import { isBudgetName } from "../budgets/stream.ts";
 import { plainJson } from "../effects/arguments.ts";
 import { outsideFrames, refuseUnnamed } from "../effects/call-context.ts";
-import { checkPrincipal } from "../engine/outside/check-outside.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkSignal, isPlainObject, rejectInput } from "../kernel/fields.ts";
 import { channelField, isPerson, type Via } from "../kernel/principal.ts";

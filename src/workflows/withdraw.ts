@@ -4,10 +4,11 @@
  * Q1. A workflow that has failed is looked for until everything that it had begun was withdrawn, by any process.
  */
 
+import { withdrawIntent } from "../agents/intents/rules/answer.ts";
+import { withdrawUndoIntents } from "../agents/remote-compensation.ts";
 import { cancelApproval } from "../approvals/rules/end.ts";
-import { withdrawIntent } from "../core/intent/move.ts";
 import { cancelAction } from "../effects/rules/propose.ts";
-import { withdrawAsked } from "../engine/outside/compensation-intents.ts";
+
 import { actionStream, approvalStream, intentStream, workflowStream } from "../kernel/stream.ts";
 import { forEachReadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -99,7 +100,7 @@ export async function withdrawOpen(
   await withdrawQuestions(runtime, table.ops.values(), said);
   await withdrawSends(runtime, table.ops.values(), said);
   await withdrawUndos(runtime, table.undos, said);
-  if (state.isOutside === true) await withdrawAsked(runtime, id, said);
+  if (state.isOutside === true) await withdrawUndoIntents(runtime, id, said);
   for (const { kind, body, settled } of table.ops.values())
     if (kind === "child" && settled === null) await cancelChild(runtime, String(body["child"]), said);
   await runCommand(runtime, { write: [workflowStream(id)] }, (draft) => closeWorkflow(draft, id));

@@ -164,7 +164,7 @@ test("docs/reference/settings.md has every option of an instance, a tool and a c
   assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(OPTIONS).toSorted());
   assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
   assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());
-  const declared = listed(readRoot("src/engine/outside/outside-tool.ts"), "FIELDS");
+  const declared = listed(readRoot("src/agents/remote-tool.ts"), "FIELDS");
   assert.deepEqual(section("Options of a declared tool").toSorted(), declared.toSorted());
 });
 

@@ -1,7 +1,7 @@
 // Streams, of one's own tenant and of another: who may open them, and that nothing of another tenant is ever heard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sendNow } from "../../src/engine/intent/send.ts";
+import { sendIntentNow } from "../../src/agents/intents/send-and-answer.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
@@ -36,7 +36,13 @@ async function heardUntil(ear: Ear, isLast: (event: Ear["events"][number]) => bo
 }
 
 const task = (runtime: Runtime, toAgent: string, word: string) =>
-  sendNow(runtime, { intentType: "task", toAgent, to: toAgent, payload: { word }, from: "agent:planner" });
+  sendIntentNow(runtime, {
+    intentType: "task",
+    toAgent,
+    to: toAgent,
+    payload: { word },
+    from: "agent:planner",
+  });
 
 test("streams", async (t) => {
   const { bench, world, own, other, routes } = await openSite(t);

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { callerOf } from "../../src/engine/outside/check-outside.ts";
-import { proposeOutside, takeUp } from "../../src/engine/outside/propose.ts";
+import { readPermitCaller } from "../../src/agents/remote-checks.ts";
+import { proposeRemoteAction, takeUpPermit } from "../../src/agents/remote-proposal.ts";
+
 import {
   type DeclaredTool,
   type Holdpoint,
@@ -233,11 +234,11 @@ test("a commit whose fate was unknown is not taken for a second request: its age
   };
   const unsure = { ...runtime, store: { ...store, transact } };
   const wire = { tool: "wire", args: {}, ...FAR };
-  const bare = permit(await proposeOutside(unsure, { ...wire, requestId: "bare" }));
+  const bare = permit(await proposeRemoteAction(unsure, { ...wire, requestId: "bare" }));
   assert.deepEqual([bare.begun, bare.handedOut], [true, 1]);
-  const held = permit(await proposeOutside(unsure, { ...wire, requestId: "held", holder: MINE }));
-  const caller = callerOf(runtime, { holder: MINE, begin: true });
-  const begun = await takeUp(unsure, held.action, { ...FAR, caller });
+  const held = permit(await proposeRemoteAction(unsure, { ...wire, requestId: "held", holder: MINE }));
+  const caller = readPermitCaller(runtime, { holder: MINE, begin: true });
+  const begun = await takeUpPermit(unsure, held.action, { ...FAR, caller });
   assert.deepEqual(begun, { ...held, begun: true });
   const { body } = await bench.ask("/api/actions?phase=in_doubt");
   assert.deepEqual(body["actions"], []);

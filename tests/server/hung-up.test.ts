@@ -4,8 +4,9 @@ import { once } from "node:events";
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { callerOf } from "../../src/engine/outside/check-outside.ts";
-import { proposeOutside, takeUp } from "../../src/engine/outside/propose.ts";
+import { readPermitCaller } from "../../src/agents/remote-checks.ts";
+import { proposeRemoteAction, takeUpPermit } from "../../src/agents/remote-proposal.ts";
+
 import { type Holdpoint, isHoldpointError } from "../../src/index.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -88,14 +89,17 @@ test("nothing is proposed, begun or handed out in the commit of a caller that is
   const [agent, holder] = ["agent:far", "0123456789abcdefghijkl"];
   const wire = { tool: "wire", args: {}, requestId: "r", agent, holder };
   const gone = { isGone: () => true };
-  await assert.rejects(proposeOutside(runtime, wire, gone), isGone);
+  await assert.rejects(proposeRemoteAction(runtime, wire, gone), isGone);
   assert.equal((await bench.ask("/api/actions/r")).status, 404);
-  const permit = await proposeOutside(runtime, wire);
+  const permit = await proposeRemoteAction(runtime, wire);
   assert.partialDeepStrictEqual(permit, { kind: "permitted", begun: false });
   const begins = (connection: object) =>
-    takeUp(runtime, permit.action, { agent, caller: callerOf(runtime, { holder, begin: true }, connection) });
+    takeUpPermit(runtime, permit.action, {
+      agent,
+      caller: readPermitCaller(runtime, { holder, begin: true }, connection),
+    });
   await assert.rejects(begins(gone), isGone);
-  assert.deepEqual(await proposeOutside(runtime, wire), permit);
+  assert.deepEqual(await proposeRemoteAction(runtime, wire), permit);
   assert.partialDeepStrictEqual(await begins({}), { kind: "permitted", begun: true, handedOut: 1 });
   await assert.rejects(begins(gone), isGone);
   assert.partialDeepStrictEqual(await begins({}), { kind: "permitted", handedOut: 2 });

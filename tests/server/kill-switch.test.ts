@@ -1,7 +1,7 @@
 // The kill switch of one workflow, and of a service, over HTTP: what an agent from outside is answered meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createOutsideWorkflow } from "../../src/engine/outside/create-workflow.ts";
+import { createRemoteWorkflowNow } from "../../src/agents/remote-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
@@ -99,7 +99,7 @@ test("of a workflow that is not there, or is another tenant's, nobody is told wh
   const bench = await serverBench(t, { define });
   const id = await underWay(bench);
   const { runtime: elsewhere } = await bench.server.office("acme");
-  const theirs = await createOutsideWorkflow(elsewhere, {
+  const theirs = await createRemoteWorkflowNow(elsewhere, {
     name: "flow",
     executor: "agent:far",
     by: "person:ann",

@@ -1,5 +1,6 @@
 /** Workflows on the memory store, under a clock that the test moves or sets: processes that come, die and come back. */
 import assert from "node:assert/strict";
+import { type Intents, intentMethods } from "../../src/agents/intents/methods.ts";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
@@ -9,8 +10,6 @@ import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
 import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import type { Tool } from "../../src/effects/tool.ts";
-
-import { type Intents, intentsOf } from "../../src/engine/intent/instance.ts";
 import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { supervise } from "../../src/engine/supervise/supervise.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
@@ -215,7 +214,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         budgets: budgetsOf(open),
         switch: killSwitchOf(open),
         workflows: workflowsOf(definitions),
-        intents: intentsOf(open),
+        intents: intentMethods(open),
         gate: (definition) => gate(gates, definition),
         supervise: (given) =>
           supervise({ definitions, gates, openModel: (model) => openModel(model, () => undefined) }, given),

@@ -1,6 +1,6 @@
 /** Alerts, intents, people, keys, endpoints and messages at a server. */
 
-import type { Intents } from "../../engine/intent/instance.ts";
+import type { Intents } from "../../agents/intents/methods.ts";
 import type { Alerts } from "../../engine/monitor/alerts.ts";
 import type { Endpoints, Messages } from "../../index.ts";
 import type { Keys, People } from "../../people/methods.ts";

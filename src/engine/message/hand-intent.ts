@@ -5,8 +5,9 @@
  *     people are to approve are approvals too, and as such no other agent hears of them either.
  * G2. What is for it is told again until it says that it has it: a webhook that answers has not said so yet.
  */
-import { deliver } from "../../core/intent/move.ts";
-import { isUntaken } from "../../core/intent/state.ts";
+import { markDelivered } from "../../agents/intents/rules/answer.ts";
+import { isUnacknowledged } from "../../agents/intents/stream.ts";
+
 import type { LiveEndpoint } from "../../core/message/endpoint-state.ts";
 import type { Outcome } from "../../core/message/message.ts";
 import type { LiveMessage } from "../../core/message/message-state.ts";
@@ -38,7 +39,7 @@ export async function isMeant(place: Place, owner: string, ref: StreamRef): Prom
 async function isWanted(place: Place, { owner }: LiveEndpoint, ref: StreamRef): Promise<boolean | undefined> {
   const state = await readState(place, intentStream(ref.id));
   if (state.status === "none" || state.to !== owner || state.approval !== null) return undefined;
-  return isUntaken(state);
+  return isUnacknowledged(state);
 }
 
 type Hand = { readonly endpoint: LiveEndpoint; readonly message: LiveMessage; readonly ref: StreamRef };
@@ -56,7 +57,7 @@ export async function handOver(place: Place, hand: Hand, send: () => Promise<Out
   }
   const outcome = await send();
   if (outcome.kind !== "delivered") return outcome;
-  await runCommand(place, { write: [intentStream(ref.id)] }, (draft) => deliver(draft, ref.id));
+  await runCommand(place, { write: [intentStream(ref.id)] }, (draft) => markDelivered(draft, ref.id));
   const isLeft = await isWanted(place, endpoint, ref);
   return isLeft === true ? { kind: "failed", status: outcome.status, problem: NOT_ACKNOWLEDGED } : outcome;
 }

@@ -1,12 +1,13 @@
 /** Waiting for something to be over: a moment at a time, so that nothing is lost when either end is. */
 import { z } from "zod";
+import { loadCheckpointAccount } from "../../agents/remote-workflow.ts";
+import { workflowOnWire, workflowSchema } from "../../agents/seed-wire.ts";
 import { approvalOnWire, approvalSchema } from "../../approvals/routes.ts";
 import { actionOnWire, actionSchema } from "../../effects/routes.ts";
-import { accountOf } from "../../engine/outside/workflows.ts";
 import { waitForAction, waitForApproval, waitForWorkflow } from "../../engine/wait-until.ts";
 import type { Audience } from "../events/audience.ts";
 import { ok, route } from "../route.ts";
-import { workflowOnWire, workflowSchema } from "../seed-surface.ts";
+
 import { idParams } from "../wire.ts";
 
 const MOST_HELD_SECONDS = 25;
@@ -84,7 +85,10 @@ const workflowWait = ({ holds }: Place) =>
       const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
         waitForWorkflow(runtime, params.id, hold),
       );
-      return ok({ is_over: isOver, workflow: workflowOnWire(state, await accountOf(runtime, state)) });
+      return ok({
+        is_over: isOver,
+        workflow: workflowOnWire(state, await loadCheckpointAccount(runtime, state)),
+      });
     },
   });
 

@@ -6,7 +6,7 @@
  * agent than the one that drives it; a compensation starts only while the workflow rolls back.
  */
 
-import type { LiveIntent } from "../../core/intent/state.ts";
+import type { LiveIntent } from "../../agents/intents/stream.ts";
 import { settledAnswer } from "../../effects/rules/receipt.ts";
 import type { LiveAction, Within } from "../../effects/state.ts";
 import { actionStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";

@@ -5,8 +5,9 @@
  * Y2. Whoever ends the intent tells the workflow in the same commit; one that is over already is told at once.
  */
 
-import { awaitIntent } from "../../core/intent/await.ts";
-import { type Sending, sendIntent } from "../../core/intent/send.ts";
+import { awaitIntent } from "../../agents/intents/rules/answer.ts";
+import { type SendIntentCommand, sendIntent } from "../../agents/intents/rules/send.ts";
+
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { type NewEvent, workflowStream } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
@@ -21,7 +22,7 @@ export function sendFromWorkflow(
     op,
     before,
     sending,
-  }: { readonly op: string; readonly before: readonly NewEvent[]; readonly sending: Sending },
+  }: { readonly op: string; readonly before: readonly NewEvent[]; readonly sending: SendIntentCommand },
 ): Need | Recorded | NotSent {
   const state = lockOwnRun(draft, runner, "run");
   if ("kind" in state) return state;

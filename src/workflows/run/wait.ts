@@ -3,12 +3,17 @@
  * ctx.waitFor for intents that other agents or people answer.
  */
 
+import type { Waited } from "../../agents/intents/delivery.ts";
+import { checkOutgoingIntent, checkWaitOptions } from "../../agents/intents/input.ts";
+import {
+  loadAnswerData,
+  nobodyCanDecideError,
+  notifyApprovers,
+  prepareSending,
+} from "../../agents/intents/send-and-answer.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { type InputSchema, schemaRules } from "../../effects/input-schema.ts";
-import { checkOutgoing, checkWait } from "../../engine/intent/check-intent.ts";
-import { loadData } from "../../engine/intent/intents.ts";
-import { sendingOf, tellAsked, unmeetable } from "../../engine/intent/send.ts";
-import type { Waited } from "../../engine/intent/wait.ts";
+
 import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
@@ -259,7 +264,7 @@ export function spawnOperation(
   });
 }
 
-type Outgoing = ReturnType<typeof checkOutgoing>;
+type Outgoing = ReturnType<typeof checkOutgoingIntent>;
 
 /** Under separation of duties, whoever posted the work or does it is not among those who decide. */
 function keptApartFromDeciding({ runtime, state }: WorkflowRun): readonly string[] | null {
@@ -272,7 +277,7 @@ async function sendIntentOnce(run: WorkflowRun, op: string, given: Outgoing): Pr
   await refuseSecrets(run, `the payload of "${given.intentType}"`, plainJson(given.payload));
   const { agent: from, requester } = run.state;
   const within = { workflow: run.id, op };
-  const sending = sendingOf(run.runtime, given, {
+  const sending = prepareSending(run.runtime, given, {
     from,
     requester,
     within,
@@ -280,10 +285,11 @@ async function sendIntentOnce(run: WorkflowRun, op: string, given: Outgoing): Pr
   });
   const answer = await commitRun(run, (draft, runner, before) => {
     const sent = sendFromWorkflow(draft, runner, { op, before, sending });
-    if (sent.kind === "unmeetable") throw unmeetable(given.to, sent.reason);
+    if (sent.kind === "unmeetable") throw nobodyCanDecideError(given.to, sent.reason);
     return sent;
   });
-  if (answer.kind === "recorded" && answer.events.length > 0) tellAsked(run.runtime, sending, answer.now);
+  if (answer.kind === "recorded" && answer.events.length > 0)
+    notifyApprovers(run.runtime, sending, answer.now);
 }
 
 function sendDiffers({ body, key }: RecordedOp, { intentType, to }: Outgoing, digest: string) {
@@ -299,7 +305,7 @@ export function sendOperation(
 ): Promise<string> {
   checkName("intent", name);
   const payload = plainJson(intent?.payload);
-  const given = checkOutgoing({ ...intent, payload });
+  const given = checkOutgoingIntent({ ...intent, payload });
   noteSecrets(run, payload);
   const digest = digestOf(payload);
   return askOperation(run, branch, {
@@ -356,7 +362,9 @@ async function readWait(run: WorkflowRun, settlement: Settlement): Promise<Waite
   const state = await readState(run.runtime, intentStream(intent));
   const approval = state.status === "none" ? null : state.approval;
   const value =
-    approval === null ? await loadValue(run.runtime, data) : await loadData(run.runtime, data, approval);
+    approval === null
+      ? await loadValue(run.runtime, data)
+      : await loadAnswerData(run.runtime, data, approval);
   return { status, intent, data: structuredClone(value) };
 }
 
@@ -368,7 +376,7 @@ export function waitForOperation(
 ): Promise<Waited> {
   checkName("wait", name);
   const intent = checkId("An intent", id);
-  const { timeoutSeconds } = checkWait(options);
+  const { timeoutSeconds } = checkWaitOptions(options);
   const withinMs = timeoutSeconds === undefined ? null : Math.ceil(timeoutSeconds * 1_000);
   return askOperation(run, branch, {
     kind: "wait",

@@ -1,0 +1,76 @@
+/**
+ * Which program acts in a request: the principal of its credential. What the body says counts only where nobody is
+ * authenticated.
+ */
+
+import { z } from "zod";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isPrincipal } from "../kernel/principal.ts";
+import type { Who } from "../server/authenticate.ts";
+
+type PrincipalKind = "person" | "agent" | "service";
+
+/** A bare name is taken as one of that kind: `user_123` as `person:user_123`. */
+export function principalNamed(kind: PrincipalKind, name: string, field: string): string {
+  const named = /^(person|agent|service):/.test(name) ? name : `${kind}:${name}`;
+  if (isPrincipal(named)) return named;
+  throw new HoldpointError("invalid_input", `"${field}" is not a name: ${kind}:<name>, or the name alone.`);
+}
+
+export const agentSchema = z
+  .string()
+  .min(1)
+  .max(210)
+  .nullish()
+  .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
+
+function credentialMismatch(field: string): HoldpointError {
+  return new HoldpointError("forbidden", `"${field}" is not whose credential this is.`, {
+    next: `Leave "${field}" out, or use the credential of whom it names.`,
+  });
+}
+
+/** With a credential: its principal, under its own name or its bare one. */
+function isOwnPrincipal(principal: string, named: string): boolean {
+  return named === principal || named === principal.slice(principal.indexOf(":") + 1);
+}
+
+/** `own`: whose it is, believed where nobody is authenticated and nobody is named. */
+export function actingAgent({ principal }: Who, named: string | null | undefined, own?: string): string {
+  if (principal !== null) {
+    if (named != null && !isOwnPrincipal(principal, named)) throw credentialMismatch("agent");
+    return principal;
+  }
+  if (named != null) return principalNamed("agent", named, "agent");
+  if (own !== undefined) return own;
+  throw new HoldpointError("invalid_input", 'Without authentication, "agent" has to say who it is.', {
+    next: "Write agent:<name>, or the name alone.",
+  });
+}
+
+/** The same of a field that names who one is, where that may be left out. */
+export function callerPrincipal(
+  { principal }: Who,
+  {
+    named,
+    kind,
+    field,
+  }: { readonly named: string | undefined; readonly kind: PrincipalKind; readonly field: string },
+): string | undefined {
+  if (principal === null) return named === undefined ? undefined : principalNamed(kind, named, field);
+  if (named !== undefined && !isOwnPrincipal(principal, named)) throw credentialMismatch(field);
+  return principal;
+}
+
+/** Who is asked for does not decide about it, so whoever only drives names nobody but themselves: the rest is a poster's to say. */
+export function mayActFor({ principal, can }: Who, named: readonly string[] | null | undefined): boolean {
+  if (principal === null || can("workflows:write")) return true;
+  return (named ?? []).every((one) => one === principal);
+}
+
+export function onlyForItselfError(does: string, next: string): HoldpointError {
+  return new HoldpointError("forbidden", `This credential ${does} only for itself.`, {
+    data: "Nothing was written.",
+    next,
+  });
+}

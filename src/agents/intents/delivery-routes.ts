@@ -1,0 +1,149 @@
+/**
+ * HTTP routes for intents that are waited for: long polls of the sender and of the recipient, and the recipient's stream.
+ * - A stream hands over what is unacknowledged, oldest first, and again until it is: a client that reconnects misses
+ *   nothing and needs no cursor.
+ * - A client that does not read is not written to; it is cut off after a while.
+ */
+
+import type { ServerResponse } from "node:http";
+import { z } from "zod";
+import type { Audience } from "../../server/events/audience.ts";
+import { drained, type Listener, RETRY_MS } from "../../server/events/listener.ts";
+import { ok, route } from "../../server/route.ts";
+import { idParams, json } from "../../server/wire.ts";
+import { deliverIntentsTo, type IntentDelivery, longPollIntent, nextIntentsFor } from "./delivery.ts";
+import { checkRecipient } from "./methods.ts";
+import { intentOnWire, intentSchema, speakerFields, speakerFromRequest } from "./routes.ts";
+
+const MOST_HELD_SECONDS = 25;
+const held = z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0);
+
+export function intentWaitRoutes({ holds }: Pick<Audience, "holds">) {
+  return [
+    route({
+      method: "GET",
+      path: "/api/intents/inbox",
+      summary:
+        "What is sent to an agent and nobody has acknowledged; waits for the next where there is nothing",
+      description:
+        "Oldest first, at most 100. What is answered here counts as delivered, and is answered again until it is acknowledged.",
+      tag: "intents",
+      scope: "intents:answer",
+      query: z.strictObject({ agent: speakerFields, hold_seconds: held }),
+      answers: { 200: z.object({ intents: z.array(intentSchema) }) },
+      async handle(asked) {
+        const { runtime, query, who } = asked;
+        const agent = checkRecipient(speakerFromRequest(who, query.agent, "agent"));
+        const intents = await holds.during(asked, query.hold_seconds, (hold) =>
+          nextIntentsFor(runtime, agent, hold),
+        );
+        return ok({ intents: intents.map(intentOnWire) });
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/intents/{id}/wait",
+      summary: "What became of an intent; waits a moment for it",
+      description: `At most ${MOST_HELD_SECONDS} seconds. \`timed_out_waiting\` says that it goes on: ask again.`,
+      tag: "intents",
+      scope: "intents:read",
+      params: idParams,
+      query: z.strictObject({ hold_seconds: held }),
+      answers: {
+        200: z.object({
+          intent_id: z.string(),
+          status: z.enum(["completed", "failed", "timed_out", "cancelled", "timed_out_waiting"]),
+          data: json,
+          reason: z.string().nullable(),
+        }),
+      },
+      async handle(asked) {
+        const { runtime, params, query } = asked;
+        const waited = await holds.during(asked, query.hold_seconds, (hold) =>
+          longPollIntent(runtime, params.id, hold),
+        );
+        const data = waited.status === "completed" ? waited.data : null;
+        const reason = "reason" in waited ? waited.reason : null;
+        return ok({ intent_id: waited.intent, status: waited.status, data, reason });
+      },
+    }),
+  ];
+}
+
+type IntentStreamParts = {
+  readonly response: ServerResponse;
+  /** Intents as they are to be handed over, until the signal. */
+  readonly deliveries: (signal: AbortSignal) => AsyncIterable<IntentDelivery>;
+  readonly onWire: (delivery: IntentDelivery) => unknown;
+};
+
+const intentFrame = (id: string, data: unknown): string =>
+  `id: ${id}\nevent: intent\ndata: ${JSON.stringify(data)}\n\n`;
+
+function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): Listener {
+  const over = new AbortController();
+  const isOver = () => response.destroyed || response.writableEnded;
+  const gone = new Promise<void>((resolve) => {
+    const left = () => {
+      over.abort();
+      resolve();
+    };
+    if (response.destroyed || response.closed) left();
+    else response.once("close", left);
+  });
+
+  async function hand(): Promise<void> {
+    for await (const delivery of deliveries(over.signal)) {
+      if (isOver()) return;
+      response.write(intentFrame(delivery.intent.id, onWire(delivery)));
+      if (response.writableNeedDrain) await drained(response);
+    }
+  }
+
+  function end(): void {
+    over.abort();
+    if (!isOver()) response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+  }
+
+  response.write(`retry: ${RETRY_MS}\nevent: ready\ndata: {}\n\n`);
+  hand().then(end, () => response.destroy());
+  return {
+    gone,
+    beat() {
+      if (!isOver()) response.write(":\n\n");
+    },
+    end,
+    cut: () => void response.destroy(),
+  };
+}
+
+export function intentStreamRoutes(audience: Audience) {
+  return [
+    route({
+      method: "GET",
+      path: "/api/intents/stream",
+      summary: "What is sent to an agent, as it comes, and again until it is acknowledged",
+      description:
+        "Server-sent events of the type `intent`; the id is the intent's. Whoever comes back is handed what was not acknowledged.",
+      tag: "intents",
+      scope: "intents:answer",
+      query: z.strictObject({ agent: speakerFields }),
+      answers: { 200: "text/event-stream" },
+      async handle({ who, office, query, whoNow }) {
+        const agent = checkRecipient(speakerFromRequest(who, query.agent, "agent"));
+        const takeOver = audience.admit({
+          office,
+          credential: who.credential,
+          stillKnown: async () => (await whoNow())?.can("intents:answer") === true,
+          listen: (response) =>
+            streamIntentsTo({
+              response,
+              deliveries: (signal) => deliverIntentsTo(office.runtime, agent, signal),
+              onWire: ({ intent, times }) => ({ ...intentOnWire(intent), times }),
+            }),
+        });
+        return { status: 200, takeOver };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,184 @@
+/**
+ * What a remote agent is answered about an action that it proposed: a permit, a pending approval, a refusal or the
+ * receipt. Only misuse and store failures throw.
+ */
+
+import { getReceipt } from "../effects/actions.ts";
+import { type Caller, throwIfCallerGone } from "../effects/advance-call.ts";
+import type { Answer } from "../effects/execute.ts";
+import { probeAction } from "../effects/resolve.ts";
+import type { Advanced } from "../effects/rules/advance.ts";
+import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../effects/rules/permit.ts";
+import { type Receipt, receiptOf } from "../effects/rules/receipt.ts";
+import type { ActionIn, LiveAction } from "../effects/state.ts";
+import type { Tool } from "../effects/tool.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Refusal } from "../kernel/refusals.ts";
+import { actionStream } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
+
+/** The agent may perform it, once, with these arguments, as soon as it is begun; it has to report by then. */
+export type Permit = {
+  readonly kind: "permitted";
+  readonly action: string;
+  readonly effect: string;
+  readonly tool: string;
+  /** Hand it to the receiver: the same whenever the agent asks again. */
+  readonly key: string;
+  /** As they were approved; people or the policy may have changed them. */
+  readonly args: Json;
+  readonly approvedBy: readonly string[];
+  readonly notes: readonly string[];
+  readonly reportBy: number;
+  /** It may not be begun after this; null: at any time before the report. */
+  readonly executeBy: number | null;
+  /** True once the permit was begun: only then may the agent perform it. */
+  readonly begun: boolean;
+  /** How often it was handed out: more than once only where the effect class allows a second performance. */
+  readonly handedOut: number;
+};
+
+export type OutsideAnswer =
+  | Permit
+  | {
+      readonly kind: "waiting";
+      readonly action: string;
+      readonly approval: string;
+      readonly decideBy: number | null;
+    }
+  | {
+      /** Another holder has the permit. Nothing was changed. */
+      readonly kind: "pending";
+      readonly action: string;
+      readonly waitingFor: "holder";
+      /** By then it has an outcome, or is in doubt. */
+      readonly reportBy: number;
+    }
+  | ({ readonly kind: "refused"; readonly action: string; readonly approval: string | null } & Refusal)
+  | ({ readonly kind: "held"; readonly action: string } & Refusal)
+  | {
+      readonly kind: "settled";
+      readonly action: string;
+      readonly receipt: Receipt;
+      readonly result: Json;
+    };
+
+async function loadPermit(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<Permit> {
+  const { effect } = state;
+  const { grant } = effect;
+  const { isBegun, handedOut } = permitState(state);
+  return {
+    kind: "permitted",
+    action,
+    effect: effect.id,
+    tool: state.tool,
+    key: effect.id,
+    args: await loadArgs(runtime, state),
+    approvedBy: grant.kind === "verdict" ? [] : [...grant.by],
+    notes: grant.kind === "approval" ? [...grant.notes] : [],
+    reportBy: effect.reportBy ?? 0,
+    executeBy: effect.executeBy,
+    begun: isBegun,
+    handedOut,
+  };
+}
+
+/** Who asks, and for an effect of which tool. */
+export type PermitContext = { readonly caller: Caller; readonly tool: Tool };
+
+/** Of an action that has an outcome or was refused, or of which the agent asks for the permit. */
+async function answerAtRest(runtime: Runtime, action: string, asks: PermitContext): Promise<OutsideAnswer> {
+  const state = (await readState(runtime, actionStream(action))) as LiveAction;
+  if (state.phase === "refused")
+    return { kind: "refused", action, approval: state.approval, ...state.refusal };
+  if (state.phase === "running") return askForPermitAgain(runtime, action, asks);
+  if ("outcome" in state) {
+    const receipt = receiptOf(runtime.tenant, action, state);
+    return { kind: "settled", action, receipt, result: await loadValue(runtime, state.outcome.result) };
+  }
+  throw new TypeError(`the action ${action} has not come to rest`);
+}
+
+/** Begins and hands out nothing for a caller that is gone. */
+function askUnlessGone(draft: Draft, asked: PermitAsk, { isGone }: Caller): Need | PermitLook {
+  const look = askForPermit(draft, asked);
+  if (isGone !== undefined && (look.kind === "permitted" || look.kind === "doubted"))
+    throwIfCallerGone({ isGone });
+  return look;
+}
+
+async function askForPermitAgain(
+  runtime: Runtime,
+  action: string,
+  asks: PermitContext,
+): Promise<OutsideAnswer> {
+  const { caller, tool } = asks;
+  const { keyRetentionMs } = tool.rules;
+  const look = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+    askUnlessGone(draft, { ...caller.asker, action, keyRetentionMs }, caller),
+  );
+  switch (look.kind) {
+    case "permitted":
+      return loadPermit(runtime, action, look.state);
+    case "pending":
+      return { kind: "pending", action, waitingFor: "holder", reportBy: look.reportBy };
+    case "held":
+      return { kind: "held", action, ...look.refusal };
+    case "doubted":
+      await afterDoubt(runtime, action, look.state);
+      return answerAtRest(runtime, action, asks);
+    case "settled":
+      return answerAtRest(runtime, action, asks);
+  }
+}
+
+/** People are told; a tool that can tell is asked at once. */
+async function afterDoubt(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<void> {
+  const { effect, outcome, tool } = state;
+  runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool, reason: outcome.reason });
+  await probeAction(runtime, action, runtime.clock);
+}
+
+/** undefined: somebody else moved it in between, look again. */
+export async function answerRemoteAgent(
+  runtime: Runtime,
+  answer: Advanced & { readonly action: string },
+  asks: PermitContext,
+): Promise<OutsideAnswer | undefined> {
+  const { action } = answer;
+  switch (answer.kind) {
+    case "started":
+      return loadPermit(runtime, action, answer.state);
+    case "waiting":
+      return { kind: "waiting", action, approval: answer.approval, decideBy: answer.decideBy };
+    case "held":
+      return { kind: "held", action, ...answer.refusal };
+    case "refused":
+    case "settled":
+      return answerAtRest(runtime, action, asks);
+    case "moved":
+    case "turned":
+      return undefined;
+    case "epoch_ended":
+      throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
+  }
+}
+
+/** The same of a tool that is performed here. */
+export async function answerFromLocalCall(runtime: Runtime, answer: Answer<Json>): Promise<OutsideAnswer> {
+  const { action } = answer;
+  if (answer.executed !== false) {
+    const result = answer.executed === true ? answer.result : null;
+    return { kind: "settled", action, receipt: answer.receipt, result };
+  }
+  const { executed: _no, approval, action: _same, ...refusal } = answer;
+  if (refusal.code === "pending" && approval !== null)
+    return { kind: "waiting", action, approval, decideBy: null };
+  if (refusal.retry) return { kind: "held", action, ...refusal };
+  const receipt = refusal.code === "not_applied" ? await getReceipt(runtime, action) : undefined;
+  if (receipt !== undefined) return { kind: "settled", action, receipt, result: null };
+  return { kind: "refused", action, approval, ...refusal };
+}

@@ -1,0 +1,353 @@
+/**
+ * A remote agent reaches a checkpoint: what it hands over is captured as the three layers of a snapshot, and people are
+ * asked where the checkpoint says so.
+ */
+
+import { keptApart } from "../approvals/rules/ask.ts";
+import { plainJson } from "../effects/arguments.ts";
+import { checkGateOptions } from "../effects/gate.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { refusalData } from "../kernel/refusals.ts";
+import { workflowStream } from "../kernel/stream.ts";
+import { approvalTerms, whyUnmeetable } from "../policy/rules/stages.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { runCommand } from "../runtime/store-access.ts";
+import type { Declared } from "../workflows/events.ts";
+import { workflowState } from "../workflows/read.ts";
+import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
+import { type CheckpointDefinition, checkpointId, whetherToAsk } from "../workflows/rules/checkpoints.ts";
+import { type RemoteReach, type RemoteReached, reachRemoteCheckpoint } from "../workflows/rules/remote.ts";
+import { buildSnapshot, type Captured, checkCaptured, restoreCaptured } from "../workflows/rules/snapshot.ts";
+import { capturedCost, checkPeople } from "../workflows/run/checkpoint.ts";
+import { checkName } from "../workflows/run/operation.ts";
+import { captureSnapshot } from "../workflows/snapshots.ts";
+import type { LiveWorkflow, WorkflowStatus } from "../workflows/state.ts";
+import { checkPrincipal, requireDriver } from "./remote-checks.ts";
+import { irreversibleCalls, readOperationTable, recordedCallsAfter } from "./remote-rollback.ts";
+import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
+
+/** Beside what a definition captures, the agent's own account of where it stands. */
+export type OutsideCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
+  /**
+   * `agent_memory`, `api_calls`, `intermediate_outputs`, `decision_trace` and `resource_consumption` are shown by name; whatever
+   * else the agent wants back after a rollback is kept with its memory.
+   */
+  readonly executionState?: JsonObject;
+};
+
+const CAPTURE_FIELDS = [
+  ...["summary", "decisionNeeded", "recommendation", "confidence", "artifacts", "context"],
+  ...["inputs", "outputs", "nextSteps", "confidenceScores", "risk", "executionState"],
+];
+
+const NAMED = [
+  ...["agent_memory", "api_calls", "intermediate_outputs", "decision_trace", "resource_consumption"],
+] as const;
+
+const CALL = [
+  "timestamp",
+  "endpoint",
+  "method",
+  "status",
+  "payload",
+  "response",
+  "response_summary",
+  "summary",
+];
+const RESOURCES = ["api_calls", "tokens_used", "execution_time_seconds", "estimated_cost_usd"];
+
+type Split = { readonly named: Json; readonly own: Json };
+
+/** What has a name of ours, and what an agent counts or notes beside that. */
+function split(given: Json, names: readonly string[]): Split {
+  if (!isJsonObject(given)) return { named: given, own: {} };
+  const isNamed = ([name]: readonly [string, Json]) => names.includes(name);
+  const all = Object.entries(given);
+  return {
+    named: Object.fromEntries(all.filter(isNamed)),
+    own: Object.fromEntries(all.filter((entry) => !isNamed(entry))),
+  };
+}
+
+const isEmpty = (value: Json): boolean => isJsonObject(value) && Object.keys(value).length === 0;
+
+/** Its own notes on calls and resources, for its memory; the rest as a snapshot has it. */
+function setAside(state: JsonObject): { readonly rest: JsonObject; readonly own: JsonObject } {
+  const { api_calls: calls, resource_consumption: used } = state;
+  const called = Array.isArray(calls) ? calls.map((call: Json) => split(call, CALL)) : undefined;
+  const spent = used === undefined ? undefined : split(used, RESOURCES);
+  const hasNotes = called?.some(({ own }) => !isEmpty(own)) === true;
+  return {
+    rest: {
+      ...state,
+      ...(called === undefined ? {} : { api_calls: called.map(({ named }) => named) }),
+      ...(spent === undefined ? {} : { resource_consumption: spent.named }),
+    },
+    own: {
+      ...(hasNotes ? { api_calls: called.map(({ own }) => own) } : {}),
+      ...(spent === undefined || isEmpty(spent.own) ? {} : { resource_consumption: spent.own }),
+    },
+  };
+}
+
+function executionOf(given: Json | undefined): JsonObject {
+  if (given === undefined || given === null) return {};
+  if (!isJsonObject(given)) return rejectInput("The execution state is an object.");
+  const said = Object.entries(given).filter(([, value]) => value !== null);
+  const named = said.filter(([name]) => NAMED.some((one) => one === name));
+  const aside = setAside(Object.fromEntries(named));
+  const unnamed = said.filter(([name]) => !NAMED.some((one) => one === name));
+  const own = { ...Object.fromEntries(unnamed), ...aside.own };
+  if (isEmpty(own)) return aside.rest;
+  const { agent_memory: memory = {}, ...rest } = aside.rest;
+  if (!isJsonObject(memory)) return rejectInput("agent_memory is an object.");
+  return { ...rest, agent_memory: { ...own, ...memory } };
+}
+
+function captureFromAgent(agent: string, given: object): Captured {
+  const plain = plainJson(checkFields("What is captured", given, CAPTURE_FIELDS)) as JsonObject;
+  const { executionState, ...said } = plain;
+  const { outputs: intermediate, ...execution } = restoreCaptured({
+    execution_state: executionOf(executionState),
+  });
+  const outputs = intermediate === undefined ? {} : { outputs: intermediate };
+  return checkCaptured({ ...execution, ...outputs, ...said, agent });
+}
+
+/** Who is asked, and how long they have. */
+type ApprovalTermsInput = Pick<CheckpointDefinition, "timeoutSeconds" | "onTimeout" | "approvers" | "stages">;
+
+export type OutsideStand = OutsideCapture & {
+  /** A declared checkpoint's id or name, or any other name: people are asked at one that nobody declared. */
+  readonly checkpoint: string;
+  readonly agent: string;
+  /** Its identity in this workflow: asking again answers what became of it. */
+  readonly requestId?: string;
+  /** Of a checkpoint that nobody declared. Who decides about one that was declared is not its agent's to say. */
+  readonly asks?: ApprovalTermsInput;
+};
+
+export type Stood = {
+  /** `decided`: people have not agreed, or what they agreed to was undone, and the workflow goes back, has gone back or has failed. */
+  readonly kind: RemoteReached["kind"];
+  readonly checkpoint: string;
+  readonly approval: string | null;
+  /** Of what was captured; null once people have not agreed to it. */
+  readonly snapshot: RemoteReached["snapshot"];
+  readonly status: WorkflowStatus;
+  readonly attempt: number;
+};
+
+const ASKING = ["timeoutSeconds", "onTimeout", "approvers", "stages"];
+
+type CheckpointArrival = {
+  readonly name: string;
+  readonly declared: Declared | undefined;
+  /** Of one that was not declared. */
+  readonly asks: ApprovalTermsInput | undefined;
+  readonly captured: Captured;
+};
+
+function checkApprovalTerms(
+  name: string,
+  declared: Declared | undefined,
+  asks: unknown,
+): ApprovalTermsInput | undefined {
+  if (asks === undefined) return undefined;
+  if (declared !== undefined)
+    rejectInput(
+      `The checkpoint "${name}" was declared: who is asked there was said when the workflow was created.`,
+    );
+  const own = checkFields("Who is asked", asks as ApprovalTermsInput, ASKING);
+  checkCheckpoints([{ ...own, name }]);
+  return own;
+}
+
+function nameAt(
+  { checkpoints }: LiveWorkflow,
+  given: unknown,
+  asks: unknown,
+): Omit<CheckpointArrival, "captured"> {
+  const declared = checkpoints.find(({ id, name }) => id === given || name === given);
+  const name = declared?.name ?? checkName("checkpoint", given);
+  if (name === "start") rejectInput('A checkpoint is not named "start": that is where a workflow begins.');
+  return { name, declared, asks: checkApprovalTerms(name, declared, asks) };
+}
+
+/** As a definition would have it. */
+function definitionOf(declared: Declared | undefined): CheckpointDefinition | undefined {
+  if (declared === undefined) return undefined;
+  const { asks = {}, ...facts } = declared;
+  const { when, ...terms } = asks;
+  if (when === undefined) return { ...facts, ...terms };
+  const { costAbove, ...conditions } = when;
+  const cost =
+    costAbove === undefined ? {} : { costAbove: { ...costAbove, micros: BigInt(costAbove.micros) } };
+  return { ...facts, ...terms, when: { ...conditions, ...cost } };
+}
+
+/** As it was declared; or as its agent says, where nobody has. */
+function askedAt({ declared, asks: own = {} }: CheckpointArrival) {
+  const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS, ...terms } = own;
+  if (declared === undefined) return { seconds: timeoutSeconds, asks: terms };
+  const { when: _judged, ...asks } = declared.asks ?? {};
+  return { seconds: declared.timeoutSeconds, asks };
+}
+
+function termsOf(standing: CheckpointArrival, requester: readonly string[], separate: boolean) {
+  const { name } = standing;
+  const { seconds, asks } = askedAt(standing);
+  const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
+  const terms = approvalTerms(separate ? keptApart(given) : given);
+  if (typeof terms === "string") return rejectInput(`The checkpoint "${name}": ${terms}.`);
+  const fault = whyUnmeetable(terms, requester);
+  if (fault !== undefined)
+    throw new HoldpointError("unsatisfiable_quorum", `The checkpoint "${name}" cannot be decided: ${fault}.`);
+  const { executeWithinMs: _never, ...people } = terms;
+  return people;
+}
+
+const textOf = (part: Json | undefined): string | null => (typeof part === "string" ? part : null);
+
+function partOf(snapshot: JsonObject, layer: string): JsonObject {
+  const value = snapshot[layer];
+  return isJsonObject(value) ? value : {};
+}
+
+type CapturedCheckpoint = Pick<RemoteReach, "artifact" | "handed"> & {
+  readonly body: Omit<RemoteReach["body"], "why">;
+  readonly says: string | null;
+};
+
+/** Without what is another each time it is asked. */
+function contentDigest(
+  { snapshot_id: _id, timestamp: _at, ...given }: JsonObject,
+  asks: ApprovalTermsInput | undefined,
+): string {
+  return digestOf(asks === undefined ? given : { ...given, asks });
+}
+
+/** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
+async function captureCheckpoint(
+  runtime: Runtime,
+  workflow: string,
+  standing: CheckpointArrival,
+): Promise<CapturedCheckpoint> {
+  const { name, declared, captured } = standing;
+  const id = freshId(runtime, "snap");
+  const checkpoint = declared?.id ?? checkpointId({ name });
+  const place = { snapshot: id, workflow, checkpoint, name, at: runtime.clock.now() };
+  const { artifact, ref, snapshot } = await captureSnapshot(runtime, buildSnapshot(captured, place));
+  const shown = partOf(snapshot, "approval_interface");
+  const outputs = partOf(snapshot, "task_state")["outputs"] ?? {};
+  const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
+  const agent = captured.agent ?? null;
+  const handed = contentDigest(snapshot, standing.asks);
+  return { artifact, says, handed, body: { name, checkpoint, snapshot: { id, ...ref }, outputs, agent } };
+}
+
+type CheckpointIds = { readonly approval: string; readonly nonce: string };
+
+async function buildReach(
+  runtime: Runtime,
+  workflow: string,
+  standing: CheckpointArrival,
+  { taken, ids }: { readonly taken: CapturedCheckpoint; readonly ids: CheckpointIds },
+): Promise<Omit<RemoteReach, "requestId">> {
+  const state = await workflowState(runtime, workflow);
+  const { table, seq } = await readOperationTable(runtime, workflow);
+  const calls = recordedCallsAfter(table, state.passed.at(-1)?.seq ?? 0);
+  const { name, declared, captured } = standing;
+  const tools = calls.map(({ body }) => String(body["tool"]));
+  const confidence = captured.confidence ?? null;
+  const facts = {
+    name,
+    confidence,
+    cost: capturedCost(captured),
+    tools,
+    captured,
+    attempt: state.generation,
+  };
+  const { asks, why } = whetherToAsk(definitionOf(declared), facts);
+  const body = { ...taken.body, why };
+  const { artifact, handed } = taken;
+  if (!asks) return { seq, body, artifact, handed, ask: null };
+  const ask = {
+    ...ids,
+    kind: "checkpoint",
+    name,
+    args: body.outputs,
+    about: body.snapshot.hash,
+    says: taken.says,
+    reason: declared === undefined || declared.description === "" ? why : declared.description,
+    ...termsOf(standing, state.requester, runtime.separate === true),
+    canRollback: declared?.canRollback ?? true,
+    irreversible: [...state.irreversible, ...irreversibleCalls(calls)],
+  } as const;
+  await checkPeople({ runtime, state }, name, ask);
+  return { seq, body, artifact, handed, ask };
+}
+
+type Conflict = { readonly name: string; readonly isRecorded: boolean };
+
+function otherContentError(
+  workflow: string,
+  requestId: string | null,
+  { name, isRecorded }: Conflict,
+): HoldpointError {
+  const what = `The request id "${requestId}" is that of the checkpoint "${name}" in ${workflow}, reached with other content or by another name.`;
+  return new HoldpointError("request_conflict", what, {
+    data: refusalData("request", isRecorded, "the workflow did not change, and nobody was asked"),
+    next: "Use a new request id for another checkpoint or other content.",
+    details: { workflow, checkpoint: name },
+  });
+}
+
+/** Looks again until nothing was written between its look and its commit. */
+async function recordReach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<RemoteReached> {
+  const { checkpoint, agent, requestId = null, asks, ...capture } = given;
+  const standing = {
+    ...nameAt(await workflowState(runtime, workflow), checkpoint, asks),
+    captured: captureFromAgent(agent, capture),
+  };
+  const taken = await captureCheckpoint(runtime, workflow, standing);
+  const ids = { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") };
+  for (;;) {
+    const found = await buildReach(runtime, workflow, standing, { taken, ids });
+    await runtime.reach("before_checkpoint");
+    const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+      reachRemoteCheckpoint(draft, { workflow, agent }, { ...found, requestId }),
+    );
+    await runtime.reach("after_checkpoint");
+    if (answer.kind === "moved") continue;
+    const reached = requireDriver(workflow, agent, "stand at a checkpoint", answer);
+    if (reached.kind === "conflict") throw otherContentError(workflow, requestId, reached);
+    if (reached.approval === ids.approval && found.ask !== null) {
+      const { decideWithinMs } = found.ask;
+      const decideBy = decideWithinMs === null ? null : reached.state.changedAt + decideWithinMs;
+      runtime.notify({
+        kind: "waiting",
+        action: workflow,
+        approval: ids.approval,
+        tool: standing.name,
+        decideBy,
+      });
+    }
+    return reached;
+  }
+}
+
+export async function reachRemoteCheckpointNow(
+  runtime: Runtime,
+  workflow: string,
+  given: OutsideStand,
+): Promise<Stood> {
+  checkPrincipal("The agent", given.agent);
+  checkGateOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
+  await runtime.epoch();
+  const { kind, name, approval, snapshot, state } = await recordReach(runtime, workflow, given);
+  return { kind, checkpoint: name, approval, snapshot, status: state.status, attempt: state.generation };
+}

@@ -1,0 +1,127 @@
+/**
+ * Checks of what a remote agent, or a server in its name, hands to the library: principals, action ids, permit requests.
+ * Turns the answers of the workflow rules into errors where the agent does not drive that workflow or may not do so now.
+ */
+
+import type { Caller } from "../effects/advance-call.ts";
+import { sha256 } from "../kernel/canonical-json.ts";
+import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
+import { rejectInput } from "../kernel/fields.ts";
+import { isId } from "../kernel/ids.ts";
+import { isPrincipal } from "../kernel/principal.ts";
+import { refusalData } from "../kernel/refusals.ts";
+import { displayValue } from "../kernel/text.ts";
+import type { PermitAsker } from "../policy/rules/tool-rules.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import type { DriveRefused } from "../workflows/rules/remote.ts";
+
+export function checkPrincipal(what: string, given: unknown): string {
+  if (isPrincipal(given)) return given;
+  return rejectInput(`${what} is a principal, such as agent:<name>, not "${displayValue(given)}".`);
+}
+
+/** The agent first, and whoever it acts for: none of them may decide. */
+export function requesterWithAgent(agent: string, given: unknown): readonly string[] {
+  if (given === undefined) return [agent];
+  if (!Array.isArray(given)) return rejectInput("A requester is a list of principals.");
+  const list: readonly unknown[] = given;
+  return [...new Set([agent, ...list.map((one) => checkPrincipal("Each of the requester", one))])];
+}
+
+export function checkActionId(given: unknown): string {
+  if (isId("act", given)) return given;
+  throw new HoldpointError("unknown_id", `There is no action ${displayValue(given)}.`);
+}
+
+export function checkTextLength(what: string, given: unknown, most: number): string {
+  const isText = typeof given === "string" && given.isWellFormed() && given.length <= most;
+  return isText && given.trim() !== "" ? given : rejectInput(`${what} is a text of 1 to ${most} characters.`);
+}
+
+/** How an agent asks for a permit. */
+export type PermitRequest = {
+  /**
+   * A secret text that the agent made at random, of at least 128 bits, and stored before it asked. Only its digest is kept. A
+   * permit that is not begun is handed out to the same holder alone.
+   */
+  readonly holder?: string;
+  /** Begin the permit in the commit that issues it. */
+  readonly begin?: boolean;
+};
+
+/** Of at least 128 random bits: 22 characters of base64url, 32 of hex. */
+const HOLDER = /^[A-Za-z0-9_-]{22,200}$/;
+
+/** Never says what it was given: a holder is a secret. */
+function holderDigest(holder: unknown): string | null {
+  if (holder === undefined) return null;
+  if (typeof holder === "string" && HOLDER.test(holder)) return sha256(holder);
+  return rejectInput("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
+}
+
+function readPermitAsker(runtime: Runtime, { holder, begin = false }: PermitRequest): PermitAsker {
+  if (typeof begin !== "boolean") return rejectInput("begin is true or false.");
+  return { holder: holderDigest(holder), begin, ask: freshId(runtime, "non") };
+}
+
+export function readPermitCaller(
+  runtime: Runtime,
+  given: PermitRequest,
+  { isGone }: Pick<Caller, "isGone"> = {},
+): Caller {
+  const asker = readPermitAsker(runtime, given);
+  return isGone === undefined ? { asker } : { asker, isGone };
+}
+
+export function notYoursError(what: string, agent: string): HoldpointError {
+  return new HoldpointError("not_eligible", `${what} is not ${agent}'s.`, {
+    data: "Nothing was written.",
+    next: "Use the credential of the agent that it belongs to.",
+  });
+}
+
+const NOT_DRIVEN: readonly string[] = [
+  "unknown",
+  "not_outside",
+  "not_yours",
+  "refused",
+] satisfies DriveRefused["kind"][];
+
+const isNotDriven = (answer: { readonly kind: string }): answer is DriveRefused =>
+  NOT_DRIVEN.includes(answer.kind);
+
+function refusedDriverError(
+  workflow: string,
+  what: string,
+  answer: Extract<DriveRefused, { kind: "refused" }>,
+): HoldpointError {
+  return new HoldpointError("wrong_state", `The workflow ${workflow} cannot ${what}: ${answer.reason}.`, {
+    details: { status: answer.status },
+    data: refusalData("request", answer.isRecorded, "the workflow did not change"),
+  });
+}
+
+export function requireDriver<Answer extends { readonly kind: string }>(
+  workflow: string,
+  agent: string,
+  what: string,
+  answer: Answer,
+): Exclude<Answer, DriveRefused> {
+  if (!isNotDriven(answer)) return answer as Exclude<Answer, DriveRefused>;
+  switch (answer.kind) {
+    case "unknown":
+      throw new HoldpointError("unknown_id", `There is no workflow ${workflow}.`, { next: WORKFLOW_ID_HINT });
+    case "not_yours":
+      throw notYoursError(`The workflow ${workflow}`, agent);
+    case "not_outside":
+      throw new HoldpointError(
+        "wrong_state",
+        `The workflow ${workflow} is run by its definition, not by an agent.`,
+        {
+          data: "Nothing was written.",
+        },
+      );
+    case "refused":
+      throw refusedDriverError(workflow, what, answer);
+  }
+}

@@ -1,0 +1,112 @@
+/** The methods of `hp.outside`, for an embedding program or a server: remote agents' actions and workflows. */
+
+import { checkFields, checkId, rejectInput } from "../kernel/fields.ts";
+import type { RuntimeOpener } from "../runtime/runtime.ts";
+import { cancelById } from "../workflows/methods.ts";
+import type { WorkflowStatus } from "../workflows/state.ts";
+import type { OutsideAnswer } from "./remote-answer.ts";
+import { type OutsideStand, reachRemoteCheckpointNow, type Stood } from "./remote-checkpoint.ts";
+import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
+import { type OutsideProposal, proposeRemoteAction, takeUpPermit } from "./remote-proposal.ts";
+import { type OutcomeReport, type Reported, reportRemoteOutcome } from "./remote-report.ts";
+import { type Compensation, listCompensations, proposeUndo } from "./remote-rollback.ts";
+import {
+  completeRemoteWorkflowNow,
+  createRemoteWorkflowNow,
+  failRemoteWorkflowNow,
+  getRemoteWorkflow,
+  type OutsideCreation,
+  type OutsideWorkflow,
+  startRemoteWorkflowNow,
+} from "./remote-workflow.ts";
+
+export type Outside = {
+  /** An agent wants to perform something itself: a permit, a question to people, or a refusal comes back. */
+  propose(proposal: OutsideProposal): Promise<OutsideAnswer>;
+  /** The agent comes back to what it proposed: the permit, once people have approved it. */
+  takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<OutsideAnswer>;
+  /** The holder of a permit begins it. The agent performs it only after this was answered `permitted` with `begun: true`. */
+  begin(permit: PermitToBegin): Promise<OutsideAnswer>;
+  /** The agent says what became of it, once, by the time in the permit. */
+  report(report: OutcomeReport): Promise<Reported>;
+  readonly workflows: OutsideWorkflows;
+};
+
+export type PermitToBegin = {
+  readonly action: string;
+  readonly agent: string;
+  /** The holder that the permit was issued to. */
+  readonly holder: string;
+};
+
+export type OutsideWorkflows = {
+  /** Answers its id. */
+  create(creation: OutsideCreation): Promise<string>;
+  start(id: string, said: { readonly agent: string }): Promise<WorkflowStatus>;
+  /** Captures where the agent stands, and asks people where the checkpoint says so. */
+  checkpoint(id: string, stand: OutsideStand): Promise<Stood>;
+  complete(id: string, said: { readonly agent: string; readonly result?: unknown }): Promise<WorkflowStatus>;
+  fail(id: string, said: { readonly agent: string; readonly reason: string }): Promise<WorkflowStatus>;
+  /** Ends it. What was done stays done. */
+  cancel(id: string, said: { readonly by: string; readonly reason: string }): Promise<WorkflowStatus>;
+  get(id: string): Promise<OutsideWorkflow>;
+  /** What its agent has to take back now, while it is sent back. */
+  compensations(id: string): Promise<readonly Compensation[]>;
+  /** The agent takes one of them back: an action of its own, which it performs and reports. */
+  undo(id: string, what: UndoInput): Promise<OutsideAnswer>;
+};
+
+type UndoInput = PermitRequest & { readonly undoes: string; readonly agent: string };
+
+const WORKFLOW = "A workflow";
+const UNDO_LABEL = "What is said";
+
+function remoteWorkflowMethods(open: RuntimeOpener): OutsideWorkflows {
+  const id = (given: string) => checkId(WORKFLOW, given);
+  return {
+    create: async (creation) => createRemoteWorkflowNow(await open(), creation),
+    start: async (workflow, said) =>
+      startRemoteWorkflowNow(await open(), id(workflow), checkFields(UNDO_LABEL, said, ["agent"])),
+    checkpoint: async (workflow, stand) => reachRemoteCheckpointNow(await open(), id(workflow), stand),
+    complete: async (workflow, said) =>
+      completeRemoteWorkflowNow(
+        await open(),
+        id(workflow),
+        checkFields(UNDO_LABEL, said, ["agent", "result"]),
+      ),
+    fail: async (workflow, said) =>
+      failRemoteWorkflowNow(await open(), id(workflow), checkFields(UNDO_LABEL, said, ["agent", "reason"])),
+    cancel: async (workflow, said) =>
+      cancelById(await open(), id(workflow), checkFields(UNDO_LABEL, said, ["by", "reason"])),
+    get: async (workflow) => getRemoteWorkflow(await open(), id(workflow)),
+    compensations: async (workflow) => listCompensations(await open(), id(workflow)),
+    undo: async (workflow, what) => {
+      const { undoes, agent } = checkFields(UNDO_LABEL, what, ["undoes", "agent", ...PERMIT_FIELDS]);
+      const runtime = await open();
+      return proposeUndo(runtime, id(workflow), { undoes, agent, caller: readPermitCaller(runtime, what) });
+    },
+  };
+}
+
+const PERMIT_FIELDS = ["holder", "begin"];
+
+async function begin(open: RuntimeOpener, given: PermitToBegin): Promise<OutsideAnswer> {
+  const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
+  if (holder === undefined) rejectInput("A permit is begun by its holder.");
+  const runtime = await open();
+  return takeUpPermit(runtime, action, { agent, caller: readPermitCaller(runtime, { holder, begin: true }) });
+}
+
+export function remoteMethods(open: RuntimeOpener): Outside {
+  return {
+    propose: async (proposal) => proposeRemoteAction(await open(), proposal),
+    takeUp: async (action, agent, asksFor = {}) => {
+      const runtime = await open();
+      const caller = readPermitCaller(runtime, checkFields("How it is asked for", asksFor, PERMIT_FIELDS));
+      return takeUpPermit(runtime, action, { agent, caller });
+    },
+    begin: (permit) => begin(open, permit),
+    report: async (report) => reportRemoteOutcome(await open(), report),
+    workflows: remoteWorkflowMethods(open),
+  };
+}

@@ -1,0 +1,265 @@
+/**
+ * A remote agent proposes an action that it wants to perform itself; it gets a verdict, a pending approval, or a permit.
+ * - The same request id leads to the same action for ever. Once people have approved it, the answer is the permit.
+ * - Only the agent that proposed an action takes it up.
+ * - The rules of permits decide who is handed a permit again.
+ * - Nothing is started, begun or handed out for a caller whose connection is gone.
+ */
+
+import type { UndoCall } from "../approvals/state.ts";
+import { advanceCall, type Caller, type CallSource } from "../effects/advance-call.ts";
+import { plainJson } from "../effects/arguments.ts";
+import { refuseNested, refuseUnnamed } from "../effects/call-context.ts";
+import { requestConflict, TurnedAway, takeUpAction, underWay } from "../effects/execute.ts";
+import { argsFor, checkGateOptions, proposeCall } from "../effects/gate.ts";
+import type { Advanced } from "../effects/rules/advance.ts";
+import type { ProposeAnswer } from "../effects/rules/propose.ts";
+import type { LiveAction } from "../effects/state.ts";
+import type { Tool } from "../effects/tool.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { FINAL } from "../policy/rules/tools.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { redactText } from "../runtime/secrets.ts";
+import { readState } from "../runtime/store-access.ts";
+import { workflowState } from "../workflows/read.ts";
+import type { Placement } from "../workflows/rules/calls.ts";
+import {
+  answerFromLocalCall,
+  answerRemoteAgent,
+  type OutsideAnswer,
+  type PermitContext,
+} from "./remote-answer.ts";
+import {
+  checkActionId,
+  checkPrincipal,
+  notYoursError,
+  type PermitRequest,
+  readPermitCaller,
+  requesterWithAgent,
+} from "./remote-checks.ts";
+import {
+  findOrDefineTool,
+  isUndoOfAnother,
+  prepareDeclaredUndo,
+  type RemoteUndo,
+  remoteToolOfAction,
+  undoKind,
+} from "./remote-tool.ts";
+
+export type OutsideProposal = PermitRequest & {
+  /** The tool's name. */
+  readonly tool: string;
+  readonly args?: unknown;
+  /** The identity of this action: asking again with it answers the original, for ever. */
+  readonly requestId?: string;
+  /** What the agent says about it: shown to approvers as its words. */
+  readonly says?: string;
+  /** Who asks: from a credential, where there is one. */
+  readonly agent: string;
+  /** Whom the agent acts for: they cannot decide about it. */
+  readonly requester?: readonly string[];
+  /** The workflow in which it does so, which it drives. */
+  readonly workflow?: string;
+  /** How the agent would take it back when that workflow goes back: people see it, and approve it with the rest. */
+  readonly undo?: RemoteUndo;
+};
+
+const FIELDS = [
+  ...["tool", "args", "requestId", "says", "agent", "requester", "workflow", "undo"],
+  ...["holder", "begin"],
+];
+
+type CheckedProposal = {
+  readonly tool: Tool;
+  readonly agent: string;
+  readonly requester: readonly string[];
+  readonly requestId: string | null;
+  readonly says: string | null;
+  readonly caller: Caller;
+  readonly placement?: Placement;
+  readonly undo?: UndoCall;
+};
+
+/** Checked, with the tool found. */
+function checkProposal(runtime: Runtime, given: OutsideProposal, caller: Caller): CheckedProposal {
+  const { agent, requestId, says } = given;
+  const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
+  checkGateOptions(options);
+  checkPrincipal("The agent", agent);
+  if (typeof given.tool !== "string") rejectInput("A proposal names a tool.");
+  if (given.tool === FINAL) rejectInput(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
+  if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
+    rejectInput("A request id may not look like an operation of Holdpoint's own.");
+  if (runtime.tools.get(given.tool)?.isOwn === true)
+    rejectInput(`"${given.tool}" is not for agents to propose.`);
+  if (isUndoOfAnother(runtime, given.tool))
+    rejectInput(
+      `"${given.tool}" takes back what another tool did: it is asked for with hp.outside.workflows.undo().`,
+    );
+  return {
+    tool: findOrDefineTool(runtime, given.tool),
+    agent,
+    requester: requesterWithAgent(agent, given.requester),
+    requestId: requestId ?? null,
+    says: says ?? null,
+    caller,
+  };
+}
+
+/** Where it stands in the workflow that the agent drives. */
+async function placeInWorkflow(
+  runtime: Runtime,
+  asking: CheckedProposal,
+  workflow: string,
+): Promise<CheckedProposal> {
+  const state = await workflowState(runtime, workflow);
+  if (state.isOutside !== true || state.agent !== asking.agent)
+    throw notYoursError(`The workflow ${workflow}`, asking.agent);
+  const { name } = asking.tool.rules;
+  const op = `${workflow}/${state.generation}//${name}#${freshId(runtime, "non")}`;
+  const undo = asking.undo === undefined ? undoKind(asking.tool) : "agent";
+  const placement = { workflow, op, undoes: null, goesOn: false, epoch: "", rollback: true, undo };
+  return { ...asking, placement, requester: [...new Set([...asking.requester, ...state.requester])] };
+}
+
+/** Where its workflow does not execute now, it stays what it is. */
+async function currentAnswer(runtime: Runtime, action: string): Promise<OutsideAnswer> {
+  const state = await readState(runtime, actionStream(action));
+  if (state.phase === "waiting") return { kind: "waiting", action, approval: state.approval, decideBy: null };
+  if (state.phase === "open" && state.held !== null) return { kind: "held", action, ...state.held };
+  throw notExecuting(state.phase === "none" ? undefined : state.within?.workflow);
+}
+
+function notExecuting(workflow: string | undefined): HoldpointError {
+  return new HoldpointError("wrong_state", `The workflow ${workflow} does not execute now.`, {
+    data: "Nothing was written.",
+    next: "Look at the workflow: people may have to decide first, or it goes back.",
+  });
+}
+
+/** Until it has an answer: an edit that was reviewed, or a move of somebody else, is looked at again. */
+async function advanceUntilAnswered(
+  runtime: Runtime,
+  action: string,
+  asks: PermitContext,
+): Promise<OutsideAnswer> {
+  const { tool, caller } = asks;
+  for (;;) {
+    const moved = await advanceOnce(runtime, tool, { action, approval: null, caller }, null);
+    if (moved.kind === "new" && moved.answer.kind === "turned") return currentAnswer(runtime, action);
+    const answer =
+      moved.kind === "new" ? await answerRemoteAgent(runtime, { ...moved.answer, action }, asks) : undefined;
+    if (answer !== undefined) return answer;
+  }
+}
+
+function advanceOnce(
+  runtime: Runtime,
+  tool: Tool,
+  source: CallSource,
+  digest: string | null,
+): Promise<ProposeAnswer> {
+  return underWay(runtime, () => advanceCall(runtime, tool, source, digest));
+}
+
+function notifyWaiting(runtime: Runtime, action: string, tool: Tool, answer: Advanced): void {
+  if (answer.kind !== "waiting") return;
+  const { approval, decideBy } = answer;
+  runtime.notify({ kind: "waiting", action, approval, tool: tool.rules.name, decideBy });
+}
+
+const rethrowNotExecuting =
+  ({ placement }: CheckedProposal) =>
+  (error: unknown) => {
+    throw error instanceof TurnedAway ? notExecuting(placement?.workflow) : error;
+  };
+
+/** `given` are the arguments of the caller, copied. */
+export async function proposeChecked(
+  runtime: Runtime,
+  asking: CheckedProposal,
+  given: ReturnType<typeof plainJson>,
+): Promise<OutsideAnswer> {
+  const { tool, requestId, says: words, caller, ...who } = asking;
+  if (tool.outside === undefined) {
+    const { undo: _none, ...place } = who;
+    const options = { ...place, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
+    return answerFromLocalCall(
+      runtime,
+      await proposeCall(runtime, tool, given, options).catch(rethrowNotExecuting(asking)),
+    );
+  }
+  const { args, known } = await argsFor(runtime, tool, given, requestId);
+  const says = words === null ? null : redactText(words, known);
+  const action = freshId(runtime, "act");
+  const proposal = { ...who, action, requestId, says, args, givenDigest: digestOf(given) };
+  const proposed = await advanceOnce(runtime, tool, { proposal, caller }, digestOf(args));
+  if (proposed.kind === "conflict") throw requestConflict(requestId, proposed.action);
+  const asks = { caller, tool };
+  if (proposed.kind === "existing") return advanceUntilAnswered(runtime, proposed.action, asks);
+  if (proposed.kind === "turned") throw notExecuting(asking.placement?.workflow);
+  const { answer } = proposed;
+  notifyWaiting(runtime, action, tool, answer);
+  return (
+    (await answerRemoteAgent(runtime, { ...answer, action }, asks)) ??
+    advanceUntilAnswered(runtime, action, asks)
+  );
+}
+
+export async function proposeRemoteAction(
+  runtime: Runtime,
+  given: OutsideProposal,
+  connection: Pick<Caller, "isGone"> = {},
+): Promise<OutsideAnswer> {
+  const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
+  const plain = plainJson(args);
+  const asked = checkProposal(runtime, given, readPermitCaller(runtime, given, connection));
+  const { tool, requestId } = asked;
+  // A tool that is only declared is performed by the agent: the proposal itself is no effect.
+  if (tool.outside === undefined) refuseNested(tool.rules.name, requestId !== null);
+  refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "Give it a request id.");
+  const asking =
+    undo === undefined
+      ? asked
+      : { ...asked, undo: await prepareDeclaredUndo(runtime, undo, { tool, workflow }) };
+  return proposeChecked(
+    runtime,
+    workflow === undefined ? asking : await placeInWorkflow(runtime, asking, workflow),
+    plain,
+  );
+}
+
+/** The action, if it is this agent's. */
+export async function loadOwnAction(runtime: Runtime, action: string, agent: string): Promise<LiveAction> {
+  checkPrincipal("The agent", agent);
+  const state = await readState(runtime, actionStream(checkActionId(action)));
+  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${action}.`);
+  if (state.agent !== agent) throw notYoursError(`The action ${action}`, agent);
+  return state;
+}
+
+/** The same by the action's id: the agent comes back to what it proposed. */
+export async function takeUpPermit(
+  runtime: Runtime,
+  action: string,
+  { agent, caller }: { readonly agent: string; readonly caller: Caller },
+): Promise<OutsideAnswer> {
+  const state = await loadOwnAction(runtime, action, agent);
+  const tool = remoteToolOfAction(runtime, state);
+  if (state.outside === true)
+    return advanceUntilAnswered(runtime, action, { tool: requireRemoteTool(tool, state), caller });
+  refuseNested(tool.rules.name, true);
+  return answerFromLocalCall(runtime, await takeUpAction(runtime, tool, action));
+}
+
+/** A program that has since got a function for it does not perform what an agent was to perform. */
+function requireRemoteTool(tool: Tool, { tool: name }: LiveAction): Tool {
+  if (tool.outside !== undefined) return tool;
+  throw new HoldpointError("tool_conflict", `"${name}" is performed by this program by now.`, {
+    data: "Nothing was written; the action is as it was.",
+    next: "Propose it again under a new request id.",
+  });
+}

@@ -1,0 +1,402 @@
+/**
+ * Rollback of a workflow that a remote agent drives, and the calls since a checkpoint that it covers.
+ * - The agent undoes what it did, one call after the other; what a tool of this program did is undone here.
+ * - Pending approvals are withdrawn first. Once nothing is left to undo, the rollback ends without the agent.
+ */
+
+import type { Caller } from "../effects/advance-call.ts";
+import { getUndoTool, proposeCall } from "../effects/gate.ts";
+import { cancelAction } from "../effects/rules/propose.ts";
+import { effectIdOf } from "../effects/rules/start.ts";
+import type { LiveAction } from "../effects/state.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { actionStream, streamName, workflowStream } from "../kernel/stream.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
+import { entriesOf } from "../workflows/entries.ts";
+import type { CallUndo, Irreversible } from "../workflows/events.ts";
+import { workflowState } from "../workflows/read.ts";
+import {
+  applyEntry,
+  emptyTable,
+  type OperationTable,
+  type RecordedOp,
+} from "../workflows/rules/operations.ts";
+import {
+  type CallToUndo,
+  endRemoteRollback,
+  nextRemoteRollbackStep,
+  type RemoteRollbackStep,
+  settleRefusedCall,
+  type UndoAttempt,
+} from "../workflows/rules/rollback.ts";
+import type { LiveWorkflow } from "../workflows/state.ts";
+import { withdrawOpen } from "../workflows/withdraw.ts";
+import type { OutsideAnswer } from "./remote-answer.ts";
+import { checkActionId, checkPrincipal, notYoursError } from "./remote-checks.ts";
+import { askForUndo, updateUndoIntents, withdrawUndoIntents } from "./remote-compensation.ts";
+import { proposeChecked, takeUpPermit } from "./remote-proposal.ts";
+import {
+  type DeclaredUndoCall,
+  findDeclaredUndoTool,
+  findOrDefineUndo,
+  loadDeclaredUndo,
+} from "./remote-tool.ts";
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+type TableAtSeq = { readonly table: OperationTable; readonly seq: number };
+
+export async function readOperationTable(place: TenantStore, workflow: string): Promise<TableAtSeq> {
+  const table = emptyTable();
+  let seq = 0;
+  for await (const entry of entriesOf(place, workflow)) {
+    applyEntry(table, entry);
+    seq = entry.seq;
+  }
+  return { table, seq };
+}
+
+export const recordedCallsAfter = ({ ops }: OperationTable, after: number): readonly RecordedOp[] =>
+  [...ops.values()].filter(({ kind, seq }) => kind === "call" && seq > after);
+
+const undoKindOfCall = ({ body }: RecordedOp): CallUndo => (body["undo"] as CallUndo | undefined) ?? "none";
+
+/** Effects that a rejection could not take back. */
+export function irreversibleCalls(calls: readonly RecordedOp[]): readonly Irreversible[] {
+  return calls.flatMap((call) => {
+    const { op, body, settled } = call;
+    const hasHappened = settled?.kind === "answer" && settled.answer.executed === true;
+    const isLost = hasHappened && undoKindOfCall(call) === "none";
+    return isLost ? [{ op, action: String(body["action"]), tool: String(body["tool"]) }] : [];
+  });
+}
+
+async function loadRangeCall(place: TenantStore, record: RecordedOp): Promise<CallToUndo> {
+  const { op, seq, body } = record;
+  const action = String(body["action"]);
+  const state = (await readState(place, actionStream(action))) as LiveAction;
+  const at = "effect" in state ? state.effect.startedAt : state.proposedAt;
+  // Reading leaves nothing to be undone.
+  const undo = state.effectClass === "read" ? "nothing" : undoKindOfCall(record);
+  return { op, action, tool: String(body["tool"]), undo, phase: state.phase, at, seq };
+}
+
+type RollbackRange = {
+  readonly calls: readonly CallToUndo[];
+  readonly undos: readonly UndoAttempt[];
+  readonly seq: number;
+};
+
+async function loadRollbackRange(
+  place: TenantStore,
+  workflow: string,
+  after: number,
+): Promise<RollbackRange> {
+  const { table, seq } = await readOperationTable(place, workflow);
+  const calls: CallToUndo[] = [];
+  for (const record of recordedCallsAfter(table, after)) calls.push(await loadRangeCall(place, record));
+  const undos: UndoAttempt[] = [];
+  for (const { action, undoes, reason } of table.undos) {
+    const { phase } = await readState(place, actionStream(action));
+    undos.push({ action, undoes, reason, phase });
+  }
+  return { calls, undos, seq };
+}
+
+/** Something that the agent has to take back now. */
+export type Compensation = {
+  readonly workflow: string;
+  /** The agent that did it. */
+  readonly agent: string;
+  /** The action that it undoes, and what that was. */
+  readonly undoes: string;
+  readonly tool: string;
+  readonly args: Json;
+  readonly result: Json;
+  /** How its agent had said that it would take it back; null where it said nothing. */
+  readonly undo: { readonly tool: string; readonly args: Json } | null;
+  /** The how-manieth attempt. */
+  readonly attempt: number;
+  /** Its own action, once the agent has asked for it. */
+  readonly action: string | null;
+  /** Why the workflow goes back, and who sent it. */
+  readonly reason: string;
+  readonly by: string;
+};
+
+type RollbackProgress = {
+  readonly state: LiveWorkflow;
+  readonly range: RollbackRange;
+  readonly way: RemoteRollbackStep;
+};
+
+/** undefined: it does not go back. */
+async function readRollback(runtime: Runtime, workflow: string): Promise<RollbackProgress | undefined> {
+  const state = await workflowState(runtime, workflow);
+  const { rollback } = state;
+  if (state.isOutside !== true || state.status !== "rolling_back" || rollback === null) return undefined;
+  const range = await loadRollbackRange(runtime, workflow, rollback.toSeq);
+  return { state, range, way: nextRemoteRollbackStep(range.calls, range.undos) };
+}
+
+type CallArgsAndResult = { readonly args: Json; readonly result: Json };
+
+const loadActionOfCall = async (runtime: Runtime, { action }: CallToUndo): Promise<LiveAction> =>
+  (await readState(runtime, actionStream(action))) as LiveAction;
+
+async function loadArgsAndResult(runtime: Runtime, call: CallToUndo): Promise<CallArgsAndResult> {
+  const state = await loadActionOfCall(runtime, call);
+  const result = "outcome" in state ? await loadValue(runtime, state.outcome.result) : null;
+  return { args: await loadArgs(runtime, state), result };
+}
+
+const loadUndoOfCall = async (runtime: Runtime, call: CallToUndo): Promise<DeclaredUndoCall | undefined> =>
+  loadDeclaredUndo(runtime, await loadActionOfCall(runtime, call));
+
+/** What the agent has to undo now: at most one thing at a time. */
+type OutstandingCompensations = {
+  readonly compensations: readonly Compensation[];
+  /** It goes back, and there is nothing for the agent to do at this moment: something has not ended yet, or is undone here. */
+  readonly isSettling: boolean;
+};
+
+/** Reads alone: whoever asks does not make it go back. */
+export async function readOutstanding(runtime: Runtime, workflow: string): Promise<OutstandingCompensations> {
+  const back = await readRollback(runtime, workflow);
+  if (back?.way.kind !== "undo" || back.way.call.undo !== "agent")
+    return { compensations: [], isSettling: back !== undefined };
+  const { call, attempt, action } = back.way;
+  const { agent, rollback } = back.state;
+  const { reason, by } = rollback ?? { reason: "", by: "" };
+  const { args, result } = await loadArgsAndResult(runtime, call);
+  const declared = await loadUndoOfCall(runtime, call);
+  const undo = declared === undefined ? null : { tool: declared.tool, args: declared.args };
+  const what = { undoes: call.action, tool: call.tool, args, result, undo };
+  return { compensations: [{ workflow, agent, ...what, attempt, action, reason, by }], isSettling: false };
+}
+
+export const listCompensations = async (
+  runtime: Runtime,
+  workflow: string,
+): Promise<readonly Compensation[]> => (await readOutstanding(runtime, workflow)).compensations;
+
+/** Nobody is asked any more about what it had begun. Answers whether anything was withdrawn. */
+async function withdrawPendingCalls(
+  runtime: Runtime,
+  workflow: string,
+  { calls, undos }: RollbackRange,
+): Promise<boolean> {
+  const asking = calls.filter(({ phase }) => phase === "open" || phase === "waiting");
+  const said = { by: "rollback", reason: `${workflow} was rolled back` };
+  for (const { action } of asking)
+    await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+      cancelAction(draft, { action, ...said }),
+    );
+  const refused = [...asking, ...undos.filter(({ phase, reason }) => phase === "refused" && reason === "")];
+  for (const { action } of refused)
+    await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+      settleRefusedCall(draft, workflow, action),
+    );
+  return asking.length > 0;
+}
+
+/** One that its agent named is a call of that tool, and its name says so. */
+const undoRequestId = ({ op }: CallToUndo, attempt: number, declared?: DeclaredUndoCall): string =>
+  declared === undefined ? `${op}/undo#${attempt}` : `${op}/undo/${declared.tool}#${attempt}`;
+
+type PlacedUndo = {
+  readonly call: CallToUndo;
+  readonly attempt: number;
+  readonly declared?: DeclaredUndoCall;
+};
+
+function placementOfUndo(workflow: string, { call, attempt, declared }: PlacedUndo) {
+  const op = undoRequestId(call, attempt, declared);
+  const within = { workflow, op, undoes: call.action, goesOn: false, epoch: "", rollback: false };
+  return declared === undefined ? within : { ...within, declared: declared.seen };
+}
+
+/** Whoever asked for what is taken back, and for whom it was done: none of them decides about taking it back either. */
+async function requestersOfUndo(runtime: Runtime, { requester }: LiveWorkflow, call: CallToUndo) {
+  const { requester: own } = await loadActionOfCall(runtime, call);
+  return [...new Set([...requester, ...own])];
+}
+
+/** By a tool of this program. Answers whether it was undone. */
+async function undoLocally(
+  runtime: Runtime,
+  { state, way }: RollbackProgress,
+  workflow: string,
+): Promise<boolean> {
+  if (way.kind !== "undo") return false;
+  const { call, attempt } = way;
+  const tool = runtime.tools.get(call.tool);
+  const undo = tool === undefined ? undefined : getUndoTool(tool);
+  if (undo === undefined || undo.outside !== undefined) return false;
+  const { agent } = state;
+  const requester = await requestersOfUndo(runtime, state, call);
+  const answer = await proposeCall(runtime, undo, await loadArgsAndResult(runtime, call), {
+    requestId: undoRequestId(call, attempt),
+    waitMs: 0,
+    agent,
+    requester,
+    placement: placementOfUndo(workflow, { call, attempt }),
+  });
+  return answer.executed === true;
+}
+
+async function endRollback(
+  runtime: Runtime,
+  workflow: string,
+  { range, way }: RollbackProgress,
+): Promise<boolean> {
+  if (way.kind !== "over") return true;
+  const { seq } = range;
+  await runtime.reach("before_compensation");
+  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    endRemoteRollback(draft, { workflow, seq, report: way.report }),
+  );
+  await runtime.reach("after_compensation");
+  if (answer.kind !== "failed") return answer.kind !== "moved";
+  const { end } = await workflowState(runtime, workflow);
+  if (end?.status === "failed") await withdrawOpen(runtime, workflow, { by: end.by, reason: end.reason });
+  return true;
+}
+
+/** The agent is asked, once for each attempt. */
+async function askAgentToUndo(
+  runtime: Runtime,
+  workflow: string,
+  { state, way }: RollbackProgress,
+): Promise<void> {
+  if (way.kind !== "undo" || way.call.undo !== "agent" || way.action !== null) return;
+  const { call, attempt } = way;
+  const { agent, rollback } = state;
+  const declared = await loadUndoOfCall(runtime, call);
+  const what = {
+    undoes: call.action,
+    tool: call.tool,
+    attempt,
+    requestId: undoRequestId(call, attempt, declared),
+  };
+  const by = declared === undefined ? {} : { undoTool: declared.tool };
+  await askForUndo(runtime, { workflow, agent, ...what, ...by, reason: rollback?.reason ?? "" });
+}
+
+/**
+ * Goes as far back as it can without the agent: to the end, if nothing is left to undo. `left`: nothing is to be done until
+ * something moves; `later`: something that is undone here is to be tried again.
+ */
+export async function settleRollback(runtime: Runtime, workflow: string): Promise<"left" | "later"> {
+  for (;;) {
+    const back = await readRollback(runtime, workflow);
+    if (back === undefined) return "left";
+    await updateUndoIntents(runtime, workflow, back.range.undos);
+    if (await withdrawPendingCalls(runtime, workflow, back.range)) continue;
+    const { way } = back;
+    if (way.kind === "undo" && way.call.undo === "here") {
+      if (!(await undoLocally(runtime, back, workflow))) return "later";
+    } else if (way.kind !== "over") {
+      await askAgentToUndo(runtime, workflow, back);
+      return "left";
+    } else if (await endRollback(runtime, workflow, back)) return "left";
+  }
+}
+
+function cannotUndoNow(workflow: string, undoes: string, why: string): HoldpointError {
+  return new HoldpointError("wrong_state", `${undoes} cannot be undone now: ${why}.`, {
+    data: "Nothing was written.",
+    next: `Ask what has to be undone in ${workflow}, and undo that.`,
+    details: { workflow },
+  });
+}
+
+function whyNotUndoNow(way: RemoteRollbackStep): string {
+  if (way.kind === "waits") return `${way.on.map(effectIdOf).join(", ")} has not ended, or is in doubt`;
+  return way.kind === "over" ? "nothing is left to undo" : `${way.call.action} comes first`;
+}
+
+/** The agent asks to take back what it did: an action of its own, permitted like any other. */
+export async function proposeUndo(
+  runtime: Runtime,
+  workflow: string,
+  { undoes, agent, caller }: { readonly undoes: string; readonly agent: string; readonly caller: Caller },
+): Promise<OutsideAnswer> {
+  checkPrincipal("The agent", agent);
+  checkActionId(undoes);
+  const { agent: own } = await workflowState(runtime, workflow);
+  // Before anything moves: whoever it is not does not make it go back.
+  if (own !== agent) throw notYoursError(`The workflow ${workflow}`, agent);
+  await settleRollback(runtime, workflow);
+  const back = await readRollback(runtime, workflow);
+  if (back === undefined) {
+    // Whoever ended it may have died before they could say so.
+    await withdrawUndoIntents(runtime, workflow, { by: "rollback", reason: `${workflow} does not go back` });
+    throw cannotUndoNow(workflow, undoes, `${workflow} does not go back`);
+  }
+  const { way, state } = back;
+  if (way.kind !== "undo" || way.call.action !== undoes || way.call.undo !== "agent")
+    throw cannotUndoNow(workflow, undoes, whyNotUndoNow(way));
+  const { call, attempt, action } = way;
+  if (action !== null) return takeUpPermit(runtime, action, { agent, caller });
+  const declared = await loadUndoOfCall(runtime, call);
+  const requester = await requestersOfUndo(runtime, state, call);
+  const asking = {
+    tool:
+      declared === undefined
+        ? findOrDefineUndo(runtime, call.tool)
+        : findDeclaredUndoTool(runtime, declared.tool, declared.seen),
+    agent,
+    requester,
+    requestId: undoRequestId(call, attempt, declared),
+    says: null,
+    caller,
+    placement: placementOfUndo(workflow, { call, attempt, ...(declared === undefined ? {} : { declared }) }),
+  };
+  const answer = await proposeChecked(
+    runtime,
+    asking,
+    declared?.args ?? (await loadArgsAndResult(runtime, call)),
+  );
+  await settleRollback(runtime, workflow);
+  return answer;
+}
+
+const PAGE = 100;
+
+async function* rollbacksUnderWay({ store, tenant }: Runtime): AsyncGenerator<string> {
+  let after: { at: number; stream: string } | undefined;
+  do {
+    const query = { view: "runs", bucket: "outside", order: "oldest", limit: PAGE } as const;
+    const page = await store.query(tenant, after === undefined ? query : { ...query, after });
+    for (const { stream } of page) yield stream.id;
+    const last = page.length < PAGE ? undefined : page.at(-1);
+    after = last === undefined ? undefined : { at: last.at, stream: streamName(last.stream) };
+  } while (after !== undefined);
+}
+
+/** Where each stood when it was left to its agent: until something moves there, there is nothing to do. */
+const leftToAgents = new WeakMap<Runtime["tools"], Map<string, number>>();
+
+async function sweepRollback(runtime: Runtime, workflow: string, known: Map<string, number>): Promise<void> {
+  const { seq } = await workflowState(runtime, workflow);
+  if (known.get(workflow) === seq) return;
+  known.delete(workflow);
+  if ((await settleRollback(runtime, workflow)) === "left") known.set(workflow, seq);
+}
+
+/** Rollbacks that nobody has to be there for any more. One that fails keeps nobody from the next. */
+export async function sweepRollbacks(runtime: Runtime): Promise<void> {
+  const known = leftToAgents.get(runtime.tools) ?? new Map<string, number>();
+  leftToAgents.set(runtime.tools, known);
+  const failures: unknown[] = [];
+  const found = new Set<string>();
+  for await (const workflow of rollbacksUnderWay(runtime)) {
+    found.add(workflow);
+    await sweepRollback(runtime, workflow, known).catch((error: unknown) => failures.push(error));
+  }
+  for (const workflow of known.keys()) if (!found.has(workflow)) known.delete(workflow);
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,268 @@
+/**
+ * Tools that remote agents perform themselves: declared in code, named in the policy document, or declared nowhere. A tool
+ * that nobody has declared promises nothing: class `once`, any JSON as arguments, and people are asked unless a policy
+ * document says otherwise. Also the undo that an agent declares with its proposal, checked together with it.
+ */
+
+import type { UndoCall, UndoSeen } from "../approvals/state.ts";
+import { plainJson } from "../effects/arguments.ts";
+import type { InstanceKey } from "../effects/call-context.ts";
+import { defineTool, type Policy, type ToolDefinition } from "../effects/define-tool.ts";
+import { applyPolicyDocument, argsFor, type Gates, registerTool } from "../effects/gate.ts";
+import { undoSeen } from "../effects/rules/propose.ts";
+import type { LiveAction } from "../effects/state.ts";
+import type { Tool } from "../effects/tool.ts";
+import { checkFields, isPlainObject, rejectInput } from "../kernel/fields.ts";
+import { isJsonObject, type Json } from "../kernel/json.ts";
+import { displayValue } from "../kernel/text.ts";
+import { applyPolicy, type OwnPolicy } from "../policy/apply-to-tool.ts";
+import { FINAL } from "../policy/rules/tools.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue } from "../runtime/store-access.ts";
+import type { CallUndo } from "../workflows/events.ts";
+
+/** How long an agent has to say what became of an effect, unless the tool says. */
+const REPORT_MS = 3_600_000;
+
+type Declarable = "read" | "idempotent" | "keyed" | "probed" | "once";
+
+/** A tool without a function: an agent asks, is permitted, performs it where it runs, and reports. */
+export type DeclaredTool<Args> = Pick<
+  ToolDefinition<Args, unknown>,
+  | "name"
+  | "description"
+  | "input"
+  | "version"
+  | "policy"
+  | "policyVersion"
+  | "cost"
+  | "dedupe"
+  | "dedupeWindowMs"
+  | "preview"
+  | "keyRetentionMs"
+  | "finalityMs"
+  | "verify"
+> & {
+  readonly effect?: Declarable;
+  /** How long the agent has to report; an hour unless set. */
+  readonly timeoutMs?: number;
+  /** The agent can take it back when its workflow is sent back. `"nothing"`: there is nothing to take back. */
+  readonly undo?: true | "nothing" | DeclaredUndo;
+};
+
+export type DeclaredUndo = {
+  /** Who decides about taking it back; `approve` unless set. */
+  readonly policy?: Policy<never>;
+  readonly timeoutMs?: number;
+};
+
+const FIELDS = [
+  "name",
+  "description",
+  "input",
+  "version",
+  "effect",
+  "policy",
+  "policyVersion",
+  "timeoutMs",
+  "cost",
+  "dedupe",
+  "dedupeWindowMs",
+  "preview",
+  "keyRetentionMs",
+  "finalityMs",
+  "verify",
+  "undo",
+];
+const UNDO_FIELDS = ["policy", "timeoutMs"];
+
+const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "probed", "once"];
+
+function check(given: DeclaredTool<never>): void {
+  if (!isPlainObject(given)) rejectInput("A tool is declared with an object: { name, … }.");
+  if ("run" in given || "runInTransaction" in given)
+    rejectInput(
+      `The tool "${displayValue(given.name)}" has a function: declare it with hp.gate(), and it runs here.`,
+    );
+  checkFields(`The declared tool "${displayValue(given.name)}"`, given, FIELDS);
+  const { effect = "once", undo } = given;
+  if (!DECLARABLE.includes(effect))
+    rejectInput(
+      `The declared tool "${displayValue(given.name)}" is ${DECLARABLE.join(", ")}, not "${displayValue(effect)}".`,
+    );
+  if (undo === undefined || undo === true || undo === "nothing") return;
+  const whose = `The undo of "${displayValue(given.name)}"`;
+  if (!isPlainObject(undo)) rejectInput(`${whose} is true, "nothing" or { policy, timeoutMs }.`);
+  checkFields(whose, undo, UNDO_FIELDS);
+}
+
+const neverRun = (): never => {
+  throw new TypeError("a tool that agents perform was run here");
+};
+
+const remoteSettings = ({ timeoutMs }: Pick<Tool, "timeoutMs">) => ({
+  reportWithinMs: timeoutMs ?? REPORT_MS,
+});
+
+function asRemoteTool(tool: Tool): Tool {
+  const { undo } = tool;
+  const taken = undo === null || undo === "nothing" ? undo : { ...undo, outside: remoteSettings(undo) };
+  return { ...tool, outside: remoteSettings(tool), undo: taken };
+}
+
+function undoRule(undo: NonNullable<DeclaredTool<never>["undo"]>) {
+  return undo === "nothing"
+    ? undo
+    : { ...(undo === true ? {} : undo), effect: "once" as const, run: neverRun };
+}
+
+/** What the definition comes to, without the instance's policy document. */
+function defineRemoteTool<Args>(given: DeclaredTool<Args>, instance: InstanceKey | null = null): Tool {
+  check(given as unknown as DeclaredTool<never>);
+  const { undo, ...definition } = given;
+  const rule = undo === undefined ? {} : { undo: undoRule(undo) };
+  return asRemoteTool(
+    defineTool({ ...definition, ...rule, run: neverRun } as ToolDefinition<Args, unknown>, instance),
+  );
+}
+
+export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void {
+  registerTool(
+    gates,
+    applyPolicyDocument(
+      gates,
+      defineRemoteTool(given, gates.tools),
+      given.policy === undefined ? "nothing" : "policy",
+    ),
+  );
+}
+
+/** As the policy document has it, where it names the tool. */
+function classIn(runtime: Runtime, name: string): Declarable {
+  const tools = runtime.policy?.().document["tools"];
+  const named = isJsonObject(tools) && Object.hasOwn(tools, name) ? tools[name] : undefined;
+  const said = isJsonObject(named) ? named["effect"] : undefined;
+  if (said === "transactional")
+    rejectInput(
+      `"${name}" is transactional: its effect is in the program's own database, and no agent performs it.`,
+    );
+  // Without its function nobody can be asked whether it was applied.
+  return said !== "probed" && DECLARABLE.includes(said) ? (said as Declarable) : "once";
+}
+
+function underInstancePolicy(runtime: Runtime, tool: Tool, beside: OwnPolicy): Tool {
+  const { policy } = runtime;
+  return policy === undefined ? tool : applyPolicy(tool, beside, policy);
+}
+
+const MOST_KEPT = 1_000;
+const madeTools = new WeakMap<Runtime["tools"], Map<string, Tool>>();
+
+function makeToolOnce(runtime: Runtime, key: string, make: () => Tool): Tool {
+  const all = madeTools.get(runtime.tools) ?? new Map<string, Tool>();
+  madeTools.set(runtime.tools, all);
+  const known = all.get(key);
+  if (known !== undefined) return known;
+  if (all.size >= MOST_KEPT) all.clear();
+  const made = make();
+  all.set(key, made);
+  return made;
+}
+
+/** Of an action that is there: a compensation is under the rules of an undo, in every process. */
+export function remoteToolOfAction(
+  runtime: Runtime,
+  { tool, within }: Pick<LiveAction, "tool" | "within">,
+): Tool {
+  if (within?.declared !== undefined) return findDeclaredUndoTool(runtime, tool, within.declared);
+  const isUndo = within !== undefined && within.undoes !== null;
+  return isUndo ? findOrDefineUndo(runtime, tool.replace(/\.undo$/, "")) : findOrDefineTool(runtime, tool);
+}
+
+/** What takes another tool back is let through because of what it takes back: nobody proposes it by itself. */
+export function isUndoOfAnother({ tools }: Runtime, name: string): boolean {
+  const known = tools.get(name);
+  return known !== undefined && [...tools.values()].some(({ undo }) => undo === known);
+}
+
+/** The tool of that name, of this program or of the agents'. */
+export function findOrDefineTool(runtime: Runtime, name: string): Tool {
+  const known = runtime.tools.get(name);
+  if (known !== undefined) return known;
+  const effect = classIn(runtime, name);
+  return makeToolOnce(runtime, `${effect} ${name}`, () =>
+    underInstancePolicy(runtime, defineRemoteTool({ name, effect }), "nothing"),
+  );
+}
+
+/** What takes a call of that tool back, performed by the agent too. */
+export function findOrDefineUndo(runtime: Runtime, name: string): Tool {
+  const undo = runtime.tools.get(name)?.undo ?? null;
+  if (undo !== null && undo !== "nothing") return undo;
+  const bare = () =>
+    defineRemoteTool({ name: `${name.slice(0, 123)}.undo`, policy: "approve", undo: "nothing" });
+  return makeToolOnce(runtime, `undo ${name}`, () => underInstancePolicy(runtime, bare(), "undo"));
+}
+
+/**
+ * What an agent named to take a call back: reviewed as a proposal of that tool would be. Only where there is neither a policy
+ * document nor a declared tool, and people agreed to it as it stands, nobody is asked again.
+ */
+export function findDeclaredUndoTool(runtime: Runtime, name: string, seen: UndoSeen): Tool {
+  const isGoverned = runtime.policy !== undefined || runtime.tools.has(name);
+  if (seen === "unseen" || isGoverned) return findOrDefineTool(runtime, name);
+  return makeToolOnce(runtime, `seen ${name}`, () =>
+    defineRemoteTool({ name, policy: "approve", undo: "nothing" }),
+  );
+}
+
+/** As a workflow that is driven from outside keeps it, for a rollback that no definition could tell. */
+export function undoKind(tool: Tool): CallUndo {
+  if (tool.undo === null) return "none";
+  if (tool.undo === "nothing") return "nothing";
+  return tool.outside === undefined ? "here" : "agent";
+}
+
+export type RemoteUndo = {
+  /** The tool that takes it back, which the agent performs as well. */
+  readonly tool: string;
+  readonly args?: unknown;
+};
+
+function checkMayDeclareUndo({ rules, outside, undo }: Tool, workflow: string | undefined): void {
+  if (workflow === undefined)
+    rejectInput("Only what is done in a workflow is ever taken back: this proposal is outside of one.");
+  if (outside === undefined)
+    rejectInput(`"${rules.name}" is performed by this program, which knows itself how to take it back.`);
+  if (rules.effectClass === "read") rejectInput(`"${rules.name}" only reads: there is nothing to take back.`);
+  if (undo !== null) rejectInput(`"${rules.name}" was declared with its own undo: leave it out here.`);
+}
+
+/** Validated by the schema of the tool that takes it back, with secrets as handles. */
+export async function prepareDeclaredUndo(
+  runtime: Runtime,
+  given: RemoteUndo,
+  { tool, workflow }: { readonly tool: Tool; readonly workflow: string | undefined },
+): Promise<UndoCall> {
+  const { tool: name, args } = checkFields("An undo", given, ["tool", "args"]);
+  checkMayDeclareUndo(tool, workflow);
+  if (typeof name !== "string") return rejectInput("An undo names a tool.");
+  if (name === FINAL) rejectInput(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
+  if (runtime.tools.get(name)?.isOwn === true || isUndoOfAnother(runtime, name))
+    rejectInput(`"${name}" is not for agents to propose.`);
+  const back = findOrDefineTool(runtime, name);
+  const prepared = await argsFor(runtime, back, plainJson(args), null);
+  return { tool: name, args: prepared.args };
+}
+
+export type DeclaredUndoCall = { readonly tool: string; readonly args: Json; readonly seen: UndoSeen };
+
+/** Of an action that was applied; undefined where its agent had said nothing. */
+export async function loadDeclaredUndo(
+  runtime: Pick<Runtime, "store" | "tenant">,
+  state: LiveAction,
+): Promise<DeclaredUndoCall | undefined> {
+  const { undo } = state;
+  if (undo === undefined) return undefined;
+  return { tool: undo.tool, args: await loadValue(runtime, undo.args), seen: undoSeen(state) };
+}

@@ -1,0 +1,287 @@
+/** Workflows that a remote agent drives: created, started, completed, failed and read. */
+
+import { plainJson } from "../effects/arguments.ts";
+import { checkGateOptions } from "../effects/gate.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { checkAmount, type Money, moneyToJson } from "../kernel/money.ts";
+import { workflowStream } from "../kernel/stream.ts";
+import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { loadValue, runCommand } from "../runtime/store-access.ts";
+import { DEFAULT_MAX_ATTEMPTS } from "../workflows/define.ts";
+import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
+import { getWorkflow, type WorkflowDetails, workflowState } from "../workflows/read.ts";
+import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
+import {
+  type CheckpointConditions,
+  type CheckpointDefinition,
+  checkpointId,
+} from "../workflows/rules/checkpoints.ts";
+import {
+  completeRemoteWorkflow,
+  createRemoteWorkflow,
+  failRemoteWorkflow,
+  startRemoteWorkflow,
+} from "../workflows/rules/remote.ts";
+import type { CheckpointTally, WorkflowStatus } from "../workflows/state.ts";
+import { withdrawOpen } from "../workflows/withdraw.ts";
+import { checkPrincipal, checkTextLength, requesterWithAgent, requireDriver } from "./remote-checks.ts";
+import { type Compensation, listCompensations, settleRollback } from "./remote-rollback.ts";
+
+/** How long people have at a checkpoint of such a workflow, unless it says. */
+export const DEFAULT_CHECKPOINT_SECONDS = 300;
+
+/** As in a definition, but for what only a program could say: functions. */
+export type OutsideCheckpoint = Omit<CheckpointDefinition, "when" | "undo"> & {
+  readonly when?: CheckpointConditions;
+};
+
+export type OutsideCreation = {
+  readonly name: string;
+  readonly description?: string;
+  /** What it is about, for people and policies. */
+  readonly input?: unknown;
+  /** Names, or declarations in full. `timeoutSeconds` is 300 unless set, and null never runs out. */
+  readonly checkpoints?: readonly (string | OutsideCheckpoint)[];
+  /** Recorded; nothing is locked. */
+  readonly escrow?: Money;
+  readonly poster?: string;
+  /** The agent that drives it: whoever creates it unless set. */
+  readonly executor?: string;
+  readonly supervisor?: string;
+  /** Principals for whom it is done: none of them decides about it. */
+  readonly actsFor?: readonly string[];
+  /** Its identity: creating it again answers the same. */
+  readonly requestId?: string;
+  /** How often it may be sent back before a rejection is for good; 5 unless set. */
+  readonly attempts?: number;
+  /** What it did is undone when its agent gives it up. */
+  readonly rollbackEnabled?: boolean;
+  readonly onIrreversible?: "fail" | "continue";
+  /** Who creates it: from a credential, where there is one. */
+  readonly by: string;
+};
+
+const FIELDS = [
+  ...["name", "description", "input", "checkpoints", "escrow", "poster", "executor", "supervisor"],
+  "actsFor",
+  ...["requestId", "attempts", "rollbackEnabled", "onIrreversible", "by"],
+];
+
+function whenOf(when: CheckpointConditions): NonNullable<DeclaredAsking["when"]> {
+  const { confidenceBelow, costAbove, tools } = when;
+  return {
+    ...(confidenceBelow === undefined ? {} : { confidenceBelow }),
+    ...(costAbove === undefined ? {} : { costAbove: moneyToJson(costAbove) }),
+    ...(tools === undefined ? {} : { tools }),
+  };
+}
+
+function askingOf({ approvers, stages, onTimeout, when }: OutsideCheckpoint): DeclaredAsking {
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(when === undefined ? {} : { when: whenOf(when) }),
+  };
+}
+
+function declaredOf(one: OutsideCheckpoint): Declared {
+  const { name, description = "", requiresApproval = true, canRollback = true } = one;
+  const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS } = one;
+  const asks = askingOf(one);
+  const said = Object.keys(asks).length === 0 ? {} : { asks };
+  return { id: checkpointId(one), name, description, requiresApproval, canRollback, timeoutSeconds, ...said };
+}
+
+function checkpointsOf(
+  given: OutsideCreation["checkpoints"],
+  requester: readonly string[],
+): readonly Declared[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) return rejectInput("Checkpoints are a list of names or declarations.");
+  const list: readonly unknown[] = given.map((one: unknown) =>
+    typeof one === "string" ? { name: one } : one,
+  );
+  const isMade = (one: unknown) => isJsonObject(one) && (typeof one["when"] === "function" || "undo" in one);
+  if (list.some(isMade))
+    rejectInput(
+      "A checkpoint of a workflow from outside has no functions: no undo, and conditions as an object.",
+    );
+  return (checkCheckpoints(list, requester) as readonly OutsideCheckpoint[]).map(declaredOf);
+}
+
+const party = (what: string, given: string | undefined): string | null =>
+  given === undefined ? null : checkPrincipal(what, given);
+
+function termsOf({
+  attempts = DEFAULT_MAX_ATTEMPTS,
+  rollbackEnabled = false,
+  onIrreversible = "fail",
+}: OutsideCreation) {
+  if (!(Number.isSafeInteger(attempts) && attempts >= 1))
+    rejectInput("attempts is a whole number of at least 1.");
+  if (typeof rollbackEnabled !== "boolean") rejectInput("rollbackEnabled is true or false.");
+  if (onIrreversible !== "fail" && onIrreversible !== "continue")
+    rejectInput("onIrreversible is fail or continue.");
+  return { attempts, rollbackEnabled, onIrreversible };
+}
+
+function bodyOf(given: OutsideCreation): CreatedBody {
+  const { name, description = "", input = null, escrow, by } = given;
+  const agent = checkPrincipal("The executor", given.executor ?? by);
+  const requester = requesterWithAgent(agent, given.actsFor);
+  if (escrow !== undefined) checkAmount("An escrow", escrow);
+  if (typeof description !== "string" || description.length > 10_000 || !description.isWellFormed())
+    rejectInput("A description is a text of at most 10000 characters.");
+  const parties = {
+    poster: party("The poster", given.poster),
+    executor: agent,
+    supervisor: party("The supervisor", given.supervisor),
+  };
+  return {
+    name: checkTextLength("A workflow's name", name, 200),
+    description,
+    version: null,
+    input: input === null ? null : plainJson(input),
+    agent,
+    requester,
+    parties,
+    escrow: escrow === undefined ? null : moneyToJson(escrow),
+    complexity: null,
+    checkpoints: checkpointsOf(given.checkpoints, requester),
+    ...termsOf(given),
+    isOutside: true,
+    parent: null,
+    fork: null,
+  };
+}
+
+/** Answers its id. */
+export async function createRemoteWorkflowNow(runtime: Runtime, given: OutsideCreation): Promise<string> {
+  const { requestId, by } = checkFields("A workflow", given, FIELDS);
+  checkGateOptions(requestId === undefined ? {} : { requestId });
+  checkPrincipal("Whoever creates a workflow", by);
+  const workflow = freshId(runtime, "wf");
+  const creation = { workflow, requestId: requestId ?? null, epoch: null, body: bodyOf(given) };
+  // What may be done in a store that was restored is for a person to say first.
+  await runtime.epoch();
+  await runtime.reach("before_propose");
+  const made = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    createRemoteWorkflow(draft, creation),
+  );
+  await runtime.reach("after_propose");
+  if (made.kind !== "conflict") return made.workflow;
+  const what = `The request id "${requestId}" names another workflow, ${made.workflow}.`;
+  throw new HoldpointError("request_conflict", what, {
+    data: "Nothing was written.",
+    details: { workflow: made.workflow },
+  });
+}
+
+type WorkflowDriver = { readonly agent: string };
+
+export async function startRemoteWorkflowNow(
+  runtime: Runtime,
+  workflow: string,
+  { agent }: WorkflowDriver,
+): Promise<WorkflowStatus> {
+  checkPrincipal("The agent", agent);
+  await workflowState(runtime, workflow);
+  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    startRemoteWorkflow(draft, { workflow, agent }),
+  );
+  return requireDriver(workflow, agent, "start", answer).state.status;
+}
+
+export async function completeRemoteWorkflowNow(
+  runtime: Runtime,
+  workflow: string,
+  { agent, result }: WorkflowDriver & { readonly result?: unknown },
+): Promise<WorkflowStatus> {
+  checkPrincipal("The agent", agent);
+  const kept = result === undefined ? null : plainJson(result);
+  await workflowState(runtime, workflow);
+  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    completeRemoteWorkflow(draft, { workflow, agent }, kept),
+  );
+  return requireDriver(workflow, agent, "be completed", answer).state.status;
+}
+
+/** Withdraws what it had begun, or begins to undo what it did, where it was created so. */
+export async function failRemoteWorkflowNow(
+  runtime: Runtime,
+  workflow: string,
+  { agent, reason }: WorkflowDriver & { readonly reason: string },
+): Promise<WorkflowStatus> {
+  checkPrincipal("The agent", agent);
+  checkTextLength("The reason", reason, 10_000);
+  await workflowState(runtime, workflow);
+  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    failRemoteWorkflow(draft, { workflow, agent }, reason),
+  );
+  requireDriver(workflow, agent, "fail", answer);
+  await withdrawOpen(runtime, workflow, { by: agent, reason });
+  await settleRollback(runtime, workflow);
+  return (await workflowState(runtime, workflow)).status;
+}
+
+/** What was captured there, before people decided; undefined where that was erased. */
+async function loadProposedOutputs(
+  place: Pick<Runtime, "store" | "tenant">,
+  workflow: string,
+  seq: number,
+): Promise<JsonObject | undefined> {
+  const [entry] = await place.store.read(place.tenant, workflowStream(workflow), { fromSeq: seq, limit: 1 });
+  if (entry?.body == null) return undefined;
+  const { outputs = null } = JSON.parse(entry.body) as { readonly outputs?: Json };
+  const proposed = await loadValue(place, outputs);
+  return isJsonObject(proposed) ? proposed : {};
+}
+
+const isEqual = (one: Json | undefined, other: Json | undefined): boolean =>
+  one !== undefined && other !== undefined && canonicalJson(one) === canonicalJson(other);
+
+/** What people have changed of the outputs: the fields as they are from then on. */
+function changedOutputs(before: JsonObject, after: Json): JsonObject {
+  if (!isJsonObject(after)) return {};
+  return Object.fromEntries(Object.entries(after).filter(([field, value]) => !isEqual(before[field], value)));
+}
+
+export type CheckpointAccount = CheckpointTally & {
+  /** What people changed of the outputs at the last checkpoint that they modified; null otherwise. */
+  readonly modifications: JsonObject | null;
+};
+
+/** Of any workflow, whoever runs it. */
+export async function loadCheckpointAccount(
+  place: Pick<Runtime, "store" | "tenant">,
+  { id, lastDecision: last, tally }: WorkflowDetails,
+): Promise<CheckpointAccount> {
+  if (last?.decision !== "modified") return { modifications: null, ...tally };
+  const proposed = await loadProposedOutputs(place, id, last.reachedSeq);
+  return { modifications: proposed === undefined ? null : changedOutputs(proposed, last.outputs), ...tally };
+}
+
+export type OutsideWorkflow = WorkflowDetails &
+  CheckpointAccount & {
+    /** What the agent has to take back now; at most one at a time. */
+    readonly compensations: readonly Compensation[];
+  };
+
+export async function getRemoteWorkflow(runtime: Runtime, workflow: string): Promise<OutsideWorkflow> {
+  const details = await getWorkflow(runtime, workflow);
+  if (details.isOutside !== true)
+    throw new HoldpointError(
+      "wrong_state",
+      `The workflow ${workflow} is run by its definition, not by an agent.`,
+      {
+        data: "Nothing was written.",
+        next: "Read it with hp.workflows.get().",
+      },
+    );
+  const account = await loadCheckpointAccount(runtime, details);
+  return { ...details, ...account, compensations: await listCompensations(runtime, workflow) };
+}
