@@ -7,7 +7,6 @@ import type { Approvals } from "./approvals/contract.ts";
 import { approvalsOf } from "./approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "./budgets/methods.ts";
 import { cardLines } from "./cli/approvals/card.ts";
-import type { SuperviseResult } from "./core/supervise/result.ts";
 import { putSecret } from "./effects/arguments.ts";
 import type { ToolDefinition } from "./effects/define-tool.ts";
 import type { Answer } from "./effects/execute.ts";
@@ -18,15 +17,11 @@ import type { Tool } from "./effects/tool.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
-
-import type { SuperviseOptions } from "./engine/supervise/options.ts";
-import { supervise } from "./engine/supervise/supervise.ts";
 import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
 import { idleClock } from "./kernel/clock.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
-import { openModel } from "./models/open-model.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 import type { Said } from "./people/input.ts";
 import { type Keys, keyMethods, type People, peopleMethods } from "./people/methods.ts";
@@ -38,6 +33,10 @@ import { type Journal, journalOf } from "./runtime/journal.ts";
 import type { OpenRuntime } from "./runtime/open.ts";
 import { type Acknowledged, acknowledgeRestore, getRestoreStatus, type Restored } from "./runtime/restore.ts";
 import { bindLibrary } from "./runtime/verb.ts";
+import { openModel } from "./supervise/models/open-model.ts";
+import type { SuperviseOptions } from "./supervise/options.ts";
+import type { SuperviseResult } from "./supervise/rules/turn.ts";
+import { supervise } from "./supervise/supervise.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
 import { type Workflows, workflowsOf } from "./workflows/methods.ts";
 import { currentIn } from "./workflows/run/context.ts";
@@ -83,8 +82,6 @@ export type {
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
-export type { HistoryRow, SuperviseResult, TraceRow } from "./core/supervise/result.ts";
-export type { StopReason } from "./core/supervise/stop-reason.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./effects/actions.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./effects/execute.ts";
@@ -116,7 +113,6 @@ export type {
 export type { DeliveryOptions } from "./engine/message/settings.ts";
 export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
 export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
-export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./engine/supervise/options.ts";
 export type {
   GrantList,
   GrantOffer,
@@ -136,7 +132,6 @@ export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { KillSwitch } from "./kill-switch/methods.ts";
 export type { SwitchState } from "./kill-switch/stream.ts";
-export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./models/model.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange, Said } from "./people/input.ts";
 export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
@@ -188,6 +183,10 @@ export type { Acknowledged, Restored } from "./runtime/restore.ts";
 export type { CrashPoint } from "./runtime/runtime.ts";
 export { secret } from "./runtime/secrets.ts";
 export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
+export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./supervise/models/model.ts";
+export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./supervise/options.ts";
+export type { StopReason } from "./supervise/rules/stop-reason.ts";
+export type { HistoryRow, SuperviseResult, TraceRow } from "./supervise/rules/turn.ts";
 export type {
   Asked,
   Current,

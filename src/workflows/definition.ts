@@ -2,19 +2,18 @@
 
 import type { Waited } from "../agents/intents/delivery.ts";
 import type { OutgoingIntent } from "../agents/intents/input.ts";
-import type { RunGuard } from "../core/supervise/limits.ts";
 import type { CheckPart } from "../effects/call-context.ts";
 import type { Policy } from "../effects/define-tool.ts";
 import type { Answer } from "../effects/execute.ts";
 import type { GatedTool } from "../effects/gate.ts";
 import type { InputSchema } from "../effects/input-schema.ts";
 import type { Tool, ToolContext } from "../effects/tool.ts";
-
 import type { Money } from "../kernel/money.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { EffectClass } from "../policy/rules/tool-rules.ts";
 import type { ApproverRule } from "../policy/rules/verdict.ts";
 import type { Notice } from "../runtime/notices.ts";
+import type { RunGuard } from "../supervise/rules/limits.ts";
 import type { FailureCode, RollbackReport } from "./events.ts";
 import type { CheckpointDefinition, CheckpointSets } from "./rules/checkpoints.ts";
 import type { Captured } from "./rules/snapshot.ts";

@@ -70,7 +70,7 @@ const ACTS = ["core", "kernel", "engine", "ports"];
 
 const PORTS = new Set([
   "src/stores/store.ts",
-  "src/models/model.ts",
+  "src/supervise/models/model.ts",
   "src/sandbox/sandbox.ts",
   "src/payments/rail.ts",
 ]);

@@ -1,7 +1,7 @@
 /** How many calls a supervised run makes in all, where nobody has said: a policy that says so stands in its place. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { RunLimits } from "../../src/core/supervise/limits.ts";
+import type { RunLimits } from "../../src/supervise/rules/limits.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { GOAL, scripted } from "../supervise/refund.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LIMITS } from "../../src/core/supervise/limits.ts";
-import { STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
 import { USUAL_CALLS, USUAL_REPEATS, USUAL_REPEATS_OF_A_READ } from "../../src/policy/rules/limits.ts";
+import { DEFAULT_RUN_LIMITS } from "../../src/supervise/rules/limits.ts";
+import { STOP_REASONS } from "../../src/supervise/rules/stop-reason.ts";
 import { codeCells, readRoot } from "./markdown.ts";
 
 test("docs/reference/stop-reasons.md has every stop reason, and no other", () => {
@@ -11,7 +11,7 @@ test("docs/reference/stop-reasons.md has every stop reason, and no other", () =>
 });
 
 test("docs/reference/settings.md has every option of a supervised run, and no other", () => {
-  const source = readRoot("src/engine/supervise/options.ts");
+  const source = readRoot("src/supervise/options.ts");
   const list = /const FIELDS = \[([^\]]*)\]/.exec(source)?.[1] ?? "";
   const fields = [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
   const sections = readRoot("docs/reference/settings.md").split("\n## ");
@@ -24,7 +24,7 @@ test("docs/guide/supervise.md has every limit of a run with what it is unless se
   const guide = readRoot("docs/guide/supervise.md");
   const written = [...guide.matchAll(/^\| `limits\.(\w+)` \| (\d+) \|/gm)];
   assert.deepEqual(Object.fromEntries(written.map(([, name, value]) => [name, Number(value)])), {
-    ...LIMITS,
+    ...DEFAULT_RUN_LIMITS,
   });
   const ofTools = [...guide.matchAll(/^\| `limits\.tools\.<name>\.(\w+)` \| ([^|]+) \|/gm)];
   assert.deepEqual(Object.fromEntries(ofTools.map(([, name, value]) => [name, value])), {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { textFor } from "../../src/cli/demos/refund-script.ts";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { type Heard, type Line, playWire } from "../models/wire/server.ts";
 import { cli, linesOf, makePlace, type Place, ROOT } from "./program.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { cli, killHard, linesOf, makePlace, type Place, ROOT, run, startUntil } from "./program.ts";
 
 const BIN = join(ROOT, "bin/holdpoint.mjs");

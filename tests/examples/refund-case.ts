@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { goalOf } from "../../src/cli/demos/refund-script.ts";
 import { refundTools } from "../../src/cli/demos/refund-tools.ts";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import { type Approval, type Holdpoint, holdpoint, type SuperviseResult } from "../../src/index.ts";
-import type { Model, ModelFailure } from "../../src/models/model.ts";
+import type { Model, ModelFailure } from "../../src/supervise/models/model.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
+
 import { memoryStore } from "../../src/testing/memory-store.ts";
 import { ROOT } from "../e2e/program.ts";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
-import { validateProposal } from "../../src/core/supervise/proposal.ts";
-import { isStopReason } from "../../src/core/supervise/stop-reason.ts";
 import { schemaRules } from "../../src/effects/input-schema.ts";
+import { validateProposal } from "../../src/supervise/rules/proposal.ts";
+import { isStopReason } from "../../src/supervise/rules/stop-reason.ts";
 import { runs } from "./runs.ts";
 
 const SCHEMAS: { readonly [name: string]: z.ZodType } = {

@@ -1,7 +1,7 @@
 /** A run whose process dies, or loses the store, at every single commit: the same end, and everything done once. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { type Death, deaths, dieAt, told } from "../workflows/death.ts";
 import { ANN, type Desk, office } from "../workflows/office.ts";
 import { atStep, CONTEXT, FINAL, given, MAIL, refund } from "./refund.ts";

@@ -1,7 +1,7 @@
 /** Runs that are sent back, cancelled or stopped by a monitor while their model thinks: what it says too late is nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import { watch } from "../monitor/watching.ts";
 import { ANN, type Desk, office, question } from "../workflows/office.ts";
 import { atStep, FINAL } from "./refund.ts";

@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, type TestContext, test } from "node:test";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import type { MortalInput } from "./programs/mortal.ts";
 

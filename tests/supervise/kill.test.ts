@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { type Heard, type Line, playWire } from "../models/wire/server.ts";
 import type { AgentInput } from "./programs/agent.ts";

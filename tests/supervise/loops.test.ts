@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Policy } from "../../src/effects/define-tool.ts";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import type { PolicyInput } from "../../src/policy/rules/verdict.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { ANN, office, question } from "../workflows/office.ts";
 import { CONTEXT, FINAL, GOAL, given, type Line, refund, scripted, toolsOf } from "./refund.ts";

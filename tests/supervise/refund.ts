@@ -1,8 +1,9 @@
 /** A small refund desk: tools, a policy over them, and models that say what they are told to. */
 import { z } from "zod";
 import type { Policy } from "../../src/effects/define-tool.ts";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
-import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "../../src/models/model.ts";
+import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "../../src/supervise/models/model.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
+
 import type { Desk } from "../workflows/office.ts";
 
 export const CONTEXT = { kind: "tool", name: "get_refund_context", args: { user_id: 42 } };

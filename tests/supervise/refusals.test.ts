@@ -1,7 +1,7 @@
 /** `onRefusal: "continue"`: what is refused goes back to the model, in one truthful structure, and counts as a step. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import { ANN, office, question } from "../workflows/office.ts";
 import { CONTEXT, FINAL, given, type Line, refund, scripted } from "./refund.ts";
 

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
-import { parseStopReason, STOP_REASONS } from "../../src/core/supervise/stop-reason.ts";
 import type { Policy, ToolDefinition } from "../../src/effects/define-tool.ts";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
-import type { Model } from "../../src/models/model.ts";
 import type { Verdict } from "../../src/policy/rules/verdict.ts";
+import type { Model } from "../../src/supervise/models/model.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
+import { parseStopReason, STOP_REASONS } from "../../src/supervise/rules/stop-reason.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { watch } from "../monitor/watching.ts";
 import { ANN, type Desk, type Office, office, question } from "../workflows/office.ts";
 import { CONTEXT, FINAL, GOAL, given, type Line, refund, scripted } from "./refund.ts";

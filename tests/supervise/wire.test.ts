@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
-import type { ModelChoice } from "../../src/engine/supervise/options.ts";
+import type { ModelChoice } from "../../src/supervise/options.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { type Line, openWire } from "../models/wire/server.ts";
 import { CONTEXT, FINAL, GOAL, MAIL, POLICY, refund, toolsOf } from "./refund.ts";

@@ -4,17 +4,13 @@ import { type Intents, intentMethods } from "../../src/agents/intents/methods.ts
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
-import type { SuperviseResult } from "../../src/core/supervise/result.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
 import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import type { Tool } from "../../src/effects/tool.ts";
-import type { SuperviseOptions } from "../../src/engine/supervise/options.ts";
-import { supervise } from "../../src/engine/supervise/supervise.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
-import { openModel } from "../../src/models/open-model.ts";
 import { type Journal, journalOf } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import type { Notice } from "../../src/runtime/notices.ts";
@@ -23,6 +19,10 @@ import type { CrashPoint } from "../../src/runtime/runtime.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
 import { FOLDS } from "../../src/streams.ts";
+import { openModel } from "../../src/supervise/models/open-model.ts";
+import type { SuperviseOptions } from "../../src/supervise/options.ts";
+import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
+import { supervise } from "../../src/supervise/supervise.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
 import type {
   Current,

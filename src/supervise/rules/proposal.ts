@@ -1,21 +1,28 @@
 /**
- * A model's arguments against a tool's own schema, with the first fault by its name. JSON Schema says which arguments there
- * are and of what kind; the tool's validation, which knows more, has the last word.
+ * Validation of a model's output: one JSON object that proposes a tool call or a final answer, and nothing else.
+ * - An unknown key makes it invalid, so no "approved" or "policy" written by a model is ever read.
+ * - Nothing is repaired: a fault is refused by its name, and names that the model chose are shown with control and bidi
+ *   characters escaped.
+ * - Arguments are checked against the tool's JSON Schema, which names the first fault; the tool's own validation, which
+ *   knows more, decides last.
  */
-import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
+
+import { isHoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 import type { ToolRules } from "../../policy/rules/tool-rules.ts";
+import type { InvalidAction } from "./stop-reason.ts";
 
-type Fault =
+type NamedArgsFault =
   | `extra_tool_args:${string}`
   | `missing_required_arg:${string}:${string}`
   | `bad_arg_type:${string}:${string}`;
 
-type Found =
+type ArgsFault =
   | { readonly kind: "extra"; readonly path: readonly string[] }
   | { readonly kind: "missing" | "bad"; readonly path: readonly string[] };
 
-type Place = {
+type SchemaPosition = {
   readonly root: JsonObject;
   readonly path: readonly string[];
   /** One of several schemas that hold together: what it does not name may be another's. */
@@ -35,7 +42,7 @@ const TYPES: { readonly [type: string]: (value: Json) => boolean } = {
 };
 
 /** `#/$defs/address`: a schema that stands elsewhere in the same text. */
-function resolve(schema: Json, root: JsonObject): JsonObject {
+function resolveRef(schema: Json, root: JsonObject): JsonObject {
   let at: Json = schema;
   // A schema that leads to itself without anything in between says nothing.
   for (let turns = 0; turns < 32 && isJsonObject(at) && typeof at["$ref"] === "string"; turns++) {
@@ -72,7 +79,7 @@ function isAmong(schema: JsonObject, value: Json): boolean {
 /** What a schema names, with all that hold together with it; undefined where any name goes. */
 function namesIn(schema: JsonObject, root: JsonObject): ReadonlySet<string> | undefined {
   const { properties, patternProperties, additionalProperties } = schema;
-  const parts = listOf(schema["allOf"]).map((part) => namesIn(resolve(part, root), root));
+  const parts = listOf(schema["allOf"]).map((part) => namesIn(resolveRef(part, root), root));
   const isOpen = additionalProperties !== undefined && additionalProperties !== false;
   if (patternProperties !== undefined || isOpen) return undefined;
   if (!isJsonObject(properties) && parts.length === 0) return undefined;
@@ -81,7 +88,11 @@ function namesIn(schema: JsonObject, root: JsonObject): ReadonlySet<string> | un
   return new Set([...own, ...parts.flatMap((part) => [...(part ?? [])])]);
 }
 
-function checkProperties(schema: JsonObject, value: JsonObject, place: Place): Found | undefined {
+function checkProperties(
+  schema: JsonObject,
+  value: JsonObject,
+  place: SchemaPosition,
+): ArgsFault | undefined {
   const { root, path } = place;
   const names = place.isPart === true ? undefined : namesIn(schema, root);
   const extra = names === undefined ? undefined : Object.keys(value).find((key) => !names.has(key));
@@ -91,17 +102,21 @@ function checkProperties(schema: JsonObject, value: JsonObject, place: Place): F
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   for (const [key, part] of Object.entries(value)) {
     const below = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    const found = below === undefined ? undefined : check(below, part, { root, path: [...path, key] });
+    const found = below === undefined ? undefined : checkValue(below, part, { root, path: [...path, key] });
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function checkItems(schema: JsonObject, value: readonly Json[], { root, path }: Place): Found | undefined {
+function checkItems(
+  schema: JsonObject,
+  value: readonly Json[],
+  { root, path }: SchemaPosition,
+): ArgsFault | undefined {
   const { items } = schema;
   if (items === undefined) return undefined;
   for (const [index, part] of value.entries()) {
-    const found = check(items, part, { root, path: [...path, String(index)] });
+    const found = checkValue(items, part, { root, path: [...path, String(index)] });
     if (found !== undefined) return found;
   }
   return undefined;
@@ -109,20 +124,20 @@ function checkItems(schema: JsonObject, value: readonly Json[], { root, path }: 
 
 /** A variant is told by its constants: `{ kind: "card", … }`. */
 function isVariantOf(choice: Json, value: Json, root: JsonObject): boolean {
-  const { properties } = resolve(choice, root);
+  const { properties } = resolveRef(choice, root);
   if (!isJsonObject(properties) || !isJsonObject(value)) return false;
   const constants = Object.entries(properties).flatMap(([key, part]) => {
-    const { const: only } = resolve(part, root);
+    const { const: only } = resolveRef(part, root);
     return only === undefined ? [] : [[key, only] as const];
   });
   return constants.length > 0 && constants.every(([key, only]) => value[key] === only);
 }
 
 /** One of several has to fit. What is wrong with the only one that could fit is what is wrong. */
-function checkChoices(schema: JsonObject, value: Json, place: Place): Found | undefined {
+function checkChoices(schema: JsonObject, value: Json, place: SchemaPosition): ArgsFault | undefined {
   const choices = [...listOf(schema["anyOf"]), ...listOf(schema["oneOf"])];
   if (choices.length === 0) return undefined;
-  const faults = choices.map((choice) => check(choice, value, place));
+  const faults = choices.map((choice) => checkValue(choice, value, place));
   if (faults.includes(undefined)) return undefined;
   const meant = faults.filter((_, index) => isVariantOf(choices[index] ?? {}, value, place.root));
   const deeper = faults.filter((fault) => fault !== undefined && fault.path.length > place.path.length);
@@ -130,8 +145,8 @@ function checkChoices(schema: JsonObject, value: Json, place: Place): Found | un
   return only ?? { kind: "bad", path: place.path };
 }
 
-function check(given: Json, value: Json, place: Place): Found | undefined {
-  const schema = resolve(given, place.root);
+function checkValue(given: Json, value: Json, place: SchemaPosition): ArgsFault | undefined {
+  const schema = resolveRef(given, place.root);
   if (!fitsType(schema, value) || !isAmong(schema, value) || isBlank(schema, value))
     return { kind: "bad", path: place.path };
   if (isJsonObject(value)) {
@@ -143,7 +158,7 @@ function check(given: Json, value: Json, place: Place): Found | undefined {
     if (found !== undefined) return found;
   }
   for (const part of listOf(schema["allOf"])) {
-    const found = check(part, value, { ...place, isPart: true });
+    const found = checkValue(part, value, { ...place, isPart: true });
     if (found !== undefined) return found;
   }
   return checkChoices(schema, value, place);
@@ -167,13 +182,13 @@ function reservedIn(value: Json, path: readonly string[]): readonly string[] | u
   return undefined;
 }
 
-function faultOf(tool: string, { kind, path }: Found): Fault {
+function nameFault(tool: string, { kind, path }: ArgsFault): NamedArgsFault {
   const named = path.length === 0 ? "args" : visible(path.join(".").slice(0, LONGEST_PATH).toWellFormed());
   if (kind === "extra") return `extra_tool_args:${tool}`;
   return kind === "missing" ? `missing_required_arg:${tool}:${named}` : `bad_arg_type:${tool}:${named}`;
 }
 
-function isThere(value: Json | undefined, path: readonly string[]): boolean {
+function isPresent(value: Json | undefined, path: readonly string[]): boolean {
   let at = value;
   for (const part of path) {
     if (typeof at !== "object" || at === null || !Object.hasOwn(at, part)) return false;
@@ -183,25 +198,111 @@ function isThere(value: Json | undefined, path: readonly string[]): boolean {
 }
 
 /** What only the tool's validation knows. */
-function lastWord(
+function validateWithTool(
   { name, validate }: Pick<ToolRules, "name" | "validate">,
   args: JsonObject,
-): Fault | undefined {
+): NamedArgsFault | undefined {
   const valid = validate(args);
   if (valid.ok) return undefined;
   const path = valid.each?.[0]?.path.map(String) ?? [];
-  return faultOf(name, { kind: isThere(args, path) ? "bad" : "missing", path });
+  return nameFault(name, { kind: isPresent(args, path) ? "bad" : "missing", path });
 }
 
-export function checkArgs(
+function checkArgs(
   rules: Pick<ToolRules, "name" | "schemaText" | "validate">,
   args: JsonObject,
-): Fault | undefined {
+): NamedArgsFault | undefined {
   const { name, schemaText } = rules;
   const root = schemaText === null ? {} : (JSON.parse(schemaText) as JsonObject);
-  const found = check(root, args, { root, path: [] });
-  if (found !== undefined) return faultOf(name, found);
+  const found = checkValue(root, args, { root, path: [] });
+  if (found !== undefined) return nameFault(name, found);
   const reserved = reservedIn(args, []);
-  if (reserved !== undefined) return faultOf(name, { kind: "bad", path: reserved });
-  return lastWord(rules, args);
+  if (reserved !== undefined) return nameFault(name, { kind: "bad", path: reserved });
+  return validateWithTool(rules, args);
+}
+
+/** Bytes of UTF-8 in one output of a model. */
+export const LARGEST_OUTPUT_BYTES = 1_048_576;
+
+export type ToolProposal = { readonly kind: "tool"; readonly name: string; readonly args: JsonObject };
+export type FinalProposal = { readonly kind: "final"; readonly answer: string };
+export type ModelProposal = ToolProposal | FinalProposal;
+
+export type ValidatedProposal =
+  | { readonly ok: true; readonly proposal: ModelProposal }
+  /** `raw`: what was read of it, as the seed's `raw_action`. */
+  | { readonly ok: false; readonly stop_reason: InvalidAction; readonly raw: Json };
+
+/** The tools that may be proposed, by name. */
+export type ToolCatalogue = ReadonlyMap<string, Pick<ToolRules, "name" | "schemaText" | "validate">>;
+
+const MOST_SHOWN = 2_000;
+const LONGEST_NAME = 100;
+
+/** Text that is no JSON, as far as people want to see it. */
+function unreadableOutput(text: string): Json {
+  const whole = text.toWellFormed();
+  return {
+    kind: "invalid",
+    raw: whole.length <= MOST_SHOWN ? whole : `${whole.slice(0, MOST_SHOWN)}…`.toWellFormed(),
+  };
+}
+
+const invalidProposal = (stop_reason: InvalidAction, raw: Json): ValidatedProposal => ({
+  ok: false,
+  stop_reason,
+  raw,
+});
+
+function parseOutput(text: string): { readonly value: Json } | undefined {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    if (isHoldpointError(error, "invalid_json")) return undefined;
+    throw error;
+  }
+}
+
+const hasExtra = (object: JsonObject, keys: readonly string[]): boolean =>
+  Object.keys(object).some((key) => !keys.includes(key));
+
+function validateFinal(raw: JsonObject): ValidatedProposal {
+  if (hasExtra(raw, ["kind", "answer"])) return invalidProposal("invalid_action:extra_keys_final", raw);
+  const answer = raw["answer"];
+  if (typeof answer !== "string" || answer.trim() === "")
+    return invalidProposal("invalid_action:bad_final_answer", raw);
+  return { ok: true, proposal: { kind: "final", answer: answer.trim() } };
+}
+
+function validateTool(raw: JsonObject, catalogue: ToolCatalogue): ValidatedProposal {
+  if (hasExtra(raw, ["kind", "name", "args"])) return invalidProposal("invalid_action:extra_keys_tool", raw);
+  const { name: given, args: said = null } = raw;
+  if (typeof given !== "string" || given.trim() === "")
+    return invalidProposal("invalid_action:bad_tool_name", raw);
+  const name = given.trim();
+  const args = said ?? {};
+  if (!isJsonObject(args)) return invalidProposal("invalid_action:bad_tool_args", raw);
+  const rules = catalogue.get(name);
+  if (rules === undefined)
+    return invalidProposal(
+      `invalid_action:unknown_tool:${visible(name.slice(0, LONGEST_NAME).toWellFormed())}`,
+      raw,
+    );
+  const fault = checkArgs(rules, args);
+  return fault === undefined
+    ? { ok: true, proposal: { kind: "tool", name, args } }
+    : invalidProposal(`invalid_action:${fault}`, raw);
+}
+
+export function validateProposal(text: string, catalogue: ToolCatalogue): ValidatedProposal {
+  // No character is more than three bytes in UTF-8 for each of its UTF-16 units: short texts need not be counted.
+  const isTooLarge = text.length > LARGEST_OUTPUT_BYTES || Buffer.byteLength(text) > LARGEST_OUTPUT_BYTES;
+  if (isTooLarge) return invalidProposal("invalid_action:too_large", unreadableOutput(text));
+  const found = parseOutput(text);
+  if (found === undefined) return invalidProposal("invalid_action:non_json", unreadableOutput(text));
+  const { value } = found;
+  if (!isJsonObject(value)) return invalidProposal("invalid_action:not_object", value);
+  if (value["kind"] === "final") return validateFinal(value);
+  if (value["kind"] === "tool") return validateTool(value, catalogue);
+  return invalidProposal("invalid_action:bad_kind", value);
 }

@@ -1,11 +1,11 @@
 /**
- * What limits one supervised run, judged over what its workflow has called so far.
- *
- * R1. A policy that blocks has said so first, and the limit behind it is told beside; a repeated call is judged on what it
- *     was revised to.
- * R2. What one tool may be called for is limited in every run. Where a document counts the calls of a tool its own numbers
- *     stand, and those of the program can only be lower.
+ * Limits of one supervised run, judged over the calls that its workflow has made so far.
+ * - A policy that blocks comes first, and the limit behind it is noted; a repeated call is judged on its revised
+ *   arguments.
+ * - Calls of one tool are limited in every run. Where a policy document counts the calls of a tool its numbers hold, and
+ *   those of the program can only be lower.
  */
+
 import { STEPS_PER_VERDICT } from "../../policy/expression/values.ts";
 import { isVerdict, withNotesOf } from "../../policy/rules/combine-verdicts.ts";
 import {
@@ -16,11 +16,10 @@ import {
   USUAL_CALLS,
 } from "../../policy/rules/limits.ts";
 import type { PolicyInput, RunLimitOf, Verdict } from "../../policy/rules/verdict.ts";
-
 import { FINAL_TOOL } from "./turn.ts";
 
 /** Of one tool in one run: how often, and how often with the same arguments. */
-export type ToolLimit = { readonly calls?: number; readonly repeats?: number };
+type ToolLimit = { readonly calls?: number; readonly repeats?: number };
 
 export type RunLimits = {
   /** Turns of the model. */
@@ -32,15 +31,15 @@ export type RunLimits = {
   readonly tools?: { readonly [name: string]: ToolLimit };
 };
 
-export const LIMITS: Omit<RunLimits, "tools"> = { steps: 8, toolCalls: 5, seconds: 30 };
+export const DEFAULT_RUN_LIMITS: Omit<RunLimits, "tools"> = { steps: 8, toolCalls: 5, seconds: 30 };
 
 /** What holds of a call of which policy has said something. */
 export type RunGuard = (input: PolicyInput, said: Verdict) => Verdict;
 
-type Counts = NonNullable<ToolLimits["counts"]>;
+type CallCounts = NonNullable<ToolLimits["counts"]>;
 
 /** `isUsual`: nobody has said how many calls the run makes in all. */
-export type GuardLimits = Pick<RunLimits, "toolCalls" | "tools"> & { readonly isUsual?: boolean };
+type GuardLimits = Pick<RunLimits, "toolCalls" | "tools"> & { readonly isUsual?: boolean };
 
 /** Whose a limit is, by the rule that it speaks as. */
 function limitOf(
@@ -58,7 +57,7 @@ function countsFor(
   { toolCalls, tools = {} }: Pick<RunLimits, "toolCalls" | "tools">,
   tool: string,
   isCounted: boolean,
-): Counts {
+): CallCounts {
   const { calls, repeats } = Object.hasOwn(tools, tool) ? (tools[tool] ?? {}) : {};
   const none = Number.POSITIVE_INFINITY;
   return {

@@ -1,8 +1,8 @@
 /**
- * The port to whatever proposes: a language model, or a script that stands for one. It is asked for text and has no hands;
- * what it says is validated, reviewed and performed by others.
+ * The port to what proposes: a language model, or a script in its place. It is asked for text and can do nothing itself;
+ * its output is validated, reviewed and performed elsewhere.
  */
-import type { FailureKind, Tokens } from "../core/supervise/turn.ts";
+import type { FailureKind, Tokens } from "../rules/turn.ts";
 
 export type ModelRequest = {
   readonly system: string;

@@ -1,53 +1,66 @@
 /** `hp.supervise`: a model works on a goal through gated tools, in a workflow of its own. */
 
-import { type RunLimits, runGuard } from "../../core/supervise/limits.ts";
-import type { RunEnd, SuperviseResult } from "../../core/supervise/result.ts";
-import { actionOf, type Step, stopAt, traceTo } from "../../core/supervise/rows.ts";
-import type { Policy } from "../../effects/define-tool.ts";
-import type { Gates } from "../../effects/gate.ts";
-import { digestOf } from "../../kernel/canonical-json.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
-import type { Model } from "../../models/model.ts";
-import { findWorkflows } from "../../runtime/lists.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import { defineWorkflow } from "../../workflows/define.ts";
-import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../../workflows/definition.ts";
-import type { FailureCode } from "../../workflows/events.ts";
-import { type Definitions, startWorkflow } from "../../workflows/start.ts";
-
-import { type Run, superviseLoop, type Worker } from "./loop.ts";
+import type { Policy } from "../effects/define-tool.ts";
+import type { Gates } from "../effects/gate.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { findWorkflows } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { defineWorkflow } from "../workflows/define.ts";
+import type { Definition, Limits, WorkflowContext, WorkflowResult } from "../workflows/definition.ts";
+import type { FailureCode } from "../workflows/events.ts";
+import { type Definitions, startWorkflow } from "../workflows/start.ts";
+import { type SuperviseRun, type SuperviseWorker, superviseLoop } from "./loop.ts";
+import type { Model } from "./models/model.ts";
 import {
-  checkOptions,
-  inputOf,
+  checkSuperviseOptions,
+  type DocumentLimits,
+  isPolicyDocument,
   type ModelChoice,
+  type OpenPolicyDocument,
+  openPolicyDocument,
   type SuperviseInput,
   type SuperviseOptions,
+  superviseInput,
+  tightestLimits,
 } from "./options.ts";
-import { type DocumentLimits, isDocument, type OpenDocument, openDocument, tightest } from "./policy.ts";
 import { type RunRecord, readInput, readRun } from "./read-run.ts";
-import { toolsOf } from "./tools.ts";
+import { type RunLimits, runGuard } from "./rules/limits.ts";
+import { proposalOfCall, type RunStep, stopAtStep, traceWithStop } from "./rules/trace.ts";
+import type { RunEnd, SuperviseResult } from "./rules/turn.ts";
+import { openRunTools } from "./tools.ts";
 
-export type Desk = {
+type SuperviseContext = {
   readonly definitions: Definitions;
   readonly gates: Gates;
   /** Makes a model of whatever was given as one. */
   readonly openModel: (given: ModelChoice) => Promise<Model>;
 };
 
-type Decided = Partial<OpenDocument> & {
+type RunPolicy = Partial<OpenPolicyDocument> & {
   readonly policy?: Policy<never>;
   /** The program says how many calls the run makes in all. */
   readonly setsCalls?: boolean;
 };
 
-async function decidedBy({ gates }: Desk, worker: Worker, { policy }: SuperviseOptions): Promise<Decided> {
+async function openRunPolicy(
+  { gates }: SuperviseContext,
+  worker: SuperviseWorker,
+  { policy }: SuperviseOptions,
+): Promise<RunPolicy> {
   if (policy === undefined) return {};
   const { runtime, tools } = worker;
-  return isDocument(policy) ? openDocument(gates, runtime, policy, tools.own.values()) : { policy };
+  return isPolicyDocument(policy)
+    ? openPolicyDocument(gates, runtime, policy, tools.own.values())
+    : { policy };
 }
 
 /** Where a document counts the calls of a tool, its numbers stand. */
-function limitsOf({ gates }: Desk, { document, setsCalls }: Decided, limits: RunLimits): Limits {
+function limitsOf(
+  { gates }: SuperviseContext,
+  { document, setsCalls }: RunPolicy,
+  limits: RunLimits,
+): Limits {
   const { toolCalls, tools = {} } = limits;
   return {
     digest: digestOf({ toolCalls, tools: { ...tools } }),
@@ -62,7 +75,12 @@ function limitsOf({ gates }: Desk, { document, setsCalls }: Decided, limits: Run
 }
 
 /** Nobody finds it by its name: it holds for the run that it is made for, where that was asked for. */
-function define(desk: Desk, name: string, decided: Decided, run: Pick<Run, "worker" | "input">): Definition {
+function define(
+  desk: SuperviseContext,
+  name: string,
+  decided: RunPolicy,
+  run: Pick<SuperviseRun, "worker" | "input">,
+): Definition {
   const { known } = desk.definitions;
   const { worker, input } = run;
   const body = (ctx: WorkflowContext, given: unknown) =>
@@ -91,7 +109,7 @@ async function inputFor(
   options: SuperviseOptions,
   documents: readonly DocumentLimits[],
 ): Promise<SuperviseInput> {
-  const input = inputOf(options, tightest(documents));
+  const input = superviseInput(options, tightestLimits(documents));
   const isNamed = options.id !== undefined && !options.id.startsWith("wf_");
   const [id] = isNamed ? await findWorkflows(runtime, options.id) : [];
   if (id === undefined) return input;
@@ -118,11 +136,12 @@ function endOf(ended: WorkflowResult<unknown>): RunEnd {
 }
 
 /** What the last turn was about, where the run stopped at it: as it was proposed, or as it would have run. */
-function lastOf(end: RunEnd, last: Step | undefined): Pick<SuperviseResult, "raw_action" | "action"> {
-  if (last === undefined || end.status === "ok" || stopAt(last)?.stop_reason !== end.stop_reason) return {};
+function lastOf(end: RunEnd, last: RunStep | undefined): Pick<SuperviseResult, "raw_action" | "action"> {
+  if (last === undefined || end.status === "ok" || stopAtStep(last)?.stop_reason !== end.stop_reason)
+    return {};
   if (last.turn.kind === "invalid") return { raw_action: last.turn.raw };
   const isLate = end.phase === "execution" && last.call !== null;
-  return { action: isLate ? actionOf(last.call.tool, last.call.args) : last.turn.proposal };
+  return { action: isLate ? proposalOfCall(last.call.tool, last.call.args) : last.turn.proposal };
 }
 
 function resultOf(id: string, end: RunEnd, record: RunRecord): SuperviseResult {
@@ -134,28 +153,32 @@ function resultOf(id: string, end: RunEnd, record: RunRecord): SuperviseResult {
     ...(phase === undefined ? {} : { phase }),
     ...(answer === undefined ? {} : { answer }),
     ...lastOf(end, steps.at(-1)),
-    trace: traceTo(end, trace),
+    trace: traceWithStop(end, trace),
     history,
     workflow: id,
     tokens,
   };
 }
 
-async function workerOf(desk: Desk, runtime: Runtime, options: SuperviseOptions): Promise<Worker> {
+async function workerOf(
+  desk: SuperviseContext,
+  runtime: Runtime,
+  options: SuperviseOptions,
+): Promise<SuperviseWorker> {
   const { system, finalSystem, maxOutputTokens, agent } = options;
   const model = await desk.openModel(options.model);
-  const tools = toolsOf(desk.gates, options.tools);
+  const tools = openRunTools(desk.gates, options.tools);
   return { runtime, model, tools, system, finalSystem, maxOutputTokens, agent };
 }
 
 async function superviseWith(
-  desk: Desk,
-  worker: Worker,
+  desk: SuperviseContext,
+  worker: SuperviseWorker,
   options: SuperviseOptions,
 ): Promise<SuperviseResult> {
   const { runtime } = worker;
   const setsCalls = options.limits?.toolCalls !== undefined;
-  const decided = { ...(await decidedBy(desk, worker, options)), setsCalls };
+  const decided = { ...(await openRunPolicy(desk, worker, options)), setsCalls };
   try {
     return await superviseUnder(desk, worker, options, decided);
   } finally {
@@ -165,10 +188,10 @@ async function superviseWith(
 }
 
 async function superviseUnder(
-  desk: Desk,
-  worker: Worker,
+  desk: SuperviseContext,
+  worker: SuperviseWorker,
   options: SuperviseOptions,
-  decided: Decided,
+  decided: RunPolicy,
 ): Promise<SuperviseResult> {
   const { runtime } = worker;
   const documents = [decided.document?.().limits ?? {}, desk.gates.policy?.current().limits ?? {}];
@@ -183,8 +206,8 @@ async function superviseUnder(
   return resultOf(handle.id, endOf(ended), await readRun(runtime, handle.id));
 }
 
-export async function supervise(desk: Desk, options: SuperviseOptions): Promise<SuperviseResult> {
-  checkOptions(options);
+export async function supervise(desk: SuperviseContext, options: SuperviseOptions): Promise<SuperviseResult> {
+  checkSuperviseOptions(options);
   const { runtime } = await desk.definitions.open();
   const worker = await workerOf(desk, runtime, options);
   try {

@@ -1,11 +1,11 @@
 /** From what a program names as its model to something that can be asked. Keys are read only when they are used. */
+
 import type { LanguageModel } from "ai";
-import { HoldpointError } from "../kernel/errors.ts";
-import { fieldFault } from "../kernel/fields.ts";
-import { displayValue } from "../kernel/text.ts";
-import { aiSdkModel } from "./ai-sdk.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { fieldFault } from "../../kernel/fields.ts";
+import { displayValue } from "../../kernel/text.ts";
+import { aiSdkModel, loadPackage } from "./ai-sdk.ts";
 import { isModel, type Model } from "./model.ts";
-import { loadPackage } from "./packages.ts";
 
 type Environment = (name: string) => string | undefined;
 
@@ -33,10 +33,10 @@ function timeoutOf(environment: Environment): number {
 }
 
 /** How it is to be spoken with, whatever it is. */
-type Manner = { readonly stream?: boolean; readonly timeoutMs?: number };
-type Place = { readonly environment: Environment; readonly manner: Manner };
+type ModelCallOptions = { readonly stream?: boolean; readonly timeoutMs?: number };
+type ModelContext = { readonly environment: Environment; readonly manner: ModelCallOptions };
 
-function mannerOf({ environment, manner }: Place) {
+function callOptions({ environment, manner }: ModelContext) {
   const { stream = false, timeoutMs = timeoutOf(environment) } = manner;
   if (typeof stream !== "boolean") wrong("A model's stream is true or false.");
   if (!(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1))
@@ -44,17 +44,17 @@ function mannerOf({ environment, manner }: Place) {
   return { isStreamed: stream, timeoutMs };
 }
 
-async function openaiModel(name: string, place: Place): Promise<Model> {
+async function openaiModel(name: string, place: ModelContext): Promise<Model> {
   const { environment } = place;
   const apiKey = keyOf(environment, "OPENAI_API_KEY");
   const load = () => import("@ai-sdk/openai");
   const { createOpenAI } = await loadPackage<typeof import("@ai-sdk/openai")>("@ai-sdk/openai", load);
   const baseURL = environment("OPENAI_BASE_URL");
   const provider = createOpenAI({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
-  return aiSdkModel({ model: provider(name), id: `openai/${name}`, hidden: [apiKey], ...mannerOf(place) });
+  return aiSdkModel({ model: provider(name), id: `openai/${name}`, hidden: [apiKey], ...callOptions(place) });
 }
 
-async function anthropicModel(name: string, place: Place): Promise<Model> {
+async function anthropicModel(name: string, place: ModelContext): Promise<Model> {
   const { environment } = place;
   const apiKey = keyOf(environment, "ANTHROPIC_API_KEY");
   const load = () => import("@ai-sdk/anthropic");
@@ -64,10 +64,19 @@ async function anthropicModel(name: string, place: Place): Promise<Model> {
   );
   const baseURL = environment("ANTHROPIC_BASE_URL");
   const provider = createAnthropic({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
-  return aiSdkModel({ model: provider(name), id: `anthropic/${name}`, hidden: [apiKey], ...mannerOf(place) });
+  return aiSdkModel({
+    model: provider(name),
+    id: `anthropic/${name}`,
+    hidden: [apiKey],
+    ...callOptions(place),
+  });
 }
 
-type Address = Manner & { readonly baseUrl: string; readonly model: string; readonly apiKey?: string };
+type Address = ModelCallOptions & {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string;
+};
 
 function checkAddress({ baseUrl, model, apiKey }: Address): void {
   const isUrl = typeof baseUrl === "string" && /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl);
@@ -76,7 +85,7 @@ function checkAddress({ baseUrl, model, apiKey }: Address): void {
   if (apiKey !== undefined && typeof apiKey !== "string") wrong("A model's apiKey is a text.");
 }
 
-async function addressedModel(given: Address, place: Place): Promise<Model> {
+async function addressedModel(given: Address, place: ModelContext): Promise<Model> {
   checkAddress(given);
   const { baseUrl, model, apiKey } = given;
   const load = () => import("@ai-sdk/openai-compatible");
@@ -92,10 +101,10 @@ async function addressedModel(given: Address, place: Place): Promise<Model> {
     ...(apiKey === undefined ? {} : { apiKey }),
   });
   const hidden = apiKey === undefined ? [] : [apiKey];
-  return aiSdkModel({ model: provider(model), id: `${name}/${model}`, hidden, ...mannerOf(place) });
+  return aiSdkModel({ model: provider(model), id: `${name}/${model}`, hidden, ...callOptions(place) });
 }
 
-function namedModel(given: string, place: Place): Promise<Model> {
+function namedModel(given: string, place: ModelContext): Promise<Model> {
   const slash = given.indexOf("/");
   const provider = slash === -1 ? given : given.slice(0, slash);
   const name = slash === -1 ? "" : given.slice(slash + 1);
@@ -116,9 +125,9 @@ type SdkModel = {
 const isSdkModel = (given: object): given is SdkModel =>
   "doGenerate" in given && "specificationVersion" in given && "modelId" in given && "provider" in given;
 
-function sdkModel(given: SdkModel, place: Place): Promise<Model> {
+function sdkModel(given: SdkModel, place: ModelContext): Promise<Model> {
   const model = given as unknown as LanguageModel;
-  return aiSdkModel({ model, id: `${given.provider}/${given.modelId}`, hidden: [], ...mannerOf(place) });
+  return aiSdkModel({ model, id: `${given.provider}/${given.modelId}`, hidden: [], ...callOptions(place) });
 }
 
 const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];

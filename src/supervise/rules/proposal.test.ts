@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
 import { schemaRules } from "../../effects/input-schema.ts";
-import { type Catalogue, LARGEST_OUTPUT_BYTES, validateProposal } from "./proposal.ts";
+import { LARGEST_OUTPUT_BYTES, type ToolCatalogue, validateProposal } from "./proposal.ts";
 import { isStopReason } from "./stop-reason.ts";
 
 const rules = (name: string, schema?: z.ZodType) =>
@@ -14,7 +14,7 @@ const Tree = z.object({
     return z.array(Tree).optional();
   },
 });
-const TOOLS: Catalogue = new Map([
+const TOOLS: ToolCatalogue = new Map([
   rules("context", z.object({ user_id: z.int() })),
   rules("refund", z.object({ user_id: z.int(), amount_usd: z.number(), reason: z.string().optional() })),
   rules(

@@ -1,16 +1,67 @@
-/** What `hp.supervise` is given, checked before anything is looked at. */
+/**
+ * Options of `hp.supervise`, checked before anything is looked at, and its policy where that is a document: a file that is
+ * followed, or the same as an object. Each run opens its own, checked against the tools of this run alone.
+ */
+import { checkPolicy, type Policy } from "../effects/define-tool.ts";
+import { type GatedTool, type Gates, getUndoTool } from "../effects/gate.ts";
+import type { Tool } from "../effects/tool.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { isPrincipal } from "../kernel/principal.ts";
+import { displayValue } from "../kernel/text.ts";
+import { livePolicy } from "../policy/live-policy.ts";
+import type { PolicySource } from "../policy/read.ts";
+import type { CompiledPolicy } from "../policy/rules/compile.ts";
+import type { Notice } from "../runtime/notices.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Model } from "./models/model.ts";
+import { DEFAULT_RUN_LIMITS, type RunLimits } from "./rules/limits.ts";
 
-import { LIMITS, type RunLimits } from "../../core/supervise/limits.ts";
-import { checkPolicy, type Policy } from "../../effects/define-tool.ts";
-import type { GatedTool } from "../../effects/gate.ts";
-import { checkFields, rejectInput } from "../../kernel/fields.ts";
-import { isPrincipal } from "../../kernel/principal.ts";
-import { displayValue } from "../../kernel/text.ts";
-import type { Model } from "../../models/model.ts";
-import type { PolicySource } from "../../policy/read.ts";
-import type { Notice } from "../../runtime/notices.ts";
+type PolicyOption = Policy<never> | PolicySource | undefined;
 
-import { type DocumentLimits, isDocument } from "./policy.ts";
+/** A path ends like one; a verdict says that it is one. */
+export function isPolicyDocument(policy: PolicyOption): policy is PolicySource {
+  if (typeof policy === "string") return /\.(?:ya?ml|json)$/i.test(policy);
+  return typeof policy === "object" && policy !== null && !("verdict" in policy);
+}
+
+export type OpenPolicyDocument = {
+  readonly document: () => CompiledPolicy;
+  /** When the run is over it goes by it no longer. */
+  readonly giveBack: () => Promise<void>;
+};
+
+/** Each run has its own: it is checked against the tools that this run calls, and against no other's. */
+export async function openPolicyDocument(
+  { tools: all }: Gates,
+  runtime: Runtime,
+  source: PolicySource,
+  own: Iterable<Tool>,
+): Promise<OpenPolicyDocument> {
+  const called = [...own].flatMap((tool) => [tool, getUndoTool(tool) ?? []].flat());
+  const tools = new Map(called.map((tool) => [tool.rules.name, tool]));
+  const live = livePolicy(source, { tools, elsewhere: all });
+  const giveBack = () => live.close(runtime);
+  try {
+    // Answers once its version is in the journal.
+    await live.open(runtime);
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+  return { document: () => live.current(), giveBack };
+}
+
+export type DocumentLimits = CompiledPolicy["limits"];
+
+/** The tightest of what the documents say that hold for a run. */
+export function tightestLimits(all: readonly DocumentLimits[]): DocumentLimits {
+  const limits: { -readonly [Field in keyof DocumentLimits]: DocumentLimits[Field] } = {};
+  for (const field of ["steps", "toolCalls", "seconds"] as const) {
+    const said = all.flatMap((one) => one[field] ?? []);
+    if (said.length > 0) limits[field] = Math.min(...said);
+  }
+  return limits;
+}
 
 /** A tool of `hp.gate`, or the definition of one. */
 export type SupervisedTool =
@@ -18,14 +69,14 @@ export type SupervisedTool =
   | { readonly name: string; readonly [field: string]: unknown };
 
 /** A model of the Vercel AI SDK. */
-export type AiSdkModel = {
+type AiSdkModel = {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
 };
 
 /** Any address that speaks OpenAI's chat completions; without one, a model with how it is to be spoken with. */
-export type ModelAddress = {
+type ModelAddress = {
   readonly timeoutMs?: number;
   /** Hear the answer piece by piece; some servers give up a connection on which nothing moves. */
   readonly stream?: boolean;
@@ -124,14 +175,14 @@ const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => bo
   ["agent", isOptional((who) => isPrincipal(who) && String(who).startsWith("agent:")), "agent:<name>"],
 ];
 
-function nameOf(tool: SupervisedTool): string {
+function toolNameIn(tool: SupervisedTool): string {
   return typeof tool === "function" ? tool.toolName : tool?.name;
 }
 
 /** A limit of a tool that the run does not have limits nothing: it was probably meant for another. */
 function checkToolLimits(given: RunLimits["tools"], tools: readonly SupervisedTool[]): void {
   if (given === undefined) return;
-  const names = tools.map(nameOf);
+  const names = tools.map(toolNameIn);
   for (const [name, limit] of Object.entries(checkFields("limits.tools", given, names))) {
     const { calls = 1, repeats = 1 } = checkFields(`limits.tools.${name}`, limit, ["calls", "repeats"]);
     if (!isWhole(calls) || !isWhole(repeats))
@@ -148,28 +199,31 @@ function checkLimits(limits: Omit<RunLimits, "tools">): void {
 }
 
 /** Misuse is said before anything is looked at. */
-export function checkOptions(options: SuperviseOptions): void {
+export function checkSuperviseOptions(options: SuperviseOptions): void {
   checkFields("What hp.supervise takes", options, FIELDS);
   for (const [field, fits, is] of CHECKS)
     if (!fits(options[field])) rejectInput(`hp.supervise takes ${is} as ${field}.`);
   const { policy, limits = {}, tools } = options;
-  if (policy !== undefined && !isDocument(policy)) checkPolicy("supervised run", policy);
-  checkLimits({ ...LIMITS, ...checkFields("What limits a run", limits, [...Object.keys(LIMITS), "tools"]) });
+  if (policy !== undefined && !isPolicyDocument(policy)) checkPolicy("supervised run", policy);
+  checkLimits({
+    ...DEFAULT_RUN_LIMITS,
+    ...checkFields("What limits a run", limits, [...Object.keys(DEFAULT_RUN_LIMITS), "tools"]),
+  });
   checkToolLimits(limits.tools, tools);
 }
 
 /** A document's limits stand where the program says nothing, and are never passed by what it says. */
 function limitsOf(given: Partial<RunLimits>, document: DocumentLimits): RunLimits {
-  const limit = (field: keyof typeof LIMITS): number => {
+  const limit = (field: keyof typeof DEFAULT_RUN_LIMITS): number => {
     const most = document[field] ?? Number.POSITIVE_INFINITY;
-    return Math.min(given[field] ?? document[field] ?? LIMITS[field], most);
+    return Math.min(given[field] ?? document[field] ?? DEFAULT_RUN_LIMITS[field], most);
   };
   const { tools } = given;
   const whole = { steps: limit("steps"), toolCalls: limit("toolCalls"), seconds: limit("seconds") };
   return tools === undefined ? whole : { ...whole, tools: structuredClone(tools) };
 }
 
-export function inputOf(options: SuperviseOptions, document: DocumentLimits): SuperviseInput {
+export function superviseInput(options: SuperviseOptions, document: DocumentLimits): SuperviseInput {
   const { goal, limits = {}, onRefusal = "stop", onDoubt = "wait", onHeld = "stop" } = options;
   return { goal, limits: limitsOf(limits, document), onRefusal, onDoubt, onHeld };
 }

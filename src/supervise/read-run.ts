@@ -1,27 +1,37 @@
 /**
- * A supervised run as the journal tells it: its turns out of the workflow's stream, and of each call what its own streams and
- * its approvals' say. What the loop remembers is not asked.
+ * A supervised run read from the journal: its turns from the workflow's stream, and each call from its own streams and its
+ * approvals'. The memory of the loop is not used.
  */
 
-import { type CallStory, storyOf } from "../../core/supervise/call-story.ts";
-import type { HistoryRow, TraceRow } from "../../core/supervise/result.ts";
-import { historyRow, type Step, stopAt, traceRow } from "../../core/supervise/rows.ts";
-import { FINALIZE, PROPOSE, type Tokens, type Turn } from "../../core/supervise/turn.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
-import { isArtifactRef } from "../../kernel/stored-value.ts";
-import { workflowStream } from "../../kernel/stream.ts";
-import { type JournalRecord, readJournal } from "../../runtime/journal.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import { loadValue } from "../../runtime/store-access.ts";
-
-import { entriesOf, loadInto } from "../../workflows/entries.ts";
-import { emptyTable, type OperationTable, type RecordedOp } from "../../workflows/rules/operations.ts";
-
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { isArtifactRef } from "../kernel/stored-value.ts";
+import { workflowStream } from "../kernel/stream.ts";
+import { type JournalRecord, readJournal } from "../runtime/journal.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue } from "../runtime/store-access.ts";
+import { entriesOf, loadInto } from "../workflows/entries.ts";
+import { emptyTable, type OperationTable, type RecordedOp } from "../workflows/rules/operations.ts";
 import type { SuperviseInput } from "./options.ts";
+import {
+  buildCallStory,
+  type CallStory,
+  historyRow,
+  type RunStep,
+  stopAtStep,
+  traceRow,
+} from "./rules/trace.ts";
+import {
+  FINALIZE_STEP,
+  type HistoryRow,
+  PROPOSE_STEP,
+  type Tokens,
+  type TraceRow,
+  type Turn,
+} from "./rules/turn.ts";
 
 export type RunRecord = {
   readonly input: SuperviseInput;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RunStep[];
   /** Every time the model was asked, those included that came to nothing. */
   readonly turns: readonly Turn[];
   readonly trace: readonly TraceRow[];
@@ -34,7 +44,7 @@ export type RunRecord = {
 const VALUES = ["args", "result"];
 
 /** With large values in place of the references that stand for them. */
-async function inFull(runtime: Runtime, record: JournalRecord): Promise<JournalRecord> {
+async function loadEntryInFull(runtime: Runtime, record: JournalRecord): Promise<JournalRecord> {
   const { body } = record;
   if (!isJsonObject(body) || !VALUES.some((field) => isArtifactRef(body[field] ?? null))) return record;
   const loaded: Record<string, Json> = {};
@@ -45,9 +55,9 @@ async function inFull(runtime: Runtime, record: JournalRecord): Promise<JournalR
   return { ...record, body: { ...body, ...loaded } };
 }
 
-async function storyOfCall(runtime: Runtime, action: string): Promise<CallStory> {
+async function readCallStory(runtime: Runtime, action: string): Promise<CallStory> {
   const records = await readJournal(runtime, action);
-  return storyOf(await Promise.all(records.map((record) => inFull(runtime, record))));
+  return buildCallStory(await Promise.all(records.map((record) => loadEntryInFull(runtime, record))));
 }
 
 type Times = { readonly taken: readonly number[]; readonly ended: ReadonlyMap<string, number> };
@@ -81,48 +91,52 @@ async function turnOf(runtime: Runtime, op: RecordedOp): Promise<Turn | undefine
 }
 
 const isTurn = ({ kind, key }: RecordedOp): boolean =>
-  kind === "step" && (key.startsWith(`/${PROPOSE}#`) || key.startsWith(`/${FINALIZE}#`));
+  kind === "step" && (key.startsWith(`/${PROPOSE_STEP}#`) || key.startsWith(`/${FINALIZE_STEP}#`));
 
-type Called = Pick<Step, "call" | "misuse" | "isUndone">;
+type CallOfStep = Pick<RunStep, "call" | "misuse" | "isUndone">;
 
-async function calledBy(
+async function readCallOfStep(
   runtime: Runtime,
   op: RecordedOp,
   { undos }: Pick<OperationTable, "undos">,
-): Promise<Called> {
+): Promise<CallOfStep> {
   if (op.settled?.kind === "refused") return { call: null, misuse: op.settled.error };
   const action = (op.body as JsonObject)["action"];
   const isUndone = undos.some(({ undoes, status }) => undoes === action && status === "undone");
-  const call = typeof action === "string" ? await storyOfCall(runtime, action) : null;
+  const call = typeof action === "string" ? await readCallStory(runtime, action) : null;
   return { call, misuse: null, ...(isUndone ? { isUndone } : {}) };
 }
 
-type Timed = Step & { readonly turnAt: number };
-type Tale = { readonly turns: Turn[]; readonly steps: Timed[] };
+type TimedStep = RunStep & { readonly turnAt: number };
+type TurnsAndSteps = { readonly turns: Turn[]; readonly steps: TimedStep[] };
 
 /** A try that came to nothing is a turn, and no step. */
-function tellTurn({ turns, steps }: Tale, turn: Turn, turnAt: number): void {
+function addTurn({ turns, steps }: TurnsAndSteps, turn: Turn, turnAt: number): void {
   turns.push(turn);
   if (turn.kind === "proposed" || turn.kind === "invalid")
     steps.push({ step: steps.length + 1, turn, call: null, misuse: null, turnAt });
 }
 
 /** Its operations in the order in which they were asked for: a turn, then the call that it led to. */
-async function taleOf(runtime: Runtime, table: OperationTable, { ended }: Times): Promise<Tale> {
+async function readTurnsAndSteps(
+  runtime: Runtime,
+  table: OperationTable,
+  { ended }: Times,
+): Promise<TurnsAndSteps> {
   const ops = [...table.ops.values()].toSorted((a, b) => a.seq - b.seq);
-  const tale: Tale = { turns: [], steps: [] };
+  const tale: TurnsAndSteps = { turns: [], steps: [] };
   for (const op of ops) {
     const turn = isTurn(op) ? await turnOf(runtime, op) : undefined;
-    if (turn !== undefined) tellTurn(tale, turn, ended.get(op.op) ?? op.at);
+    if (turn !== undefined) addTurn(tale, turn, ended.get(op.op) ?? op.at);
     const last = op.kind === "call" ? tale.steps.pop() : undefined;
-    if (last !== undefined) tale.steps.push({ ...last, ...(await calledBy(runtime, op, table)) });
+    if (last !== undefined) tale.steps.push({ ...last, ...(await readCallOfStep(runtime, op, table)) });
   }
   return tale;
 }
 
-function spentIn({ turns, steps }: Tale, { taken }: Times): number {
+function timeSpent({ turns, steps }: TurnsAndSteps, { taken }: Times): number {
   const inModel = turns.reduce((sum, turn) => sum + ("ms" in turn ? turn.ms : 0), 0);
-  const inTool = ({ call, turnAt }: Timed) => (call === null ? 0 : callMs(call, turnAt, taken));
+  const inTool = ({ call, turnAt }: TimedStep) => (call === null ? 0 : callMs(call, turnAt, taken));
   return steps.reduce((sum, step) => sum + inTool(step), inModel);
 }
 
@@ -134,15 +148,15 @@ function tokensOf(turns: readonly Turn[]): Tokens {
 }
 
 /** What was refused goes into the history only where it went back to the model. */
-function isInHistory({ onRefusal }: SuperviseInput, step: Step): boolean {
-  return onRefusal === "continue" || stopAt(step) === undefined;
+function isInHistory({ onRefusal }: SuperviseInput, step: RunStep): boolean {
+  return onRefusal === "continue" || stopAtStep(step) === undefined;
 }
 
 export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> {
   const table = emptyTable();
   await loadInto(runtime, table, id, Number.MAX_SAFE_INTEGER);
   const times = await timesOf(runtime, id);
-  const tale = await taleOf(runtime, table, times);
+  const tale = await readTurnsAndSteps(runtime, table, times);
   const { turns, steps } = tale;
   const input = await readInput(runtime, id);
   return {
@@ -152,7 +166,7 @@ export async function readRun(runtime: Runtime, id: string): Promise<RunRecord> 
     trace: steps.map(traceRow),
     history: steps.filter((step) => isInHistory(input, step)).map(historyRow),
     tokens: tokensOf(turns),
-    spentMs: spentIn(tale, times),
+    spentMs: timeSpent(tale, times),
   };
 }
 

@@ -1,0 +1,132 @@
+/**
+ * Why a supervised run ended: a closed list (docs/reference/stop-reasons.md is tested against it), and which of them a
+ * refused call leads to.
+ */
+import type { Refusal, RefusalCode } from "../../kernel/refusals.ts";
+
+/** What stands in angle brackets is filled in: a tool, an argument, a reason. */
+export const STOP_REASONS = [
+  "success",
+  "max_steps",
+  "max_tool_calls",
+  "max_seconds",
+  "invalid_action:too_large",
+  "invalid_action:non_json",
+  "invalid_action:not_object",
+  "invalid_action:bad_kind",
+  "invalid_action:extra_keys_final",
+  "invalid_action:bad_final_answer",
+  "invalid_action:extra_keys_tool",
+  "invalid_action:bad_tool_name",
+  "invalid_action:bad_tool_args",
+  "invalid_action:unknown_tool:<name>",
+  "invalid_action:extra_tool_args:<tool>",
+  "invalid_action:missing_required_arg:<tool>:<argument>",
+  "invalid_action:bad_arg_type:<tool>:<argument>",
+  "supervisor_block:<reason>",
+  "human_rejected",
+  "human_expired",
+  "approval_cancelled",
+  "approval_lapsed",
+  "approval_revoked",
+  "tool_denied:<tool>",
+  "tool_missing:<tool>",
+  "tool_changed:<tool>",
+  "tool_bad_args:<tool>",
+  "tool_bad_result:<tool>",
+  "tool_error:<tool>",
+  "duplicate:<tool>",
+  "in_doubt:<tool>",
+  "loop_detected:per_tool_limit",
+  "loop_detected:signature_repeat",
+  "over_budget",
+  "stopped",
+  "cancelled",
+  "rolled_back",
+  "llm_timeout",
+  "llm_overloaded",
+  "llm_empty",
+  "llm_error",
+  "error",
+] as const;
+
+type Pattern = (typeof STOP_REASONS)[number];
+type FilledPattern<Text extends string> = Text extends `${infer Head}<${string}>${infer Tail}`
+  ? `${Head}${string}${FilledPattern<Tail>}`
+  : Text;
+
+export type StopReason = FilledPattern<Pattern>;
+export type InvalidAction = Extract<StopReason, `invalid_action:${string}`>;
+
+/** Where in a turn the run ended. */
+export type SupervisePhase = "worker" | "supervisor" | "human_approval" | "execution" | "finalize";
+
+export type RunStop = { readonly stop_reason: StopReason; readonly phase: SupervisePhase };
+
+const matcher = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/<\w+>/g, "(.+)")}$`, "s");
+
+const MATCHERS = STOP_REASONS.map((pattern) => ({ pattern, matches: matcher(pattern) }));
+
+/** Which of the list a text is, and what it was filled in with; undefined when it is none of them. */
+export function parseStopReason(
+  text: string,
+): { readonly pattern: Pattern; readonly details: readonly string[] } | undefined {
+  for (const { pattern, matches } of MATCHERS) {
+    const found = matches.exec(text);
+    if (found !== null) return { pattern, details: found.slice(1) };
+  }
+  return undefined;
+}
+
+export const isStopReason = (text: string): text is StopReason => parseStopReason(text) !== undefined;
+
+/** A refusal by policy names its rule: `policy (limit:calls)`. */
+function ruleInRefusal(by: string): string | undefined {
+  return /^policy \((.*)\)$/s.exec(by)?.[1];
+}
+
+/** Rules that the policy makes of its limits and of its list of tools. */
+function limitReason(rule: string | undefined, tool: string): StopReason | undefined {
+  switch (rule) {
+    case "limit:tool_calls":
+      return "max_tool_calls";
+    case "limit:calls":
+      return "loop_detected:per_tool_limit";
+    case "limit:repeats":
+      return "loop_detected:signature_repeat";
+    case "tools:not_allowed":
+      return `tool_denied:${tool}`;
+    default:
+      return undefined;
+  }
+}
+
+function blockedStop({ by, reason }: Refusal, tool: string): RunStop {
+  const limit = limitReason(ruleInRefusal(by), tool);
+  if (limit !== undefined) return { stop_reason: limit, phase: "execution" };
+  return { stop_reason: `supervisor_block:${reason === "" ? "no_reason" : reason}`, phase: "supervisor" };
+}
+
+/** Of every code that can end a call. A call that is pending has not ended: a run waits for it, however long that takes. */
+const STOPS: {
+  readonly [Code in Exclude<RefusalCode, "blocked" | "pending">]: (tool: string) => RunStop;
+} = {
+  invalid_revision: (tool) => ({ stop_reason: `tool_bad_args:${tool}`, phase: "supervisor" }),
+  rejected: () => ({ stop_reason: "human_rejected", phase: "human_approval" }),
+  expired: () => ({ stop_reason: "human_expired", phase: "human_approval" }),
+  cancelled: () => ({ stop_reason: "approval_cancelled", phase: "human_approval" }),
+  lapsed: () => ({ stop_reason: "approval_lapsed", phase: "human_approval" }),
+  revoked: () => ({ stop_reason: "approval_revoked", phase: "human_approval" }),
+  tool_changed: (tool) => ({ stop_reason: `tool_changed:${tool}`, phase: "execution" }),
+  binding_broken: (tool) => ({ stop_reason: `tool_changed:${tool}`, phase: "execution" }),
+  duplicate: (tool) => ({ stop_reason: `duplicate:${tool}`, phase: "execution" }),
+  not_applied: (tool) => ({ stop_reason: `tool_error:${tool}`, phase: "execution" }),
+  stopped: () => ({ stop_reason: "stopped", phase: "execution" }),
+  over_budget: () => ({ stop_reason: "over_budget", phase: "execution" }),
+};
+
+export function stopOfRefusal(refusal: Refusal, tool: string): RunStop {
+  const { code } = refusal;
+  if (code === "pending") throw new TypeError("a run was stopped at a call that still waits for a decision");
+  return code === "blocked" ? blockedStop(refusal, tool) : STOPS[code](tool);
+}
