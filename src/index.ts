@@ -3,6 +3,7 @@
 import { type Intents, intentMethods } from "./agents/intents/methods.ts";
 import { type Outside, remoteMethods } from "./agents/remote-methods.ts";
 import { type DeclaredTool, declareTool } from "./agents/remote-tool.ts";
+import { type Monitors, monitorMethods } from "./alerts/methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import { approvalsOf } from "./approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "./budgets/methods.ts";
@@ -16,7 +17,6 @@ import { type Recovered, recoverDead } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import { checkOptions } from "./engine/check-options.ts";
 import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
-import { type Monitors, monitorsOf } from "./engine/monitor/monitors.ts";
 import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
 import { idleClock } from "./kernel/clock.ts";
@@ -64,6 +64,16 @@ export type { Compensation } from "./agents/remote-rollback.ts";
 export type { DeclaredTool, DeclaredUndo } from "./agents/remote-tool.ts";
 export type { OutsideCheckpoint, OutsideCreation, OutsideWorkflow } from "./agents/remote-workflow.ts";
 export type {
+  Alert,
+  AlertList,
+  AlertPage,
+  AlertSummary,
+  Alerts,
+  Monitor,
+  MonitorOptions,
+} from "./alerts/methods.ts";
+export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./alerts/rules/monitor-rule.ts";
+export type {
   Approval,
   ApprovalList,
   ApprovalSummary,
@@ -81,7 +91,6 @@ export type {
 } from "./approvals/contract.ts";
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
-export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./core/monitor/rules.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./effects/actions.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
 export type { Answer, Executed, InDoubt, NotExecuted } from "./effects/execute.ts";
@@ -111,8 +120,6 @@ export type {
   Messages,
 } from "./engine/message/messages.ts";
 export type { DeliveryOptions } from "./engine/message/settings.ts";
-export type { Alert, AlertList, AlertPage, AlertSummary, Alerts } from "./engine/monitor/alerts.ts";
-export type { Monitor, MonitorOptions } from "./engine/monitor/monitor.ts";
 export type {
   GrantList,
   GrantOffer,
@@ -364,7 +371,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       second?: WorkflowBody<Input, Result>,
     ) => declareWorkflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
-    ...monitorsOf(opening),
+    ...monitorMethods(opening),
     ...notificationsOf(opening, { environment, render: cardLines }),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),

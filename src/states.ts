@@ -1,14 +1,14 @@
 /** The state type of every stream kind. */
 
 import type { IntentState } from "./agents/intents/stream.ts";
+import type { AlertState, MonitorState } from "./alerts/stream.ts";
 import type { ApprovalState } from "./approvals/state.ts";
 import type { BudgetStreamState } from "./budgets/stream.ts";
 import type { AnswerState } from "./core/answer/state.ts";
 import type { EndpointState } from "./core/message/endpoint-state.ts";
 import type { MessageState } from "./core/message/message-state.ts";
 import type { NotifierState } from "./core/message/place.ts";
-import type { AlertState } from "./core/monitor/alert-state.ts";
-import type { MonitorState } from "./core/monitor/place-state.ts";
+
 import type { ActionState } from "./effects/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";

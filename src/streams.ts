@@ -13,16 +13,15 @@ import {
   intentsView,
   intentTimesView,
 } from "./agents/intents/stream.ts";
+import { alertFold, alertsView, monitorFold } from "./alerts/stream.ts";
 import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
 import { answerFold } from "./core/answer/state.ts";
-
 import { endpointFold } from "./core/message/endpoint-state.ts";
 import { messageFold } from "./core/message/message-state.ts";
 import { notifierFold } from "./core/message/place.ts";
-import { alertFold } from "./core/monitor/alert-state.ts";
-import { monitorFold } from "./core/monitor/place-state.ts";
+
 import { actionFold, actionsView } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
@@ -36,7 +35,6 @@ import { tenantFold } from "./people/tenants/stream.ts";
 import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
-import { alertsView } from "./views/alerts.ts";
 
 import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";

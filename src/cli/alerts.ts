@@ -1,4 +1,4 @@
-import type { AlertStatus } from "../engine/monitor/alerts.ts";
+import type { AlertStatus } from "../alerts/methods.ts";
 import type { AlertSummary } from "../index.ts";
 import { visible } from "../kernel/text.ts";
 import { seenText } from "./alert-card.ts";

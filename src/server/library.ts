@@ -5,10 +5,10 @@
  */
 
 import { intentMethods } from "../agents/intents/methods.ts";
+import { alertMethods } from "../alerts/methods.ts";
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { actionsOf, type Opening, receiptsOf } from "../effects/methods.ts";
-import { alertsOf } from "../engine/monitor/alerts.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
@@ -77,7 +77,7 @@ function groupsOf({ runtime, endpoints, messages }: Office): Groups {
       find: (text: string) => findWorkflows(runtime, String(text)),
       snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
     },
-    alerts: alertsOf(open),
+    alerts: alertMethods(open),
     intents: intentMethods(open),
     budgets: budgetsOf(open),
     policies: {

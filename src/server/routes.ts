@@ -4,6 +4,7 @@ import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery
 import { intentRoutes } from "../agents/intents/routes.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
+import { alertRoutes } from "../alerts/routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
@@ -21,7 +22,6 @@ import type { Metrics } from "./metrics/metrics.ts";
 import type { Desk } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
 import { activityRoutes } from "./routes/activity.ts";
-import { alertRoutes } from "./routes/alerts.ts";
 import { deskRoutes } from "./routes/desk.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { MonitorRule } from "../../src/core/monitor/rules.ts";
+import type { MonitorRule } from "../../src/alerts/rules/monitor-rule.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { type Kit, kit } from "../workflows/kit.ts";
 import { ANN, type Desk, type Office, office } from "../workflows/office.ts";

@@ -1,7 +1,7 @@
 /** What writes nothing costs nothing; what executes and writes nothing is found by one timer. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { MonitorRule } from "../../src/core/monitor/rules.ts";
+import type { MonitorRule } from "../../src/alerts/rules/monitor-rule.ts";
 import { workflowStream } from "../../src/kernel/stream.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { ANN, atRest, type Desk, office, question } from "../workflows/office.ts";

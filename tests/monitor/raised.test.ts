@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { MonitorRule } from "../../src/core/monitor/rules.ts";
+import type { MonitorRule } from "../../src/alerts/rules/monitor-rule.ts";
 import { deaths, told as deathWords, dieAt } from "../workflows/death.ts";
 import { type Body, flowOf, opened, reject } from "../workflows/kit.ts";
 import { ANN, atRest, type Desk, office, question, reopen, types, waiting } from "../workflows/office.ts";

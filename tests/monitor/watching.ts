@@ -1,12 +1,19 @@
 /** Monitors in the processes of an office. */
 import assert from "node:assert/strict";
-import type { MonitorRule } from "../../src/core/monitor/rules.ts";
-import { type Alert, type Alerts, alertsOf } from "../../src/engine/monitor/alerts.ts";
-import { type Monitor, type MonitorOptions, startMonitor } from "../../src/engine/monitor/monitor.ts";
+import {
+  type Alert,
+  type Alerts,
+  alertMethods,
+  type Monitor,
+  type MonitorOptions,
+  startMonitor,
+} from "../../src/alerts/methods.ts";
+import type { MonitorRule } from "../../src/alerts/rules/monitor-rule.ts";
+
 import type { Notice } from "../../src/runtime/notices.ts";
 import type { Desk, Office } from "../workflows/office.ts";
 
-export const alerts = (desk: Desk): Alerts => alertsOf(async () => desk.runtime);
+export const alerts = (desk: Desk): Alerts => alertMethods(async () => desk.runtime);
 
 export function watch(
   desk: Desk,

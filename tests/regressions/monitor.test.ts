@@ -1,7 +1,7 @@
 /** A monitor goes on whatever the agents that it watches have written: one that stops is blind for every rule. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { MonitorRule, WhenRule } from "../../src/core/monitor/rules.ts";
+import type { MonitorRule, WhenRule } from "../../src/alerts/rules/monitor-rule.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
 import type { Decide, DecideResult, Needs } from "../../src/kernel/transaction.ts";
 

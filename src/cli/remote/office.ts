@@ -1,7 +1,7 @@
 /** Alerts, intents, people, keys, endpoints and messages at a server. */
 
 import type { Intents } from "../../agents/intents/methods.ts";
-import type { Alerts } from "../../engine/monitor/alerts.ts";
+import type { Alerts } from "../../alerts/methods.ts";
 import type { Endpoints, Messages } from "../../index.ts";
 import type { Keys, People } from "../../people/methods.ts";
 import { type Look, relayed } from "./relay.ts";

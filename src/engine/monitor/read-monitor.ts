@@ -1,5 +1,5 @@
 /** A monitor's file: text to rules, and everything that is wrong with it by line and column. */
-import { monitorIn, type WrittenMonitor } from "../../core/monitor/document.ts";
+import { readMonitorDocument, type WrittenMonitor } from "../../alerts/rules/check-rules.ts";
 import { locate, type PolicyFinding, parseYaml } from "../../policy/read.ts";
 import { DEEPEST_YAML, isTooDeep } from "../../policy/yaml.ts";
 
@@ -19,7 +19,7 @@ export function readMonitor(text: string): MonitorReading {
   if (isTooDeep(text)) return fail(`the file has brackets over ${DEEPEST_YAML} deep`);
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults };
-  const shaped = monitorIn(value);
+  const shaped = readMonitorDocument(value);
   if (shaped.ok) return shaped;
   const findings = shaped.faults.map((fault) => locate(source, fault));
   return { ok: false, findings: findings.toSorted((a, b) => a.line - b.line || a.column - b.column) };

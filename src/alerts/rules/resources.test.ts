@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MINUTE, seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { ResourcesRule } from "./rules.ts";
+import type { ResourcesRule } from "./monitor-rule.ts";
 
 const of = (limits: Partial<ResourcesRule>): ResourcesRule => ({
   kind: "resources",

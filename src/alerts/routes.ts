@@ -1,10 +1,10 @@
 /** Alerts of monitors, and people's word that they have seen one. */
 import { z } from "zod";
-import { type Alert, type AlertSummary, alertsOf } from "../../engine/monitor/alerts.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../page.ts";
-import { personOf } from "../person.ts";
-import { type Asked, ok, route } from "../route.ts";
-import { bySchema, idParams, json, time, timeOrNull, timeSchema } from "../wire.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
+import { personOf } from "../server/person.ts";
+import { type Asked, ok, route } from "../server/route.ts";
+import { bySchema, idParams, json, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import { type Alert, type AlertSummary, alertMethods } from "./methods.ts";
 
 const STATUSES = ["standing", "cleared"] as const;
 const alertSchema = z.object({
@@ -25,12 +25,12 @@ const alertSchema = z.object({
 });
 
 const LIST = "alerts";
-const verbs = ({ runtime }: Pick<Asked, "runtime">) => alertsOf(async () => runtime);
+const verbs = ({ runtime }: Pick<Asked, "runtime">) => alertMethods(async () => runtime);
 
-type Shown = Pick<Alert, "status" | "monitor" | "rule" | "kind" | "severity" | "subject" | "workflow"> &
+type AlertFields = Pick<Alert, "status" | "monitor" | "rule" | "kind" | "severity" | "subject" | "workflow"> &
   Pick<Alert, "approval" | "figures" | "says" | "raisedAt" | "clearedAt" | "id">;
 
-function alertOnWire(alert: Shown, acknowledgedBy: string | null) {
+function alertOnWire(alert: AlertFields, acknowledgedBy: string | null) {
   const { status, monitor, rule, kind, severity, subject, figures, says } = alert;
   return {
     alert_id: alert.id,
@@ -47,7 +47,7 @@ function alertOnWire(alert: Shown, acknowledgedBy: string | null) {
 const inFull = (alert: Alert) => alertOnWire(alert, alert.acknowledged?.by ?? null);
 function inList(row: AlertSummary) {
   const by = row["acknowledgedBy"];
-  return alertOnWire(row as unknown as Shown, typeof by === "string" ? by : null);
+  return alertOnWire(row as unknown as AlertFields, typeof by === "string" ? by : null);
 }
 
 export const alertRoutes = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MINUTE, SECOND, seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { RateRule } from "./rules.ts";
+import type { RateRule } from "./monitor-rule.ts";
 
 const call = (after: number, tool = "refund") => seen("action.proposed", after, { tool });
 const rule: RateRule = { kind: "rate", name: "busy", of: "calls", windowMs: MINUTE, above: 3 };

@@ -1,18 +1,34 @@
-/** Operations of a workflow against expectation: stuck, or too fast, or a rule for both. */
+/**
+ * Progress rules: a workflow that is stuck or too fast. Silence rules: a workflow that executes and writes nothing.
+ * Workflows are kept in the order in which they are due, so only the first is looked at; one that waits, sleeps or is over
+ * is not kept.
+ */
+
 import { isJsonObject, type Json } from "../../kernel/json.ts";
-import { duration, executesAfter, isOperation } from "./moments.ts";
-import { earliest } from "./rate.ts";
-import { over, type ProgressRule, type Signal, type Watcher } from "./rules.ts";
-import { createSubjects, type Kept, MOST_SUBJECTS, savedPairs } from "./subjects.ts";
+import {
+  clearedSignal,
+  createSubjects,
+  durationText,
+  executesAfter,
+  isOperation,
+  MOST_SUBJECTS,
+  type ProgressRule,
+  type Signal,
+  type SilenceRule,
+  type SubjectState,
+  savedPairs,
+  type Watcher,
+} from "./monitor-rule.ts";
+import { earliestTime } from "./rate.ts";
 
 type Stretch = { readonly since: number; readonly count: number; readonly isSlow: boolean };
 
 const slowSubject = (id: string): string => `workflow:${id} stuck`;
 const fastSubject = (id: string): string => `workflow:${id} too fast`;
 
-function stuck(id: string, count: number, least: number, withinMs: number): Signal {
+function stuckSignal(id: string, count: number, least: number, withinMs: number): Signal {
   const figures = { operations: count, fewerThan: least, withinMs };
-  const says = `${count} operations in ${duration(withinMs)}, where at least ${least} are expected`;
+  const says = `${count} operations in ${durationText(withinMs)}, where at least ${least} are expected`;
   return { subject: slowSubject(id), holds: true, workflow: id, figures, says, proof: { kind: "executing" } };
 }
 
@@ -26,14 +42,14 @@ function watchStuck(least: number, withinMs: number, saved: Json): Watcher {
   function leave(id: string): readonly Signal[] {
     const isSlow = all.get(id)?.isSlow === true;
     all.delete(id);
-    return isSlow ? [over(slowSubject(id), id)] : [];
+    return isSlow ? [clearedSignal(slowSubject(id), id)] : [];
   }
 
   /** Stays where it stands. */
   function count(id: string, stretch: Stretch): readonly Signal[] {
     const isSlow = stretch.isSlow && stretch.count + 1 < least;
     all.set(id, { ...stretch, count: stretch.count + 1, isSlow });
-    return stretch.isSlow && !isSlow ? [over(slowSubject(id), id)] : [];
+    return stretch.isSlow && !isSlow ? [clearedSignal(slowSubject(id), id)] : [];
   }
 
   function turn(id: string, stretch: Stretch, now: number): readonly Signal[] {
@@ -41,7 +57,7 @@ function watchStuck(least: number, withinMs: number, saved: Json): Watcher {
     all.delete(id);
     all.set(id, { since: now, count: 0, isSlow });
     if (isSlow === stretch.isSlow) return [];
-    return [isSlow ? stuck(id, stretch.count, least, withinMs) : over(slowSubject(id), id)];
+    return [isSlow ? stuckSignal(id, stretch.count, least, withinMs) : clearedSignal(slowSubject(id), id)];
   }
 
   return {
@@ -78,11 +94,11 @@ function* takeWhile<Value>(
   }
 }
 
-type Times = Kept & { readonly times: readonly number[] };
+type Times = SubjectState & { readonly times: readonly number[] };
 
-function tooFast(id: string, most: number, withinMs: number): Signal {
+function tooFastSignal(id: string, most: number, withinMs: number): Signal {
   const figures = { operations: most + 1, moreThan: most, withinMs };
-  const says = `more than ${most} operations within ${duration(withinMs)}`;
+  const says = `more than ${most} operations within ${durationText(withinMs)}`;
   return { subject: fastSubject(id), holds: true, workflow: id, figures, says, proof: null };
 }
 
@@ -96,7 +112,7 @@ function watchFast(most: number, withinMs: number, saved: Json): Watcher {
     const holds = isFast(times, now);
     all.put(id, { times, holds });
     if (holds === before.holds) return [];
-    return [holds ? tooFast(id, most, withinMs) : over(fastSubject(id), id)];
+    return [holds ? tooFastSignal(id, most, withinMs) : clearedSignal(fastSubject(id), id)];
   }
 
   return {
@@ -107,13 +123,13 @@ function watchFast(most: number, withinMs: number, saved: Json): Watcher {
       const before = all.get(id) ?? { times: [], holds: false };
       if (!executes) {
         all.drop(id);
-        return before.holds ? [over(fastSubject(id), id)] : [];
+        return before.holds ? [clearedSignal(fastSubject(id), id)] : [];
       }
       if (!isOperation(sighting)) return [];
       return put(id, before, [...before.times, sighting.at].slice(-most - 1), sighting.at);
     },
     tick: (now) => all.holding().flatMap(([id, state]) => put(id, state, state.times, now)),
-    due: () => earliest(all.holding().map(([, { times }]) => (times[0] ?? 0) + withinMs)),
+    due: () => earliestTime(all.holding().map(([, { times }]) => (times[0] ?? 0) + withinMs)),
     save: () => all.save(),
   };
 }
@@ -127,7 +143,56 @@ export function watchProgress({ withinMs, fewerThan, moreThan }: ProgressRule, s
   return {
     see: (sighting) => both.flatMap((one) => one.see(sighting)),
     tick: (now) => both.flatMap((one) => one.tick(now)),
-    due: () => earliest(both.flatMap((one) => one.due() ?? [])),
+    due: () => earliestTime(both.flatMap((one) => one.due() ?? [])),
     save: () => ({ slow: saveOf(slow), fast: saveOf(fast) }),
   };
+}
+
+const subjectOfWorkflow = (id: string): string => `workflow:${id}`;
+
+export function watchSilence({ forMs }: SilenceRule, saved: Json): Watcher {
+  const kept = isJsonObject(saved) ? saved : {};
+  const heard = new Map(savedPairs<number>(kept["heard"] ?? null));
+  const silent = new Set(Array.isArray(kept["silent"]) ? kept["silent"].map(String) : []);
+
+  const begins = (id: string, since: number, now: number): Signal => ({
+    subject: subjectOfWorkflow(id),
+    holds: true,
+    workflow: id,
+    figures: { silentMs: now - since, forMs },
+    says: `it executes and has written nothing for ${durationText(forMs)}`,
+    proof: { kind: "silent", forMs },
+  });
+
+  return {
+    see(sighting) {
+      const executes = executesAfter(sighting);
+      if (executes === undefined || sighting.workflow === null) return [];
+      const { id } = sighting.workflow;
+      heard.delete(id);
+      if (executes) heard.set(id, sighting.at);
+      if (heard.size > MOST_SUBJECTS) heard.delete(firstKey(heard));
+      return silent.delete(id) ? [clearedSignal(subjectOfWorkflow(id), id)] : [];
+    },
+    tick(now) {
+      const signals: Signal[] = [];
+      for (const [id, since] of heard) {
+        if (since + forMs > now) break;
+        heard.delete(id);
+        silent.add(id);
+        signals.push(begins(id, since, now));
+      }
+      return signals;
+    },
+    due() {
+      const [since] = heard.values();
+      return since === undefined ? null : since + forMs;
+    },
+    save: () => ({ heard: [...heard] as unknown as Json, silent: [...silent] }),
+  };
+}
+
+function firstKey(heard: ReadonlyMap<string, unknown>): string {
+  const [id] = heard.keys();
+  return id ?? "";
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { ConditionAnswer, Sighting, WhenRule } from "./rules.ts";
+import type { ConditionAnswer, Sighting, WhenRule } from "./monitor-rule.ts";
 
 const rule = (condition: WhenRule["condition"], more: Partial<WhenRule> = {}): WhenRule => ({
   kind: "when",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MINUTE, SECOND, seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { ProgressRule } from "./rules.ts";
+import type { ProgressRule } from "./monitor-rule.ts";
 
 const stuck: ProgressRule = { kind: "progress", name: "stuck", withinMs: MINUTE, fewerThan: 2 };
 const fast: ProgressRule = { kind: "progress", name: "fast", withinMs: MINUTE, moreThan: 3 };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { monitorIn } from "./document.ts";
+import { readMonitorDocument } from "./check-rules.ts";
 
-const read = (...rules: readonly unknown[]) => monitorIn({ monitor: "watch", rules });
+const read = (...rules: readonly unknown[]) => readMonitorDocument({ monitor: "watch", rules });
 const faults = (document: unknown): readonly string[] => {
-  const made = monitorIn(document);
+  const made = readMonitorDocument(document);
   return made.ok ? [] : made.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
 };
 const RATE = { kind: "rate", name: "r", of: "calls", window: "1m", above: 1 };
@@ -47,7 +47,7 @@ describe("a monitor's file", () => {
       tools: ["t"],
       rules: [RATE],
     };
-    const made = monitorIn(document);
+    const made = readMonitorDocument(document);
     assert.partialDeepStrictEqual(made, {
       monitor: { name: "w", agents: ["a*"], workflows: ["f"], tools: ["t"] },
     });

@@ -1,37 +1,34 @@
 /**
- * An alert: one stream from the time something began to hold until it was over. A name leads from monitor, rule and subject
- * to the newest.
- *
- * A1. While one stands, no other of the same rule and subject is raised, whoever looks.
- * A2. What was over by an entry is not raised again because of that entry or one before: whoever reads them again, or
- *     late, says nothing new.
+ * An alert: one stream from the time something began to hold until it was over. A name leads from monitor, rule and
+ * subject to the newest. Also keeps a monitor's reading position, where the next process goes on.
+ * - While one stands, no other of the same rule and subject is raised, by any process.
+ * - What an entry ended is not raised again because of that entry or one before: reading entries again adds nothing.
  */
 
 import { digestOf } from "../../kernel/canonical-json.ts";
-import { alertStream, workflowStream } from "../../kernel/stream.ts";
+import { alertStream, monitorStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import type { LiveAlert, MonitorState } from "../stream.ts";
+import type { Proof, Severity, Signal } from "./monitor-rule.ts";
 
-import type { LiveAlert } from "./alert-state.ts";
-import type { Proof, Severity, Signal } from "./rules.ts";
-
-export type AlertRule = {
+type AlertRule = {
   readonly monitor: string;
   readonly rule: string;
   readonly kind: string;
   readonly severity: Severity;
 };
 
-export const alertName = ({ monitor, rule }: AlertRule, subject: string): string =>
+const alertName = ({ monitor, rule }: AlertRule, subject: string): string =>
   `alert:${digestOf({ monitor, rule, subject })}`;
 
-type Last = { readonly id: string; readonly state: LiveAlert } | undefined;
+type LatestAlert = { readonly id: string; readonly state: LiveAlert } | undefined;
 
 /** The newest of this rule and subject. */
-function lastOf(
+function latestAlert(
   draft: Draft,
   rule: AlertRule,
   subject: string,
-): Need | { readonly kind: "last"; readonly last: Last } {
+): Need | { readonly kind: "last"; readonly last: LatestAlert } {
   const name = alertName(rule, subject);
   const more = draft.need({ names: [name] });
   if (more !== undefined) return more;
@@ -45,7 +42,7 @@ function lastOf(
 }
 
 /** Whether it is still as the rule has seen it. */
-function isProved(draft: Draft, workflow: string | null, proof: Proof): Need | boolean {
+function isStillTrue(draft: Draft, workflow: string | null, proof: Proof): Need | boolean {
   if (proof === null || workflow === null) return true;
   const ref = workflowStream(workflow);
   const more = draft.need({ read: [ref] });
@@ -55,27 +52,34 @@ function isProved(draft: Draft, workflow: string | null, proof: Proof): Need | b
   return proof.kind === "executing" || state.changedAt + proof.forMs <= draft.now;
 }
 
-export type Raising = AlertRule & {
+export type RaiseAlertCommand = AlertRule & {
   readonly alert: string;
   readonly signal: Signal;
   readonly position: number;
 };
-export type News = { readonly kind: "new" | "known" | "raised" };
+export type AlertNews = { readonly kind: "new" | "known" | "raised" };
 
 /** `raised`: by these very rules, whose commit was not heard of. `known`: it stands, was over later, or is not so any more. */
-export function isNews(draft: Draft, { alert, signal, position, ...rule }: Raising): Need | News {
-  const found = lastOf(draft, rule, signal.subject);
+export function checkNews(
+  draft: Draft,
+  { alert, signal, position, ...rule }: RaiseAlertCommand,
+): Need | AlertNews {
+  const found = latestAlert(draft, rule, signal.subject);
   if (found.kind === "need") return found;
   if (found.last?.id === alert) return { kind: "raised" };
   const state = found.last?.state;
   if (state?.status === "standing" || (state?.clearedBy ?? -1) >= position) return { kind: "known" };
-  const proved = isProved(draft, signal.workflow, signal.proof);
+  const proved = isStillTrue(draft, signal.workflow, signal.proof);
   if (typeof proved !== "boolean") return proved;
   return { kind: proved ? "new" : "known" };
 }
 
 /** `approval`: of the checkpoint that is raised in the same commit. What `isNews` says comes before. */
-export function appendAlert(draft: Draft, raising: Raising, approval: string | null): Need | News {
+export function appendAlert(
+  draft: Draft,
+  raising: RaiseAlertCommand,
+  approval: string | null,
+): Need | AlertNews {
   const { alert, signal, position, monitor, rule, kind, severity } = raising;
   const ref = alertStream(alert);
   const more = draft.need({ write: [ref] });
@@ -87,19 +91,19 @@ export function appendAlert(draft: Draft, raising: Raising, approval: string | n
   return { kind: "raised" };
 }
 
-export function raiseAlert(draft: Draft, raising: Raising): Need | News {
-  const news = isNews(draft, raising);
+export function raiseAlert(draft: Draft, raising: RaiseAlertCommand): Need | AlertNews {
+  const news = checkNews(draft, raising);
   return news.kind === "new" ? appendAlert(draft, raising, null) : news;
 }
 
-export type Cleared = { readonly kind: "cleared"; readonly alert: string } | { readonly kind: "known" };
+type ClearAlertAnswer = { readonly kind: "cleared"; readonly alert: string } | { readonly kind: "known" };
 
 /** Only one that was raised before this entry. */
 export function clearAlert(
   draft: Draft,
-  { signal, position, ...rule }: Omit<Raising, "alert">,
-): Need | Cleared {
-  const found = lastOf(draft, rule, signal.subject);
+  { signal, position, ...rule }: Omit<RaiseAlertCommand, "alert">,
+): Need | ClearAlertAnswer {
+  const found = latestAlert(draft, rule, signal.subject);
   if (found.kind === "need") return found;
   const { last } = found;
   if (last?.state.status !== "standing" || last.state.position > position) return { kind: "known" };
@@ -107,7 +111,7 @@ export function clearAlert(
   return { kind: "cleared", alert: last.id };
 }
 
-export type Acknowledged =
+type AcknowledgeAlertAnswer =
   | { readonly kind: "acknowledged" | "again"; readonly state: LiveAlert }
   | { readonly kind: "unknown" };
 
@@ -116,7 +120,7 @@ export function acknowledgeAlert(
   draft: Draft,
   alert: string,
   said: { readonly by: string; readonly note: string | null },
-): Need | Acknowledged {
+): Need | AcknowledgeAlertAnswer {
   const ref = alertStream(alert);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
@@ -125,4 +129,19 @@ export function acknowledgeAlert(
   if (state.acknowledged !== null) return { kind: "again", state };
   draft.append(ref, [{ type: "alert.acknowledged", tv: 1, body: { by: said.by, note: said.note } }]);
   return { kind: "acknowledged", state: draft.state(ref) as LiveAlert };
+}
+
+/** Of several processes, the one that has read furthest keeps its place. */
+export function keepMonitorPosition(
+  draft: Draft,
+  monitor: string,
+  { position, rules }: MonitorState,
+): Need | { readonly kind: "kept" | "behind" } {
+  const ref = monitorStream(monitor);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const { position: before, rules: known } = draft.state(ref);
+  if (known !== null && before >= position) return { kind: "behind" };
+  draft.append(ref, [{ type: "monitor.moved", tv: 1, body: { position, rules: draft.keep(rules) } }]);
+  return { kind: "kept" };
 }

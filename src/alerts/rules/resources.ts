@@ -4,13 +4,21 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { moneyText } from "../../kernel/money.ts";
-
-import { duration, isOperation, isOver } from "./moments.ts";
-import { over, type ResourcesRule, type Sighting, type Signal, type Watcher } from "./rules.ts";
-import { createSubjects, MOST_SUBJECTS } from "./subjects.ts";
+import {
+  clearedSignal,
+  createSubjects,
+  durationText,
+  isOperation,
+  isWorkflowEnd,
+  MOST_SUBJECTS,
+  type ResourcesRule,
+  type Sighting,
+  type Signal,
+  type Watcher,
+} from "./monitor-rule.ts";
 
 /** Amounts are micros; JSON has no other exact integer of that size. */
-type Used = {
+type ResourceUse = {
   readonly holds: boolean;
   readonly createdAt: number;
   readonly tokens: number;
@@ -27,10 +35,10 @@ type Used = {
 };
 
 /** What agents tell may be any number: more than JSON can hold exactly is as much as it can. */
-const held = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER);
+const capNumber = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER);
 
 const numberOf = (value: Json | undefined): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? held(value) : 0;
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? capNumber(value) : 0;
 
 /** `{ tokens: { input, output } }`, as a step that asks a model answers. */
 function tokensIn(result: Json): number {
@@ -47,15 +55,15 @@ function costIn({ type, body }: Sighting, currency: string): bigint {
   return amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 }
 
-function saidIn(snapshot: JsonObject | null, before: Used["said"]): Used["said"] {
+function usedBySnapshot(snapshot: JsonObject | null, before: ResourceUse["said"]): ResourceUse["said"] {
   const state = snapshot?.["execution_state"];
   const used = isJsonObject(state) ? state["resource_consumption"] : undefined;
   if (!isJsonObject(used)) return before;
   return {
     tokens: numberOf(used["tokens_used"]),
-    micros: String(Math.round(held(numberOf(used["estimated_cost_usd"]) * 1_000_000))),
+    micros: String(Math.round(capNumber(numberOf(used["estimated_cost_usd"]) * 1_000_000))),
     apiCalls: numberOf(used["api_calls"]),
-    ms: held(numberOf(used["execution_time_seconds"]) * 1_000),
+    ms: capNumber(numberOf(used["execution_time_seconds"]) * 1_000),
   };
 }
 
@@ -68,7 +76,7 @@ type Passing = {
 
 const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-function moneyPassing({ cost }: ResourcesRule, used: Used): readonly Passing[] {
+function moneyPassing({ cost }: ResourcesRule, used: ResourceUse): readonly Passing[] {
   if (cost === undefined) return [];
   const { currency } = cost;
   const said = currency === "USD" ? BigInt(used.said.micros) : 0n;
@@ -78,12 +86,12 @@ function moneyPassing({ cost }: ResourcesRule, used: Used): readonly Passing[] {
   return [{ limit: "cost", used: spent, of, says: `${spent} were spent, over ${of}` }];
 }
 
-function passing(rule: ResourcesRule, used: Used, now: number): readonly Passing[] {
+function passing(rule: ResourcesRule, used: ResourceUse, now: number): readonly Passing[] {
   const elapsed = Math.max(now - used.createdAt, used.said.ms);
   const numbers = [
     ["tokens", Math.max(used.tokens, used.said.tokens), rule.tokens, (n: number) => `${n} tokens`],
     ["operations", used.operations, rule.operations, (n: number) => `${n} operations`],
-    ["elapsedMs", elapsed, rule.elapsedMs, duration],
+    ["elapsedMs", elapsed, rule.elapsedMs, durationText],
     ["apiCalls", used.said.apiCalls, rule.apiCalls, (n: number) => `${n} API calls`],
   ] as const;
   return [
@@ -105,7 +113,7 @@ const NOTHING = {
   passed: [],
 } as const;
 
-const subjectOf = (id: string, limit: string): string => `workflow:${id} ${limit}`;
+const resourceSubject = (id: string, limit: string): string => `workflow:${id} ${limit}`;
 
 type Queue = {
   readonly first: () => readonly [number, string] | undefined;
@@ -132,30 +140,30 @@ function createQueue(saved: Json): Queue {
   };
 }
 
-function add(used: Used, sighting: Sighting, { cost }: ResourcesRule): Used {
+function addUse(used: ResourceUse, sighting: Sighting, { cost }: ResourcesRule): ResourceUse {
   const micros = BigInt(used.micros) + costIn(sighting, cost?.currency ?? "");
   return {
     ...used,
-    tokens: held(used.tokens + tokensIn(sighting.result)),
+    tokens: capNumber(used.tokens + tokensIn(sighting.result)),
     micros: micros.toString(),
     operations: used.operations + (isOperation(sighting) ? 1 : 0),
-    said: saidIn(sighting.snapshot, used.said),
+    said: usedBySnapshot(sighting.snapshot, used.said),
   };
 }
 
 export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
   const kept = isJsonObject(saved) ? saved : {};
-  const all = createSubjects<Used>(kept["used"] ?? null);
+  const all = createSubjects<ResourceUse>(kept["used"] ?? null);
   const young = createQueue(kept["young"] ?? null);
   const { elapsedMs = null } = rule;
 
-  function say(id: string, used: Used, now: number): readonly Signal[] {
+  function say(id: string, used: ResourceUse, now: number): readonly Signal[] {
     const found = passing(rule, used, now).filter(({ limit }) => !used.passed.includes(limit));
     const passed = [...used.passed, ...found.map(({ limit }) => limit)];
     all.put(id, { ...used, passed, holds: passed.length > 0 });
     return found.map(({ limit, used: amount, of, says }) => {
       const figures = { [limit]: amount, limit: of };
-      return { subject: subjectOf(id, limit), holds: true, workflow: id, figures, says, proof: null };
+      return { subject: resourceSubject(id, limit), holds: true, workflow: id, figures, says, proof: null };
     });
   }
 
@@ -163,7 +171,7 @@ export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
     const passed = all.get(id)?.passed ?? [];
     all.drop(id);
     young.drop(id);
-    return passed.map((limit) => over(subjectOf(id, limit), id));
+    return passed.map((limit) => clearedSignal(resourceSubject(id, limit), id));
   }
 
   function old(now: number): string | undefined {
@@ -175,13 +183,13 @@ export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
     see(sighting) {
       if (sighting.workflow === null) return [];
       const { id, createdAt } = sighting.workflow;
-      if (isOver(sighting)) return end(id);
+      if (isWorkflowEnd(sighting)) return end(id);
       const known = all.get(id);
       // What is said of one that is over, for example a doubt that is resolved late, does not bring it back.
       const isLate = sighting.type === "workflow.closed" || !sighting.stream.startsWith("workflow/");
       if (known === undefined && isLate) return [];
       if (known === undefined && elapsedMs !== null) young.add(createdAt, id);
-      return say(id, add(known ?? { ...NOTHING, createdAt }, sighting, rule), sighting.at);
+      return say(id, addUse(known ?? { ...NOTHING, createdAt }, sighting, rule), sighting.at);
     },
     tick(now) {
       const signals: Signal[] = [];

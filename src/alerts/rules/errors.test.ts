@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MINUTE, SECOND, seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { ErrorsRule } from "./rules.ts";
+import type { ErrorsRule } from "./monitor-rule.ts";
 
 const rule: ErrorsRule = { kind: "errors", name: "failing", above: 0.5, last: 10 };
 const good = (after = 0) => seen("effect.applied", after);

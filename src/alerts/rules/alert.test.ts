@@ -4,15 +4,19 @@ import { created, flow, started, suspended, WORKFLOW } from "../../../tests/fixt
 import { alertStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";
-
-import { acknowledgeAlert, clearAlert, type Raising, raiseAlert } from "./alert.ts";
-import { keepPlace } from "./place.ts";
-import type { Proof } from "./rules.ts";
+import {
+  acknowledgeAlert,
+  clearAlert,
+  keepMonitorPosition,
+  type RaiseAlertCommand,
+  raiseAlert,
+} from "./alert.ts";
+import type { Proof } from "./monitor-rule.ts";
 
 const ref = alertStream("alr_1");
 const other = alertStream("alr_2");
 
-const raising = (alert: string, position: number, proof: Proof = null): Raising => ({
+const raising = (alert: string, position: number, proof: Proof = null): RaiseAlertCommand => ({
   ...{ alert, monitor: "watch", rule: "busy", kind: "rate", severity: "warning", position },
   signal: { subject: "all", holds: true, workflow: WORKFLOW, figures: { count: 4 }, says: "many", proof },
 });
@@ -118,7 +122,8 @@ describe("an alert about a workflow that is silent or stuck", () => {
 });
 
 describe("a monitor's place", () => {
-  const keep = (position: number) => (draft: Draft) => keepPlace(draft, "watch", { position, rules: {} });
+  const keep = (position: number) => (draft: Draft) =>
+    keepMonitorPosition(draft, "watch", { position, rules: {} });
 
   test("is kept by the process that has read furthest", () => {
     const first = given([]).when(keep(0)).answers({ kind: "kept" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MINUTE, SECOND, seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { SilenceRule } from "./rules.ts";
+import type { SilenceRule } from "./monitor-rule.ts";
 
 const rule: SilenceRule = { kind: "silence", name: "silent", forMs: MINUTE };
 

@@ -1,0 +1,371 @@
+/**
+ * A monitor at work: reads the log from where it was left, makes each entry a sighting (with its tool, agent and
+ * workflow), and hands it to the rules once and in order; then waits for the next entry, or until a rule is due.
+ * - One pass over new entries: workflows that write nothing cost nothing.
+ * - A round that fails begins again from the position kept last. What was said before is not said again.
+ * - Whatever agents write, a round does not fail because of it: it would fail again for ever.
+ */
+
+import { frozenJson } from "../kernel/canonical-json.ts";
+import { sleepFor } from "../kernel/clock.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import {
+  findStreamRef,
+  monitorStream,
+  type StreamRef,
+  streamName,
+  workflowStream,
+} from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
+import { skipUnreadable } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { loadValue, readState, runCommand, storeTime } from "../runtime/store-access.ts";
+import type { JournalEntry } from "../stores/store.ts";
+import { openSnapshot } from "../workflows/snapshots.ts";
+import { recordSignal } from "./raise-alert.ts";
+import { keepMonitorPosition } from "./rules/alert.ts";
+import { MOST_SUBJECTS, type MonitorRule, type Sighting, type Signal } from "./rules/monitor-rule.ts";
+import { saveRuleStates, type WatchedRule, watchRules } from "./rules/watch.ts";
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+type StreamSubject = Pick<Sighting, "tool" | "agent" | "workflow">;
+type EntryHeader = { readonly stream: string; readonly type: string; readonly at: number };
+
+/** Which streams are about what does not change: what is forgotten is read again from their first entry. */
+const MOST_KNOWN = 10_000;
+const NOTHING: StreamSubject = { tool: null, agent: null, workflow: null };
+/** What monitors say themselves, and what only carries other entries outside. */
+const OWN_KINDS: readonly string[] = ["alert", "message", "monitor", "notifier"];
+
+type SightingReader = { of(entry: JournalEntry): Promise<Sighting | undefined> };
+
+const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+
+/** What is missing or damaged is found by whoever verifies; here it says nothing. */
+async function unlessCorrupt<Value>(value: Promise<Value>): Promise<Value | null> {
+  try {
+    return await value;
+  } catch (error) {
+    if (isHoldpointError(error, "store_corrupt")) return null;
+    throw error;
+  }
+}
+
+function resultIn({ type }: EntryHeader, body: JsonObject): Json {
+  if (type === "step.completed") return body["result"] ?? null;
+  const answer = type === "call.settled" ? body["answer"] : null;
+  return isJsonObject(answer) && answer["executed"] === true ? (answer["result"] ?? null) : null;
+}
+
+function snapshotHash({ type }: EntryHeader, body: JsonObject): string | null {
+  const snapshot = type.startsWith("checkpoint.") ? body["snapshot"] : undefined;
+  return isJsonObject(snapshot) ? textOf(snapshot["hash"]) : null;
+}
+
+/** The newest from now on. */
+function keepIn(known: Map<string, StreamSubject>, name: string, about: StreamSubject): StreamSubject {
+  known.delete(name);
+  known.set(name, about);
+  const [oldest] = known.size > MOST_KNOWN ? known.keys() : [];
+  if (oldest !== undefined) known.delete(oldest);
+  return about;
+}
+
+/** `values`: results and snapshots are loaded too, which only some rules look at. */
+function createSightingReader(place: TenantStore, values: boolean): SightingReader {
+  const known = new Map<string, StreamSubject>();
+  const keep = (name: string, about: StreamSubject) => keepIn(known, name, about);
+
+  async function aboutWorkflow(id: string): Promise<StreamSubject> {
+    return aboutStream({ kind: "workflow", id }, `workflow/${id}`);
+  }
+
+  async function aboutAction(body: JsonObject): Promise<StreamSubject> {
+    const { within } = body;
+    const id = isJsonObject(within) ? textOf(within["workflow"]) : null;
+    const { workflow } = id === null ? NOTHING : await aboutWorkflow(id);
+    return { tool: textOf(body["tool"]), agent: textOf(body["agent"]), workflow };
+  }
+
+  /** Of a stream, by its first entry. */
+  async function firstSays(ref: StreamRef, { at }: EntryHeader, body: JsonObject): Promise<StreamSubject> {
+    if (ref.kind === "action") return aboutAction(body);
+    const workflow = { id: ref.id, name: textOf(body["name"]) ?? "", createdAt: at };
+    return { tool: null, agent: textOf(body["agent"]), workflow };
+  }
+
+  async function aboutStream(ref: StreamRef, name: string): Promise<StreamSubject> {
+    const found = known.get(name);
+    if (found !== undefined) return keep(name, found);
+    const [first] = await place.store.read(place.tenant, ref, { limit: 1 });
+    if (first?.body == null) return NOTHING;
+    const header = JSON.parse(first.header) as EntryHeader;
+    return keep(name, await firstSays(ref, header, JSON.parse(first.body) as JsonObject));
+  }
+
+  async function aboutEntry(ref: StreamRef, header: EntryHeader, body: JsonObject): Promise<StreamSubject> {
+    if (ref.kind !== "action" && ref.kind !== "workflow") return NOTHING;
+    const isFirst = header.type === "action.proposed" || header.type === "workflow.created";
+    if (isFirst) return keep(header.stream, await firstSays(ref, header, body));
+    const about = await aboutStream(ref, header.stream);
+    return header.type === "call.made" ? { ...about, tool: textOf(body["tool"]) } : about;
+  }
+
+  return {
+    async of({ header: text, body: kept, position }) {
+      const header = JSON.parse(text) as EntryHeader;
+      const ref = findStreamRef(header.stream);
+      if (kept === null || ref === undefined || OWN_KINDS.includes(ref.kind)) return undefined;
+      const body = frozenJson(JSON.parse(kept)) as JsonObject;
+      const about = await aboutEntry(ref, header, body);
+      const result = values ? await unlessCorrupt(loadValue(place, resultIn(header, body))) : null;
+      const hash = values ? snapshotHash(header, body) : null;
+      const snapshot = hash === null ? null : await unlessCorrupt(openSnapshot(place, hash));
+      const { stream, type, at } = header;
+      return { position, at, stream, type, body, ...about, result, snapshot };
+    },
+  };
+}
+
+const RUNS = "runs";
+const RUNS_PAGE = 200;
+
+async function sightingOfRun(place: TenantStore, id: string, position: number): Promise<readonly Sighting[]> {
+  const state = await skipUnreadable(readState(place, workflowStream(id)));
+  if (state?.status !== "executing" || state.runner === null) return [];
+  const { name, agent, createdAt, changedAt: at } = state;
+  const workflow = { id, name, createdAt };
+  const entry = { type: "workflow.resumed", stream: `workflow/${id}`, body: { epoch: state.runner } };
+  return [{ position, at, ...entry, tool: null, agent, workflow, result: null, snapshot: null }];
+}
+
+async function sightRunningWorkflows(place: TenantStore, position: number): Promise<readonly Sighting[]> {
+  const { store, tenant } = place;
+  const found: Sighting[] = [];
+  let after: { at: number; stream: string } | undefined;
+  do {
+    const query = { view: RUNS, bucket: "running", order: "oldest", limit: RUNS_PAGE } as const;
+    const rows = await store.query(tenant, after === undefined ? query : { ...query, after });
+    for (const { stream } of rows) found.push(...(await sightingOfRun(place, stream.id, position)));
+    const last = rows.length < RUNS_PAGE ? undefined : rows.at(-1);
+    after = last === undefined ? undefined : { at: last.at, stream: streamName(last.stream) };
+  } while (after !== undefined && found.length < MOST_SUBJECTS);
+  return found.sort((one, other) => one.at - other.at);
+}
+
+const PAGE = 500;
+const BACK_OFF_MS = 1_000;
+const UNSETTLED_MS = 100;
+/** The place is kept after so many entries; after more where the rules know much, so that keeping stays cheap. */
+const KEEP_AFTER = 1_000;
+const CHARACTERS_AN_ENTRY = 100;
+
+export type WatchedMonitor = {
+  readonly name: string;
+  readonly rules: readonly MonitorRule[];
+  readonly isWatched: (sighting: Sighting) => boolean;
+};
+
+type MonitorReader = {
+  /** Resolves when everything that was committed before was looked at. */
+  caughtUp(): Promise<void>;
+  /** Until the signal aborts. */
+  readonly done: Promise<void>;
+};
+
+type WatchState = {
+  readonly runtime: Runtime;
+  readonly monitor: WatchedMonitor;
+  readonly sights: SightingReader;
+  watched: readonly WatchedRule[];
+  /** The last entry that the rules have seen. */
+  position: number;
+  /** The last commit that the store was asked about, of any tenant. */
+  followed: number;
+  /** Entries since the place was kept. */
+  unkept: number;
+  keepAfter: number;
+  /** By how much the store's clock is ahead of this one. */
+  ahead: number;
+};
+
+async function recordSignals(
+  desk: WatchState,
+  { rule }: WatchedRule,
+  signals: readonly Signal[],
+): Promise<void> {
+  const { runtime, monitor, position } = desk;
+  for (const signal of signals)
+    await recordSignal(runtime, { monitor: monitor.name, rule, position }, signal);
+}
+
+async function keepPosition(desk: WatchState): Promise<void> {
+  const { runtime, monitor, position } = desk;
+  const rules = saveRuleStates(desk.watched);
+  try {
+    await runCommand(runtime, {}, (draft) => keepMonitorPosition(draft, monitor.name, { position, rules }));
+  } catch (error) {
+    // It goes on all the same; only the next process begins further back.
+    if (!isHoldpointError(error, "payload_too_large")) throw error;
+    runtime.notify({ kind: "maintenance_failed", error });
+  }
+  desk.unkept = 0;
+  desk.keepAfter = Math.max(KEEP_AFTER, JSON.stringify(rules).length / CHARACTERS_AN_ENTRY);
+}
+
+async function seeEntry(desk: WatchState, entry: JournalEntry): Promise<void> {
+  const sighting = await desk.sights.of(entry);
+  desk.position = entry.position;
+  if (sighting === undefined || !desk.monitor.isWatched(sighting)) return;
+  desk.unkept++;
+  for (const one of desk.watched) await recordSignals(desk, one, one.watcher.see(sighting));
+}
+
+async function readNewEntries(desk: WatchState, signal: AbortSignal): Promise<void> {
+  const { store, tenant } = desk.runtime;
+  for (;;) {
+    const page = await store.log(tenant, desk.position, PAGE);
+    for (const entry of page) {
+      if (signal.aborted) return;
+      await seeEntry(desk, entry);
+    }
+    if (desk.unkept >= desk.keepAfter) await keepPosition(desk);
+    if (page.length < PAGE) return;
+  }
+}
+
+function dueOf({ watched }: WatchState): number | null {
+  const times = watched.flatMap(({ watcher }) => watcher.due() ?? []);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+const timeOf = ({ runtime, ahead }: WatchState): number => runtime.clock.now() + ahead;
+
+/** What is due by the clock here is judged by the store's. */
+async function tickDue(desk: WatchState): Promise<void> {
+  const due = dueOf(desk);
+  if (due === null || due > timeOf(desk)) return;
+  const now = await storeTime(desk.runtime);
+  desk.ahead = now - desk.runtime.clock.now();
+  for (const one of desk.watched) {
+    const at = one.watcher.due();
+    if (at !== null && at <= now) await recordSignals(desk, one, one.watcher.tick(now));
+  }
+}
+
+async function resumeWatching(desk: WatchState): Promise<void> {
+  const { runtime, monitor } = desk;
+  const { position, rules } = await readState(runtime, monitorStream(monitor.name));
+  if (rules === null)
+    throw new HoldpointError("broken_rule", `The monitor "${monitor.name}" has no place yet.`);
+  desk.watched = watchRules(monitor.rules, await loadValue(runtime, rules));
+  desk.position = position;
+  desk.unkept = 0;
+}
+
+/** Begins where the log ends, the first time; what executes already is known from then on. */
+async function beginWatching(desk: WatchState): Promise<void> {
+  const { runtime, monitor } = desk;
+  const { rules } = await readState(runtime, monitorStream(monitor.name));
+  if (rules === null) {
+    desk.position = await runtime.store.position();
+    desk.watched = watchRules(monitor.rules, null);
+    const isTimed = monitor.rules.some(({ kind }) => kind === "silence" || kind === "progress");
+    const running = isTimed ? await sightRunningWorkflows(runtime, desk.position) : [];
+    for (const sighting of running.filter(monitor.isWatched))
+      for (const { watcher } of desk.watched) watcher.see(sighting);
+    await keepPosition(desk);
+  }
+  await resumeWatching(desk);
+}
+
+/**
+ * Until something is committed, a rule is due, or `over` aborts. What a store has seen and does not show in its log yet is
+ * looked for again a little later.
+ */
+async function waitForNews(desk: WatchState, signal: AbortSignal, over: AbortController): Promise<void> {
+  const { clock, store } = desk.runtime;
+  const stop = () => over.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  const before = desk.followed;
+  const due = dueOf(desk);
+  try {
+    const moved = store.follow(before, over.signal);
+    const late = due === null ? moved : sleepFor(clock, Math.max(due - timeOf(desk), 1), over.signal);
+    await Promise.race([moved, late]);
+    stop();
+    const { position, streams } = await moved;
+    desk.followed = position;
+    if (position === before && streams.length > 0) await clock.sleep(UNSETTLED_MS, signal);
+  } finally {
+    stop();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+async function readAndTick(desk: WatchState, signal: AbortSignal): Promise<void> {
+  await readNewEntries(desk, signal);
+  if (!signal.aborted) await tickDue(desk);
+}
+
+type Waiter = { readonly resolve: () => void };
+
+export async function runMonitor(
+  runtime: Runtime,
+  monitor: WatchedMonitor,
+  signal: AbortSignal,
+): Promise<MonitorReader> {
+  const isLoaded = monitor.rules.some(({ kind }) => kind === "resources" || kind === "when");
+  const sights = createSightingReader(runtime, isLoaded);
+  const followed = await runtime.store.position();
+  const fresh = { watched: [], position: 0, unkept: 0, keepAfter: KEEP_AFTER, ahead: 0 };
+  const desk: WatchState = { runtime, monitor, sights, followed, ...fresh };
+  await beginWatching(desk);
+  let waiters: Waiter[] = [];
+  let over = new AbortController();
+  let told = "";
+  let isLost = false;
+
+  async function turn(): Promise<void> {
+    const heard = waiters;
+    waiters = [];
+    try {
+      if (isLost) await resumeWatching(desk);
+      isLost = false;
+      await readAndTick(desk, signal);
+      told = "";
+      for (const { resolve } of heard) resolve();
+      over = new AbortController();
+      if (waiters.length === 0 && !signal.aborted) await waitForNews(desk, signal, over);
+    } catch (error) {
+      waiters = [...heard, ...waiters];
+      throw error;
+    }
+  }
+
+  /** What fails is told once, and tried again from the place that was kept. */
+  async function recover(error: unknown): Promise<void> {
+    if (signal.aborted) return;
+    if (told !== errorText(error)) runtime.notify({ kind: "maintenance_failed", error });
+    told = errorText(error);
+    isLost = true;
+    await runtime.clock.sleep(BACK_OFF_MS, signal);
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) await turn().catch(recover);
+    for (const { resolve } of waiters) resolve();
+    if (desk.unkept > 0 && !isLost) await keepPosition(desk);
+  }
+
+  return {
+    done: run(),
+    caughtUp: () =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        waiters.push({ resolve });
+        over.abort();
+      }),
+  };
+}
