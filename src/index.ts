@@ -16,12 +16,12 @@ import { type Actions, actionsOf, type Receipts, receiptsOf } from "./effects/me
 import { type Recovered, recoverDead } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import { checkOptions } from "./engine/check-options.ts";
-import { type Notifications, notificationsOf } from "./engine/message/notifications.ts";
 import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
 import { idleClock } from "./kernel/clock.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
+import { type Notifications, notificationMethods } from "./notify/methods.ts";
 import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
 import type { Said } from "./people/input.ts";
 import { type Keys, keyMethods, type People, peopleMethods } from "./people/methods.ts";
@@ -102,25 +102,6 @@ export { NotApplied } from "./effects/run-tool.ts";
 export type { LiveAction } from "./effects/state.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./effects/tool.ts";
 export type {
-  EndpointChange,
-  EndpointOffer,
-} from "./engine/message/check-endpoint.ts";
-export type {
-  Endpoint,
-  EndpointSummary,
-  Endpoints,
-  EndpointTest,
-  EndpointWithSecret,
-} from "./engine/message/endpoints.ts";
-export type {
-  Message,
-  MessageList,
-  MessagePage,
-  MessageSummary,
-  Messages,
-} from "./engine/message/messages.ts";
-export type { DeliveryOptions } from "./engine/message/settings.ts";
-export type {
   GrantList,
   GrantOffer,
   GrantPage,
@@ -139,6 +120,17 @@ export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { KillSwitch } from "./kill-switch/methods.ts";
 export type { SwitchState } from "./kill-switch/stream.ts";
+export type {
+  Endpoint,
+  EndpointChange,
+  EndpointOffer,
+  EndpointSummary,
+  Endpoints,
+  EndpointTest,
+  EndpointWithSecret,
+} from "./notify/endpoints.ts";
+export type { Message, MessageList, MessagePage, MessageSummary, Messages } from "./notify/methods.ts";
+export type { DeliveryOptions } from "./notify/settings.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange, Said } from "./people/input.ts";
 export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
@@ -372,7 +364,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     ) => declareWorkflow(definitions, name, first, second),
     workflows: workflowsOf(definitions),
     ...monitorMethods(opening),
-    ...notificationsOf(opening, { environment, render: cardLines }),
+    ...notificationMethods(opening, { environment, render: cardLines }),
     supervise: (given) =>
       supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
     current: () => currentIn(tools),

@@ -5,15 +5,12 @@ import type { AlertState, MonitorState } from "./alerts/stream.ts";
 import type { ApprovalState } from "./approvals/state.ts";
 import type { BudgetStreamState } from "./budgets/stream.ts";
 import type { AnswerState } from "./core/answer/state.ts";
-import type { EndpointState } from "./core/message/endpoint-state.ts";
-import type { MessageState } from "./core/message/message-state.ts";
-import type { NotifierState } from "./core/message/place.ts";
-
 import type { ActionState } from "./effects/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
 import type { Fold, Folded, StreamKind, StreamRef } from "./kernel/stream.ts";
 import type { SwitchState } from "./kill-switch/stream.ts";
+import type { EndpointState, MessageState, NotifierState } from "./notify/stream.ts";
 import type { KeyState } from "./people/keys/stream.ts";
 import type { LoginState, SessionState } from "./people/sessions/stream.ts";
 import type { RosterState } from "./people/stream.ts";

@@ -18,16 +18,21 @@ import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
 import { answerFold } from "./core/answer/state.ts";
-import { endpointFold } from "./core/message/endpoint-state.ts";
-import { messageFold } from "./core/message/message-state.ts";
-import { notifierFold } from "./core/message/place.ts";
-
 import { actionFold, actionsView } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
 import { type Fold, findStreamRef } from "./kernel/stream.ts";
 import { switchesView, switchFold } from "./kill-switch/stream.ts";
+import {
+  endpointFold,
+  endpointsView,
+  messageFold,
+  messagesView,
+  notifierFold,
+  outboxAgainView,
+  outboxView,
+} from "./notify/stream.ts";
 import { keyFold, keysView } from "./people/keys/stream.ts";
 import { loginFold, sessionFold, sessionsView } from "./people/sessions/stream.ts";
 import { rosterFold } from "./people/stream.ts";
@@ -36,7 +41,6 @@ import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 
-import { endpointsView, messagesView, outboxAgainView, outboxView } from "./views/messages.ts";
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
 import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
 

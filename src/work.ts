@@ -1,7 +1,7 @@
 /** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
 import { randomUUID } from "node:crypto";
-import { deliverySettings } from "./engine/message/settings.ts";
 import { wallClock } from "./kernel/clock.ts";
+import { deliverySettings } from "./notify/settings.ts";
 import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
 import { environment } from "./open.ts";
 import { runAll } from "./runtime/concurrency.ts";

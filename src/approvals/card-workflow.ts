@@ -2,8 +2,8 @@
 
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import { isStep, type LiveAction } from "../effects/state.ts";
-import { unlessGone } from "../engine/message/shown.ts";
 import type { Json } from "../kernel/json.ts";
+import { snapshotUnlessGone } from "../notify/content.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { StateOf } from "../states.ts";
 import { entriesOf, entryAt } from "../workflows/entries.ts";
@@ -214,7 +214,8 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
   const { name, status, generation: attempt } = state;
   const cannotUndo = done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
   const { checkpoint } = soFar;
-  const snapshot = checkpoint && (await unlessGone(openSnapshotArtifact(runtime, checkpoint.snapshot)));
+  const snapshot =
+    checkpoint && (await snapshotUnlessGone(openSnapshotArtifact(runtime, checkpoint.snapshot)));
   return {
     workflow: {
       ...{ workflow, name, status, attempt, total, cannotUndo, since: since.total },

@@ -4,9 +4,9 @@
  */
 
 import { z } from "zod";
-import { type RenderCard, type Shown, shownOf } from "../engine/message/shown.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import { actionStream, approvalStream } from "../kernel/stream.ts";
+import { type CardContent, loadCardContent, type RenderCard } from "../notify/content.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 import { checkScopes } from "../server/needs.ts";
 import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../server/pages/card.ts";
@@ -105,7 +105,7 @@ const query = z.strictObject({
 /** A card shows what is around a question too. */
 const NEEDED: readonly Scope[] = ["approvals:read", "actions:read", "workflows:read"];
 
-function decidable(shown: Shown): Decidable | null {
+function decidable(shown: CardContent): Decidable | null {
   if (!("approval" in shown) || shown.approval?.status !== "pending") return null;
   const { id, binding } = shown.approval;
   return { id, binding, isQuestion: shown.kind === "question" };
@@ -127,7 +127,7 @@ function shownProblem(problem: Problem, url: string): Answer {
 }
 
 export function cardPageRoutes(cards: CardParts) {
-  const page = (title: string, shown: Shown, now: number): Answer => {
+  const page = (title: string, shown: CardContent, now: number): Answer => {
     const lines = cards.render(shown, now, cards.where);
     return cardPage({ title, lines, decide: decidable(shown) } satisfies CardFacts);
   };
@@ -145,7 +145,7 @@ export function cardPageRoutes(cards: CardParts) {
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
         checkScopes({ who }, NEEDED);
-        const shown = await shownOf(runtime, { ref: approvalStream(id), data: {} });
+        const shown = await loadCardContent(runtime, { ref: approvalStream(id), data: {} });
         return page(`approval ${id}`, shown, runtime.clock.now());
       },
     }),
@@ -161,7 +161,7 @@ export function cardPageRoutes(cards: CardParts) {
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
         checkScopes({ who }, NEEDED);
-        const shown = await shownOf(runtime, { ref: actionStream(id), data: {} });
+        const shown = await loadCardContent(runtime, { ref: actionStream(id), data: {} });
         return page(`action ${id}`, shown, runtime.clock.now());
       },
     }),

@@ -1,6 +1,6 @@
-import type { Target } from "../core/message/endpoint-state.ts";
 import type { Endpoint, EndpointSummary } from "../index.ts";
 import { visible } from "../kernel/text.ts";
+import type { EndpointTarget } from "../notify/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { endpointId } from "./resolve-id.ts";
@@ -22,7 +22,8 @@ const PARTS: { readonly [part: string]: readonly string[] } = {
   remove: ["reason"],
 };
 
-const targetText = (target: Target): string => (target.kind === "webhook" ? target.url : target.to.join(" "));
+const targetText = (target: EndpointTarget): string =>
+  target.kind === "webhook" ? target.url : target.to.join(" ");
 
 type Row = Pick<Endpoint, "status" | "name" | "target" | "events" | "owner" | "addedAt" | "off"> & {
   readonly id: string;

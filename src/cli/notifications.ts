@@ -1,6 +1,6 @@
-import { MESSAGE_STATUSES } from "../core/message/message-state.ts";
 import type { MessagePage, MessageSummary } from "../index.ts";
 import { visible } from "../kernel/text.ts";
+import { MESSAGE_STATUSES } from "../notify/stream.ts";
 import { type Command, type Context, EXIT, flag, word } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";

@@ -3,8 +3,8 @@
  * that grows with the value, and whoever asks chooses how long that is.
  */
 
-import type { Shown } from "../engine/message/shown.ts";
 import { sha256 } from "../kernel/canonical-json.ts";
+import type { CardContent } from "../notify/content.ts";
 
 /** Characters of JSON that are drawn in full, and those that are shown of what is longer. */
 const MOST = 65_536;
@@ -44,16 +44,16 @@ function shorten(value: Facts, left: Set<string>, level: number): Facts {
   return Object.fromEntries(fields);
 }
 
-export type Short = { readonly shown: Shown; readonly left: readonly string[] };
+export type Short = { readonly shown: CardContent; readonly left: readonly string[] };
 
 /** `left`: what is not shown in full, with its size and digest. */
-export function shortShown(shown: Shown): Short {
+export function shortShown(shown: CardContent): Short {
   const left = new Set<string>();
-  const short = shorten(shown, left, 0) as unknown as Shown;
+  const short = shorten(shown, left, 0) as unknown as CardContent;
   return left.size === 0 ? { shown, left: [] } : { shown: short, left: [...left] };
 }
 
-function idOf(shown: Shown): string | undefined {
+function idOf(shown: CardContent): string | undefined {
   if ("approval" in shown && shown.approval !== undefined) return shown.approval.id;
   return shown.kind === "action" ? shown.action.id : undefined;
 }

@@ -1,6 +1,6 @@
-import type { Shown } from "../engine/message/shown.ts";
 import type { Action, Approval } from "../index.ts";
 import type { JsonObject } from "../kernel/json.ts";
+import type { CardContent } from "../notify/content.ts";
 import { showAlert } from "./alert-card.ts";
 import { printShown } from "./approvals/card.ts";
 import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
@@ -32,7 +32,7 @@ async function showAction(context: Context, id: string): Promise<number> {
   return EXIT.ok;
 }
 
-const showCard = (context: Context, shown: Shown): void =>
+const showCard = (context: Context, shown: CardContent): void =>
   printShown(context.terminal, shown, { ...context, where: whereFlags(context) });
 
 type Subject = NonNullable<Approval["subject"]>;

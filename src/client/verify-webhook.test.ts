@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, test } from "node:test";
-import { webhookHeaders } from "../core/message/signature.ts";
+import { webhookHeaders } from "../notify/rules/endpoint.ts";
 import { verifyWebhook } from "./verify-webhook.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

@@ -11,6 +11,7 @@ import { budgetRoutes } from "../budgets/routes.ts";
 import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
+import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantRoutes } from "../people/tenants/routes.ts";
@@ -23,13 +24,12 @@ import type { Desk } from "./pages/desk.ts";
 import type { Route } from "./route.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { deskRoutes } from "./routes/desk.ts";
-import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { type Asker, exampleRoutes } from "./routes/example.ts";
 import { type Condition, healthRoutes } from "./routes/health.ts";
 
 import { libraryRoutes } from "./routes/library.ts";
-import { messageRoutes } from "./routes/messages.ts";
+
 import { metricsRoutes } from "./routes/metrics.ts";
 
 import { referenceRoutes } from "./routes/reference.ts";

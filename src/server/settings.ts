@@ -1,8 +1,8 @@
 /** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
 import { z } from "zod";
-import { deliveryFaults } from "../engine/message/settings.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
+import { deliveryFaults } from "../notify/settings.ts";
 import { databaseInFile, type ReadTextFile } from "../runtime/settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65_535);

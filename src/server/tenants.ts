@@ -1,8 +1,8 @@
 /** One office per tenant over one store: opened when somebody of that tenant first asks, closed with the server or when the tenant is. */
 
-import type { Endpoints } from "../engine/message/endpoints.ts";
-import type { Messages } from "../engine/message/messages.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import type { Endpoints } from "../notify/endpoints.ts";
+import type { Messages } from "../notify/methods.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /** What a tenant's requests are worked on with. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
-import { notificationsOf } from "../../src/engine/message/notifications.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
+import { notificationMethods } from "../../src/notify/methods.ts";
 import { everybody } from "../../src/server/authenticate.ts";
 import { createAudience } from "../../src/server/events/audience.ts";
 import { createMetrics } from "../../src/server/metrics/metrics.ts";
@@ -36,7 +36,7 @@ async function slowServer(t: TestContext) {
   const tenants = createTenants(async (tenant) => ({
     tenant,
     runtime,
-    ...notificationsOf(async () => runtime, { environment: () => undefined, render: () => [] }),
+    ...notificationMethods(async () => runtime, { environment: () => undefined, render: () => [] }),
     wake: () => undefined,
     rest: () => undefined,
     close: () => process.close(),

@@ -178,7 +178,7 @@ test("docs/reference/settings.md has every option of a workflow, its start, its 
 });
 
 test("docs/reference/settings.md has every option of hp.deliver, and no other", () => {
-  const list = /const FIELDS = \[([^\]]*)\]/.exec(readRoot("src/engine/message/settings.ts"))?.[1] ?? "";
+  const list = /const FIELDS = \[([^\]]*)\]/.exec(readRoot("src/notify/settings.ts"))?.[1] ?? "";
   const fields = [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
   assert.ok(fields.length >= 5);
   assert.deepEqual(section("Options of `hp.deliver`").toSorted(), fields.toSorted());

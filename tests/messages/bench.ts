@@ -2,12 +2,12 @@
 import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { cardLines } from "../../src/cli/approvals/card.ts";
-import { deliver } from "../../src/engine/message/deliver.ts";
-import { type Endpoints, endpointsOf } from "../../src/engine/message/endpoints.ts";
-import { type Messages, messagesOf } from "../../src/engine/message/messages.ts";
-import type { Office } from "../../src/engine/message/send-one.ts";
-import type { DeliverySettings } from "../../src/engine/message/settings.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
+import type { DeliveryContext } from "../../src/notify/content.ts";
+import { type Endpoints, endpointMethods } from "../../src/notify/endpoints.ts";
+import { type Messages, messageMethods } from "../../src/notify/methods.ts";
+import { runDelivery } from "../../src/notify/send.ts";
+import type { DeliverySettings } from "../../src/notify/settings.ts";
 import { decideMember, type Member } from "../../src/people/stream.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
 import { type Machine, machine, type Process, type ProcessOptions } from "../fixtures/runtime.ts";
@@ -50,15 +50,15 @@ const breath = (): Promise<void> => setTimeout(2);
 function deskOf(context: Pick<TestContext, "after">, process: Process, settings: DeliverySettings): Desk {
   const { runtime } = process;
   const open = async () => runtime;
-  const office: Office = { runtime, settings, render: cardLines };
+  const office: DeliveryContext = { runtime, settings, render: cardLines };
   const ask = process.gate({ name: "payments.refund", policy: "escalate", run: () => "done" });
   return {
     ...process,
-    endpoints: endpointsOf(open, async () => office),
-    messages: messagesOf(open),
+    endpoints: endpointMethods(open, async () => office),
+    messages: messageMethods(open),
     deliver() {
       const over = new AbortController();
-      const done = deliver(office, over.signal);
+      const done = runDelivery(office, over.signal);
       const stop = async () => {
         over.abort();
         await done;

@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { delegate } from "../../src/approvals/rules/delegate.ts";
 import { cardLines } from "../../src/cli/approvals/card.ts";
-import { ANNOUNCED } from "../../src/core/message/announced.ts";
-import { cutTitle } from "../../src/core/message/title.ts";
-import { isMailAddress } from "../../src/engine/message/mail-address.ts";
-import { mailText } from "../../src/engine/message/mail-text.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import { isMailAddress } from "../../src/notify/addresses.ts";
+import { composeMail } from "../../src/notify/mail.ts";
+import { ANNOUNCED_EVENTS, cutTitle } from "../../src/notify/rules/announced-events.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
 import { START } from "../fixtures/runtime.ts";
@@ -282,7 +281,7 @@ test(`none of ${INJECTIONS.length} texts does anything in a mail or hides anythi
 test("a name that is hostile stays in the subject, on one line", () => {
   for (const name of INJECTIONS) {
     const title = cutTitle("Approval needed", name);
-    const { subject, html } = mailText({ title, type: "x", at: START }, [], null);
+    const { subject, html } = composeMail({ title, type: "x", at: START }, [], null);
     assert.doesNotMatch(subject, FORBIDDEN, JSON.stringify(name));
     assert.doesNotMatch(subject, /:\/\/|www\./i);
     for (const [, tag = ""] of html.matchAll(TAGS))
@@ -292,7 +291,7 @@ test("a name that is hostile stays in the subject, on one line", () => {
 
 test("what is too long for a mail is cut, and how much is said", () => {
   const lines = Array.from({ length: 9_000 }, (_, index) => `${index} ${"x".repeat(60)}`);
-  const { text } = mailText({ title: "t", type: "x", at: START }, lines, null);
+  const { text } = composeMail({ title: "t", type: "x", at: START }, lines, null);
   assert.ok(text.length < 210_000);
   const [, left, characters] = /… (\d+) more lines, (\d+) characters: open it to see them\n/.exec(text) ?? [];
   const kept = lines.slice(0, lines.length - Number(left));
@@ -305,7 +304,7 @@ test("a card of facts shows every one of them", () => {
   const lines = cardLines({ kind: "facts", facts }, START).join("\n");
   assert.match(lines, /reason: "\\u202eevil"/);
   assert.match(lines, /deep: "<b>"/);
-  assert.ok(ANNOUNCED.has("switch.stopped"));
+  assert.ok(ANNOUNCED_EVENTS.has("switch.stopped"));
 });
 
 test("only one plain address is a mail address", () => {

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { kindOfAddress } from "../../src/engine/message/public-address.ts";
-import { type SafeAnswer, safeRequest } from "../../src/engine/message/safe-request.ts";
+import { kindOfAddress } from "../../src/notify/addresses.ts";
+import { postSafely, type SafeAnswer } from "../../src/notify/webhook.ts";
+
 import { startReceiver } from "./receiver.ts";
 
 const canaries: Server[] = [];
@@ -185,7 +186,7 @@ test(`none of ${payloads.length} ways to write a private address reaches it`, as
     const url = typed(payload);
     const isOwn = Object.keys(NAMES).some((name) => url.toLowerCase().includes(name));
     const names = isOwn ? { resolve } : {};
-    const answer: SafeAnswer = await safeRequest({ ...SENT, ...names, url });
+    const answer: SafeAnswer = await postSafely({ ...SENT, ...names, url });
     if (answer.kind !== "refused") reached.push(`${payload}: ${JSON.stringify(answer)}`);
   }
   assert.deepEqual(reached, []);
@@ -208,7 +209,7 @@ describe("where private addresses are allowed", () => {
       "http://metadata.example:P/",
       "http://mixed.example:P/",
     ]) {
-      const answer = await safeRequest({ ...open, resolve, url: typed(url) });
+      const answer = await postSafely({ ...open, resolve, url: typed(url) });
       assert.equal(answer.kind, "refused", url);
     }
     assert.equal(hits, 0);
@@ -225,7 +226,7 @@ describe("where private addresses are allowed", () => {
     let asked = 0;
     const rebinding = async () => (++asked === 1 ? ["127.0.0.1"] : ["127.0.0.2"]);
     const url = `http://rebinding.example:${receiver.port}/`;
-    const answer = await safeRequest({ ...open, resolve: rebinding, url });
+    const answer = await postSafely({ ...open, resolve: rebinding, url });
     assert.deepEqual(answer, { kind: "answered", status: 204 });
     assert.equal(asked, 1);
     assert.equal(receiver.got[0]?.headers.host, `rebinding.example:${receiver.port}`);
@@ -236,7 +237,7 @@ describe("where private addresses are allowed", () => {
     const receiver = await startReceiver(context);
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.answer = () => status;
-      assert.deepEqual(await safeRequest({ ...open, url: receiver.url }), { kind: "answered", status });
+      assert.deepEqual(await postSafely({ ...open, url: receiver.url }), { kind: "answered", status });
     }
     assert.deepEqual(new Set(receiver.got.map(({ path }) => path)), new Set(["/"]));
   });
@@ -256,7 +257,7 @@ describe("where private addresses are allowed", () => {
     await once(endless, "listening");
     context.after(() => void endless.close());
     const url = `http://127.0.0.1:${(endless.address() as { port: number }).port}/`;
-    assert.deepEqual(await safeRequest({ ...open, url }), { kind: "answered", status: 200 });
+    assert.deepEqual(await postSafely({ ...open, url }), { kind: "answered", status: 200 });
     await ended.promise;
   });
 
@@ -265,12 +266,12 @@ describe("where private addresses are allowed", () => {
     await once(silent, "listening");
     context.after(() => void silent.close());
     const url = `http://127.0.0.1:${(silent.address() as { port: number }).port}/`;
-    assert.deepEqual(await safeRequest({ ...open, timeoutMs: 100, url }), {
+    assert.deepEqual(await postSafely({ ...open, timeoutMs: 100, url }), {
       kind: "failed",
       problem: "timed_out",
     });
     const never = () => new Promise<readonly string[]>(() => undefined);
-    const lost = await safeRequest({ ...open, timeoutMs: 100, resolve: never, url: "https://lost.example/" });
+    const lost = await postSafely({ ...open, timeoutMs: 100, resolve: never, url: "https://lost.example/" });
     assert.deepEqual(lost, { kind: "refused", problem: "name_not_found" });
   });
 
@@ -279,7 +280,7 @@ describe("where private addresses are allowed", () => {
     await once(plain, "listening");
     context.after(() => void plain.close());
     const url = `https://127.0.0.1:${(plain.address() as { port: number }).port}/`;
-    const answer = await safeRequest({ ...open, url });
+    const answer = await postSafely({ ...open, url });
     assert.equal(answer.kind, "failed");
   });
 });

@@ -1,13 +1,13 @@
 /** What every card of an approval shows: its status, who decides, until when, and what people and the agent wrote. */
 import { nextAtDeadline } from "../../approvals/state.ts";
-import type { Shown } from "../../engine/message/shown.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";
+import type { CardContent } from "../../notify/content.ts";
 import type { ApproverRule } from "../../policy/rules/verdict.ts";
 
 /** A label. Written as a key it would look like the method of a promise. */
 const THEN = "then";
 
-export type CardOf<Kind extends Shown["kind"]> = Extract<Shown, { readonly kind: Kind }>;
+export type CardOf<Kind extends CardContent["kind"]> = Extract<CardContent, { readonly kind: Kind }>;
 type Approval = CardOf<"intent">["approval"];
 
 export const TONES: { readonly [state: string]: Tone } = {

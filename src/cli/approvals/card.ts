@@ -5,12 +5,12 @@
 import { effectWords } from "../../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
 import type { ReviewFacts } from "../../effects/state.ts";
-import type { Shown } from "../../engine/message/shown.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
 import { visiblePreview } from "../../kernel/text.ts";
+import type { CardContent } from "../../notify/content.ts";
 import { checkpointCard } from "../checkpoint-card.ts";
 import { policyWords, remarkFields } from "../policy-words.ts";
 import { exampleOf, schemaText } from "../schema-text.ts";
@@ -268,7 +268,7 @@ function intentCard({ approval }: CardOf<"intent">): CardDocument {
   };
 }
 
-function documentFor(shown: Exclude<Shown, { kind: "facts" }>): CardDocument {
+function documentFor(shown: Exclude<CardContent, { kind: "facts" }>): CardDocument {
   switch (shown.kind) {
     case "action":
       return actionCard(shown);
@@ -281,7 +281,7 @@ function documentFor(shown: Exclude<Shown, { kind: "facts" }>): CardDocument {
   }
 }
 
-export function printShown(terminal: Paper, shown: Shown, view: CardView): void {
+export function printShown(terminal: Paper, shown: CardContent, view: CardView): void {
   if (shown.kind === "facts") sectionsOn(terminal, view.full).tree("What happened", shown.facts);
   else printCard(terminal, documentFor(shown), view);
 }
@@ -289,7 +289,7 @@ export function printShown(terminal: Paper, shown: Shown, view: CardView): void 
 const COLUMNS = 76;
 
 /** The cards of the terminal as lines of plain text, for mails and pages: the same words, in full; commands to type only where they are wanted. */
-export function cardLines(whole: Shown, now: number, where?: string): readonly string[] {
+export function cardLines(whole: CardContent, now: number, where?: string): readonly string[] {
   const short = shortShown(whole);
   const lines: string[] = [...leftLines(short)];
   const line = (text = "") => void lines.push(...text.split("\n"));

@@ -1,6 +1,7 @@
 /**
- * Which addresses messages may be sent to. Everything that is not known to be public is not: of IPv6 only global unicast, and
- * none that carries an IPv4 address inside.
+ * Addresses that messages may be sent to. An IP address not known to be public is not: of IPv6 only global unicast, and
+ * none that carries an IPv4 address. A mail address is plain: no name, list or quoting that a header or SMTP could read as
+ * more.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -56,7 +57,7 @@ const PUBLIC = ranges([], PUBLIC_V6);
 const PRIVATE = ranges(PRIVATE_V4, PRIVATE_V6);
 const LOOPBACK = ranges(LOOPBACK_V4, LOOPBACK_V6);
 
-export type AddressKind = "public" | "loopback" | "private" | "refused";
+type AddressKind = "public" | "loopback" | "private" | "refused";
 
 export function kindOfAddress(address: string): AddressKind {
   const family = isIP(address);
@@ -68,3 +69,16 @@ export function kindOfAddress(address: string): AddressKind {
   if (holds(NOT_PUBLIC)) return "refused";
   return family === 4 || holds(PUBLIC) ? "public" : "refused";
 }
+
+/** One plain mail address: no name, no list, no quoting, nothing that a header or an SMTP command could read as more. */
+const LOCAL = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
+const DOMAIN =
+  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
+
+export function isMailAddress(value: unknown): value is string {
+  if (typeof value !== "string") return false;
+  const at = value.lastIndexOf("@");
+  return LOCAL.test(value.slice(0, at)) && at > 0 && DOMAIN.test(value.slice(at + 1));
+}
+
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;

@@ -1,11 +1,9 @@
-/** What the sending of messages is told: options first, then the environment. */
+/** Settings of delivery: options first, then the environment. */
 
-import { checkFields, rejectInput } from "../../kernel/fields.ts";
-import { displayValue } from "../../kernel/text.ts";
-
-import type { Environment } from "../../runtime/settings.ts";
-import { isMailAddress } from "./mail-address.ts";
-import type { Resolve } from "./safe-request.ts";
+import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { displayValue } from "../kernel/text.ts";
+import type { Environment } from "../runtime/settings.ts";
+import { isMailAddress, type ResolveHost } from "./addresses.ts";
 
 export type DeliveryOptions = {
   /** `smtp://user:password@host:587` or `smtps://…`; without it mail waits. `HOLDPOINT_SMTP_URL` unless set. */
@@ -25,11 +23,11 @@ export type DeliverySettings = {
   readonly publicUrl: string | null;
   readonly allowPrivate: boolean;
   readonly timeoutMs: number;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 };
 
 /** `where`: the variable of the environment, or the option that has none. */
-type Fault = { readonly where: string; readonly what: string };
+type SettingFault = { readonly where: string; readonly what: string };
 
 const FIELDS = ["smtpUrl", "mailFrom", "publicUrl", "allowPrivate", "timeoutMs"];
 const TIMEOUT_MS = 15_000;
@@ -65,11 +63,11 @@ function mailFault(smtpUrl: string | undefined, from: string | undefined): strin
 
 const SWITCHES: { readonly [text: string]: boolean } = { true: true, "1": true, false: false, "0": false };
 
-type Said = {
+type RawSettings = {
   readonly [Field in "smtpUrl" | "from" | "publicUrl"]: string | undefined;
 } & { readonly allowPrivate: unknown; readonly timeoutMs: number };
 
-function saidBy(options: DeliveryOptions, environment: Environment): Said {
+function readRawSettings(options: DeliveryOptions, environment: Environment): RawSettings {
   const allowed = environment("HOLDPOINT_ALLOW_PRIVATE") || "false";
   return {
     smtpUrl: options.smtpUrl ?? (environment("HOLDPOINT_SMTP_URL") || undefined),
@@ -80,7 +78,13 @@ function saidBy(options: DeliveryOptions, environment: Environment): Said {
   };
 }
 
-function faultsOf({ smtpUrl, from, publicUrl, allowPrivate, timeoutMs }: Said): readonly Fault[] {
+function faultsOf({
+  smtpUrl,
+  from,
+  publicUrl,
+  allowPrivate,
+  timeoutMs,
+}: RawSettings): readonly SettingFault[] {
   const found: readonly (readonly [string, string | undefined])[] = [
     ["HOLDPOINT_SMTP_URL", smtpUrl === undefined ? undefined : smtpFault(smtpUrl)],
     ["HOLDPOINT_MAIL_FROM", mailFault(smtpUrl, from)],
@@ -95,11 +99,11 @@ function faultsOf({ smtpUrl, from, publicUrl, allowPrivate, timeoutMs }: Said): 
 }
 
 /** What is wrong with the environment, all of it. */
-export const deliveryFaults = (environment: Environment): readonly Fault[] =>
-  faultsOf(saidBy({}, environment));
+export const deliveryFaults = (environment: Environment): readonly SettingFault[] =>
+  faultsOf(readRawSettings({}, environment));
 
 export function deliverySettings(given: DeliveryOptions, environment: Environment): DeliverySettings {
-  const said = saidBy(checkFields("What hp.deliver takes", given, FIELDS), environment);
+  const said = readRawSettings(checkFields("What hp.deliver takes", given, FIELDS), environment);
   const faults = faultsOf(said);
   if (faults.length > 0) rejectInput(faults.map(({ what }) => what).join(" "));
   const { smtpUrl, from, publicUrl, allowPrivate, timeoutMs } = said;

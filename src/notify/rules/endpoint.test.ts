@@ -4,12 +4,19 @@ import { endpointStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { rosterFold } from "../../people/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-
-import { ANNOUNCED, isKnownEvent, sayingOf } from "./announced.ts";
-import { addEndpoint, changeEndpoint, removeEndpoint, rotateSecret, switchEndpoint } from "./endpoint.ts";
-import { type LiveEndpoint, secretsAt, wants } from "./endpoint-state.ts";
-import { addressOf, recipientsOf } from "./recipients.ts";
-import { isSigningSecret, secretText } from "./signature.ts";
+import { type LiveEndpoint, signingSecretsAt, wantsEvent } from "../stream.ts";
+import { ANNOUNCED_EVENTS, announcementOf, isAnnouncedPattern } from "./announced-events.ts";
+import {
+  addEndpoint,
+  changeEndpoint,
+  isSigningSecret,
+  mailAddressOf,
+  removeEndpoint,
+  resolveRecipients,
+  rotateSecret,
+  signingSecretText,
+  switchEndpoint,
+} from "./endpoint.ts";
 
 const ref = endpointStream("end_1");
 const ANN = "person:ann";
@@ -44,8 +51,8 @@ describe("an endpoint", () => {
 
   test("hears of the types that it named, and of those that begin so", () => {
     const endpoint = live(there());
-    assert.ok(wants(endpoint, "approval.expired") && wants(endpoint, "alert.raised"));
-    assert.ok(!wants(endpoint, "alert.cleared") && !wants(endpoint, "approvals"));
+    assert.ok(wantsEvent(endpoint, "approval.expired") && wantsEvent(endpoint, "alert.raised"));
+    assert.ok(!wantsEvent(endpoint, "alert.cleared") && !wantsEvent(endpoint, "approvals"));
   });
 
   test("is changed once: the same terms again are no change", () => {
@@ -59,10 +66,10 @@ describe("an endpoint", () => {
 
   test("signs with the secret before, too, until the overlap is over; never with older ones", () => {
     const once = given(there()).when(rotate("row:sec_2")).world;
-    assert.deepEqual(secretsAt(live(once), NOON + 999), ["row:sec_2", "row:sec_1"]);
-    assert.deepEqual(secretsAt(live(once), NOON + 1_000), ["row:sec_2"]);
+    assert.deepEqual(signingSecretsAt(live(once), NOON + 999), ["row:sec_2", "row:sec_1"]);
+    assert.deepEqual(signingSecretsAt(live(once), NOON + 1_000), ["row:sec_2"]);
     const twice = given(once).when(rotate("row:sec_3")).world;
-    assert.deepEqual(secretsAt(live(twice), NOON), ["row:sec_3", "row:sec_2"]);
+    assert.deepEqual(signingSecretsAt(live(twice), NOON), ["row:sec_3", "row:sec_2"]);
     given(twice).when(rotate("row:sec_3")).then([]);
   });
 
@@ -113,24 +120,26 @@ describe("whom mail is for", () => {
   });
 
   test("roles, groups and approvers mean those in good standing who have an address, each once", () => {
-    assert.deepEqual(recipientsOf(start, ["role:supervisor", "group:finance"], []), [
+    assert.deepEqual(resolveRecipients(start, ["role:supervisor", "group:finance"], []), [
       "person:ann",
       "person:bob",
     ]);
-    assert.deepEqual(recipientsOf(roster, ["role:supervisor", "x@example.com"], []), [
+    assert.deepEqual(resolveRecipients(roster, ["role:supervisor", "x@example.com"], []), [
       "x@example.com",
       "person:ann",
     ]);
-    assert.deepEqual(recipientsOf(roster, ["approvers"], ["person:ann", "role:supervisor"]), ["person:ann"]);
-    assert.deepEqual(recipientsOf(roster, ["approvers"], []), []);
+    assert.deepEqual(resolveRecipients(roster, ["approvers"], ["person:ann", "role:supervisor"]), [
+      "person:ann",
+    ]);
+    assert.deepEqual(resolveRecipients(roster, ["approvers"], []), []);
   });
 
   test("whoever lost their address or their standing since is not written to", () => {
-    assert.equal(addressOf(roster, "person:ann"), "ann@example.com");
-    assert.equal(addressOf(roster, "person:bob"), null);
-    assert.equal(addressOf(roster, "person:cy"), null);
-    assert.equal(addressOf(roster, "person:nobody"), null);
-    assert.equal(addressOf(roster, "x@example.com"), "x@example.com");
+    assert.equal(mailAddressOf(roster, "person:ann"), "ann@example.com");
+    assert.equal(mailAddressOf(roster, "person:bob"), null);
+    assert.equal(mailAddressOf(roster, "person:cy"), null);
+    assert.equal(mailAddressOf(roster, "person:nobody"), null);
+    assert.equal(mailAddressOf(roster, "x@example.com"), "x@example.com");
   });
 });
 
@@ -143,7 +152,7 @@ describe("what is told", () => {
       agent: "agent:a",
     };
     const body = { by: "person:ann", reason: "no" };
-    const said = sayingOf("approval.rejected", { kind: "approval", id: "apr_1" }, { first, body });
+    const said = announcementOf("approval.rejected", { kind: "approval", id: "apr_1" }, { first, body });
     assert.equal(said?.title, "Rejected: payments.refund");
     assert.partialDeepStrictEqual(said?.data, {
       approval: "apr_1",
@@ -162,7 +171,7 @@ describe("what is told", () => {
       ["approval.revoked", "approval"],
       ["effect.in_doubt", "action"],
     ] as const) {
-      const data = sayingOf(type, { kind, id: "x" }, bodies)?.data;
+      const data = announcementOf(type, { kind, id: "x" }, bodies)?.data;
       assert.partialDeepStrictEqual(data, { arguments: { amount: 9 }, arguments_digest: "d2" }, type);
       assert.equal(JSON.stringify(data).includes("900"), false);
     }
@@ -170,18 +179,22 @@ describe("what is told", () => {
 
   test("of anything that is not in the table is nothing", () => {
     assert.equal(
-      sayingOf("approval.voted", { kind: "approval", id: "apr_1" }, { first: {}, body: {} }),
+      announcementOf("approval.voted", { kind: "approval", id: "apr_1" }, { first: {}, body: {} }),
       undefined,
     );
-    assert.ok(isKnownEvent("*") && isKnownEvent("approval.*") && isKnownEvent("alert.raised"));
-    assert.ok(!isKnownEvent("approval.voted") && !isKnownEvent("nothing.*") && !isKnownEvent(""));
-    assert.ok(ANNOUNCED.size > 15);
+    assert.ok(
+      isAnnouncedPattern("*") && isAnnouncedPattern("approval.*") && isAnnouncedPattern("alert.raised"),
+    );
+    assert.ok(
+      !isAnnouncedPattern("approval.voted") && !isAnnouncedPattern("nothing.*") && !isAnnouncedPattern(""),
+    );
+    assert.ok(ANNOUNCED_EVENTS.size > 15);
   });
 
   test("of a question says how the agent would take it back, and of one that was changed what holds now", () => {
     const first = { tool: "book", args: { n: 1 }, undo: { tool: "cancel", args: { n: 1 }, argsDigest: "d" } };
     const body = { by: "person:ann", args: { n: 2 }, argsDigest: "e", binding: "b", again: { decideBy: 0 } };
-    const said = sayingOf(
+    const said = announcementOf(
       "approval.revised",
       { kind: "approval", id: "apr_1" },
       { first, body, revised: body },
@@ -194,16 +207,22 @@ describe("what is told", () => {
 
   test("has a title on one line, however long and strange the name is", () => {
     const first = { tool: `a\r\nBcc: x@evil.example\u202e${"x".repeat(500)}` };
-    const said = sayingOf("approval.requested", { kind: "approval", id: "apr_1" }, { first, body: {} });
+    const said = announcementOf("approval.requested", { kind: "approval", id: "apr_1" }, { first, body: {} });
     assert.match(said?.title ?? "", /^Approval needed: a\\r\\nBcc: x@evil\.example\\u202ex+… \(\d+ more\)$/);
   });
 });
 
 test("a signing secret is whsec_ and 24 to 64 bytes in base64, and nothing else", () => {
   for (const bytes of [24, 32, 64])
-    assert.ok(isSigningSecret(secretText(new Uint8Array(bytes))), String(bytes));
+    assert.ok(isSigningSecret(signingSecretText(new Uint8Array(bytes))), String(bytes));
   for (const bytes of [0, 23, 65])
-    assert.ok(!isSigningSecret(secretText(new Uint8Array(bytes))), String(bytes));
-  for (const text of ["whsec_", `whsec_${"A".repeat(33)}`, "AAAA", 7, `${secretText(new Uint8Array(32))}\n`])
+    assert.ok(!isSigningSecret(signingSecretText(new Uint8Array(bytes))), String(bytes));
+  for (const text of [
+    "whsec_",
+    `whsec_${"A".repeat(33)}`,
+    "AAAA",
+    7,
+    `${signingSecretText(new Uint8Array(32))}\n`,
+  ])
     assert.ok(!isSigningSecret(text), String(text));
 });

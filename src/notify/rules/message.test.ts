@@ -3,16 +3,16 @@ import { describe, test } from "node:test";
 import { endpointStream, messageStream } from "../../kernel/stream.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-
-import { MOST_ATTEMPTS, waitAfter } from "./back-off.ts";
 import {
   dropMessage,
-  MOST_MISSED,
+  MAX_MISSED,
+  MAX_SEND_ATTEMPTS,
+  makeMessageId,
   makeMessages,
-  messageId,
-  type Outcome,
   reportAttempt,
   requeueMessage,
+  retryDelay,
+  type SendOutcome,
   testEndpoint,
 } from "./message.ts";
 
@@ -31,12 +31,12 @@ const one = { message: "msg_1", endpoint: "end_1", type: "approval.requested", s
 const make = (draft: Draft) => makeMessages(draft, [one]);
 const waiting = (): World => given([added]).when(make).world;
 const report =
-  (attempt: number, outcome: Outcome, message = "msg_1") =>
+  (attempt: number, outcome: SendOutcome, message = "msg_1") =>
   (draft: Draft) =>
     reportAttempt(draft, { message, attempt, outcome, chance: 0.5 });
-const FAILED: Outcome = { kind: "failed", status: 500, problem: "status_500" };
-const GONE: Outcome = { kind: "gone", status: 410, problem: "status_410" };
-const ARRIVED: Outcome = { kind: "delivered", status: 204 };
+const FAILED: SendOutcome = { kind: "failed", status: 500, problem: "status_500" };
+const GONE: SendOutcome = { kind: "gone", status: 410, problem: "status_410" };
+const ARRIVED: SendOutcome = { kind: "delivered", status: 204 };
 
 function failedUpTo(attempts: number): World {
   let world = waiting();
@@ -57,13 +57,13 @@ describe("a message", () => {
 
   test("has an id that is the same wherever it is made, and another for another entry, endpoint or receiver", () => {
     const entry = { hash: "a".repeat(64), at: NOON };
-    const id = messageId(entry, "end_1", null);
+    const id = makeMessageId(entry, "end_1", null);
     assert.match(id, /^msg_[0-9A-HJKMNP-TV-Z]{26}$/);
-    assert.equal(messageId({ ...entry }, "end_1", null), id);
+    assert.equal(makeMessageId({ ...entry }, "end_1", null), id);
     const others = [
-      messageId({ ...entry, hash: "b".repeat(64) }, "end_1", null),
-      messageId(entry, "end_2", null),
-      messageId(entry, "end_1", "person:ann"),
+      makeMessageId({ ...entry, hash: "b".repeat(64) }, "end_1", null),
+      makeMessageId(entry, "end_2", null),
+      makeMessageId(entry, "end_1", "person:ann"),
     ];
     assert.equal(new Set([id, ...others]).size, 4);
   });
@@ -89,8 +89,8 @@ describe("a message", () => {
   });
 
   test("is dead after the last attempt, which its endpoint is told", () => {
-    given(failedUpTo(MOST_ATTEMPTS - 1))
-      .when(report(MOST_ATTEMPTS, FAILED))
+    given(failedUpTo(MAX_SEND_ATTEMPTS - 1))
+      .when(report(MAX_SEND_ATTEMPTS, FAILED))
       .then([fact(ref, "message.dead", { status: 500 }), fact(HOOK, "endpoint.missed")]);
   });
 
@@ -163,21 +163,21 @@ describe("an endpoint that is not reached", () => {
         reportAttempt(draft, { message, attempt: 1, outcome: { ...FAILED }, chance: 0 }),
       );
       world = last.world;
-      for (let attempt = 2; attempt <= MOST_ATTEMPTS; attempt++)
+      for (let attempt = 2; attempt <= MAX_SEND_ATTEMPTS; attempt++)
         world = given(world).when(report(attempt, FAILED, message)).world;
     }
     return world;
   }
 
   test("is switched off after so many messages in a row that were given up", () => {
-    const world = missedAgain({ facts: [added], names: new Map(), artifacts: [] }, MOST_MISSED);
+    const world = missedAgain({ facts: [added], names: new Map(), artifacts: [] }, MAX_MISSED);
     const last = world.facts.at(-1);
     assert.equal(last?.type, "endpoint.switched_off");
-    assert.equal(last?.body["reason"], `${MOST_MISSED} messages in a row were given up`);
+    assert.equal(last?.body["reason"], `${MAX_MISSED} messages in a row were given up`);
   });
 
   test("is counted from the beginning once a message arrives", () => {
-    const world = missedAgain({ facts: [added], names: new Map(), artifacts: [] }, MOST_MISSED - 1);
+    const world = missedAgain({ facts: [added], names: new Map(), artifacts: [] }, MAX_MISSED - 1);
     const made = given(world).when(make).world;
     given(made)
       .when(report(1, ARRIVED))
@@ -187,7 +187,7 @@ describe("an endpoint that is not reached", () => {
 
 describe("waiting for another attempt", () => {
   test("grows from seconds to a day, and is over after about three days", () => {
-    const waits = Array.from({ length: MOST_ATTEMPTS }, (_, index) => waitAfter(index + 1, 0.5));
+    const waits = Array.from({ length: MAX_SEND_ATTEMPTS }, (_, index) => retryDelay(index + 1, 0.5));
     assert.equal(waits[0], 5_000);
     assert.equal(waits.at(-1), null);
     const hours = waits.reduce<number>((sum, wait) => sum + (wait ?? 0), 0) / 3_600_000;
@@ -195,6 +195,6 @@ describe("waiting for another attempt", () => {
   });
 
   test("is left to chance by a tenth, either way", () => {
-    assert.deepEqual([waitAfter(2, 0), waitAfter(2, 1)], [27_000, 33_000]);
+    assert.deepEqual([retryDelay(2, 0), retryDelay(2, 1)], [27_000, 33_000]);
   });
 });

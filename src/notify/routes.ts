@@ -1,13 +1,14 @@
-/** Where the outside is told what happens. The secret of a webhook is answered once, when it is made. */
+/** HTTP routes of endpoints and messages. The secret of a webhook is answered once, when it is made. */
 import { z } from "zod";
-import type { LiveEndpoint, Target } from "../../core/message/endpoint-state.ts";
-import type { EndpointOffer } from "../../engine/message/check-endpoint.ts";
-import type { Endpoint, EndpointSummary } from "../../engine/message/endpoints.ts";
-import { operatorOf } from "../person.ts";
-import { created, ok, route } from "../route.ts";
-import { bySchema, idParams, time, timeSchema } from "../wire.ts";
+import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
+import { operatorOf } from "../server/person.ts";
+import { created, ok, route } from "../server/route.ts";
+import { bySchema, idParams, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import type { Endpoint, EndpointOffer, EndpointSummary } from "./endpoints.ts";
+import type { Message, MessageSummary } from "./methods.ts";
+import { type EndpointTarget, type LiveEndpoint, type LiveMessage, MESSAGE_STATUSES } from "./stream.ts";
 
-const target = z.discriminatedUnion("kind", [
+const targetSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("webhook"), url: z.string() }),
   z.object({ kind: z.literal("mail"), to: z.array(z.string()) }),
 ]);
@@ -15,7 +16,7 @@ const endpointSchema = z.object({
   endpoint_id: z.string(),
   status: z.enum(["on", "off", "removed"]),
   name: z.string(),
-  target,
+  target: targetSchema,
   events: z.array(z.string()),
   owner: z.string(),
   added_at: timeSchema,
@@ -29,24 +30,34 @@ const withSecret = endpointSchema.extend({
     .meta({ description: "what a webhook's messages are signed with; shown this once" }),
 });
 
-type Shown = Pick<
+type EndpointFields = Pick<
   LiveEndpoint,
   "status" | "name" | "target" | "events" | "owner" | "addedAt" | "missed" | "off"
 > & { readonly id: string };
 
-export function endpointOnWire(given: Endpoint | EndpointSummary) {
-  const { id, status, name, target: to, events, owner, addedAt, missed, off } = given as unknown as Shown;
+function endpointOnWire(given: Endpoint | EndpointSummary) {
+  const {
+    id,
+    status,
+    name,
+    target: to,
+    events,
+    owner,
+    addedAt,
+    missed,
+    off,
+  } = given as unknown as EndpointFields;
   return {
     endpoint_id: id,
     ...{ status, name, events, owner, missed },
-    target: to as Target,
+    target: to as EndpointTarget,
     added_at: time(addedAt),
     off: off && { ...off, at: time(off.at) },
   };
 }
 
 const text = z.string().min(1).max(2_000);
-const terms = {
+const termsSchema = {
   url: text.optional().meta({ description: "of a webhook" }),
   to: z
     .array(z.string().min(1).max(400))
@@ -58,10 +69,10 @@ const terms = {
   name: z.string().min(1).max(100).optional(),
   owner: z.string().min(1).max(210).optional(),
 };
-const word = z.strictObject({ reason: z.string().max(10_000).optional(), by: bySchema });
+const reasonBody = z.strictObject({ reason: z.string().max(10_000).optional(), by: bySchema });
 
 /** Without what is not said. */
-function saidOf(body: { readonly [field: string]: unknown }, by: string, via: string): EndpointOffer {
+function offerFromBody(body: { readonly [field: string]: unknown }, by: string, via: string): EndpointOffer {
   const fields = Object.entries({ ...body, by, via }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(fields) as unknown as EndpointOffer;
 }
@@ -86,11 +97,11 @@ export const endpointRoutes = [
     summary: "Add a webhook, or people by mail",
     tag: "messages",
     scope: "endpoints:write",
-    body: z.strictObject({ ...terms, secret: z.string().min(1).max(200).optional(), by: bySchema }),
+    body: z.strictObject({ ...termsSchema, secret: z.string().min(1).max(200).optional(), by: bySchema }),
     answers: { 201: withSecret },
     whenLost: "none",
     async handle({ office, who, body }) {
-      const added = await office.endpoints.add(saidOf(body, operatorOf(who, body.by), who.via));
+      const added = await office.endpoints.add(offerFromBody(body, operatorOf(who, body.by), who.via));
       return created({ ...endpointOnWire(added), secret: added.secret });
     },
   }),
@@ -111,12 +122,12 @@ export const endpointRoutes = [
     tag: "messages",
     scope: "endpoints:write",
     params: idParams,
-    body: z.strictObject({ ...terms, by: bySchema }),
+    body: z.strictObject({ ...termsSchema, by: bySchema }),
     answers: { 200: endpointSchema },
     handle: async ({ office, who, params, body }) =>
       ok(
         endpointOnWire(
-          await office.endpoints.change(params.id, saidOf(body, operatorOf(who, body.by), who.via)),
+          await office.endpoints.change(params.id, offerFromBody(body, operatorOf(who, body.by), who.via)),
         ),
       ),
   }),
@@ -154,7 +165,7 @@ export const endpointRoutes = [
       tag: "messages",
       scope: "endpoints:write",
       params: idParams,
-      body: word.default({}),
+      body: reasonBody.default({}),
       answers: { 200: endpointSchema },
       whenLost: "repeat",
       async handle({ office, who, params, body }) {
@@ -197,7 +208,7 @@ export const endpointRoutes = [
     tag: "messages",
     scope: "endpoints:write",
     params: idParams,
-    body: word.default({}),
+    body: reasonBody.default({}),
     answers: { 200: endpointSchema },
     whenLost: "repeat",
     async handle({ office, who, params, body }) {
@@ -205,5 +216,85 @@ export const endpointRoutes = [
       await office.endpoints.remove(params.id, said);
       return ok(endpointOnWire(await office.endpoints.get(params.id)));
     },
+  }),
+];
+
+const messageSchema = z.object({
+  message_id: z.string(),
+  status: z.enum(MESSAGE_STATUSES),
+  endpoint_id: z.string(),
+  type: z.string(),
+  source: z
+    .object({ stream: z.string(), seq: z.number() })
+    .meta({ description: "the entry that it tells of" }),
+  to: z.string().nullable().meta({ description: "of mail: a person or an address" }),
+  made_at: timeSchema,
+  attempts: z.number(),
+  last: z
+    .object({ at: timeSchema, status: z.number().nullable(), problem: z.string().nullable() })
+    .nullable(),
+  due_at: timeSchema.nullable(),
+  ended_at: timeSchema.nullable(),
+  reason: z.string().nullable().meta({ description: "why it was given up" }),
+});
+
+const LIST = "messages";
+
+function messageOnWire(given: Message | MessageSummary) {
+  const message = given as unknown as LiveMessage & { readonly id: string };
+  const { id, status, endpoint, type, source, to, attempts, last, reason } = message;
+  return {
+    message_id: id,
+    endpoint_id: endpoint,
+    ...{ status, type, source, to, attempts, reason },
+    last: last && { ...last, at: time(last.at) },
+    made_at: time(message.madeAt),
+    due_at: timeOrNull(message.dueAt),
+    ended_at: timeOrNull(message.endedAt),
+  };
+}
+
+export const messageRoutes = [
+  route({
+    method: "GET",
+    path: "/api/messages",
+    summary: "Messages, newest first; `status=dead` are those that were given up",
+    tag: "messages",
+    scope: "endpoints:read",
+    query: z.strictObject({
+      status: z.enum([...MESSAGE_STATUSES, "any"]).default("any"),
+      order: z.enum(["oldest", "newest"]).default("newest"),
+      ...pageQuery,
+    }),
+    answers: { 200: z.object({ messages: z.array(messageSchema), next_cursor: nextCursor }) },
+    async handle({ office, query }) {
+      const { status, order } = query;
+      const { items, next } = await office.messages.list({ status, order, ...pageOf(LIST, query) });
+      return ok({ messages: items.map(messageOnWire), next_cursor: sealCursor(LIST, next) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/messages/{id}",
+    summary: "A message, without what it says",
+    tag: "messages",
+    scope: "endpoints:read",
+    params: idParams,
+    answers: { 200: messageSchema },
+    handle: async ({ office, params }) => ok(messageOnWire(await office.messages.get(params.id))),
+  }),
+  route({
+    method: "POST",
+    path: "/api/messages/{id}/retry",
+    summary: "Send one again that was given up, under the same id",
+    tag: "messages",
+    scope: "endpoints:write",
+    params: idParams,
+    body: z.strictObject({ by: bySchema }).default({}),
+    answers: { 200: messageSchema },
+    handle: async ({ office, who, params, body }) =>
+      ok(
+        messageOnWire(await office.messages.retry(params.id, { by: operatorOf(who, body.by), via: who.via })),
+      ),
   }),
 ];

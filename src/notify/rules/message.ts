@@ -1,34 +1,67 @@
 /**
- * Messages: one for each entry that is told of, and each endpoint that wants to hear of it.
- *
- * Q1. Its id is made of the entry's hash, the endpoint and the receiver: whoever reads the entry again makes no second one.
- * Q2. It ends once: delivered, dead or dropped. Only a person puts a dead one back.
- * Q3. An attempt whose outcome was recorded meanwhile, by whoever took it over, counts for nothing; that it arrived always counts.
+ * Messages: one for each announced entry and each endpoint that wants to hear of it.
+ * - Its id is made of the entry's hash, the endpoint and the receiver: reading the entry again makes no second one.
+ * - It ends once: delivered, dead or dropped. Only a person requeues a dead one. Retries: ten attempts in about three
+ *   days.
+ * - An attempt whose outcome another process recorded meanwhile does not count; that it arrived always counts.
+ * - Of several notifiers, the one that has read furthest keeps its position.
  */
+
 import { hash } from "node:crypto";
 import { ID_RANDOM_BYTES, makeId } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
-import { endpointStream, messageStream, streamName } from "../../kernel/stream.ts";
+import { endpointStream, messageStream, type NewEvent, streamName } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
+import type { LiveMessage, MessageSource, NotifierState } from "../stream.ts";
 
-import { waitAfter } from "./back-off.ts";
-import type { LiveMessage, Source } from "./message-state.ts";
+/** Of several processes, the one that has read furthest keeps its place. */
+export function moveNotifier(state: NotifierState, position: number): NewEvent[] {
+  if (state.position !== null && state.position >= position) return [];
+  return [{ type: "notifier.moved", tv: 1, body: { position } }];
+}
+
+/** How long a message waits before it is tried again: ten attempts within about three days. */
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const RETRY_DELAYS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+];
+/** The share of a wait that is left to chance, so that what failed together does not come back together. */
+const JITTER = 0.2;
+
+export const MAX_SEND_ATTEMPTS = RETRY_DELAYS.length + 1;
+
+/** After so many attempts; null when that was the last. `chance` is from 0 to 1. */
+export function retryDelay(attempts: number, chance: number): number | null {
+  const wait = RETRY_DELAYS[attempts - 1];
+  return wait === undefined ? null : Math.round(wait * (1 - JITTER / 2 + JITTER * chance));
+}
 
 /** An endpoint is switched off after so many messages in a row that were given up. */
-export const MOST_MISSED = 5;
+export const MAX_MISSED = 5;
 
 export type NewMessage = {
   readonly message: string;
   readonly endpoint: string;
   readonly type: string;
-  readonly source: Source;
+  readonly source: MessageSource;
   readonly to: string | null;
 };
 
-export type Announced = { readonly hash: string; readonly at: number };
+type AnnouncedEntry = { readonly hash: string; readonly at: number };
 
-export function messageId(entry: Announced, endpoint: string, to: string | null): string {
+export function makeMessageId(entry: AnnouncedEntry, endpoint: string, to: string | null): string {
   const digest = hash("sha256", JSON.stringify([entry.hash, endpoint, to]), "buffer");
   return makeId("msg", entry.at, digest.subarray(0, ID_RANDOM_BYTES));
 }
@@ -54,25 +87,30 @@ export function makeMessages(
   return { kind: "made", count };
 }
 
-export type Outcome =
+export type SendOutcome =
   | { readonly kind: "delivered"; readonly status: number | null }
   | { readonly kind: "failed"; readonly status: number | null; readonly problem: string }
   /** The receiver wants nothing more: no other attempt, and the endpoint is switched off. */
   | { readonly kind: "gone"; readonly status: number; readonly problem: string };
 
-export type Report = {
+type AttemptReport = {
   readonly message: string;
   /** The number of the attempt, from 1 on. */
   readonly attempt: number;
-  readonly outcome: Outcome;
+  readonly outcome: SendOutcome;
   /** From 0 to 1: how much of a wait is left to chance. */
   readonly chance: number;
 };
 
-export type Reported = { readonly kind: "recorded" | "known" };
+type AttemptRecorded = { readonly kind: "recorded" | "known" };
 
 /** What the endpoint's own stream says of it. */
-function told(draft: Draft, { endpoint }: LiveMessage, outcome: Outcome, isDead: boolean): void {
+function recordOnEndpoint(
+  draft: Draft,
+  { endpoint }: LiveMessage,
+  outcome: SendOutcome,
+  isDead: boolean,
+): void {
   const ref = endpointStream(endpoint);
   const state = draft.state(ref);
   if (state.status === "none" || state.status === "removed") return;
@@ -80,7 +118,7 @@ function told(draft: Draft, { endpoint }: LiveMessage, outcome: Outcome, isDead:
   if (outcome.kind === "delivered" && state.missed > 0) append("endpoint.reached", {});
   if (!isDead) return;
   append("endpoint.missed", {});
-  const isTooMuch = state.missed + 1 >= MOST_MISSED;
+  const isTooMuch = state.missed + 1 >= MAX_MISSED;
   if (state.status !== "on" || !(outcome.kind === "gone" || isTooMuch)) return;
   const reason =
     outcome.kind === "gone"
@@ -90,20 +128,20 @@ function told(draft: Draft, { endpoint }: LiveMessage, outcome: Outcome, isDead:
 }
 
 /** The event of an attempt that did not arrive. */
-function failed(
+function failedAttemptEvent(
   draft: Draft,
-  { attempt, outcome, chance }: Report,
+  { attempt, outcome, chance }: AttemptReport,
 ): { readonly type: string; readonly body: JsonObject } {
   const { status } = outcome;
   const problem = outcome.kind === "delivered" ? null : outcome.problem;
-  const wait = outcome.kind === "gone" ? null : waitAfter(attempt, chance);
+  const wait = outcome.kind === "gone" ? null : retryDelay(attempt, chance);
   if (wait !== null) return { type: "message.tried", body: { status, problem, dueAt: draft.now + wait } };
   const reason =
     outcome.kind === "gone" ? "the receiver wants nothing more" : `it did not arrive in ${attempt} attempts`;
   return { type: "message.dead", body: { status, problem, reason } };
 }
 
-export function reportAttempt(draft: Draft, report: Report): Need | Reported {
+export function reportAttempt(draft: Draft, report: AttemptReport): Need | AttemptRecorded {
   const ref = messageStream(report.message);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
@@ -116,9 +154,9 @@ export function reportAttempt(draft: Draft, report: Report): Need | Reported {
   if (missing !== undefined) return missing;
   const event = isArrived
     ? { type: "message.delivered", body: { status: outcome.status } }
-    : failed(draft, report);
+    : failedAttemptEvent(draft, report);
   draft.append(ref, [{ ...event, tv: 1 }]);
-  told(draft, state, outcome, event.type === "message.dead");
+  recordOnEndpoint(draft, state, outcome, event.type === "message.dead");
   return { kind: "recorded" };
 }
 
@@ -126,7 +164,7 @@ export function reportAttempt(draft: Draft, report: Report): Need | Reported {
 export function dropMessage(
   draft: Draft,
   { message, reason }: { readonly message: string; readonly reason: string },
-): Need | Reported {
+): Need | AttemptRecorded {
   const ref = messageStream(message);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
@@ -135,7 +173,7 @@ export function dropMessage(
   return { kind: "recorded" };
 }
 
-export type Requeued =
+type RequeueAnswer =
   | { readonly kind: "requeued"; readonly state: LiveMessage }
   | { readonly kind: "unknown" | "removed" }
   | { readonly kind: "not_dead"; readonly status: string };
@@ -144,7 +182,7 @@ export type Requeued =
 export function requeueMessage(
   draft: Draft,
   command: Via & { readonly message: string; readonly by: string },
-): Need | Requeued {
+): Need | RequeueAnswer {
   const { message, by } = command;
   const ref = messageStream(message);
   const more = draft.need({ write: [ref] });
@@ -163,11 +201,11 @@ export function requeueMessage(
 /** While whoever asked for a test sends it, nobody else takes it. */
 const TEST_LEAD_MS = 60_000;
 
-export type Testing = Pick<NewMessage, "message" | "endpoint" | "to"> & Via & { readonly by: string };
-export type Tested = { readonly kind: "made" | "unknown" | "removed" };
+type TestEndpointCommand = Pick<NewMessage, "message" | "endpoint" | "to"> & Via & { readonly by: string };
+type TestEndpointAnswer = { readonly kind: "made" | "unknown" | "removed" };
 
 /** A message that says only that it is one; the entry that it names is the endpoint's first. */
-export function testEndpoint(draft: Draft, command: Testing): Need | Tested {
+export function testEndpoint(draft: Draft, command: TestEndpointCommand): Need | TestEndpointAnswer {
   const { endpoint, message, by, to } = command;
   const [ref, own] = [messageStream(message), endpointStream(endpoint)];
   const more = draft.need({ write: [ref, own] });

@@ -1,32 +1,39 @@
 /**
- * The one table of which entries are told to the outside, and what is said of each.
- *
- * T1. What is said is made of entries that never change: the stream's first, which says what it is about, the one that is
- *     told of, and the last revision up to that one. So every attempt says the same.
- * T2. Arguments are those that held when it happened: after an edit never the ones of before.
+ * The one table of which journal entries are announced to endpoints, and what is said of each.
+ * - What is said is made of entries that never change: the stream's first, the announced one, and the last revision up to
+ *   it. So every attempt says the same.
+ * - Arguments are those that held when it happened: after an edit never the ones before it.
  */
+
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
+import { visible } from "../../kernel/text.ts";
 
-import { cutTitle } from "./title.ts";
+const MOST = 80;
 
-export type Bodies = {
+export function cutTitle(words: string, name: string): string {
+  const text = visible(name);
+  const left = text.length - MOST;
+  return left > 0 ? `${words}: ${text.slice(0, MOST).toWellFormed()}… (${left} more)` : `${words}: ${text}`;
+}
+
+type AnnouncedBodies = {
   readonly first: JsonObject;
   readonly body: JsonObject;
   /** The last `approval.revised` or `action.revised` up to there; absent where there is none. */
   readonly revised?: JsonObject;
 };
-type Facts = { readonly [field: string]: Json | undefined };
-type Saying = {
+type AnnouncedFacts = { readonly [field: string]: Json | undefined };
+type Announcement = {
   /** For people, in the subject of a mail. */
   readonly title: (about: string) => string;
-  readonly data: (bodies: Bodies, id: string) => Facts;
+  readonly data: (bodies: AnnouncedBodies, id: string) => AnnouncedFacts;
 };
 
 const time = (at: Json | undefined): string | null =>
   typeof at === "number" ? new Date(at).toISOString() : null;
 
-const argumentsOf = ({ first, revised = first }: Bodies): Facts => ({
+const argumentsOf = ({ first, revised = first }: AnnouncedBodies): AnnouncedFacts => ({
   arguments: revised["args"],
   arguments_digest: revised["argsDigest"],
 });
@@ -35,7 +42,7 @@ const argumentsOf = ({ first, revised = first }: Bodies): Facts => ({
 const undoOf = ({ undo }: JsonObject): Json | undefined =>
   isJsonObject(undo) ? { tool: undo["tool"] ?? null, arguments: undo["args"] ?? null } : undefined;
 
-function questionOf(bodies: Bodies, id: string): Facts {
+function questionOf(bodies: AnnouncedBodies, id: string): AnnouncedFacts {
   const { first } = bodies;
   const { subject } = first;
   return {
@@ -54,7 +61,7 @@ function questionOf(bodies: Bodies, id: string): Facts {
   };
 }
 
-const asked = (bodies: Bodies, id: string): Facts => ({
+const asked = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...questionOf(bodies, id),
   approvers: bodies.first["approvers"],
   stages: bodies.first["stages"],
@@ -63,20 +70,20 @@ const asked = (bodies: Bodies, id: string): Facts => ({
   binding: bodies.first["binding"],
 });
 
-const moved = (bodies: Bodies, id: string): Facts => ({
+const moved = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...questionOf(bodies, id),
   stage: bodies.body["stage"],
   decide_by: time(bodies.body["decideBy"]),
 });
 
-const reminded = (bodies: Bodies, id: string): Facts => ({
+const reminded = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...moved(bodies, id),
   why: bodies.body["why"],
   also: bodies.body["also"],
 });
 
 /** Who changed it, and the binding that people decide about from then on. Deadlines are told where they are others. */
-const changed = (bodies: Bodies, id: string): Facts => {
+const changed = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => {
   const { again } = bodies.body;
   const times = isJsonObject(again)
     ? { decide_by: time(again["decideBy"]), execute_by: time(again["executeBy"]) }
@@ -85,7 +92,7 @@ const changed = (bodies: Bodies, id: string): Facts => {
   return { ...questionOf(bodies, id), ...times, by, binding };
 };
 
-const handed = (bodies: Bodies, id: string): Facts => ({
+const handed = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...questionOf(bodies, id),
   by: bodies.body["by"],
   to: bodies.body["to"],
@@ -93,19 +100,19 @@ const handed = (bodies: Bodies, id: string): Facts => ({
 });
 
 /** Whoever wrote it may be the agent: its words are untrusted. */
-const commented = (bodies: Bodies, id: string): Facts => ({
+const commented = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...questionOf(bodies, id),
   by: bodies.body["by"],
   comment: bodies.body["text"],
 });
 
-const decided = (bodies: Bodies, id: string): Facts => ({
+const decided = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...questionOf(bodies, id),
   by: bodies.body["by"],
   decision_reason: bodies.body["reason"],
 });
 
-const effect = ({ first, body, ...more }: Bodies, id: string): Facts => ({
+const effect = ({ first, body, ...more }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   action: id,
   request_id: first["requestId"],
   tool: first["tool"],
@@ -118,7 +125,7 @@ const effect = ({ first, body, ...more }: Bodies, id: string): Facts => ({
   reason: body["reason"],
 });
 
-const alert = ({ first }: Bodies, id: string): Facts => ({
+const alert = ({ first }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   alert: id,
   monitor: first["monitor"],
   rule: first["rule"],
@@ -130,7 +137,7 @@ const alert = ({ first }: Bodies, id: string): Facts => ({
   approval: first["approval"],
 });
 
-const workflow = ({ first, body }: Bodies, id: string): Facts => ({
+const workflow = ({ first, body }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   workflow: id,
   name: first["name"],
   agent: first["agent"],
@@ -141,13 +148,13 @@ const workflow = ({ first, body }: Bodies, id: string): Facts => ({
   result: body["result"],
 });
 
-const killSwitch = ({ body }: Bodies, id: string): Facts => ({
+const killSwitch = ({ body }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   scope: id,
   by: body["by"],
   reason: body["reason"],
 });
 
-const intent = ({ first, body }: Bodies, id: string): Facts => ({
+const intent = ({ first, body }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   intent: id,
   intent_type: first["intentType"],
   to: first["to"],
@@ -163,22 +170,25 @@ const intent = ({ first, body }: Bodies, id: string): Facts => ({
   reason: body["reason"],
 });
 
-const budget = ({ body }: Bodies, id: string): Facts => ({
+const budget = ({ body }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   budget: id,
   effect: body["effect"],
   amount: { currency: body["currency"] ?? null, micros: body["micros"] ?? null },
   reason: body["reason"],
 });
 
-const test = ({ first }: Bodies, id: string): Facts => ({ endpoint: id, name: first["name"] });
+const test = ({ first }: AnnouncedBodies, id: string): AnnouncedFacts => ({
+  endpoint: id,
+  name: first["name"],
+});
 
-const say = (words: string, data: Saying["data"]): Saying => ({
+const say = (words: string, data: Announcement["data"]): Announcement => ({
   title: (about) => cutTitle(words, about),
   data,
 });
 
 /** The type of a message is that of its entry. */
-export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
+export const ANNOUNCED_EVENTS: ReadonlyMap<string, Announcement> = new Map([
   ["approval.requested", say("Approval needed", asked)],
   ["approval.revised", say("Approval needed, somebody changed it", changed)],
   ["approval.stage_met", say("Approval needed, next stage", moved)],
@@ -213,28 +223,32 @@ export const ANNOUNCED: ReadonlyMap<string, Saying> = new Map([
 ]);
 
 /** What it is called: the tool, the workflow, the rule, the scope. */
-function nameOf({ kind, id }: StreamRef, first: JsonObject): string {
+function subjectName({ kind, id }: StreamRef, first: JsonObject): string {
   if (kind === "alert") return `${String(first["rule"])}: ${String(first["subject"])}`;
   if (kind === "intent") return String(first["intentType"]);
   const name = kind === "action" || kind === "approval" ? first["tool"] : first["name"];
   return typeof name === "string" ? name : id;
 }
 
-export type Said = { readonly title: string; readonly data: JsonObject };
+export type AnnouncementText = { readonly title: string; readonly data: JsonObject };
 
 /** Undefined where nothing is told of such an entry. */
-export function sayingOf(type: string, ref: StreamRef, bodies: Bodies): Said | undefined {
-  const saying = ANNOUNCED.get(type);
+export function announcementOf(
+  type: string,
+  ref: StreamRef,
+  bodies: AnnouncedBodies,
+): AnnouncementText | undefined {
+  const saying = ANNOUNCED_EVENTS.get(type);
   if (saying === undefined) return undefined;
   const facts = Object.entries(saying.data(bodies, ref.id)).filter(([, value]) => value !== undefined);
   return {
-    title: saying.title(nameOf(ref, bodies.first)),
+    title: saying.title(subjectName(ref, bodies.first)),
     data: Object.fromEntries(facts) as JsonObject,
   };
 }
 
 /** Whether an endpoint could ever hear of it: a type, or a beginning of some that ends in `*`. */
-export function isKnownEvent(event: string): boolean {
-  if (!event.endsWith("*")) return ANNOUNCED.has(event);
-  return [...ANNOUNCED.keys()].some((type) => type.startsWith(event.slice(0, -1)));
+export function isAnnouncedPattern(event: string): boolean {
+  if (!event.endsWith("*")) return ANNOUNCED_EVENTS.has(event);
+  return [...ANNOUNCED_EVENTS.keys()].some((type) => type.startsWith(event.slice(0, -1)));
 }

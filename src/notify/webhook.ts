@@ -1,27 +1,31 @@
 /**
- * Posts to an address that somebody typed in, and cannot be talked into reaching anything else.
- *
- * X1. The name is resolved once; if any of its addresses is not public, nothing is sent. The connection goes to those
- *     addresses and no others: what the name resolves to afterwards does not matter.
- * X2. https only; http only to the machine itself, and only where private addresses are allowed. No redirect is followed,
- *     and no user name is sent.
- * X3. Of the answer only its status is kept; no more than 1 KB of it is read.
+ * Channel: webhooks. Posts to an address that somebody typed in, and cannot be made to reach anything else.
+ * - The name is resolved once; if any of its addresses is not public, nothing is sent. The connection goes to those
+ *   addresses only, whatever the name resolves to afterwards.
+ * - https only; http only to this machine, and only where private addresses are allowed. No redirect, no user name.
+ * - Of the response only the status is kept, and at most 1 KB is read. Every attempt sends the same bytes.
  */
+
 import { lookup as systemLookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { kindOfAddress } from "./public-address.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { kindOfAddress, type ResolveHost } from "./addresses.ts";
+import { linkToPage, type MessageContent } from "./content.ts";
+import { webhookHeaders } from "./rules/endpoint.ts";
+import type { SendOutcome } from "./rules/message.ts";
+import type { DeliverySettings } from "./settings.ts";
+import { type LiveEndpoint, signingSecretsAt } from "./stream.ts";
 
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
-
-export type SafeRequest = {
+type SafeRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly allowPrivate: boolean;
   readonly timeoutMs: number;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   /** Further authorities whose certificates are good. */
   readonly ca?: string;
 };
@@ -33,15 +37,15 @@ export type SafeAnswer =
 
 const MOST_BYTES = 1_024;
 
-const resolveByName: Resolve = async (hostname) =>
+const resolveByName: ResolveHost = async (hostname) =>
   (await systemLookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
-const refused = (problem: string): SafeAnswer => ({ kind: "refused", problem });
+const refusedRequest = (problem: string): SafeAnswer => ({ kind: "refused", problem });
 
-type Target = { readonly url: URL; readonly hostname: string };
+type RequestTarget = { readonly url: URL; readonly hostname: string };
 
 /** What can be said of the text alone. */
-export function readTarget(text: string): Target | { readonly problem: string } {
+export function readWebhookUrl(text: string): RequestTarget | { readonly problem: string } {
   if (!URL.canParse(text)) return { problem: "not_a_url" };
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return { problem: "not_https" };
@@ -50,10 +54,10 @@ export function readTarget(text: string): Target | { readonly problem: string } 
   return hostname === "" ? { problem: "not_a_url" } : { url, hostname };
 }
 
-type Checked = { readonly addresses: readonly string[] } | { readonly problem: string };
+type CheckedAddresses = { readonly addresses: readonly string[] } | { readonly problem: string };
 
 /** Nothing where the name is unknown, or its servers do not answer in time. */
-async function lookUp(hostname: string, { resolve = resolveByName }: SafeRequest, late: AbortSignal) {
+async function lookUpHost(hostname: string, { resolve = resolveByName }: SafeRequest, late: AbortSignal) {
   if (isIP(hostname) !== 0) return [hostname];
   const tooLate = new Promise<readonly string[]>((done) => {
     late.addEventListener("abort", () => done([]), { once: true });
@@ -63,12 +67,12 @@ async function lookUp(hostname: string, { resolve = resolveByName }: SafeRequest
 }
 
 async function addressesOf(
-  { url, hostname }: Target,
+  { url, hostname }: RequestTarget,
   request: SafeRequest,
   late: AbortSignal,
-): Promise<Checked> {
+): Promise<CheckedAddresses> {
   const { allowPrivate } = request;
-  const addresses: readonly string[] = await lookUp(hostname, request, late);
+  const addresses: readonly string[] = await lookUpHost(hostname, request, late);
   if (addresses.length === 0) return { problem: "name_not_found" };
   const kinds = addresses.map(kindOfAddress);
   const isAllowed = (kind: string) => kind === "public" || (allowPrivate && kind !== "refused");
@@ -80,7 +84,7 @@ async function addressesOf(
 }
 
 /** Answers every question with what was checked. */
-function pinned(addresses: readonly string[]): LookupFunction {
+function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first = { address: "", family: 4 }] = all;
   return (_hostname, options, done) => {
@@ -107,7 +111,7 @@ function hangUp(answer: IncomingMessage): void {
 
 type Connection = { readonly lookup: LookupFunction; readonly late: AbortSignal };
 
-function post({ url, hostname }: Target, request: SafeRequest, to: Connection): Promise<SafeAnswer> {
+function post({ url, hostname }: RequestTarget, request: SafeRequest, to: Connection): Promise<SafeAnswer> {
   const { headers, body, ca } = request;
   const bytes = Buffer.from(body);
   const options: RequestOptions = {
@@ -134,11 +138,48 @@ function post({ url, hostname }: Target, request: SafeRequest, to: Connection): 
   });
 }
 
-export async function safeRequest(request: SafeRequest): Promise<SafeAnswer> {
-  const target = readTarget(request.url);
-  if ("problem" in target) return refused(target.problem);
+export async function postSafely(request: SafeRequest): Promise<SafeAnswer> {
+  const target = readWebhookUrl(request.url);
+  if ("problem" in target) return refusedRequest(target.problem);
   const late = AbortSignal.timeout(request.timeoutMs);
   const checked = await addressesOf(target, request, late);
-  if ("problem" in checked) return refused(checked.problem);
-  return post(target, request, { lookup: pinned(checked.addresses), late });
+  if ("problem" in checked) return refusedRequest(checked.problem);
+  return post(target, request, { lookup: pinnedLookup(checked.addresses), late });
+}
+
+const HTTP_GONE = 410;
+
+/** The same bytes at every attempt, unless the settings were changed. */
+function webhookPayload({ type, at, data, ref }: MessageContent, publicUrl: string | null): JsonObject {
+  const url = linkToPage(publicUrl, ref);
+  return {
+    type,
+    timestamp: new Date(at).toISOString(),
+    data: url === null ? data : { ...data, url },
+  };
+}
+
+type WebhookJob = {
+  readonly message: string;
+  readonly endpoint: LiveEndpoint;
+  readonly content: MessageContent;
+  readonly now: number;
+};
+
+export async function sendWebhook(
+  { secrets }: Pick<Runtime, "secrets">,
+  settings: DeliverySettings,
+  letter: WebhookJob & { readonly url: string },
+): Promise<SendOutcome> {
+  const { message: id, endpoint, content, now, url } = letter;
+  const keys = await Promise.all(signingSecretsAt(endpoint, now).map((handle) => secrets.resolve(handle)));
+  const body = JSON.stringify(webhookPayload(content, settings.publicUrl));
+  const signed = webhookHeaders(keys, { id, seconds: Math.floor(now / 1_000), body });
+  const headers = { ...signed, "content-type": "application/json", "user-agent": "holdpoint" };
+  const answer = await postSafely({ ...settings, url, headers, body });
+  if (answer.kind !== "answered") return { kind: "failed", status: null, problem: answer.problem };
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: "delivered", status };
+  const problem = `status_${status}`;
+  return status === HTTP_GONE ? { kind: "gone", status, problem } : { kind: "failed", status, problem };
 }

@@ -1,0 +1,340 @@
+/**
+ * Reads the log from where it was left and makes a message of every entry that an endpoint wants to hear of.
+ * - An endpoint hears of entries after the one that added it. Reading an entry again makes no second message.
+ * - No position is kept behind an entry that cannot be read here: a newer process may have something to tell of it.
+ * - An agent's endpoint hears of that agent's intents alone, sent by it or to it; no other agent's approvals by intent.
+ * - An intent for the agent is sent again until it is acknowledged: a webhook's response does not acknowledge it.
+ */
+
+import { markDelivered } from "../agents/intents/rules/answer.ts";
+import { isUnacknowledged } from "../agents/intents/stream.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import {
+  approvalStream,
+  intentStream,
+  NOTIFIER,
+  parseStreamRef,
+  ROSTER,
+  type StreamRef,
+} from "../kernel/stream.ts";
+import type { Draft } from "../kernel/transaction.ts";
+import { eachRow, isUnreadable } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState, runCommand } from "../runtime/store-access.ts";
+import type { JournalEntry, StoreChanges } from "../stores/store.ts";
+import { canFoldEvent, type EventIdentity } from "../streams.ts";
+import { ANNOUNCED_EVENTS } from "./rules/announced-events.ts";
+import { APPROVERS_RECIPIENT, peopleToNotify, resolveRecipients } from "./rules/endpoint.ts";
+import {
+  dropMessage,
+  makeMessageId,
+  makeMessages,
+  moveNotifier,
+  type NewMessage,
+  type SendOutcome,
+} from "./rules/message.ts";
+import { type EndpointTarget, type LiveEndpoint, type LiveMessage, wantsEvent } from "./stream.ts";
+
+type TenantStoreAndClock = Pick<Runtime, "store" | "tenant" | "clock">;
+
+const NOT_ACKNOWLEDGED = "not_acknowledged";
+
+/** The intent that a stream is about, by itself or as the question that it is. */
+async function intentOfStream(place: TenantStoreAndClock, ref: StreamRef): Promise<string | undefined> {
+  if (ref.kind === "intent") return ref.id;
+  if (ref.kind !== "approval") return undefined;
+  const asked = await readState(place, approvalStream(ref.id));
+  return asked.status !== "none" && asked.subject?.kind === "intent" ? asked.subject.intent : undefined;
+}
+
+/** Whether an endpoint hears of the stream at all. */
+async function mayHearOf(place: TenantStoreAndClock, owner: string, ref: StreamRef): Promise<boolean> {
+  if (!owner.startsWith("agent:")) return true;
+  const intent = await intentOfStream(place, ref);
+  if (intent === undefined) return true;
+  const state = await readState(place, intentStream(intent));
+  return state.status !== "none" && (state.to === owner || state.from === owner);
+}
+
+async function isStillUnacknowledged(
+  place: TenantStoreAndClock,
+  { owner }: LiveEndpoint,
+  ref: StreamRef,
+): Promise<boolean | undefined> {
+  const state = await readState(place, intentStream(ref.id));
+  if (state.status === "none" || state.to !== owner || state.approval !== null) return undefined;
+  return isUnacknowledged(state);
+}
+
+type IntentHandOver = {
+  readonly endpoint: LiveEndpoint;
+  readonly message: LiveMessage;
+  readonly ref: StreamRef;
+};
+type HandOverOutcome = SendOutcome | { readonly kind: "dropped"; readonly reason: string };
+
+/** Sends it where that is still wanted. Anything but an intent for the owner is sent as it is. */
+export async function sendUntilAcknowledged(
+  place: TenantStoreAndClock,
+  hand: IntentHandOver,
+  send: () => Promise<SendOutcome>,
+): Promise<HandOverOutcome> {
+  const { endpoint, message, ref } = hand;
+  const before =
+    message.type === "intent.sent" ? await isStillUnacknowledged(place, endpoint, ref) : undefined;
+  if (before === undefined) return send();
+  if (!before) {
+    const { last } = message;
+    if (last?.problem === NOT_ACKNOWLEDGED) return { kind: "delivered", status: last.status };
+    return { kind: "dropped", reason: "the agent has it already, or it is over" };
+  }
+  const outcome = await send();
+  if (outcome.kind !== "delivered") return outcome;
+  await runCommand(place, { write: [intentStream(ref.id)] }, (draft) => markDelivered(draft, ref.id));
+  const isLeft = await isStillUnacknowledged(place, endpoint, ref);
+  return isLeft === true ? { kind: "failed", status: outcome.status, problem: NOT_ACKNOWLEDGED } : outcome;
+}
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+export type ActiveEndpoint = {
+  readonly id: string;
+  readonly target: EndpointTarget;
+  readonly events: readonly string[];
+  readonly owner: string;
+  /** Where it was added. */
+  readonly since: number;
+};
+
+/** A message that waits is in one of them. */
+export const OUTBOXES = ["outbox", "outbox_again"] as const;
+
+/** What was added where does not change: read once. */
+type AddedPositions = Map<string, number>;
+
+async function positionWhenAdded(
+  { store, tenant }: TenantStore,
+  id: string,
+  known: AddedPositions,
+): Promise<number> {
+  const found = known.get(id);
+  if (found !== undefined) return found;
+  const [first] = await store.read(tenant, { kind: "endpoint", id }, { limit: 1 });
+  const position = first?.position ?? 0;
+  known.set(id, position);
+  return position;
+}
+
+async function listActiveEndpoints(
+  place: TenantStore,
+  known: AddedPositions,
+): Promise<readonly ActiveEndpoint[]> {
+  const found: ActiveEndpoint[] = [];
+  for await (const { stream, data } of eachRow(place, { view: "endpoints", bucket: "on" })) {
+    const { target, events, owner } = data as unknown as ActiveEndpoint;
+    found.push({
+      id: stream.id,
+      target,
+      events,
+      owner,
+      since: await positionWhenAdded(place, stream.id, known),
+    });
+  }
+  return found;
+}
+
+const PAGE = 500;
+const KEEP_AFTER = 500;
+
+type LogHeader = EventIdentity & { readonly seq: number; readonly at: number };
+
+type MessageMaker = {
+  /** Everything that was committed by now. Answers whether there may be something to send. */
+  readOn(signal: AbortSignal): Promise<boolean>;
+  /** Back to the place that was kept, or to where the first endpoint was added. */
+  begin(): Promise<void>;
+  keep(): Promise<void>;
+  /** Told what moved since it last read on: where nobody is told anything, it need not be read. */
+  passOver(moved: StoreChanges): void;
+  endpoints(): readonly ActiveEndpoint[];
+};
+
+type AnnouncedStreamEntry = {
+  readonly header: LogHeader;
+  readonly body: JsonObject;
+  readonly hash: string;
+  readonly position: number;
+};
+
+async function receiversOfEntry(
+  runtime: Runtime,
+  { target, owner }: ActiveEndpoint,
+  { header, body }: AnnouncedStreamEntry,
+): Promise<readonly (string | null)[]> {
+  const ref = parseStreamRef(header.stream);
+  if (!(await mayHearOf(runtime, owner, ref))) return [];
+  if (target.kind === "webhook") return [null];
+  const asked =
+    target.to.includes(APPROVERS_RECIPIENT) && ref.kind === "approval"
+      ? await readState(runtime, approvalStream(ref.id))
+      : undefined;
+  const roster = await readState(runtime, ROSTER);
+  const isNobody = asked === undefined || asked.status === "none";
+  const approvers = isNobody ? [] : peopleToNotify(asked, roster, { type: header.type, body });
+  return resolveRecipients(roster, target.to, approvers);
+}
+
+async function makeMessagesOfEntry(
+  runtime: Runtime,
+  endpoints: readonly ActiveEndpoint[],
+  entry: AnnouncedStreamEntry,
+): Promise<void> {
+  const { header, hash, position } = entry;
+  const { stream, type, seq, at } = header;
+  const told = endpoints.filter((one) => position > one.since && wantsEvent(one, type));
+  const messages: NewMessage[] = [];
+  for (const endpoint of told)
+    for (const to of await receiversOfEntry(runtime, endpoint, entry)) {
+      const { id } = endpoint;
+      const message = makeMessageId({ hash, at }, id, to);
+      messages.push({ message, endpoint: id, type, source: { stream, seq }, to });
+    }
+  if (messages.length > 0) await runCommand(runtime, {}, (draft) => makeMessages(draft, messages));
+}
+
+/** Nobody waits any more for what an endpoint that was removed had not got. */
+async function dropMessagesOf(runtime: Runtime, endpoint: string): Promise<void> {
+  const { store, tenant } = runtime;
+  const drop = (message: string) => (draft: Draft) =>
+    dropMessage(draft, { message, reason: "its endpoint was removed" });
+  for (const view of OUTBOXES) {
+    for (let isMore = true; isMore; ) {
+      const rows = await store.query(tenant, { view, bucket: endpoint, limit: PAGE });
+      for (const { stream } of rows) await runCommand(runtime, {}, drop(stream.id));
+      isMore = rows.length === PAGE;
+    }
+  }
+}
+
+type MakerState = {
+  readonly runtime: Runtime;
+  readonly places: AddedPositions;
+  endpoints: readonly ActiveEndpoint[];
+  /** The last entry that was looked at. */
+  position: number;
+  /** Entries since the place was kept. */
+  unkept: number;
+  /** The place before the first entry that cannot be read here. */
+  readable: number | null;
+};
+
+/** Answers whether there may be something to send. */
+async function seeLogEntry(desk: MakerState, entry: JournalEntry): Promise<boolean> {
+  const { runtime, places } = desk;
+  const header = JSON.parse(entry.header) as LogHeader;
+  if (!canFoldEvent(header)) {
+    desk.readable ??= desk.position;
+    return false;
+  }
+  const { kind, id } = parseStreamRef(header.stream);
+  if (kind === "notifier") return false;
+  // Where nobody is told anything, no place need be kept.
+  if (desk.endpoints.length > 0 || kind === "endpoint") desk.unkept++;
+  if (kind === "message") return true;
+  if (kind === "endpoint") {
+    desk.endpoints = await listActiveEndpoints(runtime, places);
+    if (header.type === "endpoint.removed") await dropMessagesOf(runtime, id);
+    return true;
+  }
+  const { endpoints } = desk;
+  if (entry.body === null || !ANNOUNCED_EVENTS.has(header.type) || endpoints.length === 0) return false;
+  const { hash, position } = entry;
+  await makeMessagesOfEntry(runtime, endpoints, {
+    header,
+    hash,
+    position,
+    body: JSON.parse(entry.body) as JsonObject,
+  });
+  return true;
+}
+
+async function seeOrSkip(desk: MakerState, entry: JournalEntry): Promise<boolean> {
+  try {
+    return await seeLogEntry(desk, entry);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    desk.readable ??= desk.position;
+    return false;
+  }
+}
+
+/** Where nobody is told anything, only that changes anything; most entries need not be looked at closer. */
+function isSkipped({ endpoints }: MakerState, { header }: JournalEntry): boolean {
+  return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
+}
+
+const isEndpointOrMessage = ({ kind }: StreamRef): boolean => kind === "endpoint" || kind === "message";
+
+async function keepReadPosition(desk: MakerState): Promise<void> {
+  if (desk.unkept === 0) return;
+  const place = desk.readable ?? desk.position;
+  await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
+    draft.append(NOTIFIER, moveNotifier(draft.state(NOTIFIER), place));
+    return { kind: "kept" as const };
+  });
+  desk.unkept = 0;
+}
+
+async function readLogPage(
+  desk: MakerState,
+  page: readonly JournalEntry[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isNews = false;
+  for (const entry of page) {
+    if (signal.aborted) return isNews;
+    if (!isSkipped(desk, entry) && (await seeOrSkip(desk, entry))) isNews = true;
+    desk.position = entry.position;
+  }
+  if (desk.unkept >= KEEP_AFTER) await keepReadPosition(desk);
+  return isNews;
+}
+
+export function createMessageMaker(runtime: Runtime): MessageMaker {
+  const { store, tenant } = runtime;
+  const desk: MakerState = {
+    runtime,
+    places: new Map(),
+    endpoints: [],
+    position: 0,
+    unkept: 0,
+    readable: null,
+  };
+  return {
+    keep: () => keepReadPosition(desk),
+    endpoints: () => desk.endpoints,
+    passOver({ position, streams }) {
+      const isNobodyTold = desk.endpoints.length === 0 && desk.unkept === 0;
+      if (isNobodyTold && !streams.some((move) => move.tenant === tenant && isEndpointOrMessage(move.stream)))
+        desk.position = Math.max(desk.position, position);
+    },
+    async begin() {
+      const { position: kept } = await readState(runtime, NOTIFIER);
+      // Before the list: an endpoint that comes in between is met in the log.
+      const end = await store.position();
+      desk.endpoints = await listActiveEndpoints(runtime, desk.places);
+      desk.position = kept ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));
+      desk.unkept = 0;
+      desk.readable = null;
+    },
+    async readOn(signal) {
+      let isNews = false;
+      while (!signal.aborted) {
+        const page = await store.log(tenant, desk.position, PAGE);
+        if (await readLogPage(desk, page, signal)) isNews = true;
+        if (page.length < PAGE) break;
+      }
+      return isNews;
+    },
+  };
+}

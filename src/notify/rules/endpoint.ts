@@ -1,0 +1,197 @@
+/**
+ * Endpoints: where messages go, whom a mail reaches, and how webhooks are signed (Standard Webhooks: HMAC-SHA256 over
+ * `id.timestamp.body`, once for each valid secret).
+ * - The value of a secret is never here: only where it is kept. After a rotation the previous secret signs too, until the
+ *   overlap is over; older ones never.
+ * - A removed endpoint stays removed. Recipients follow the roster when the message is made, and again when it is sent.
+ */
+
+import { createHmac } from "node:crypto";
+import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
+import type { LiveApproval } from "../../approvals/state.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
+import { endpointStream } from "../../kernel/stream.ts";
+import type { Draft, Need } from "../../kernel/transaction.ts";
+import { peopleAmong, type RosterState } from "../../people/stream.ts";
+import type { EndpointTarget, LiveEndpoint } from "../stream.ts";
+
+export type EndpointTerms = {
+  readonly name: string;
+  readonly target: EndpointTarget;
+  readonly events: readonly string[];
+  readonly owner: string;
+};
+
+export type EndpointAnswer =
+  | { readonly kind: "done"; readonly state: LiveEndpoint }
+  | { readonly kind: "unknown" | "removed" };
+
+type AddEndpointCommand = EndpointTerms &
+  Via & {
+    readonly endpoint: string;
+    readonly secret: string | null;
+    readonly by: string;
+  };
+
+type EndpointCommand = Via & { readonly endpoint: string; readonly by: string };
+
+/** Rules for one that is there: they answer the events, if any. */
+function withEndpoint(
+  draft: Draft,
+  id: string,
+  rules: (state: LiveEndpoint) => readonly { readonly type: string; readonly body: JsonObject }[],
+): Need | EndpointAnswer {
+  const ref = endpointStream(id);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  if (state.status === "none") return { kind: "unknown" };
+  if (state.status === "removed") return { kind: "removed" };
+  draft.append(
+    ref,
+    rules(state).map((event) => ({ ...event, tv: 1 })),
+  );
+  return { kind: "done", state: draft.state(ref) as LiveEndpoint };
+}
+
+/** Adding the same again, because the first answer was not heard, changes nothing. */
+export function addEndpoint(draft: Draft, { endpoint, ...body }: AddEndpointCommand): Need | EndpointAnswer {
+  const ref = endpointStream(endpoint);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status === "none")
+    draft.append(ref, [{ type: "endpoint.added", tv: 1, body: body as unknown as JsonObject }]);
+  return { kind: "done", state: draft.state(ref) as LiveEndpoint };
+}
+
+const termsOf = ({ name, target, events, owner }: EndpointTerms): JsonObject =>
+  ({ name, target, events, owner }) as unknown as JsonObject;
+
+export function changeEndpoint(
+  draft: Draft,
+  command: EndpointCommand & { readonly terms: Partial<EndpointTerms> },
+): Need | EndpointAnswer {
+  const { endpoint, by, terms } = command;
+  return withEndpoint(draft, endpoint, (state) => {
+    const before = termsOf(state);
+    const after = termsOf({ ...state, ...terms });
+    if (JSON.stringify(before) === JSON.stringify(after)) return [];
+    return [{ type: "endpoint.changed", body: { ...after, by, ...channelField(command) } }];
+  });
+}
+
+export function rotateSecret(
+  draft: Draft,
+  command: EndpointCommand & { readonly secret: string; readonly overlapMs: number },
+): Need | EndpointAnswer {
+  const { endpoint, by, secret, overlapMs } = command;
+  return withEndpoint(draft, endpoint, ({ secrets, target }) => {
+    if (target.kind !== "webhook" || secrets[0]?.secret === secret) return [];
+    const body = { secret, until: draft.now + overlapMs, by, ...channelField(command) };
+    return [{ type: "endpoint.rotated", body }];
+  });
+}
+
+export function switchEndpoint(
+  draft: Draft,
+  command: EndpointCommand & { readonly reason: string; readonly on: boolean },
+): Need | EndpointAnswer {
+  const { endpoint, by, reason, on } = command;
+  return withEndpoint(draft, endpoint, ({ status }) => {
+    if ((status === "on") === on) return [];
+    const body = { by, reason, ...channelField(command) };
+    return [{ type: on ? "endpoint.switched_on" : "endpoint.switched_off", body }];
+  });
+}
+
+export function removeEndpoint(
+  draft: Draft,
+  command: EndpointCommand & { readonly reason: string },
+): Need | EndpointAnswer {
+  const { endpoint, by, reason } = command;
+  const body = { by, reason, ...channelField(command) };
+  return withEndpoint(draft, endpoint, () => [{ type: "endpoint.removed", body }]);
+}
+
+/** Those who may decide the approval that a message is about. */
+export const APPROVERS_RECIPIENT = "approvers";
+
+/** Whom its rule names, or a seat was handed to, as long as they may decide it now. A rule that names nobody means nobody here. */
+function peopleAsked(approval: LiveApproval, roster: RosterState): readonly string[] {
+  const seats = delegationsIn(approval, approval.stage).map(({ to }) => to);
+  const named = peopleAmong(roster, [...(approval.approvers.from ?? []), ...seats]);
+  return named.filter((person) => isEligible(approval, roster, person));
+}
+
+/** Who of those asked is told of an entry: of a comment only when whoever asked has written it. */
+export function peopleToNotify(
+  approval: LiveApproval,
+  roster: RosterState,
+  { type, body }: { readonly type: string; readonly body: JsonObject },
+): readonly string[] {
+  const isAmongThem = type === "approval.commented" && body["by"] !== approval.agent;
+  return isAmongThem ? [] : peopleAsked(approval, roster);
+}
+
+function isReachable({ members, suspended }: RosterState, person: string): boolean {
+  return members.get(person)?.mail != null && !suspended.includes(person);
+}
+
+const isListed = (name: string): boolean => name.startsWith("role:") || name.startsWith("group:");
+
+/**
+ * Each once. People who are named are written to even if nobody knows where, so that it shows; of roles, groups and
+ * approvers only those who can be reached.
+ */
+export function resolveRecipients(
+  roster: RosterState,
+  to: readonly string[],
+  approvers: readonly string[],
+): readonly string[] {
+  const named = to.filter((name) => name !== APPROVERS_RECIPIENT && !isListed(name));
+  const meant = [...to.filter(isListed), ...(to.includes(APPROVERS_RECIPIENT) ? approvers : [])];
+  const listed = peopleAmong(roster, meant).filter((person) => isReachable(roster, person));
+  return [...new Set([...named, ...listed])];
+}
+
+/** Null when a person has no address, or is suspended. */
+export function mailAddressOf(roster: RosterState, to: string): string | null {
+  if (!to.startsWith("person:")) return to;
+  return isReachable(roster, to) ? (roster.members.get(to)?.mail ?? null) : null;
+}
+
+const SECRET_PREFIX = "whsec_";
+const SECRET_FORM = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
+const MIN_SECRET_BYTES = 24;
+const MAX_SECRET_BYTES = 64;
+export const SIGNING_SECRET_BYTES = 32;
+
+export const signingSecretText = (bytes: Uint8Array): string =>
+  SECRET_PREFIX + Buffer.from(bytes).toString("base64");
+
+export function isSigningSecret(text: unknown): text is string {
+  if (typeof text !== "string" || !SECRET_FORM.test(text)) return false;
+  const bytes = Buffer.from(text.slice(SECRET_PREFIX.length), "base64");
+  return (
+    bytes.length >= MIN_SECRET_BYTES && bytes.length <= MAX_SECRET_BYTES && signingSecretText(bytes) === text
+  );
+}
+
+type SignedRequest = { readonly id: string; readonly seconds: number; readonly body: string };
+
+const signatureOf = (secret: string, { id, seconds, body }: SignedRequest): string =>
+  createHmac("sha256", Buffer.from(secret.slice(SECRET_PREFIX.length), "base64"))
+    .update(`${id}.${seconds}.${body}`)
+    .digest("base64");
+
+export function webhookHeaders(
+  secrets: readonly string[],
+  signed: SignedRequest,
+): Readonly<Record<string, string>> {
+  return {
+    "webhook-id": signed.id,
+    "webhook-timestamp": String(signed.seconds),
+    "webhook-signature": secrets.map((secret) => `v1,${signatureOf(secret, signed)}`).join(" "),
+  };
+}

@@ -1,0 +1,262 @@
+/**
+ * Sending, whatever the channel: the delivery loop (reads the log, makes messages, sends what is due) and one attempt.
+ * - Any number of processes may deliver. Each message is claimed by one at a time, for longer than an attempt can take.
+ * - A slow endpoint fills its own slots and no others.
+ * - A restored or copied store sends nothing before a person has acknowledged it: a copy would write to the same people.
+ */
+
+import { sleepFor } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { endpointStream, messageStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState, readStateAt, runCommand } from "../runtime/store-access.ts";
+import type { StoreChanges } from "../stores/store.ts";
+import { type DeliveryContext, type DroppedOutcome, loadMessageContent, type SendJob } from "./content.ts";
+import { sendByMail } from "./mail.ts";
+import { type ActiveEndpoint, createMessageMaker, OUTBOXES, sendUntilAcknowledged } from "./make-messages.ts";
+import { dropMessage, reportAttempt, type SendOutcome } from "./rules/message.ts";
+import { sendWebhook } from "./webhook.ts";
+
+async function attemptSend(
+  office: DeliveryContext,
+  job: SendJob,
+): Promise<SendOutcome | DroppedOutcome | undefined> {
+  const { runtime, settings } = office;
+  const { id, state, now } = job;
+  const endpoint = await readState(runtime, endpointStream(state.endpoint));
+  if (endpoint.status === "none" || endpoint.status === "removed")
+    return { kind: "dropped", reason: "its endpoint was removed" };
+  if (endpoint.status === "off" && state.type !== "endpoint.tested") return undefined;
+  const content = await loadMessageContent(runtime, state);
+  if (content === undefined) return { kind: "dropped", reason: "the entry that it tells of was erased" };
+  const { target } = endpoint;
+  if (target.kind === "mail") return sendByMail(office, job, content);
+  const { url } = target;
+  return sendUntilAcknowledged(runtime, { endpoint, message: state, ref: content.ref }, () =>
+    sendWebhook(runtime, settings, { message: id, endpoint, content, now, url }),
+  );
+}
+
+/** What cannot be read or opened here may be elsewhere, or later. */
+const RETRYABLE_CODES: readonly string[] = [
+  "secret_missing",
+  "store_corrupt",
+  "unknown_event",
+  "unknown_id",
+  "key_unusable",
+];
+
+async function attemptOrFail(
+  office: DeliveryContext,
+  job: SendJob,
+): Promise<SendOutcome | DroppedOutcome | undefined> {
+  try {
+    return await attemptSend(office, job);
+  } catch (error) {
+    if (!(error instanceof HoldpointError) || !RETRYABLE_CODES.includes(error.code)) throw error;
+    return { kind: "failed", status: null, problem: error.code };
+  }
+}
+
+function randomShare({ random }: Pick<Runtime, "random">): number {
+  const [high = 0, low = 0] = random(2);
+  return (high * 256 + low) / 65_535;
+}
+
+/** Undefined when there was nothing to send any more. */
+export async function sendMessage(
+  office: DeliveryContext,
+  id: string,
+): Promise<SendOutcome | DroppedOutcome | undefined> {
+  const { runtime } = office;
+  const { state, now } = await readStateAt(runtime, messageStream(id));
+  if (state.status !== "waiting") return undefined;
+  const outcome = await attemptOrFail(office, { id, state, now });
+  if (outcome === undefined) return undefined;
+  const report = { message: id, attempt: state.attempts + 1, chance: randomShare(runtime) };
+  await runCommand(runtime, {}, (draft) =>
+    outcome.kind === "dropped"
+      ? dropMessage(draft, { message: id, reason: outcome.reason })
+      : reportAttempt(draft, { ...report, outcome }),
+  );
+  return outcome;
+}
+
+const MAX_PER_ENDPOINT = 4;
+const MAX_IN_ALL = 64;
+/** So many times as long as an attempt may take: time enough to read before it, and to write down after it. */
+const LEASE_TIMES = 2;
+/** What is due and with somebody else is looked at again after this long. */
+const LOOK_AGAIN_MS = 1_000;
+
+type MessageSender = {
+  /** Takes what it has room for. Answers when something more is due; null when nothing waits. */
+  dispatch(endpoints: readonly ActiveEndpoint[]): Promise<number | null>;
+  /** Resolves when everything under way is over. */
+  rest(): Promise<void>;
+};
+
+/** `freed`: called whenever there is room again. */
+function createMessageSender(office: DeliveryContext, freed: (error?: unknown) => void): MessageSender {
+  const { runtime, settings } = office;
+  const { store, tenant, clock } = runtime;
+  const underWay = new Map<string, number>();
+  const jobs = new Set<Promise<void>>();
+
+  function begin(endpoint: string, message: string): void {
+    underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
+    const job = sendMessage(office, message)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      .then((error) => {
+        underWay.set(endpoint, (underWay.get(endpoint) ?? 1) - 1);
+        jobs.delete(job);
+        freed(error);
+      });
+    jobs.add(job);
+  }
+
+  const canSend = ({ target }: ActiveEndpoint): boolean =>
+    target.kind === "webhook" || settings.mail !== null;
+
+  async function nextOf(id: string, now: number): Promise<number | null> {
+    const first = await Promise.all(
+      OUTBOXES.map(async (view) => store.query(tenant, { view, bucket: id, limit: 1 })),
+    );
+    const times = first.flat().map(({ at }) => Math.max(at, now + LOOK_AGAIN_MS));
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  async function take({ id }: ActiveEndpoint): Promise<number | null> {
+    const now = clock.now();
+    const due = { bucket: id, dueBy: now, leaseMs: LEASE_TIMES * settings.timeoutMs };
+    for (const view of OUTBOXES) {
+      const room = Math.min(MAX_PER_ENDPOINT - (underWay.get(id) ?? 0), MAX_IN_ALL - jobs.size);
+      // Whoever is under way makes room, and asks again.
+      if (room <= 0) return null;
+      for (const { stream } of await store.claim(tenant, { view, limit: room, ...due })) begin(id, stream.id);
+    }
+    return nextOf(id, now);
+  }
+
+  return {
+    async dispatch(endpoints) {
+      let next: number | null = null;
+      for (const endpoint of endpoints.filter(canSend)) {
+        const at = await take(endpoint);
+        if (at !== null && (next === null || at < next)) next = at;
+      }
+      return next;
+    },
+    async rest() {
+      await Promise.all(jobs);
+    },
+  };
+}
+
+const BACK_OFF_MS = 1_000;
+const UNSETTLED_MS = 100;
+
+type WakeSignal = { ring(): void; heard(signal: AbortSignal): Promise<void> };
+
+/** Rings once for all that happened since it was last heard. */
+function createWakeSignal(): WakeSignal {
+  let isRung = false;
+  let wake: (() => void) | null = null;
+  return {
+    ring() {
+      isRung = true;
+      wake?.();
+    },
+    async heard(signal) {
+      if (!isRung && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      wake = null;
+      isRung = false;
+    },
+  };
+}
+
+/** Until something was committed after `position`, `due`, a ring or the end. Answers where the commits stand. */
+async function waitForNewCommits(
+  { clock, store }: Runtime,
+  {
+    position,
+    due,
+    bell,
+  }: { readonly position: number; readonly due: number | null; readonly bell: WakeSignal },
+  signal: AbortSignal,
+): Promise<StoreChanges & { readonly isUnsettled: boolean }> {
+  const over = new AbortController();
+  const stop = () => over.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const moved = store.follow(position, over.signal);
+    const late = due === null ? moved : sleepFor(clock, Math.max(due - clock.now(), 1), over.signal);
+    await Promise.race([moved, late, bell.heard(over.signal)]);
+    stop();
+    const seen = await moved;
+    return { ...seen, isUnsettled: seen.position === position && seen.streams.length > 0 };
+  } finally {
+    stop();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+export async function runDelivery(office: DeliveryContext, signal: AbortSignal): Promise<void> {
+  const { runtime } = office;
+  const bell = createWakeSignal();
+  let told = "";
+  const tell = (error: unknown) => {
+    if (signal.aborted || told === errorText(error)) return;
+    told = errorText(error);
+    runtime.notify({ kind: "maintenance_failed", error });
+  };
+  const notifier = createMessageMaker(runtime);
+  let isFreed = false;
+  const sender = createMessageSender(office, (error) => {
+    isFreed = true;
+    if (error !== undefined) tell(error);
+    bell.ring();
+  });
+  await runtime.history.confirm();
+  let isLost = true;
+  let followed = await runtime.store.position();
+  let due: number | null = null;
+
+  async function turn(): Promise<void> {
+    const isFirst = isLost;
+    const broken = runtime.history.broken();
+    if (broken !== undefined) throw broken;
+    if (isLost) await notifier.begin();
+    isLost = false;
+    const isNews = await notifier.readOn(signal);
+    if (signal.aborted) return;
+    if (isFirst || isNews || isFreed || (due !== null && due <= runtime.clock.now())) {
+      isFreed = false;
+      due = await sender.dispatch(notifier.endpoints());
+    }
+    const news = await waitForNewCommits(runtime, { position: followed, due, bell }, signal);
+    followed = news.position;
+    notifier.passOver(news);
+    if (news.isUnsettled) await runtime.clock.sleep(UNSETTLED_MS, signal);
+  }
+
+  /** What fails is told once, and tried again from the place that was kept. */
+  async function recover(error: unknown): Promise<void> {
+    if (signal.aborted) return;
+    tell(error);
+    isLost = true;
+    await runtime.clock.sleep(BACK_OFF_MS, signal);
+  }
+
+  while (!signal.aborted) await turn().catch(recover);
+  await sender.rest();
+  if (!isLost) await notifier.keep();
+}
