@@ -2,36 +2,43 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { authenticateByCredential, withoutAuthentication } from "./api/authenticate.ts";
+import { createAudience, type EventAudience } from "./api/events/listeners.ts";
+import { defineExample, example } from "./api/example.ts";
+import type { BackpressureLimits } from "./api/guards/quotas.ts";
+import { createMetrics, readViewTotals, readWorkInHand } from "./api/metrics/metrics.ts";
+import { watchJournal } from "./api/metrics/watch-journal.ts";
+import {
+  followTenants,
+  openAllTenants,
+  openSharedStore,
+  openTenantHost,
+  type TenantHostOptions,
+} from "./api/open-tenant-host.ts";
+import { readDeskFiles } from "./api/pages/desk.ts";
+import { allRoutes } from "./api/routes.ts";
+import { type Server, startHttpServer } from "./api/server.ts";
+import type { Settings } from "./api/settings.ts";
+import { createTenantHosts, type TenantHost, type TenantHosts } from "./api/tenant-hosts.ts";
 import type { CardParts } from "./approvals/routes.ts";
 import { cardLines } from "./cli/approvals/card.ts";
-import { example } from "./example/asking.ts";
-import { defineExample } from "./example/refund.ts";
+
 import { wallClock } from "./kernel/clock.ts";
 import { errorText } from "./kernel/text.ts";
 import { deliverySettings } from "./notify/settings.ts";
-import { keepOpening, type OfficeOptions, openAll, openOffice, openShared } from "./office.ts";
+
 import { environment, random } from "./open.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
 import { runAll } from "./runtime/concurrency.ts";
 import { dataFolder } from "./runtime/settings.ts";
-import { byCredential, everybody } from "./server/authenticate.ts";
-import { type Audience, createAudience } from "./server/events/audience.ts";
-import type { OutflowLimits } from "./server/guards/outflow.ts";
-import { createMetrics } from "./server/metrics/metrics.ts";
-import { watchJournal } from "./server/metrics/watch-journal.ts";
-import { openDesk } from "./server/pages/desk.ts";
-import { allRoutes } from "./server/routes.ts";
-import { type Server, serve } from "./server/serve.ts";
-import type { Settings } from "./server/settings.ts";
-import { createTenants, type Office, type Tenants } from "./server/tenants.ts";
-import { inHandOf, totalsOf } from "./server/totals.ts";
+
 import type { Store } from "./stores/store.ts";
 
-export type ServeOptions = OfficeOptions & {
+export type ServeOptions = TenantHostOptions & {
   readonly settings: Settings;
   readonly checkAnswers?: boolean;
   readonly audience?: { readonly beatMs: number };
-  readonly outflow?: OutflowLimits;
+  readonly outflow?: BackpressureLimits;
 };
 
 /** Beside `src/` and beside `dist/` alike. */
@@ -43,7 +50,7 @@ const FIRST_WITHIN_MS = 5_000;
 export type Started = Server & {
   /** Where people's pages are, if that is said (`HOLDPOINT_PUBLIC_URL`). */
   readonly publicUrl: string | null;
-  office(tenant?: string): Promise<Office>;
+  office(tenant?: string): Promise<TenantHost>;
   /** The approval of the example that waits, where there is one. */
   asked(): Promise<string | null>;
 };
@@ -64,7 +71,7 @@ function withExample(options: ServeOptions): ServeOptions {
 }
 
 /** A server without its first question is a server all the same. */
-async function beginExample({ settings, log }: ServeOptions, office: Office): Promise<void> {
+async function beginExample({ settings, log }: ServeOptions, office: TenantHost): Promise<void> {
   if (!settings.example) return;
   const failed = (error: unknown) => log({ level: "warn", message: "example", error: errorText(error) });
   await example.askFirst(office, FIRST_WITHIN_MS).catch(failed);
@@ -79,13 +86,13 @@ function cardParts(): CardParts {
 async function listen(
   options: ServeOptions,
   store: Store,
-  tenants: Tenants,
-  audience: Audience,
+  tenants: TenantHosts,
+  audience: EventAudience,
 ): Promise<Server> {
   const { settings, version, log } = options;
   const metrics = createMetrics({
-    ...{ ...totalsOf(tenants), listeners: audience.size, holds: audience.holds.size },
-    node: { kind: "server", version, inHand: (whose) => inHandOf(tenants, whose) },
+    ...{ ...readViewTotals(tenants), listeners: audience.size, holds: audience.holds.size },
+    node: { kind: "server", version, inHand: (whose) => readWorkInHand(tenants, whose) },
   });
   const failed = (error: unknown) => log({ level: "error", message: "metrics", error: errorText(error) });
   tenants.opened((office) =>
@@ -93,18 +100,20 @@ async function listen(
   );
   tenants.left(audience.leave);
   // Whatever is wrong with policy and definitions is said before anybody is listened to.
-  await openAll(store, tenants);
+  await openAllTenants(store, tenants);
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
-  const pages = openDesk(DESK);
-  return serve({
+  const pages = readDeskFiles(DESK);
+  return startHttpServer({
     routes: allRoutes({
       ...{ condition, audience, hands, metrics, cards: cardParts(), pages },
       example: settings.example ? example : undefined,
     }),
     endStreams: audience.end,
     tenants,
-    authenticate: settings.noAuth ? everybody : byCredential({ store, clock: wallClock }),
+    authenticate: settings.noAuth
+      ? withoutAuthentication
+      : authenticateByCredential({ store, clock: wallClock }),
     settings,
     clock: wallClock,
     log,
@@ -122,9 +131,9 @@ export async function startServer(given: ServeOptions): Promise<Started> {
   const { settings, log } = options;
   // What is wrong with where messages go is said before anything is opened.
   const { publicUrl } = deliverySettings({}, environment);
-  const shared = await openShared(settings);
+  const shared = await openSharedStore(settings);
   const { store } = shared;
-  const tenants = createTenants((tenant) => openOffice(options, { store, tenant, kind: "server" }));
+  const tenants = createTenantHosts((tenant) => openTenantHost(options, { store, tenant, kind: "server" }));
   const failed = (error: unknown) => log({ level: "error", message: "events", error: errorText(error) });
   const known = new Set<string>();
   tenants.opened(({ tenant }) => void known.add(tenant));
@@ -151,7 +160,7 @@ export async function startServer(given: ServeOptions): Promise<Started> {
   };
   try {
     server = await listen(options, store, tenants, audience);
-    opening = keepOpening(store, tenants, { log, over: over.signal });
+    opening = followTenants(store, tenants, { log, over: over.signal });
     const office = (tenant = HOME_TENANT) => tenants.of(tenant);
     await beginExample(options, await office());
     const asked = async () =>

@@ -2,9 +2,9 @@
 
 import type { IntentState } from "./agents/intents/stream.ts";
 import type { AlertState, MonitorState } from "./alerts/stream.ts";
+import type { AnswerState } from "./api/idempotency/stream.ts";
 import type { ApprovalState } from "./approvals/state.ts";
 import type { BudgetStreamState } from "./budgets/stream.ts";
-import type { AnswerState } from "./core/answer/state.ts";
 import type { ActionState } from "./effects/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";

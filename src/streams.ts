@@ -14,10 +14,10 @@ import {
   intentTimesView,
 } from "./agents/intents/stream.ts";
 import { alertFold, alertsView, monitorFold } from "./alerts/stream.ts";
+import { answerFold } from "./api/idempotency/stream.ts";
 import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
-import { answerFold } from "./core/answer/state.ts";
 import { actionFold, actionsView } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";

@@ -4,9 +4,9 @@
  */
 
 import { z } from "zod";
+import type { Who } from "../api/authenticate.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
-import type { Who } from "../server/authenticate.ts";
 
 type PrincipalKind = "person" | "agent" | "service";
 

@@ -1,15 +1,16 @@
 /** HTTP routes of remote agents: propose and report what they perform themselves, and drive workflows. */
 
 import { z } from "zod";
+import type { Who } from "../api/authenticate.ts";
+import { ok, type RouteRequest, route } from "../api/route.ts";
+import { idParams, json, reasonSchema } from "../api/wire.ts";
 import { getAction } from "../effects/actions.ts";
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { actionStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
-import type { Who } from "../server/authenticate.ts";
-import { type Asked, ok, route } from "../server/route.ts";
-import { idParams, json, reasonSchema } from "../server/wire.ts";
+
 import { workflowState } from "../workflows/read.ts";
 import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { actingAgent, agentSchema, mayActFor, onlyForItselfError } from "./identify-agent.ts";
@@ -86,7 +87,7 @@ function proposalFromBody(who: Who, body: z.output<typeof proposalSchema>, agent
 type TakeUpInput = { readonly action: string; readonly agent: string; readonly asksFor: PermitRequest };
 
 async function takeUpAndAnswer(
-  { runtime, isGone }: Pick<Asked, "runtime" | "isGone">,
+  { runtime, isGone }: Pick<RouteRequest, "runtime" | "isGone">,
   { action, agent, asksFor }: TakeUpInput,
 ) {
   const caller = readPermitCaller(runtime, asksFor, { isGone });
@@ -110,7 +111,7 @@ const isOpen = async (runtime: Runtime, id: string): Promise<boolean> =>
 
 /** What people were asked before is answered, however many questions there are. */
 async function mayAsk(
-  { runtime, body }: Pick<Asked, "runtime"> & { readonly body: z.output<typeof proposalSchema> },
+  { runtime, body }: Pick<RouteRequest, "runtime"> & { readonly body: z.output<typeof proposalSchema> },
   kept?: Json,
 ): Promise<boolean> {
   const action = kept === undefined ? undefined : unsettledIn(kept);

@@ -1,7 +1,7 @@
 /** Wire forms of what remote agents are answered, and of what they hand over at a checkpoint. */
 import { z } from "zod";
+import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api/wire.ts";
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
-import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../server/wire.ts";
 import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
 import type { OutsideAnswer, Permit } from "./remote-answer.ts";

@@ -3,6 +3,22 @@
  * approvals and their decisions; figures.
  */
 import { z } from "zod";
+import { readTenantStats } from "../api/activity/routes.ts";
+import { actingPerson, type Who } from "../api/authenticate.ts";
+import { ok, route } from "../api/route.ts";
+import {
+  bySchema,
+  dropUndefinedFields,
+  fillPage,
+  idParams,
+  idSchema,
+  json,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  sealCursor,
+  shownSchema,
+} from "../api/wire.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { approveApproval, getApproval, rejectApproval } from "../approvals/decide.ts";
 import { waitingIds } from "../approvals/lists.ts";
@@ -11,13 +27,7 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { Who } from "../server/authenticate.ts";
-import { filled } from "../server/fill.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { personOf } from "../server/person.ts";
-import { ok, route } from "../server/route.ts";
-import { statsOf } from "../server/stats.ts";
-import { bySchema, idParams, idSchema, json, sent, shownSchema } from "../server/wire.ts";
+
 import { creationSchema, readCreation } from "../workflows/creation-input.ts";
 import { getWorkflow, listWorkflows, type WorkflowSummary, workflowState } from "../workflows/read.ts";
 import { readWorkflowAnswer } from "../workflows/routes.ts";
@@ -67,9 +77,9 @@ async function submitSeedDecision(runtime: Runtime, who: Who, ballot: SeedBallot
   const { request_id: id, decision, rationale, binding, shown } = ballot;
   const edit = editOf(ballot);
   const said = {
-    by: personOf(who, ballot.approved_by, "approved_by"),
+    by: actingPerson(who, ballot.approved_by, "approved_by"),
     via: who.via,
-    ...sent({ binding, shown }),
+    ...dropUndefinedFields({ binding, shown }),
   };
   const words = rationale?.trim() ?? "";
   if (decision === "REJECTED") {
@@ -212,7 +222,7 @@ export const seedRoutes = [
     },
     async handle({ runtime, query }) {
       const { items, next } = await waitingIds(runtime, pageOf(PENDING, query));
-      const { rows, isCut } = await filled(approvalsWithContext(runtime, items), query.limit);
+      const { rows, isCut } = await fillPage(approvalsWithContext(runtime, items), query.limit);
       const total = await runtime.store.count(runtime.tenant, "approvals", "pending");
       const on = isCut ? (items[rows.length - 1]?.cursor ?? null) : next;
       return ok({ pending_approvals: rows, total, next_cursor: sealCursor(PENDING, on) });
@@ -243,6 +253,6 @@ export const seedRoutes = [
     tag: "workflows",
     scope: "workflows:read",
     answers: { 200: statsSchema },
-    handle: async ({ runtime }) => ok(await statsOf(runtime)),
+    handle: async ({ runtime }) => ok(await readTenantStats(runtime)),
   }),
 ];

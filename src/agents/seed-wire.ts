@@ -6,11 +6,11 @@
  * - A job exists from the beginning. Nothing is locked: `escrow_id` is null, and the amount is only recorded.
  */
 import { z } from "zod";
+import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "../api/wire.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { presentStages } from "../approvals/present.ts";
 import { stagesView } from "../approvals/views.ts";
 import { viewCodec } from "../kernel/codec.ts";
-import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "../server/wire.ts";
 import type { WorkflowDetails, WorkflowSummary } from "../workflows/read.ts";
 import { WORKFLOW_STATUSES } from "../workflows/state.ts";
 import type { CheckpointAccount } from "./remote-workflow.ts";

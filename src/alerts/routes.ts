@@ -1,9 +1,20 @@
 /** Alerts of monitors, and people's word that they have seen one. */
 import { z } from "zod";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { personOf } from "../server/person.ts";
-import { type Asked, ok, route } from "../server/route.ts";
-import { bySchema, idParams, json, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import { actingPerson } from "../api/authenticate.ts";
+import { ok, type RouteRequest, route } from "../api/route.ts";
+import {
+  bySchema,
+  idParams,
+  json,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  sealCursor,
+  time,
+  timeOrNull,
+  timeSchema,
+} from "../api/wire.ts";
+
 import { type Alert, type AlertSummary, alertMethods } from "./methods.ts";
 
 const STATUSES = ["standing", "cleared"] as const;
@@ -25,7 +36,7 @@ const alertSchema = z.object({
 });
 
 const LIST = "alerts";
-const verbs = ({ runtime }: Pick<Asked, "runtime">) => alertMethods(async () => runtime);
+const verbs = ({ runtime }: Pick<RouteRequest, "runtime">) => alertMethods(async () => runtime);
 
 type AlertFields = Pick<Alert, "status" | "monitor" | "rule" | "kind" | "severity" | "subject" | "workflow"> &
   Pick<Alert, "approval" | "figures" | "says" | "raisedAt" | "clearedAt" | "id">;
@@ -91,7 +102,7 @@ export const alertRoutes = [
     whenLost: "repeat",
     async handle(asked) {
       const { note } = asked.body;
-      const word = { by: personOf(asked.who, asked.body.by), ...(note === undefined ? {} : { note }) };
+      const word = { by: actingPerson(asked.who, asked.body.by), ...(note === undefined ? {} : { note }) };
       return ok(inFull(await verbs(asked).acknowledge(asked.params.id, word)));
     },
   }),

@@ -4,16 +4,16 @@
  */
 
 import { z } from "zod";
+import { actingPerson } from "../api/authenticate.ts";
+import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/card.ts";
+import type { Problem } from "../api/problem.ts";
+import { checkHasScopes, ok, type RouteAnswer, type RouteRequest, route } from "../api/route.ts";
+import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import { actionStream, approvalStream } from "../kernel/stream.ts";
 import { type CardContent, loadCardContent, type RenderCard } from "../notify/content.ts";
 import type { Scope } from "../people/rules/scopes.ts";
-import { checkScopes } from "../server/needs.ts";
-import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../server/pages/card.ts";
-import { personOf } from "../server/person.ts";
-import type { Problem } from "../server/problem.ts";
-import { type Answer, type Asked, ok, route } from "../server/route.ts";
-import { bySchema, idParams, json } from "../server/wire.ts";
+
 import { readCard, sealCard } from "./card.ts";
 import { cardCodec, triedSchema } from "./card-schema.ts";
 import type { Approval } from "./contract.ts";
@@ -24,7 +24,7 @@ import { approvalView, attentionView } from "./views.ts";
 
 const approvalWire = viewCodec(approvalView);
 export const approvalSchema = approvalWire.wire;
-export const approvalOnWire = async ({ runtime }: Pick<Asked, "runtime">, approval: Approval) =>
+export const approvalOnWire = async ({ runtime }: Pick<RouteRequest, "runtime">, approval: Approval) =>
   approvalWire.encode(await presentApproval(runtime, approval));
 
 const attention = viewCodec(attentionView);
@@ -62,7 +62,7 @@ export const approvalReads = [
     answers: { 200: z.object({ approval: approvalSchema, card: cardCodec.wire }) },
     async handle({ runtime, who, params }) {
       // A card shows what is around a question too.
-      checkScopes({ who }, ["actions:read", "workflows:read"]);
+      checkHasScopes({ who }, ["actions:read", "workflows:read"]);
       const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
       const { approval: full, card } = await readCard(runtime, params.id, looker);
       const approval = await approvalOnWire({ runtime }, full);
@@ -86,7 +86,7 @@ export const approvalReads = [
       const { edit, approved_by: named } = body;
       // Where nobody is authenticated and nobody is named, it is tried as by somebody who may decide.
       const isNobody = who.principal === null && named === undefined;
-      const editor = isNobody ? {} : { by: personOf(who, named, "approved_by") };
+      const editor = isNobody ? {} : { by: actingPerson(who, named, "approved_by") };
       return ok(tried.encode(await tryEdit(runtime, params.id, { edit, ...editor })));
     },
   }),
@@ -112,7 +112,7 @@ function decidable(shown: CardContent): Decidable | null {
 }
 
 /** To be logged in, and to come back. */
-const toLogin = (path: string): Answer => ({
+const toLogin = (path: string): RouteAnswer => ({
   status: 303,
   text: "",
   type: "text/html; charset=utf-8",
@@ -120,14 +120,14 @@ const toLogin = (path: string): Answer => ({
 });
 
 /** In words, for whoever looks with a browser. */
-function shownProblem(problem: Problem, url: string): Answer {
+function shownProblem(problem: Problem, url: string): RouteAnswer {
   if (problem.code !== "unauthenticated") return problemPage(problem);
   const [path = "/", asked] = url.split("?");
   return asked === "again=1" ? toLogin(path) : strangerPage(path);
 }
 
 export function cardPageRoutes(cards: CardParts) {
-  const page = (title: string, shown: CardContent, now: number): Answer => {
+  const page = (title: string, shown: CardContent, now: number): RouteAnswer => {
     const lines = cards.render(shown, now, cards.where);
     return cardPage({ title, lines, decide: decidable(shown) } satisfies CardFacts);
   };
@@ -144,7 +144,7 @@ export function cardPageRoutes(cards: CardParts) {
       answers: { 200: "text/html" },
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
-        checkScopes({ who }, NEEDED);
+        checkHasScopes({ who }, NEEDED);
         const shown = await loadCardContent(runtime, { ref: approvalStream(id), data: {} });
         return page(`approval ${id}`, shown, runtime.clock.now());
       },
@@ -160,7 +160,7 @@ export function cardPageRoutes(cards: CardParts) {
       answers: { 200: "text/html" },
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
-        checkScopes({ who }, NEEDED);
+        checkHasScopes({ who }, NEEDED);
         const shown = await loadCardContent(runtime, { ref: actionStream(id), data: {} });
         return page(`action ${id}`, shown, runtime.clock.now());
       },

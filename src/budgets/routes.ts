@@ -1,10 +1,10 @@
 /** Budgets: a limit, what is reserved and what was spent. */
 import { z } from "zod";
+import { actingPerson } from "../api/authenticate.ts";
+import { ok, route } from "../api/route.ts";
+import { bySchema, money, moneySchema, nextCursor, pageOf, pageQuery, sealCursor } from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { personOf } from "../server/person.ts";
-import { ok, route } from "../server/route.ts";
-import { bySchema, money, moneySchema } from "../server/wire.ts";
+
 import { type BudgetState, type BudgetSummary, getBudget, listBudgets, setBudget } from "./methods.ts";
 
 const params = z.object({ name: z.string().min(1).max(128) });
@@ -83,7 +83,7 @@ export const budgetRoutes = [
     answers: { 200: budgetSchema },
     async handle({ runtime, who, params: { name }, body }) {
       const { currency, micros: amount } = body.limit;
-      const said = { by: personOf(who, body.by), via: who.via };
+      const said = { by: actingPerson(who, body.by), via: who.via };
       await setBudget(runtime, name, { currency, micros: BigInt(amount) }, said);
       return ok(budgetOnWire(name, await getBudget(runtime, name)));
     },

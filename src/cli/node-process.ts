@@ -1,9 +1,10 @@
 /** What `serve` and `worker` have in common: settings, definitions, and an end when somebody says so. */
 import { existsSync } from "node:fs";
-import type { OfficeOptions } from "../office.ts";
+import { createLog, type Log } from "../api/log.ts";
+import type { TenantHostOptions } from "../api/open-tenant-host.ts";
+import type { Settings } from "../api/settings.ts";
 import { databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
-import { createLog, type Log } from "../server/log.ts";
-import type { Settings } from "../server/settings.ts";
+
 import type { Context } from "./command.ts";
 import { loadDefinitions } from "./load-definitions.ts";
 import { version } from "./version.ts";
@@ -51,7 +52,7 @@ export async function closeForGood(close: () => Promise<void>, settings: Setting
 }
 
 export async function nodeSettings({ values }: Context): Promise<Settings> {
-  const { readSettings } = await import("../server/settings.ts");
+  const { readSettings } = await import("../api/settings.ts");
   const settings = readSettings({ flags: values, environment, isFile: existsSync });
   const { database, data } = settings;
   return database === undefined
@@ -64,7 +65,7 @@ function logOf({ log }: Settings): Log {
   return createLog(form, (text) => void process.stderr.write(text), Date.now);
 }
 
-export async function nodeOptions(settings: Settings): Promise<OfficeOptions & { settings: Settings }> {
+export async function nodeOptions(settings: Settings): Promise<TenantHostOptions & { settings: Settings }> {
   const { definitions } = settings;
   const base = { settings, version: version(), log: logOf(settings) };
   return definitions === undefined ? base : { ...base, define: await loadDefinitions(definitions) };

@@ -1,8 +1,9 @@
 /** `holdpoint serve`: the server, until Ctrl-C or SIGTERM. */
+
+import type { Settings } from "../api/settings.ts";
 import { loginAddress } from "../people/rules/credential.ts";
 import { currentPerson } from "../runtime/settings.ts";
 import type { Started } from "../serve.ts";
-import type { Settings } from "../server/settings.ts";
 import { type Command, type Context, EXIT } from "./command.ts";
 import { closeForGood, nodeOptions, nodeSettings, shownStore, untilTold } from "./node-process.ts";
 

@@ -1,9 +1,74 @@
 /**
- * One call a route, by resource; those of contracts are generated. A test compares this table with the list of routes in both directions; only pages for people
- * and the stream of events are not in it.
+ * One call a route, by resource: the table, the types (from the schemas of the routes) and the functions made from it.
+ * Calls of contracts are generated (contract-calls.ts). A test compares the table with the list of routes in both
+ * directions; only pages for people and the streams of events are not in it. The types do not exist at run time.
  */
-import type { NameAlone, NameWithBody, NameWithQuery, RouteName } from "./call-types.ts";
+
+import type { z } from "zod";
+import type { ListedRoute } from "../api/routes.ts";
+import { type ClientRequest, type Connection, sendRequest } from "./connection.ts";
 import { CONTRACT_CALLS } from "./contract-calls.ts";
+
+type RouteFacts = NonNullable<ListedRoute["types"]>;
+export type RouteName = RouteFacts["name"];
+/** Routes that are made together have one type with all their names. */
+type FactsWithName<Fact, Name> = Fact extends { readonly name: infer Known }
+  ? Name extends Known
+    ? Fact
+    : never
+  : never;
+type FactsOf<Name extends RouteName> = FactsWithName<RouteFacts, Name>;
+
+/** A schema that was not given is any schema. */
+type IfGiven<Schema> = z.ZodType extends Schema ? never : Schema;
+type QueryOf<Name extends RouteName> = IfGiven<FactsOf<Name>["query"]>;
+type BodyOf<Name extends RouteName> = IfGiven<FactsOf<Name>["body"]>;
+
+type NameWithQuery = {
+  [Name in RouteName]: [QueryOf<Name>] extends [never] ? never : Name;
+}[RouteName];
+type NameWithBody = { [Name in RouteName]: [BodyOf<Name>] extends [never] ? never : Name }[RouteName];
+type NameAlone = Exclude<RouteName, NameWithQuery | NameWithBody>;
+
+/** A query is text on the wire: what comes out of its schema is what is meant to go in. */
+type Meant<Input, Output> = {
+  [Field in keyof Input]: unknown extends Input[Field]
+    ? Field extends keyof Output
+      ? Output[Field]
+      : Input[Field]
+    : Input[Field];
+};
+type QueryInput<Schema> = Schema extends z.ZodType ? Meant<z.input<Schema>, z.output<Schema>> : never;
+type BodyInput<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
+
+/** What a call is given beside the names in the path. */
+export type InputOf<Name extends RouteName> = QueryInput<QueryOf<Name>> | BodyInput<BodyOf<Name>>;
+
+type Answers<Declared> = {
+  [Status in keyof Declared]: Declared[Status] extends z.ZodType ? z.output<Declared[Status]> : string;
+}[keyof Declared];
+export type AnswerOf<Name extends RouteName> = Answers<FactsOf<Name>["answers"]>;
+
+type PathArgs<Path> = Path extends `${string}{${string}}${infer Rest}` ? [string, ...PathArgs<Rest>] : [];
+
+export type CallOptions = {
+  readonly signal?: AbortSignal;
+  /** How long one answer may take; the client's own unless set. */
+  readonly timeoutSeconds?: number;
+  /** Of a POST: the same key is worked on once. The client makes one for each call unless set. */
+  readonly idempotencyKey?: string;
+};
+
+type InputArgs<Input> = [Input] extends [never]
+  ? [options?: CallOptions]
+  : Record<never, never> extends Input
+    ? [input?: Input, options?: CallOptions]
+    : [input: Input, options?: CallOptions];
+
+/** First what the path names, in its order; then the query or the body; then the options. */
+export type Call<Name extends RouteName> = (
+  ...args: [...PathArgs<Name>, ...InputArgs<InputOf<Name>>]
+) => Promise<AnswerOf<Name>>;
 
 export type CallFacts<Name extends RouteName = RouteName> = {
   readonly route: Name;
@@ -209,3 +274,78 @@ export const NO_CALL: readonly RouteName[] = [
   "GET /api/events",
   "GET /api/intents/stream",
 ];
+
+type Calls = typeof CALLS;
+export type Resources = {
+  readonly [Resource in keyof Calls]: {
+    readonly [Name in keyof Calls[Resource]]: Calls[Resource][Name] extends CallFacts<infer Route>
+      ? Call<Route>
+      : never;
+  };
+};
+
+const PARAMETER = /\{\w+\}/g;
+
+/** In the order of the path. An empty name, or one of dots, would be another path. */
+function filled(path: string, names: readonly unknown[]): string {
+  let at = 0;
+  return path.replaceAll(PARAMETER, () => {
+    const name = names[at++];
+    if (typeof name !== "string" || /^\.{0,2}$/.test(name))
+      throw new TypeError(`An id is needed for ${path}.`);
+    return encodeURIComponent(name);
+  });
+}
+
+function queryText(input: unknown): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(input ?? {}))
+    if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+/** Needs no secure context, as `randomUUID` does in browsers. */
+function freshKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Only what the caller said: an option that is not there is not the same as one that is undefined. */
+function limitsOf({ signal, timeoutSeconds }: CallOptions): Pick<ClientRequest, "signal" | "timeoutMs"> {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1_000 }),
+  };
+}
+
+type Sent = Pick<ClientRequest, "path" | "body">;
+function sentBy(takes: CallFacts["takes"], path: string, input: unknown): Sent {
+  if (takes === "body") return { path, body: input ?? {} };
+  return { path: takes === "query" ? `${path}${queryText(input)}` : path };
+}
+
+function makeCall(connection: Connection, { route, takes, unkept, isText }: CallFacts) {
+  const [method = "", path = ""] = route.split(" ");
+  const count = path.match(PARAMETER)?.length ?? 0;
+  const isKept = method === "POST" && unkept === undefined;
+  const kind = {
+    method,
+    safe: method === "GET" || isKept || unkept === "repeatable",
+    isText: isText === true,
+  };
+  return async (...args: readonly unknown[]): Promise<unknown> => {
+    const [input, given] = takes === "nothing" ? [undefined, args[count]] : args.slice(count);
+    const options = (given ?? {}) as CallOptions;
+    const headers = isKept ? { "idempotency-key": options.idempotencyKey ?? freshKey() } : {};
+    const sent = sentBy(takes, filled(path, args), input);
+    return sendRequest(connection, { ...kind, ...sent, headers, ...limitsOf(options) });
+  };
+}
+
+export function makeResources(connection: Connection): Resources {
+  const made = Object.entries(CALLS).map(([resource, calls]) => {
+    const functions = Object.entries(calls).map(([name, facts]) => [name, makeCall(connection, facts)]);
+    return [resource, Object.fromEntries(functions)];
+  });
+  return Object.fromEntries(made) as Resources;
+}

@@ -2,9 +2,9 @@
 
 /** Of the client itself; every other code is the server's, and stands in the reference of errors. */
 export const CLIENT_CODES = ["no_answer", "strange_answer"] as const;
-export type ClientCode = (typeof CLIENT_CODES)[number];
+type ClientCode = (typeof CLIENT_CODES)[number];
 
-export type ErrorFacts = {
+type ErrorFacts = {
   readonly code: string;
   /** 0 where there was no answer. */
   readonly status: number;

@@ -1,15 +1,21 @@
 /** The door of `holdpoint/client`: Holdpoint at a distance, in Node and in browsers, with nothing but `fetch`. */
-import { type ClientOptions, connect } from "./connection.ts";
-import { type EventsQuery, followEvents, type JournalEvent } from "./events.ts";
-import { type HandedIntent, type ListenQuery, listenForIntents } from "./listen.ts";
-import { type Resources, resourcesOf } from "./make-calls.ts";
-import { type Waits, waitsOf } from "./waits.ts";
+import { makeResources, type Resources } from "./calls.ts";
+import { type ClientOptions, openConnection } from "./connection.ts";
+import {
+  type EventsQuery,
+  followEvents,
+  followIntents,
+  type HandedIntent,
+  type JournalEvent,
+  type ListenQuery,
+} from "./events.ts";
+import { makeWaits, type Waits } from "./waits.ts";
 
-export type { AnswerOf, Call, CallOptions, InputOf, RouteName } from "./call-types.ts";
+export type { AnswerOf, Call, CallOptions, InputOf, RouteName } from "./calls.ts";
 export { CLIENT_CODES, ClientError, isClientError } from "./client-error.ts";
 export type { ClientOptions, Credential } from "./connection.ts";
-export type { EventsQuery, JournalEvent } from "./events.ts";
-export type { HandedIntent, ListenQuery } from "./listen.ts";
+export type { EventsQuery, HandedIntent, JournalEvent, ListenQuery } from "./events.ts";
+
 export { type VerifyWebhook, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
 export type { WaitedAction, WaitedApproval, WaitedIntent, WaitedWorkflow, WaitOptions } from "./waits.ts";
 
@@ -24,13 +30,13 @@ export type Client = Resources &
   };
 
 export function createClient(options: ClientOptions): Client {
-  const connection = connect(options);
+  const connection = openConnection(options);
   const patient = { ...connection, retries: 0 };
   return {
-    ...resourcesOf(connection),
-    ...waitsOf(connection, resourcesOf(patient)),
+    ...makeResources(connection),
+    ...makeWaits(connection, makeResources(patient)),
     address: connection.server,
     events: (query, signal) => followEvents(connection, query, signal),
-    listen: (query, signal) => listenForIntents(connection, query, signal),
+    listen: (query, signal) => followIntents(connection, query, signal),
   };
 }

@@ -1,4 +1,11 @@
-/** Where the server is, who is asking, and what of the platform is used. */
+/**
+ * A connection to a server: address, credential, one request and its answer, and when to retry.
+ * - A retry is the same request: the same Idempotency-Key, the same body.
+ * - Only what may be done twice is retried: reads, what the server answers once by its key, and what is looked up again.
+ * - The caller's signal ends it at once, wherever it is.
+ * - Back-off grows, has jitter, and respects the server's `retry_after`.
+ */
+import { type ClientError, isClientError, noAnswer, problemError, strangeAnswer } from "./client-error.ts";
 
 /**
  * An API key; or, in a page of the server's own, the token that `session.get()` answers: the browser sends the cookie by
@@ -54,7 +61,7 @@ function addressOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-export function connect(options: ClientOptions): Connection {
+export function openConnection(options: ClientOptions): Connection {
   const { credential, timeoutSeconds = 30, retries = 4, pause = sleep, random = Math.random } = options;
   const given = options.fetch;
   return {
@@ -75,4 +82,118 @@ export function credentialHeaders({ credential }: Connection): Record<string, st
   if ("key" in shown) return { authorization: `Bearer ${shown.key}` };
   const cookie = shown.cookie === undefined ? {} : { cookie: shown.cookie };
   return { "x-csrf-token": shown.csrfToken, ...cookie };
+}
+
+const FIRST_MS = 250;
+const MOST_MS = 10_000;
+
+export function backOffMs(
+  { random }: Pick<Connection, "random">,
+  failures: number,
+  error?: ClientError,
+): number {
+  const grown = Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 10));
+  const said = error?.details["retry_after"];
+  const asked = typeof said === "number" && said > 0 ? said * 1_000 : 0;
+  return Math.max(asked, grown / 2) + (random() * grown) / 2;
+}
+
+/** The server is there and says that it cannot now; nothing of the request was done. */
+const isLater = ({ status, code, retryable }: ClientError): boolean =>
+  status === 429 || code === "closed" || (status === 503 && retryable);
+
+/** Whoever stands between says so in its own words. */
+const BETWEEN = new Set([502, 503, 504]);
+const isBroken = ({ code, status }: ClientError): boolean =>
+  code === "no_answer" || (code === "strange_answer" && BETWEEN.has(status));
+
+/**
+ * `safe`: it does no harm to do it twice. What is not is sent again only when the server has said that it was not begun.
+ */
+export function mayRepeat(error: ClientError, safe: boolean): boolean {
+  return safe ? isLater(error) || isBroken(error) : error.status === 429;
+}
+
+export type ClientRequest = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly safe: boolean;
+  /** The answer is not JSON. */
+  readonly isText?: boolean;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+const JSON_TYPE = /^application\/(?:problem\+)?json\b/;
+const isRead = ({ method }: ClientRequest): boolean => method === "GET";
+
+function requestOf(connection: Connection, { method, body, headers }: ClientRequest, signal: AbortSignal) {
+  const content = body === undefined ? {} : { "content-type": "application/json" };
+  return {
+    method,
+    headers: { accept: "application/json", ...credentialHeaders(connection), ...content, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    // A credential goes to the server that it was given for, and nowhere else.
+    redirect: "error",
+    signal,
+  } as const;
+}
+
+/** Undefined where it is not JSON. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (!JSON_TYPE.test(response.headers.get("content-type") ?? "")) return undefined;
+  return JSON.parse(text) as unknown;
+}
+
+/** What a response that was not wanted says. */
+export async function problemFrom({ server }: Connection, response: Response, changes: boolean) {
+  const { status } = response;
+  return problemError(status, await jsonOf(response)) ?? strangeAnswer(server, status, changes);
+}
+
+async function contentOf(
+  connection: Connection,
+  asking: ClientRequest,
+  response: Response,
+): Promise<unknown> {
+  const changes = !isRead(asking);
+  if (!response.ok) throw await problemFrom(connection, response, changes);
+  if (asking.isText === true) return response.text();
+  const content = await jsonOf(response);
+  if (content === undefined) throw strangeAnswer(connection.server, response.status, changes);
+  return content;
+}
+
+/** A connection that breaks within the answer has not answered. */
+async function attempt(connection: Connection, asking: ClientRequest): Promise<unknown> {
+  const { signal, timeoutMs = connection.timeoutMs } = asking;
+  const late = AbortSignal.timeout(timeoutMs);
+  const over = signal === undefined ? late : AbortSignal.any([signal, late]);
+  try {
+    const request = requestOf(connection, asking, over);
+    const response = await connection.fetch(`${connection.server}${asking.path}`, request);
+    return await contentOf(connection, asking, response);
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (isClientError(error)) throw error;
+    throw noAnswer(connection.server, !isRead(asking), error);
+  }
+}
+
+export async function sendRequest(connection: Connection, asking: ClientRequest): Promise<unknown> {
+  const { signal, safe } = asking;
+  for (let failures = 0; ; failures++) {
+    signal?.throwIfAborted();
+    try {
+      return await attempt(connection, asking);
+    } catch (error) {
+      const again = isClientError(error) && mayRepeat(error, safe) && failures < connection.retries;
+      if (!again) throw error;
+      await connection.pause(backOffMs(connection, failures, error), signal);
+    }
+  }
 }

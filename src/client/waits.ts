@@ -5,11 +5,9 @@
  *     program, or of both, and whether it was over before or not.
  * V2. No connection is held longer than the caller likes. A server that is away is asked again until it is back.
  */
-import { backOffMs, mayRepeat } from "./back-off.ts";
-import type { AnswerOf, CallOptions } from "./call-types.ts";
+import type { AnswerOf, CallOptions, Resources } from "./calls.ts";
 import { type ClientError, isClientError } from "./client-error.ts";
-import type { Connection } from "./connection.ts";
-import type { Resources } from "./make-calls.ts";
+import { backOffMs, type Connection, mayRepeat } from "./connection.ts";
 
 export type WaitOptions = {
   /** How long one connection may be held, from 0 to 25; 25 unless set. With 0 it is asked every two seconds. */
@@ -112,7 +110,7 @@ const goesOn = (id: string): WaitedIntent => ({
 const over = ({ is_over }: { readonly is_over: boolean }): boolean => is_over;
 
 /** `resources` asks once a turn: how often and how long is decided here. */
-export function waitsOf(
+export function makeWaits(
   connection: Connection,
   { approvals, actions, workflows, intents }: Resources,
 ): Waits {

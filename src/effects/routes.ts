@@ -3,13 +3,24 @@
  * plain or signed.
  */
 import { z } from "zod";
+import { actingPerson } from "../api/authenticate.ts";
+import { ok, route } from "../api/route.ts";
+import {
+  bySchema,
+  idParams,
+  json,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  reasonSchema,
+  sealCursor,
+  time,
+  timeSchema,
+} from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue } from "../runtime/store-access.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { personOf } from "../server/person.ts";
-import { ok, route } from "../server/route.ts";
-import { bySchema, idParams, json, reasonSchema, time, timeSchema } from "../server/wire.ts";
+
 import {
   type Action,
   type ActionSummary,
@@ -199,7 +210,7 @@ export const actionRoutes = [
     async handle({ runtime, who, params, body }) {
       const { status, reason, evidence } = body;
       const word = { status, reason, ...(evidence === undefined ? {} : { evidence }) };
-      await resolveEffect(runtime, params.id, { ...word, by: personOf(who, body.by), via: who.via });
+      await resolveEffect(runtime, params.id, { ...word, by: actingPerson(who, body.by), via: who.via });
       return ok(await actionOnWire(runtime, await getAction(runtime, params.id)));
     },
   }),

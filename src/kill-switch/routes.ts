@@ -1,9 +1,18 @@
 /** The kill switch of the tenant, of one agent or service, or of one workflow. */
 import { z } from "zod";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { personOf } from "../server/person.ts";
-import { ok, route } from "../server/route.ts";
-import { bySchema, reasonSchema, time, timeSchema } from "../server/wire.ts";
+import { actingPerson } from "../api/authenticate.ts";
+import { ok, route } from "../api/route.ts";
+import {
+  bySchema,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  reasonSchema,
+  sealCursor,
+  time,
+  timeSchema,
+} from "../api/wire.ts";
+
 import { type ActiveStop, getSwitch, listStops, setSwitch } from "./methods.ts";
 import type { Stoppable, SwitchState } from "./stream.ts";
 
@@ -65,7 +74,7 @@ function turning<const Path extends `/${string}`>(path: Path, stop: boolean, sum
     whenLost: "repeat",
     async handle({ runtime, who, body }) {
       const { reason } = body;
-      const by = personOf(who, body.by);
+      const by = actingPerson(who, body.by);
       const changed = await setSwitch(runtime, stop, { by, reason, via: who.via, ...stoppable(body) });
       return ok({ ...onWire(await getSwitch(runtime, stoppable(body)), body), changed });
     },

@@ -1,9 +1,19 @@
 /** HTTP routes of endpoints and messages. The secret of a webhook is answered once, when it is made. */
 import { z } from "zod";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { operatorOf } from "../server/person.ts";
-import { created, ok, route } from "../server/route.ts";
-import { bySchema, idParams, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import { actingOperator } from "../api/authenticate.ts";
+import { created, ok, route } from "../api/route.ts";
+import {
+  bySchema,
+  idParams,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  sealCursor,
+  time,
+  timeOrNull,
+  timeSchema,
+} from "../api/wire.ts";
+
 import type { Endpoint, EndpointOffer, EndpointSummary } from "./endpoints.ts";
 import type { Message, MessageSummary } from "./methods.ts";
 import { type EndpointTarget, type LiveEndpoint, type LiveMessage, MESSAGE_STATUSES } from "./stream.ts";
@@ -101,7 +111,7 @@ export const endpointRoutes = [
     answers: { 201: withSecret },
     whenLost: "none",
     async handle({ office, who, body }) {
-      const added = await office.endpoints.add(offerFromBody(body, operatorOf(who, body.by), who.via));
+      const added = await office.endpoints.add(offerFromBody(body, actingOperator(who, body.by), who.via));
       return created({ ...endpointOnWire(added), secret: added.secret });
     },
   }),
@@ -127,7 +137,10 @@ export const endpointRoutes = [
     handle: async ({ office, who, params, body }) =>
       ok(
         endpointOnWire(
-          await office.endpoints.change(params.id, offerFromBody(body, operatorOf(who, body.by), who.via)),
+          await office.endpoints.change(
+            params.id,
+            offerFromBody(body, actingOperator(who, body.by), who.via),
+          ),
         ),
       ),
   }),
@@ -147,7 +160,7 @@ export const endpointRoutes = [
     async handle({ office, who, params, body }) {
       const { overlap_seconds: overlap } = body;
       const rotated = await office.endpoints.rotate(params.id, {
-        by: operatorOf(who, body.by),
+        by: actingOperator(who, body.by),
         via: who.via,
         ...(overlap === undefined ? {} : { overlapMs: overlap * 1_000 }),
       });
@@ -169,7 +182,7 @@ export const endpointRoutes = [
       answers: { 200: endpointSchema },
       whenLost: "repeat",
       async handle({ office, who, params, body }) {
-        const said = { by: operatorOf(who, body.by), via: who.via, ...reasonOf(body.reason) };
+        const said = { by: actingOperator(who, body.by), via: who.via, ...reasonOf(body.reason) };
         const { endpoints } = office;
         const turned =
           way === "off" ? endpoints.switchOff(params.id, said) : endpoints.switchOn(params.id, said);
@@ -195,7 +208,7 @@ export const endpointRoutes = [
     },
     async handle({ office, who, params, body }) {
       const { message, ...outcome } = await office.endpoints.test(params.id, {
-        by: operatorOf(who, body.by),
+        by: actingOperator(who, body.by),
         via: who.via,
       });
       return ok({ message_id: message, ...outcome });
@@ -212,7 +225,7 @@ export const endpointRoutes = [
     answers: { 200: endpointSchema },
     whenLost: "repeat",
     async handle({ office, who, params, body }) {
-      const said = { by: operatorOf(who, body.by), via: who.via, ...reasonOf(body.reason) };
+      const said = { by: actingOperator(who, body.by), via: who.via, ...reasonOf(body.reason) };
       await office.endpoints.remove(params.id, said);
       return ok(endpointOnWire(await office.endpoints.get(params.id)));
     },
@@ -294,7 +307,9 @@ export const messageRoutes = [
     answers: { 200: messageSchema },
     handle: async ({ office, who, params, body }) =>
       ok(
-        messageOnWire(await office.messages.retry(params.id, { by: operatorOf(who, body.by), via: who.via })),
+        messageOnWire(
+          await office.messages.retry(params.id, { by: actingOperator(who, body.by), via: who.via }),
+        ),
       ),
   }),
 ];

@@ -1,10 +1,20 @@
 /** HTTP routes of people and API keys. The text of a key is answered once, when it is made, and kept nowhere. */
 import { z } from "zod";
-import type { Who } from "../server/authenticate.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { adminOf, checkGiven, personOf } from "../server/person.ts";
-import { created, ok, route } from "../server/route.ts";
-import { bySchema, idParams, reasonSchema, time, timeOrNull, timeSchema } from "../server/wire.ts";
+import { actingAdmin, actingPerson, checkGiven, type Who } from "../api/authenticate.ts";
+import { created, ok, route } from "../api/route.ts";
+import {
+  bySchema,
+  idParams,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  reasonSchema,
+  sealCursor,
+  time,
+  timeOrNull,
+  timeSchema,
+} from "../api/wire.ts";
+
 import { checkKeyOffer, checkKeyPage, checkNewPerson, checkPersonChange, checkRotation } from "./input.ts";
 import {
   type ApiKey,
@@ -76,7 +86,7 @@ function standingRoute<const Path extends `/${string}`>(path: Path, suspend: boo
     answers: { 200: z.object({ person: z.string(), suspended: z.boolean() }) },
     whenLost: "repeat",
     async handle({ runtime, who, params: { person }, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
+      const said = { by: actingPerson(who, body.by), reason: body.reason, via: who.via };
       await setStanding(runtime, suspend, { ...said, person });
       return ok({ person, suspended: suspend });
     },
@@ -103,7 +113,7 @@ export const peopleRoutes = [
     answers: { 201: personSchema },
     whenLost: "repeat",
     async handle({ runtime, who, body }) {
-      const given = sentParticulars({ ...body, by: personOf(who, body.by) });
+      const given = sentParticulars({ ...body, by: actingPerson(who, body.by) });
       checkGiven(who, body.person, body.roles ?? []);
       return created(personOnWire(await addPerson(runtime, { ...checkNewPerson(given), via: who.via })));
     },
@@ -128,7 +138,7 @@ export const peopleRoutes = [
     body: z.strictObject(particulars),
     answers: { 200: personSchema },
     async handle({ runtime, who, params: { person }, body }) {
-      const given = sentParticulars({ ...body, by: personOf(who, body.by) });
+      const given = sentParticulars({ ...body, by: actingPerson(who, body.by) });
       if (body.roles !== undefined) {
         const { roles } = await getPerson(runtime, person);
         checkGiven(
@@ -162,7 +172,7 @@ export const peopleRoutes = [
     whenLost: "none",
     async handle({ runtime, who, params: { person }, body: { by, for_seconds } }) {
       const offer = {
-        by: adminOf(who, by),
+        by: actingAdmin(who, by),
         via: who.via,
         ...(for_seconds && { forMs: for_seconds * 1_000 }),
       };
@@ -181,7 +191,7 @@ export const peopleRoutes = [
     body: word,
     answers: { 200: z.object({ removed: z.literal(true) }) },
     async handle({ runtime, who, params: { person }, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
+      const said = { by: actingPerson(who, body.by), reason: body.reason, via: who.via };
       await removePerson(runtime, person, said);
       return ok({ removed: true });
     },
@@ -264,7 +274,7 @@ export const keyRoutes = [
     async handle({ runtime, who, body }) {
       const { principal, name, roles, scopes, for_seconds } = body;
       const offer = checkKeyOffer({
-        ...{ principal, name, by: personOf(who, body.by) },
+        ...{ principal, name, by: actingPerson(who, body.by) },
         ...(roles === undefined ? {} : { roles }),
         ...(scopes === undefined ? {} : { scopes }),
         ...(for_seconds === undefined ? {} : { forMs: for_seconds * 1_000 }),
@@ -301,7 +311,7 @@ export const keyRoutes = [
     async handle({ runtime, who, params, body }) {
       const { overlap_seconds, for_seconds } = body;
       const rotation = checkRotation({
-        by: personOf(who, body.by),
+        by: actingPerson(who, body.by),
         ...(overlap_seconds === undefined ? {} : { overlapMs: overlap_seconds * 1_000 }),
         ...(for_seconds === undefined ? {} : { forMs: for_seconds && for_seconds * 1_000 }),
       });
@@ -321,7 +331,7 @@ export const keyRoutes = [
     answers: { 200: keySchema },
     whenLost: "repeat",
     async handle({ runtime, who, params, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
+      const said = { by: actingPerson(who, body.by), reason: body.reason, via: who.via };
       return ok(keyOnWire(await revokeApiKey(runtime, params.id, said)));
     },
   }),

@@ -3,14 +3,14 @@
  * Nothing here puts a policy in force. Wire forms and schemas included.
  */
 import { z } from "zod";
+import { checkIsPerson } from "../api/authenticate.ts";
+import { cacheRecent } from "../api/expensive-answers.ts";
+import { createConcurrencyQuota } from "../api/guards/quotas.ts";
+import { checkHasScopes, ok, type RouteRequest, route } from "../api/route.ts";
+import type { TenantHost } from "../api/tenant-hosts.ts";
+import { idParams, idSchema, json, money, time, timeOrNull, timeSchema } from "../api/wire.ts";
 import type { Json } from "../kernel/json.ts";
-import { createPlaces } from "../server/guards/places.ts";
-import { checkScopes } from "../server/needs.ts";
-import { checkIsPerson } from "../server/person.ts";
-import { keepRecent } from "../server/recent.ts";
-import { type Asked, ok, route } from "../server/route.ts";
-import type { Office } from "../server/tenants.ts";
-import { idParams, idSchema, json, money, time, timeOrNull, timeSchema } from "../server/wire.ts";
+
 import { dropUndefined } from "../workflows/creation-input.ts";
 import { type ExplainedAction, explainAction, type WrittenAction } from "./backtest/explain-action.ts";
 import { listRecordedTools, type RecordedTool } from "./backtest/recorded-tools.ts";
@@ -259,18 +259,18 @@ const writtenOf = ({ tool, args, agent }: Partial<z.output<typeof writtenSchema>
   dropUndefined({ tool: tool ?? "", args: (args ?? {}) as Json, agent }) as WrittenAction;
 
 /** To read a text, and to go over every rule, is not done in pieces. */
-const withinQuota = createPlaces({ each: 2, all: 4 });
-const quotaKey = ({ who }: Pick<Asked, "who">): string => `${who.tenant} ${who.principal}`;
+const withinQuota = createConcurrencyQuota({ each: 2, all: 4 });
+const quotaKey = ({ who }: Pick<RouteRequest, "who">): string => `${who.tenant} ${who.principal}`;
 
 const NEEDED = ["policies:read", "actions:read"] as const;
 
 /** A page asks while somebody writes. */
 const KEPT_MS = 10_000;
-const toolsKnown = keepRecent<readonly RecordedTool[]>(KEPT_MS);
+const toolsKnown = cacheRecent<readonly RecordedTool[]>(KEPT_MS);
 const SUGGESTED_MS = 60_000;
-const suggested = keepRecent<FreshSuggestions>(SUGGESTED_MS);
+const suggested = cacheRecent<FreshSuggestions>(SUGGESTED_MS);
 
-const toolsOf = (office: Office): Promise<readonly RecordedTool[]> =>
+const toolsOf = (office: TenantHost): Promise<readonly RecordedTool[]> =>
   toolsKnown(office, "tools", { make: () => listRecordedTools(office.runtime) });
 
 export const policyTrialRoutes = [
@@ -294,7 +294,7 @@ export const policyTrialRoutes = [
     },
     whenLost: "none",
     async handle({ office, runtime, who, body }) {
-      checkScopes({ who }, NEEDED);
+      checkHasScopes({ who }, NEEDED);
       checkIsPerson(who);
       return withinQuota(quotaKey({ who }), async () =>
         ok(checkedOnWire(await checkPolicyText(runtime, body.text, await toolsOf(office)))),
@@ -320,7 +320,7 @@ export const policyTrialRoutes = [
     answers: { 200: z.object({ explanations: z.array(explanation) }) },
     whenLost: "none",
     async handle({ office, runtime, who, body: { text, action_id, action } }) {
-      checkScopes({ who }, NEEDED);
+      checkHasScopes({ who }, NEEDED);
       if (text !== undefined) checkIsPerson(who);
       const about = action_id ?? writtenOf(action);
       return withinQuota(quotaKey({ who }), async () => {
@@ -343,7 +343,7 @@ export const policyTrialRoutes = [
     answers: { 202: trialSchema },
     whenLost: "none",
     async handle({ runtime, who, body: { text, since, amount } }) {
-      checkScopes({ who }, NEEDED);
+      checkHasScopes({ who }, NEEDED);
       checkIsPerson(who);
       const from = since === undefined ? undefined : Date.parse(since);
       const trial = await beginTrial(runtime, dropUndefined({ text, amount, since: from }));
@@ -359,7 +359,7 @@ export const policyTrialRoutes = [
     params: idParams,
     answers: { 200: trialSchema },
     async handle({ runtime, who, params }) {
-      checkScopes({ who }, NEEDED);
+      checkHasScopes({ who }, NEEDED);
       return ok(trialOnWire(getTrial(runtime, params.id)));
     },
   }),
@@ -372,7 +372,7 @@ export const policyTrialRoutes = [
     query: z.strictObject({ min: z.coerce.number().int().min(2).max(10_000).default(20) }),
     answers: { 200: z.object({ suggestions: z.array(suggestion), asked: count }) },
     async handle({ office, runtime, who, query: { min } }) {
-      checkScopes({ who }, NEEDED);
+      checkHasScopes({ who }, NEEDED);
       const { suggestions, asked } = await suggested(office, String(min), {
         make: () => freshSuggestions(runtime, min),
         isStill: (found) => areStillFresh(runtime, found),

@@ -1,11 +1,24 @@
 /** HTTP routes of the journal (in commit order, one stream, everything about an id, verification) and of nodes. */
 import { z } from "zod";
+import { ok, route } from "../api/route.ts";
+import {
+  fillPage,
+  idParams,
+  idSchema,
+  json,
+  limitSchema,
+  nextCursor,
+  openCursor,
+  pageOf,
+  pageQuery,
+  sealCursor,
+  time,
+  timeOrNull,
+  timeSchema,
+} from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { STREAM_KINDS } from "../kernel/stream.ts";
-import { filled } from "../server/fill.ts";
-import { limitSchema, nextCursor, openCursor, pageOf, pageQuery, sealCursor } from "../server/page.ts";
-import { ok, route } from "../server/route.ts";
-import { idParams, idSchema, json, time, timeOrNull, timeSchema } from "../server/wire.ts";
+
 import type { JournalEntry } from "../stores/store.ts";
 import { type FleetNode, listNodes } from "./epochs.ts";
 import { type JournalRecord, parseRecord, readJournal, verifyStore } from "./journal.ts";
@@ -70,7 +83,7 @@ export const journalRoutes = [
     answers: { 200: z.object({ entries: z.array(entrySchema), next_cursor: nextCursor }) },
     async handle({ runtime, query }) {
       const { store, tenant } = runtime;
-      const { rows, isCut } = await filled(
+      const { rows, isCut } = await fillPage(
         inBatches(positionOf(query.cursor), {
           read: (from, most) => store.log(tenant, from, most),
           next: ({ position }) => position,
@@ -95,7 +108,7 @@ export const journalRoutes = [
     async handle({ runtime, params, query }) {
       const { from_seq: fromSeq, limit } = query;
       const { store, tenant } = runtime;
-      const { rows, isCut } = await filled(
+      const { rows, isCut } = await fillPage(
         inBatches(fromSeq, {
           read: (from, most) => store.read(tenant, params, { fromSeq: from, limit: most }),
           next: (entry) => parseRecord(entry).seq + 1,

@@ -7,13 +7,12 @@ import { z } from "zod";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
 import type { OutsideCheckpoint, OutsideCreation } from "../agents/remote-workflow.ts";
 import { microsOf } from "../agents/seed-wire.ts";
+import type { Who } from "../api/authenticate.ts";
+import { json } from "../api/wire.ts";
 import { durationMs } from "../kernel/duration.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { MOST_QUORUM } from "../policy/rules/verdict.ts";
 
-import type { Who } from "../server/authenticate.ts";
-
-import { json } from "../server/wire.ts";
 import type { CheckpointDefinition } from "./rules/checkpoints.ts";
 
 /** A length of time as policy files write it, `30m` or `4h`, in milliseconds; undefined if it is none. */

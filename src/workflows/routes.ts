@@ -6,11 +6,8 @@ import { z } from "zod";
 import { principalNamed } from "../agents/identify-agent.ts";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
 import { workflowOnWire, workflowSchema, workflowStatus } from "../agents/seed-wire.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-
-import { enderOf, principalOf, senderBackOf } from "../server/person.ts";
-import { type Answer, ok, route } from "../server/route.ts";
-
+import { actingEnder, actingPrincipal, actingSenderBack } from "../api/authenticate.ts";
+import { ok, type RouteAnswer, route } from "../api/route.ts";
 import {
   bySchema,
   idParams,
@@ -20,7 +17,9 @@ import {
   time,
   timeOrNull,
   timeSchema,
-} from "../server/wire.ts";
+} from "../api/wire.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+
 import type { Irreversible } from "./events.ts";
 import { cancelById, rollBackById } from "./methods.ts";
 import {
@@ -135,7 +134,7 @@ function jobOnWire({ id, openedAt, closedAt, artifact, approval, ...same }: Job)
 }
 
 /** As it stands after whatever was just done to it. */
-export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<Answer> {
+export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<RouteAnswer> {
   const workflow = await getWorkflow(runtime, id);
   return ok(workflowOnWire(workflow, await loadCheckpointAccount(runtime, workflow)));
 }
@@ -217,7 +216,7 @@ export const workflowRoutes = [
     body: z.strictObject({ reason: reasonSchema, by: bySchema }),
     answers: { 200: workflowSchema },
     async handle({ runtime, who, params, body }) {
-      const by = enderOf(who, body.by, await workflowState(runtime, params.id));
+      const by = actingEnder(who, body.by, await workflowState(runtime, params.id));
       await cancelById(runtime, params.id, { by, reason: body.reason, via: who.via });
       return readWorkflowAnswer(runtime, params.id);
     },
@@ -250,7 +249,7 @@ export const workflowRoutes = [
     async handle({ runtime, who, params, body, office }) {
       const { reason, to, after } = body;
       await rollBackById(runtime, params.id, {
-        by: senderBackOf(who, body.by, await workflowState(runtime, params.id)),
+        by: actingSenderBack(who, body.by, await workflowState(runtime, params.id)),
         reason,
         via: who.via,
         ...(to === undefined ? {} : { to }),
@@ -317,7 +316,7 @@ export const definitionRoutes = [
     async handle({ runtime, who, params: { name }, body: given, office }) {
       const { request_id, acts_for, approval_required, budget } = given;
       const made = await requestByName(runtime, name, given.input ?? {}, {
-        by: principalOf(who, given.by),
+        by: actingPrincipal(who, given.by),
         via: who.via,
         ...(request_id == null ? {} : { requestId: request_id }),
         ...(acts_for == null

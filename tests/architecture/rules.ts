@@ -99,7 +99,7 @@ const COMPOSITION = "src/index.ts";
 const COMPOSITIONS = new Set([
   COMPOSITION,
   "src/open.ts",
-  "src/office.ts",
+  "src/api/open-tenant-host.ts",
   "src/contracts.ts",
   "src/postgres.ts",
   "src/serve.ts",

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Route, routeName } from "../../src/api/route.ts";
+import { allRoutes, type RouteParts } from "../../src/api/routes.ts";
 import { CALLS, type CallFacts, NO_CALL } from "../../src/client/calls.ts";
 import { type Client, createClient, isClientError } from "../../src/client/client.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { type Route, routeName } from "../../src/server/route.ts";
-import { allRoutes, type RouteParts } from "../../src/server/routes.ts";
+
 import { serverBench } from "../fixtures/server.ts";
 
 const nothing = {} as unknown;

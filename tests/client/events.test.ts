@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, type JournalEvent } from "../../src/client/client.ts";
-import { createEventParser, type SentEvent } from "../../src/client/event-stream.ts";
+import { createEventParser, type SentEvent } from "../../src/client/events.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { serverBench } from "../fixtures/server.ts";
 

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { withoutAuthentication } from "../../src/api/authenticate.ts";
+import { createAudience } from "../../src/api/events/listeners.ts";
+import { createMetrics } from "../../src/api/metrics/metrics.ts";
+import { allRoutes } from "../../src/api/routes.ts";
+import { startHttpServer } from "../../src/api/server.ts";
+import { createTenantHosts } from "../../src/api/tenant-hosts.ts";
 import { createClient } from "../../src/client/client.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { notificationMethods } from "../../src/notify/methods.ts";
-import { everybody } from "../../src/server/authenticate.ts";
-import { createAudience } from "../../src/server/events/audience.ts";
-import { createMetrics } from "../../src/server/metrics/metrics.ts";
-import { allRoutes } from "../../src/server/routes.ts";
-import { serve } from "../../src/server/serve.ts";
-import { createTenants } from "../../src/server/tenants.ts";
+
 import { machine, settled } from "../fixtures/runtime.ts";
 import { SETTINGS } from "../fixtures/server.ts";
 
@@ -33,7 +34,7 @@ async function slowServer(t: TestContext) {
       inHand: async () => ({ workflows: 0, effects: 0, epochs: [], leaseLeftMs: null }),
     },
   });
-  const tenants = createTenants(async (tenant) => ({
+  const tenants = createTenantHosts(async (tenant) => ({
     tenant,
     runtime,
     ...notificationMethods(async () => runtime, { environment: () => undefined, render: () => [] }),
@@ -42,7 +43,7 @@ async function slowServer(t: TestContext) {
     close: () => process.close(),
   }));
   const random = (bytes: number) => new Uint8Array(bytes).fill(3);
-  const server = await serve({
+  const server = await startHttpServer({
     routes: allRoutes({
       condition: { version: "0", ready: async () => undefined },
       audience,
@@ -54,7 +55,7 @@ async function slowServer(t: TestContext) {
     }),
     endStreams: audience.end,
     tenants,
-    authenticate: everybody,
+    authenticate: withoutAuthentication,
     settings: { ...SETTINGS, noAuth: true, port: 0, graceSeconds: 0 },
     clock: wallClock,
     log: () => undefined,

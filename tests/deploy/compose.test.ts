@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
+import { readSettings } from "../../src/api/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { parseLine } from "../../src/cli/parse-line.ts";
-import { readSettings } from "../../src/server/settings.ts";
 import { ROOT, readRoot } from "../docs/markdown.ts";
 import { last, pairs, words } from "./dockerfile.ts";
 import {

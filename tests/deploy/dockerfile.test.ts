@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { readSettings } from "../../src/api/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { parseLine } from "../../src/cli/parse-line.ts";
-import { readSettings } from "../../src/server/settings.ts";
 import { readRoot } from "../docs/markdown.ts";
 import { all, last, pairs, parseDockerfile, words } from "./dockerfile.ts";
 import { committed, runtimeStage, stages, variables } from "./files.ts";

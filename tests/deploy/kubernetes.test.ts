@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { healthRoutes } from "../../src/api/metrics/routes.ts";
+import { readSettings } from "../../src/api/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { parseLine } from "../../src/cli/parse-line.ts";
-import { healthRoutes } from "../../src/server/routes/health.ts";
-import { readSettings } from "../../src/server/settings.ts";
+
 import { readRoot } from "../docs/markdown.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { last, pairs } from "./dockerfile.ts";

@@ -1,10 +1,11 @@
 // docs/reference/http.md and settings.md say what the server does, in both directions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMetrics } from "../../src/server/metrics/metrics.ts";
-import { type Route, scopesOfRoute } from "../../src/server/route.ts";
-import { allRoutes, type RouteParts } from "../../src/server/routes.ts";
-import { SETTINGS } from "../../src/server/settings.ts";
+import { createMetrics } from "../../src/api/metrics/metrics.ts";
+import { type Route, scopesOfRoute } from "../../src/api/route.ts";
+import { allRoutes, type RouteParts } from "../../src/api/routes.ts";
+import { SETTINGS } from "../../src/api/settings.ts";
+
 import { readRoot } from "./markdown.ts";
 
 const nothing = {} as unknown;

@@ -4,11 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { createLog } from "../../src/api/log.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson } from "../../src/people/methods.ts";
 import { offerLogin } from "../../src/people/sessions/sessions.ts";
-import { createLog } from "../../src/server/log.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { startReceiver } from "../messages/receiver.ts";

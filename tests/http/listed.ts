@@ -1,5 +1,5 @@
 /** Every route of a server, as its OpenAPI document lists them, and requests that fit them. */
-import type { JsonSchema, OpenApi, Operation } from "../../src/server/reference/openapi.ts";
+import type { JsonSchema, OpenApi, OpenApiOperation } from "../../src/api/openapi.ts";
 import type { Bench, Sent } from "../fixtures/server.ts";
 
 export type Listed = {
@@ -7,7 +7,7 @@ export type Listed = {
   readonly path: string;
   /** `POST /api/approvals/{id}/votes` */
   readonly name: string;
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
   /** null: everybody may ask. */
   readonly scope: string | null;
   /** Enough instead, for less. */

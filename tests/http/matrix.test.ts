@@ -1,6 +1,7 @@
 // Made from the list of routes: who may ask for what, and that a tenant sees nothing of another.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LIBRARY_VERBS, scopeOfVerb } from "../../src/api/library.ts";
 import { getApproval } from "../../src/approvals/decide.ts";
 import { getBudget } from "../../src/budgets/methods.ts";
 import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
@@ -8,7 +9,6 @@ import { addPerson, getPerson, setStanding } from "../../src/people/methods.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import { ROLES } from "../../src/people/stream.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
 import { getWorkflow } from "../../src/workflows/read.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
 import { bodyFields, bodySchemaOf, type Listed } from "./listed.ts";

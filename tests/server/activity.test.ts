@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
+import { readActivity } from "../../src/api/activity/routes.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { readActivity } from "../../src/server/activity.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 import { approve, refundsBench, reject } from "./refunds.ts";
 

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { brotliDecompressSync } from "node:zlib";
-import { openDesk } from "../../src/server/pages/desk.ts";
-import { type Route, routeName } from "../../src/server/route.ts";
-import { deskRoutes } from "../../src/server/routes/desk.ts";
+import { deskRoutes, readDeskFiles } from "../../src/api/pages/desk.ts";
+import { type Route, routeName } from "../../src/api/route.ts";
+
 import { ROOT } from "../docs/markdown.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -141,9 +141,9 @@ test("nobody has to be anybody, and a credential changes nothing of it", async (
 test("a server whose desk was not built says what to do, and works", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "holdpoint-desk-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  assert.equal(openDesk(path.join(folder, "none")), undefined);
+  assert.equal(readDeskFiles(path.join(folder, "none")), undefined);
   writeFileSync(path.join(folder, "index.html"), page);
-  assert.equal(openDesk(folder), undefined, "half a build is none");
+  assert.equal(readDeskFiles(folder), undefined, "half a build is none");
   for (const route of deskRoutes(undefined)) {
     const handle = route.handle as (asked: object) => Promise<unknown>;
     const asked = { params: { file: "x" }, header: () => undefined };

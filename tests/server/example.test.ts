@@ -4,10 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { readSettings } from "../../src/api/settings.ts";
 import { addPerson } from "../../src/people/methods.ts";
 import { offerLogin } from "../../src/people/sessions/sessions.ts";
-
-import { readSettings } from "../../src/server/settings.ts";
 import { type Answered, type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
 
 const ANN = "person:ann";

@@ -4,10 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createLongPolls } from "../../src/api/events/long-polls.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson } from "../../src/people/methods.ts";
-
-import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:ann";
@@ -41,7 +40,7 @@ test("where there are several tenants, none takes more than half of the places",
     [2, 2],
   ] as const) {
     const end = new AbortController();
-    const holds = createHolds({ each: 10, all: 4, tenants: () => tenants }, end.signal, pause);
+    const holds = createLongPolls({ each: 10, all: 4, tenants: () => tenants }, end.signal, pause);
     const held = Array.from({ length: most }, () => holds.during(asked("evil", "agent:a"), 5, wait));
     await assert.rejects(holds.during(asked("evil", "agent:b"), 5, wait), { code: "server_busy" });
     if (tenants > 1) held.push(holds.during(asked("home", "agent:c"), 5, wait));

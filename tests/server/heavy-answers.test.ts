@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { test } from "node:test";
+import { createResponseBackpressure } from "../../src/api/guards/quotas.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { createOutflow } from "../../src/server/guards/outflow.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const BLOB = "x".repeat(900_000);
@@ -97,7 +97,7 @@ test("a connection whose answer is not read is cut, and what waited for it is fr
 });
 
 test("whoever leaves answers unread gets no more of them, and others do, until all together are too many", () => {
-  const outflow = createOutflow({ each: 10, all: 15, stillMs: 1_000 });
+  const outflow = createResponseBackpressure({ each: 10, all: 15, stillMs: 1_000 });
   const unreadBy = (name: string, bytes: number) => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     outflow.check(name, bytes);

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
+import { createLongPolls } from "../../src/api/events/long-polls.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
 import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
 import type { WaitLimit } from "../../src/runtime/waker.ts";
-import { createHolds } from "../../src/server/events/holds.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -143,7 +143,7 @@ test("a request that waits under a key that was revoked is answered 401, though 
 });
 
 test("a request that waits does not wait on once its credential is lost: that is asked at each beat", async () => {
-  const holds = createHolds(
+  const holds = createLongPolls(
     { each: 1, all: 1 },
     new AbortController().signal,
     () => new Promise(setImmediate),

@@ -4,15 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { FastifyRequest } from "fastify";
-import { beginAnswer } from "../../src/core/answer/answer-once.ts";
+import { withoutAuthentication } from "../../src/api/authenticate.ts";
+import { handleIdempotently } from "../../src/api/idempotency/handle.ts";
+import { beginAnswer } from "../../src/api/idempotency/rules.ts";
+import type { Route, RouteAnswer } from "../../src/api/route.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { digestOf, sha256 } from "../../src/kernel/canonical-json.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
 import { answerStream } from "../../src/kernel/stream.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
-import { everybody } from "../../src/server/authenticate.ts";
-import { handleOnce } from "../../src/server/idempotency.ts";
-import type { Answer, Route } from "../../src/server/route.ts";
+
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const MINUTE = 60_000;
@@ -137,10 +138,16 @@ test("a vote under a key whose process died is cast again", async (t) => {
 test("that a server was closing is not the answer for ever: the next one works on the request", async (t) => {
   const bench = await serverBench(t);
   const office = await bench.server.office();
-  const who = await everybody({ address: "::1", method: "POST" } as Parameters<typeof everybody>[0]);
+  const who = await withoutAuthentication({ address: "::1", method: "POST" } as Parameters<
+    typeof withoutAuthentication
+  >[0]);
   const request = { method: "POST", url: "/api/x", body: {}, id: "r" } as unknown as FastifyRequest;
-  const work = (attempt: string, handle: () => Promise<Answer>) =>
-    handleOnce("k", { request, route: {} as Route, who: who ?? assert.fail(), office, attempt }, { handle });
+  const work = (attempt: string, handle: () => Promise<RouteAnswer>) =>
+    handleIdempotently(
+      "k",
+      { request, route: {} as Route, who: who ?? assert.fail(), office, attempt },
+      { handle },
+    );
   for (const code of ["closed", "epoch_ended", "store_restored"] as const)
     await assert.rejects(
       work(code, () => Promise.reject(new HoldpointError(code, "Not now."))),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LIBRARY_VERBS, scopeOfVerb } from "../../src/api/library.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { LIBRARY_VERBS, scopeOfVerb } from "../../src/server/library.ts";
 import { serverBench } from "../fixtures/server.ts";
 
 function define(hp: Holdpoint): void {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { DARK, LIGHT } from "../../src/server/pages/look.ts";
+import { DARK_COLOURS, LIGHT_COLOURS } from "../../src/api/pages/html-theme.ts";
 import { readRoot } from "../docs/markdown.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
@@ -172,8 +172,8 @@ test("it runs what stands in it and nothing else, and has nothing of anybody's",
 test("its colours are those of the desk", () => {
   const [light = "", dark = ""] = readRoot("dashboard/src/style/tokens.css").split('[data-theme="dark"]');
   for (const [text, colours] of [
-    [light, LIGHT],
-    [dark, DARK],
+    [light, LIGHT_COLOURS],
+    [dark, DARK_COLOURS],
   ] as const)
     for (const [name, value] of Object.entries(colours))
       assert.ok(text.includes(` --${name}: ${value};`), name);

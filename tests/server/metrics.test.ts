@@ -1,11 +1,10 @@
 // What a tenant counts is no other tenant's to see.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createMetrics, type MetricScope } from "../../src/api/metrics/metrics.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson } from "../../src/people/methods.ts";
 
-import { createMetrics } from "../../src/server/metrics/metrics.ts";
-import type { Whose } from "../../src/server/metrics/whose.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -57,8 +56,8 @@ test("a credential of one tenant gets that tenant's figures and the process's, n
 });
 
 test("all tenants together are the sum of each", async () => {
-  const figure = async (whose: Whose) => (whose === "all" ? 5 : 2);
-  const inHand = async (whose: Whose) => ({
+  const figure = async (whose: MetricScope) => (whose === "all" ? 5 : 2);
+  const inHand = async (whose: MetricScope) => ({
     workflows: await figure(whose),
     effects: 0,
     epochs: whose === "all" ? ["epo_1", "epo_2"] : ["epo_1"],

@@ -1,15 +1,19 @@
 // Made from the list of routes: what holds for every one of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { OpenApi, OpenApiOperation } from "../../src/api/openapi.ts";
+import { deskRoutes } from "../../src/api/pages/desk.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { ROLES } from "../../src/people/stream.ts";
-
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import type { OpenApi, Operation } from "../../src/server/reference/openapi.ts";
-import { deskRoutes } from "../../src/server/routes/desk.ts";
+
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
-type Listed = { readonly method: "GET" | "POST"; readonly path: string; readonly operation: Operation };
+type Listed = {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly operation: OpenApiOperation;
+};
 
 async function routesOf(bench: Bench): Promise<readonly Listed[]> {
   const { body } = await bench.ask("/api/openapi.json");

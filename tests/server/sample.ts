@@ -1,5 +1,5 @@
 /** Values made from a JSON Schema, and then broken: what a client that is wrong, or hostile, could send. */
-import type { JsonSchema } from "../../src/server/reference/openapi.ts";
+import type { JsonSchema } from "../../src/api/openapi.ts";
 
 export type Random = () => number;
 

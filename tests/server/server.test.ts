@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
+import { readSettings } from "../../src/api/settings.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { readSettings } from "../../src/server/settings.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const read = (flags: Record<string, string[]>, variables: Record<string, string> = {}) =>

@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { LogLine } from "../../src/api/log.ts";
+import { followTenants, openAllTenants } from "../../src/api/open-tenant-host.ts";
+import type { TenantHost, TenantHosts } from "../../src/api/tenant-hosts.ts";
 import { tenantStream } from "../../src/kernel/stream.ts";
-import { keepOpening, openAll } from "../../src/office.ts";
 import { openStore } from "../../src/open.ts";
-import type { LogLine } from "../../src/server/log.ts";
-import type { Office, Tenants } from "../../src/server/tenants.ts";
+
 import { until } from "../fixtures/until.ts";
 import { annotate, caseStream, openNewer } from "./newer-program.ts";
 
@@ -28,8 +29,8 @@ test("one tenant that a newer node has written to keeps no other from being open
 
   const opened = new Set<string>();
   let looks = 0;
-  const officeOf = (tenant: string) => ({ tenant }) as Office;
-  const tenants: Pick<Tenants, "of" | "open" | "leave"> = {
+  const officeOf = (tenant: string) => ({ tenant }) as TenantHost;
+  const tenants: Pick<TenantHosts, "of" | "open" | "leave"> = {
     async of(tenant) {
       opened.add(tenant);
       return officeOf(tenant);
@@ -40,13 +41,13 @@ test("one tenant that a newer node has written to keeps no other from being open
     },
     leave: async () => undefined,
   };
-  await openAll(older, tenants);
+  await openAllTenants(older, tenants);
   assert.deepEqual([...opened], ["default", "second"]);
 
   opened.clear();
   const said: LogLine[] = [];
   const over = new AbortController();
-  const kept = keepOpening(older, tenants, { log: (line) => void said.push(line), over: over.signal });
+  const kept = followTenants(older, tenants, { log: (line) => void said.push(line), over: over.signal });
   await until(() => (looks >= 2 ? true : undefined), "a second look");
   over.abort();
   await kept;

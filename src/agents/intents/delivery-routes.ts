@@ -7,10 +7,15 @@
 
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
-import type { Audience } from "../../server/events/audience.ts";
-import { drained, type Listener, RETRY_MS } from "../../server/events/listener.ts";
-import { ok, route } from "../../server/route.ts";
-import { idParams, json } from "../../server/wire.ts";
+import {
+  type EventAudience,
+  type JournalListener,
+  RETRY_MS,
+  waitForDrain,
+} from "../../api/events/listeners.ts";
+import { ok, route } from "../../api/route.ts";
+import { idParams, json } from "../../api/wire.ts";
+
 import { deliverIntentsTo, type IntentDelivery, longPollIntent, nextIntentsFor } from "./delivery.ts";
 import { checkRecipient } from "./methods.ts";
 import { intentOnWire, intentSchema, speakerFields, speakerFromRequest } from "./routes.ts";
@@ -18,7 +23,7 @@ import { intentOnWire, intentSchema, speakerFields, speakerFromRequest } from ".
 const MOST_HELD_SECONDS = 25;
 const held = z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0);
 
-export function intentWaitRoutes({ holds }: Pick<Audience, "holds">) {
+export function intentWaitRoutes({ holds }: Pick<EventAudience, "holds">) {
   return [
     route({
       method: "GET",
@@ -80,7 +85,7 @@ type IntentStreamParts = {
 const intentFrame = (id: string, data: unknown): string =>
   `id: ${id}\nevent: intent\ndata: ${JSON.stringify(data)}\n\n`;
 
-function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): Listener {
+function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): JournalListener {
   const over = new AbortController();
   const isOver = () => response.destroyed || response.writableEnded;
   const gone = new Promise<void>((resolve) => {
@@ -96,7 +101,7 @@ function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): L
     for await (const delivery of deliveries(over.signal)) {
       if (isOver()) return;
       response.write(intentFrame(delivery.intent.id, onWire(delivery)));
-      if (response.writableNeedDrain) await drained(response);
+      if (response.writableNeedDrain) await waitForDrain(response);
     }
   }
 
@@ -117,7 +122,7 @@ function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): L
   };
 }
 
-export function intentStreamRoutes(audience: Audience) {
+export function intentStreamRoutes(audience: EventAudience) {
   return [
     route({
       method: "GET",

@@ -1,10 +1,22 @@
 /** Intents: what agents ask of each other and of people; sent, handed over, answered and waited for. */
 import { z } from "zod";
+import type { Who } from "../../api/authenticate.ts";
+import { created, ok, route } from "../../api/route.ts";
+import {
+  idParams,
+  idSchema,
+  json,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  reasonSchema,
+  sealCursor,
+  time,
+  timeOrNull,
+  timeSchema,
+} from "../../api/wire.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Who } from "../../server/authenticate.ts";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../../server/page.ts";
-import { created, ok, route } from "../../server/route.ts";
-import { idParams, idSchema, json, reasonSchema, time, timeOrNull, timeSchema } from "../../server/wire.ts";
+
 import { callerPrincipal } from "../identify-agent.ts";
 import { checkOutgoingIntent } from "./input.ts";
 import {

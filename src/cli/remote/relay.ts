@@ -1,8 +1,9 @@
 /** Asks a server as the library would be asked, and throws what it would throw. */
+
+import type { LibraryVerb } from "../../api/library.ts";
+import { readMicros } from "../../api/micros-json.ts";
 import { type Client, type ClientError, isClientError } from "../../client/client.ts";
 import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
-import type { LibraryVerb } from "../../server/library.ts";
-import { microsRead } from "../../server/micros-json.ts";
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
 
@@ -34,6 +35,6 @@ export function lookOf(client: Client): Look {
   return <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) =>
     relayed(async () => {
       const { answer } = await client.server.library({ verb, args: JSON.stringify(args) });
-      return JSON.parse(JSON.stringify(answer ?? null), microsRead) as Answer;
+      return JSON.parse(JSON.stringify(answer ?? null), readMicros) as Answer;
     });
 }

@@ -1,14 +1,14 @@
 /** HTTP routes of sessions: log in by a link, once; who am I; log out; list and end one's own sessions. */
 
 import { z } from "zod";
+import { checkNotNarrowed, SESSION_COOKIE, type Who } from "../../api/authenticate.ts";
+import { LOGIN_PAGE_HEADERS, loginPage } from "../../api/pages/login.ts";
+import { ok, publicRoute, type RouteAnswer, route } from "../../api/route.ts";
+import { idParams, time, timeSchema } from "../../api/wire.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isPerson } from "../../kernel/principal.ts";
-import { COOKIE, type Who } from "../../server/authenticate.ts";
-import { loginPage, PAGE_HEADERS } from "../../server/pages/login.ts";
-import { checkNotNarrowed } from "../../server/person.ts";
-import { type Answer, ok, publicRoute, route } from "../../server/route.ts";
-import { idParams, time, timeSchema } from "../../server/wire.ts";
+
 import type { Store } from "../../stores/store.ts";
 import { endOwnSession, endOwnSessions, endSession, listOpenSessions, logIn } from "./sessions.ts";
 
@@ -34,7 +34,7 @@ const whoOnWire = ({ tenant, principal, roles, scopes, via, csrf }: Who) => ({
 
 /** For this host alone, never sent along by other sites, never read by scripts. */
 function cookie(value: string, seconds: number): string {
-  return `${COOKIE}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
+  return `${SESSION_COOKIE}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
 }
 
 const opened = z.object({
@@ -44,7 +44,7 @@ const opened = z.object({
   csrf_token: z.string(),
 });
 
-async function open(hands: SessionParts, link: string): Promise<Answer> {
+async function open(hands: SessionParts, link: string): Promise<RouteAnswer> {
   const session = await logIn(hands, link);
   if ("refused" in session)
     throw new HoldpointError("unauthenticated", "The link is not valid, or no longer.", {
@@ -76,7 +76,7 @@ export function sessionRoutes(hands: SessionParts) {
         status: 200,
         text: loginPage(),
         type: "text/html; charset=utf-8",
-        headers: PAGE_HEADERS,
+        headers: LOGIN_PAGE_HEADERS,
       }),
     }),
     publicRoute({

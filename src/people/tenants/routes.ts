@@ -1,9 +1,19 @@
 /** The tenants of this instance, for admins of its home tenant: to admins of others there is no such list. */
 import { z } from "zod";
-import { nextCursor, pageOf, pageQuery, sealCursor } from "../../server/page.ts";
-import { personOf } from "../../server/person.ts";
-import { created, ok, route } from "../../server/route.ts";
-import { bySchema, reasonSchema, time, timeOrNull, timeSchema } from "../../server/wire.ts";
+import { actingPerson } from "../../api/authenticate.ts";
+import { created, ok, route } from "../../api/route.ts";
+import {
+  bySchema,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  reasonSchema,
+  sealCursor,
+  time,
+  timeOrNull,
+  timeSchema,
+} from "../../api/wire.ts";
+
 import { addTenant, closeTenant, getTenant, listTenants, type MadeTenant, type Tenant } from "./methods.ts";
 
 const LIST = "tenants";
@@ -66,7 +76,7 @@ export const tenantRoutes = [
     whenLost: "none",
     async handle({ runtime, who, body: { tenant, admin, for_seconds, by } }) {
       const life = for_seconds === undefined ? {} : { forMs: for_seconds * 1_000 };
-      const wanted = { name: tenant, admin, by: personOf(who, by), ...life };
+      const wanted = { name: tenant, admin, by: actingPerson(who, by), ...life };
       return created(madeOnWire(await addTenant(runtime, wanted, { via: who.via })));
     },
   }),
@@ -91,7 +101,7 @@ export const tenantRoutes = [
     answers: { 200: tenantSchema },
     whenLost: "repeat",
     async handle({ runtime, who, params: { tenant }, body }) {
-      const said = { by: personOf(who, body.by), reason: body.reason, via: who.via };
+      const said = { by: actingPerson(who, body.by), reason: body.reason, via: who.via };
       return ok(tenantOnWire(await closeTenant(runtime, tenant, said)));
     },
   }),

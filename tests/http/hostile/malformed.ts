@@ -1,10 +1,10 @@
 /** Requests that no client should send: to every route, with and without credentials, whole and in pieces. */
-import type { OpenApi, Operation } from "../../../src/server/reference/openapi.ts";
+import type { OpenApi, OpenApiOperation } from "../../../src/api/openapi.ts";
 import { broken, brokenText, oddText, pick, type Random, sample } from "../../server/sample.ts";
 import { type Address, type Exchanged, exchange } from "./exchange.ts";
 import { inLanes, type Target } from "./server-process.ts";
 
-type Route = { readonly method: string; readonly path: string; readonly operation: Operation };
+type Route = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation };
 type Message = {
   readonly bytes: Buffer;
   /** HTTP that has to be answered. */
@@ -35,7 +35,7 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 /** To wait for an answer is well-formed, and only slow. */
 const queryValue = (
   name: string,
-  schema: Operation["parameters"][number]["schema"],
+  schema: OpenApiOperation["parameters"][number]["schema"],
   random: Random,
 ): string =>
   name === "hold_seconds"

@@ -4,11 +4,11 @@
  */
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { readSettings } from "../../../src/api/settings.ts";
 import type { Holdpoint } from "../../../src/index.ts";
 import { issueApiKey } from "../../../src/people/keys/keys.ts";
 import { addPerson } from "../../../src/people/methods.ts";
 import { startServer } from "../../../src/serve.ts";
-import { readSettings } from "../../../src/server/settings.ts";
 
 export type Setup = {
   readonly folder: string;

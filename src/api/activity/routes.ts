@@ -1,0 +1,260 @@
+/** Activity by day and the figures of a tenant: reads the rows, newest first, up to a limit, and answers them. */
+
+import { z } from "zod";
+import {
+  APPROVAL_STATUSES,
+  type ApprovalStatus,
+  QUESTION_ENDS,
+  questionEnds,
+} from "../../approvals/state.ts";
+import { ROSTER } from "../../kernel/stream.ts";
+import { createYieldCheck, runYielding, type YieldCheck } from "../../runtime/concurrency.ts";
+import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { readState } from "../../runtime/store-access.ts";
+import type { ViewRow } from "../../stores/store.ts";
+import { WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
+import { cacheRecent } from "../expensive-answers.ts";
+import { checkHasScopes, ok, type RouteRequest, route } from "../route.ts";
+import type { TenantHost } from "../tenant-hosts.ts";
+import { time, timeOrNull, timeSchema } from "../wire.ts";
+import {
+  type Activity,
+  actionFact,
+  approvalFact,
+  countActivity,
+  DAY_MS,
+  type DayActivity,
+  type PersonActivity,
+} from "./rules.ts";
+
+type ReadActivity = Activity & {
+  /** Later than was asked for where there was more than is counted. */
+  readonly since: number;
+  readonly until: number;
+  readonly isAll: boolean;
+  readonly now: {
+    readonly pending: number;
+    readonly inDoubt: number;
+    readonly oldestPendingAt: number | null;
+  };
+};
+
+/** Of approvals, and of actions. */
+const MOST_ROWS = 100_000;
+
+type ActivityDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "closing">;
+type ReadLimits = { readonly since: number; readonly most: number; readonly pace: YieldCheck };
+
+/** `since`: from then on, all of them. */
+async function factsOf<Fact>(
+  place: ActivityDependencies,
+  view: "approvals" | "actions",
+  make: (row: ViewRow) => Fact,
+  { since, most, pace }: ReadLimits,
+): Promise<{ readonly facts: readonly Fact[]; readonly since: number }> {
+  const facts: Fact[] = [];
+  for await (const row of eachRow(place, { view, order: "newest" })) {
+    if (row.at < since) break;
+    if (facts.length === most) return { facts, since: row.at + 1 };
+    facts.push(make(row));
+    const turn = pace();
+    if (turn !== undefined) await turn;
+  }
+  return { facts, since };
+}
+
+async function nowOf({ store, tenant }: ActivityDependencies): Promise<ReadActivity["now"]> {
+  const oldest = { view: "approvals", bucket: "pending", order: "oldest", limit: 1 } as const;
+  const [pending, inDoubt, [first]] = await Promise.all([
+    store.count(tenant, "approvals", "pending"),
+    store.count(tenant, "actions", "in_doubt"),
+    store.query(tenant, oldest),
+  ]);
+  return { pending, inDoubt, oldestPendingAt: first?.at ?? null };
+}
+
+/** So many days of UTC, today included. */
+export async function readActivity(
+  place: ActivityDependencies,
+  days: number,
+  most = MOST_ROWS,
+): Promise<ReadActivity> {
+  const until = place.clock.now();
+  const asked = (Math.floor(until / DAY_MS) - days + 1) * DAY_MS;
+  const pace = createYieldCheck(place);
+  const reach = { since: asked, most, pace };
+  const approvals = await factsOf(place, "approvals", approvalFact, reach);
+  const actions = await factsOf(place, "actions", actionFact, { ...reach, since: approvals.since });
+  const since = Math.min(actions.since, until);
+  const counted = { since, until, approvals: approvals.facts, actions: actions.facts };
+  const activity = await runYielding(countActivity(counted), pace);
+  return { ...activity, since, until, isAll: since === asked, now: await nowOf(place) };
+}
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+/** Nobody has decided these. */
+const UNDECIDED: readonly ApprovalStatus[] = [
+  "pending",
+  ...questionEnds.filter((end) => !QUESTION_ENDS[end].isDecision),
+];
+const AT_WORK: readonly WorkflowStatus[] = ["executing", "awaiting_approval", "rolling_back", "settling"];
+const MOST_ROWS_COUNTED = 1_000;
+
+async function countsOf<Bucket extends string>(
+  { store, tenant }: TenantStore,
+  view: string,
+  buckets: readonly Bucket[],
+) {
+  const counts = await Promise.all(
+    buckets.map(async (bucket) => [bucket, await store.count(tenant, view, bucket)] as const),
+  );
+  return Object.fromEntries(counts) as { readonly [bucket in Bucket]: number };
+}
+
+const sum = (counts: { readonly [bucket: string]: number }): number =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
+
+async function executors({ store, tenant }: TenantStore): Promise<number> {
+  const query = { view: "workflows", order: "newest", limit: MOST_ROWS_COUNTED } as const;
+  const rows = await Promise.all(AT_WORK.map((bucket) => store.query(tenant, { ...query, bucket })));
+  return new Set(rows.flat().map(({ data }) => data["agent"])).size;
+}
+
+async function supervisors(place: TenantStore): Promise<number> {
+  const { members, suspended } = await readState(place, ROSTER);
+  return [...members].filter(
+    ([person, { roles }]) => roles.includes("supervisor") && !suspended.includes(person),
+  ).length;
+}
+
+export async function readTenantStats(place: TenantStore) {
+  const states = await countsOf(place, "workflows", WORKFLOW_STATUSES);
+  const decided = APPROVAL_STATUSES.filter((status) => !UNDECIDED.includes(status));
+  return {
+    total_workflows: sum(states),
+    workflow_states: states,
+    total_approvals_processed: sum(await countsOf(place, "approvals", decided)),
+    pending_approvals: await place.store.count(place.tenant, "approvals", "pending"),
+    active_executors: await executors(place),
+    active_supervisors: await supervisors(place),
+  };
+}
+
+const count = z.number().int().min(0);
+const decided = {
+  approved: count,
+  modified: count,
+  rejected: count,
+  expired: count,
+  cancelled: count,
+};
+const done = { applied: count, not_applied: count, in_doubt: count, refused: count };
+
+const day = z.object({
+  day: z.iso.date().meta({ description: "in UTC" }),
+  asked: count.meta({ description: "approvals that were asked for" }),
+  ...decided,
+  waited_p50_seconds: z.number().nullable().meta({ description: "from the question to people's decision" }),
+  waited_p90_seconds: z.number().nullable(),
+  actions: count.meta({ description: "actions that were proposed" }),
+  by_policy: count.meta({ description: "of those, decided without asking anybody" }),
+  verdicts: z
+    .object({ approve: count, revise: count, block: count, escalate: count })
+    .meta({ description: "what policy said of them; revise: it changed the arguments, then approved" }),
+  ...done,
+});
+
+const share = z.object({ name: z.string(), actions: count, asked: count, ...decided, ...done });
+
+const person = z.object({
+  person: z.string(),
+  decided: count,
+  rejected: count,
+  p50_seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
+  hasty: count.meta({ description: "decided within three seconds of the question" }),
+});
+
+/** A page asks again after every event. */
+const KEPT_MS = 5_000;
+const recent = cacheRecent<ReadActivity>(KEPT_MS);
+/** Each is made and kept by itself: there are not to be many. */
+const RANGES = [7, 30, 90, 366] as const;
+
+const made = new WeakMap<TenantHost, Promise<unknown>>();
+
+/** What is counted from is much, so that one is made at a time however many days are asked for. */
+function inTurn(office: TenantHost, make: () => Promise<ReadActivity>): Promise<ReadActivity> {
+  const next = (made.get(office) ?? Promise.resolve()).then(make);
+  made.set(
+    office,
+    next.catch(() => undefined),
+  );
+  return next;
+}
+
+const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
+
+function dayOnWire({ byPolicy, waitedP50, waitedP90, ...counts }: DayActivity) {
+  return {
+    ...counts,
+    by_policy: byPolicy,
+    waited_p50_seconds: seconds(waitedP50),
+    waited_p90_seconds: seconds(waitedP90),
+  };
+}
+
+const personOnWire = ({ p50, ...counts }: PersonActivity) => ({ ...counts, p50_seconds: seconds(p50) });
+
+/** How somebody decides is for who may look at people. */
+const peopleFor = ({ who }: Pick<RouteRequest, "who">, people: ReadActivity["people"]) =>
+  who.can("people:read") ? people.map(personOnWire) : [];
+
+function activityOnWire(
+  { who }: Pick<RouteRequest, "who">,
+  { days, people, tools, agents, now, ...read }: ReadActivity,
+) {
+  const { pending, inDoubt, oldestPendingAt } = now;
+  return {
+    since: time(read.since),
+    until: time(read.until),
+    is_all: read.isAll,
+    days: days.map(dayOnWire),
+    ...{ tools, agents },
+    people: peopleFor({ who }, people),
+    now: { pending, in_doubt: inDoubt, oldest_pending_at: timeOrNull(oldestPendingAt) },
+  };
+}
+
+export const activityRoutes = [
+  route({
+    method: "GET",
+    path: "/api/activity",
+    summary: "What was asked, decided and done, by day, tool, agent and person",
+    tag: "approvals",
+    scope: "approvals:read",
+    query: z.strictObject({ days: z.preprocess(Number, z.literal(RANGES)).default(30) }),
+    answers: {
+      200: z.object({
+        since: timeSchema.meta({
+          description: "later than was asked for where there was more than is counted",
+        }),
+        until: timeSchema,
+        is_all: z.boolean(),
+        days: z.array(day).meta({ description: "every day, oldest first, those without anything too" }),
+        tools: z
+          .array(share)
+          .meta({ description: "the hundred with the most to tell; so with agents and people" }),
+        agents: z.array(share),
+        people: z.array(person).meta({ description: "empty without the scope people:read" }),
+        now: z.object({ pending: count, in_doubt: count, oldest_pending_at: timeSchema.nullable() }),
+      }),
+    },
+    async handle({ office, who, query: { days } }) {
+      checkHasScopes({ who }, ["approvals:read", "actions:read"]);
+      const make = () => inTurn(office, () => readActivity(office.runtime, days));
+      return ok(activityOnWire({ who }, await recent(office, String(days), { make })));
+    },
+  }),
+];

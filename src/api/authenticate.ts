@@ -1,0 +1,243 @@
+/**
+ * Who is asking: a credential becomes a principal of one tenant, with its scopes there; and as which person they act.
+ * What a body says about the actor counts only where the server authenticates nobody.
+ */
+
+import type { Clock } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isPerson, isPrincipal } from "../kernel/principal.ts";
+import {
+  type CredentialReading,
+  type Identity,
+  identify,
+  isOwnPage,
+  type NotIdentified,
+  readCredential,
+} from "../people/authenticate.ts";
+import { SCOPES, type Scope, scopesOf } from "../people/rules/scopes.ts";
+import { ROLES, type Role } from "../people/stream.ts";
+import { HOME_TENANT } from "../people/tenants/stream.ts";
+import type { Store } from "../stores/store.ts";
+
+export type Who = {
+  readonly tenant: string;
+  /** `person:`, `agent:` or `service:` and a name; null where nobody is authenticated. */
+  readonly principal: string | null;
+  readonly roles: readonly Role[];
+  readonly scopes: readonly Scope[];
+  readonly can: (scope: Scope) => boolean;
+  /** Whose requests are counted together: the credential's id, never the credential. */
+  readonly credential: string;
+  /** How it was shown, as votes record it. */
+  readonly via: "api_key" | "session" | "unauthenticated";
+  /** What a page of this session sends along with what it changes; null for anything but a session. */
+  readonly csrf: string | null;
+};
+
+/** What a request shows; nothing of it is ever logged. */
+export type PresentedCredential = {
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  /** Sent by pages with what they change; a session is worth nothing without it there. */
+  readonly csrf: string | undefined;
+  readonly method: string;
+  readonly address: string;
+  /** What it was shown on: whoever shows the same again on it is not read anew. */
+  readonly connection?: object;
+};
+
+export type Authenticate = (credential: PresentedCredential) => Promise<Who | undefined>;
+
+/** `--no-auth`: everybody who reaches the address may do everything, and what they decide says so. */
+export const withoutAuthentication: Authenticate = async ({ address }) => ({
+  tenant: HOME_TENANT,
+  principal: null,
+  roles: ROLES,
+  scopes: SCOPES,
+  can: () => true,
+  credential: address,
+  via: "unauthenticated",
+  csrf: null,
+});
+
+export const SESSION_COOKIE = "__Host-holdpoint";
+
+/** The one of that name; two of them say nothing. */
+function cookieOf(header: string | undefined): string | undefined {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim().split("="));
+  const own = pairs.filter(([name]) => name === SESSION_COOKIE);
+  return own.length === 1 ? own[0]?.slice(1).join("=") : undefined;
+}
+
+type Shown = { readonly text: string | undefined; readonly kind: Identity["credential"] };
+
+/**
+ * A header that is there and wrong is not made good by a cookie. Each holds one kind: a key in the cookie would be sent by a
+ * browser without a page's token.
+ */
+function shownIn({ authorization, cookie }: PresentedCredential): Shown {
+  if (authorization === undefined) return { text: cookieOf(cookie), kind: "session" };
+  return { text: /^Bearer ([\x21-\x7e]{1,2000})$/i.exec(authorization)?.[1], kind: "key" };
+}
+
+function whoOf({ tenant, principal, roles, scopes, id, credential, csrf }: Identity): Who {
+  const via = credential === "key" ? "api_key" : "session";
+  const can = (scope: Scope) => scopes.includes(scope);
+  return { tenant, principal, roles, scopes, can, credential: id, via, csrf };
+}
+
+/** As long as its connection is there, one that is shown again is the one that was read; nothing of it is kept longer. */
+function createReader(): (credential: PresentedCredential) => CredentialReading | undefined {
+  const last = new WeakMap<
+    object,
+    { readonly text: string; readonly read: CredentialReading | NotIdentified }
+  >();
+  const readOnce = (text: string, connection: object | undefined): CredentialReading | NotIdentified => {
+    const known = connection === undefined ? undefined : last.get(connection);
+    if (known?.text === text) return known.read;
+    const read = readCredential(text);
+    if (connection !== undefined) last.set(connection, { text, read });
+    return read;
+  };
+  return (credential) => {
+    const { text, kind } = shownIn(credential);
+    const read = text === undefined ? undefined : readOnce(text, credential.connection);
+    return read === undefined || "refused" in read || read.credential !== kind ? undefined : read;
+  };
+}
+
+/** By an API key in the header, or by a session in the cookie. */
+export function authenticateByCredential(place: {
+  readonly store: Store;
+  readonly clock: Clock;
+}): Authenticate {
+  const read = createReader();
+  return async (credential) => {
+    const shown = read(credential);
+    const found = shown === undefined ? undefined : await identify(place, shown);
+    if (found === undefined || "refused" in found) return undefined;
+    const changes = credential.method !== "GET" && credential.method !== "HEAD";
+    if (changes && !isOwnPage(found, credential.csrf))
+      throw new HoldpointError("forbidden", "A session changes something only from a page of this server.", {
+        next: "Send the token of GET /api/session as X-CSRF-Token.",
+      });
+    return whoOf(found);
+  };
+}
+
+const asPerson = (name: string): string => (name.startsWith("person:") ? name : `person:${name}`);
+
+function claimedPerson(named: string | undefined, field: string): string {
+  if (named === undefined)
+    throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`);
+  const person = asPerson(named);
+  if (/^(agent|service):/.test(named))
+    throw new HoldpointError("invalid_input", `"${field}" is a program's name; only people do this.`);
+  if (!isPrincipal(person)) throw new HoldpointError("invalid_input", `"${field}" is not a person's name.`);
+  return person;
+}
+
+/** Where nobody is authenticated, everybody may be one. */
+export function checkIsPerson({ principal }: Pick<Who, "principal">): void {
+  if (principal !== null && !isPerson(principal))
+    throw new HoldpointError("forbidden", "Only people do this; this is a credential of a program.", {
+      next: "Have a person do it, with their own session or key.",
+    });
+}
+
+/** `field` is where the body may name the same person. */
+export function actingPerson({ principal }: Who, named: string | undefined, field = "by"): string {
+  if (principal === null) return claimedPerson(named, field);
+  checkIsPerson({ principal });
+  if (named !== undefined && asPerson(named) !== principal)
+    throw new HoldpointError("forbidden", `"${field}" is not the person whose credential this is.`, {
+      next: `Leave "${field}" out, or have that person do it.`,
+    });
+  return principal;
+}
+
+/** Whoever may log somebody in may do all that they may: a credential that was narrowed would be wide again by it. */
+export function actingAdmin(who: Who, named: string | undefined): string {
+  const by = actingPerson(who, named);
+  const all = scopesOf({ tenant: who.tenant, principal: by, roles: ["admin"] }, null);
+  if (who.roles.includes("admin") && all.every((scope) => who.can(scope))) return by;
+  throw new HoldpointError("forbidden", "Only an admin does this, with a credential that was not narrowed.", {
+    next: "Have an admin do it, with their session or with a key that has all scopes.",
+  });
+}
+
+/** A key that was narrowed is for one thing: it does not do what its owner's sessions and other keys do. */
+export function checkNotNarrowed({ tenant, principal, roles, via, can }: Who): void {
+  if (principal === null || via === "session") return;
+  if (scopesOf({ tenant, principal, roles }, null).every(can)) return;
+  throw new HoldpointError("forbidden", "This needs a session, or a key that was not narrowed.", {
+    next: "Log in and do it there, or use a key that has all scopes of its owner.",
+  });
+}
+
+/** Nobody gives a role that brings more than their own credential has: a narrowed one would be wide again by it. */
+export function checkGiven(who: Who, person: string, roles: readonly Role[]): void {
+  if (who.principal === null) return;
+  const brought = scopesOf({ tenant: who.tenant, principal: person, roles }, null);
+  const lacking = brought.find((scope) => !who.can(scope));
+  if (lacking === undefined) return;
+  throw new HoldpointError(
+    "forbidden",
+    `This credential does not have ${lacking}, which these roles bring: ${roles.join(", ")}.`,
+    { next: "Have somebody give them whose session or key has all that they bring, such as an admin." },
+  );
+}
+
+/** A person or a service: no agent says where the outside is told what happens. */
+export function actingOperator(who: Who, named: string | undefined): string {
+  const by = actingPrincipal(who, named);
+  if (!by.startsWith("agent:")) return by;
+  throw new HoldpointError("forbidden", "No agent does this; this is an agent's credential.", {
+    next: "Have a person do it, or a service.",
+  });
+}
+
+/** Any principal: a program may take back what it asked. */
+export function actingPrincipal(who: Who, named: string | undefined): string {
+  if (who.principal === null && isPrincipal(named)) return named;
+  if (who.principal === null || isPerson(who.principal)) return actingPerson(who, named);
+  if (named !== undefined && named !== who.principal)
+    throw new HoldpointError("forbidden", `"by" is not the program whose credential this is.`);
+  return who.principal;
+}
+
+type Posted = { readonly parties: { readonly poster: string | null; readonly executor: string | null } };
+
+/** A party to it; of people, also whoever looks after all workflows. */
+function isTheirs({ principal, roles }: Who, { parties }: Posted): boolean {
+  if (principal === null || principal === parties.poster || principal === parties.executor) return true;
+  return isPerson(principal) && (roles.includes("admin") || roles.includes("supervisor"));
+}
+
+/** Who ends a workflow. */
+export function actingEnder(who: Who, named: string | undefined, workflow: Posted): string {
+  const by = actingPrincipal(who, named);
+  if (isTheirs(who, workflow)) return by;
+  throw new HoldpointError(
+    "forbidden",
+    "This workflow is another's: it was not posted by whom this credential is, nor do they execute it.",
+    {
+      data: "The workflow did not change.",
+      next: "Have its poster or its executor do it, or a person who is an admin or a supervisor.",
+    },
+  );
+}
+
+/** Who sends a workflow back: that takes a question away from people, so no program does. One that drives it may fail it. */
+export function actingSenderBack(who: Who, named: string | undefined, workflow: Posted): string {
+  const by = actingEnder(who, named, workflow);
+  if (who.principal === null || isPerson(who.principal)) return by;
+  throw new HoldpointError(
+    "forbidden",
+    "Only people send a workflow back; this is a credential of a program.",
+    {
+      data: "The workflow did not change.",
+      next: "Have a person do it; the agent that drives it gives it up with POST /api/workflows/{id}/fail.",
+    },
+  );
+}

@@ -1,0 +1,273 @@
+/**
+ * Follows a tenant's journal for all listeners of this process, and makes the frame of each entry.
+ * - One read and one frame per entry, however many listen.
+ * - Frames go out in commit order, each once; `position` is that of the last one.
+ */
+
+import type { Header } from "../../journal/entry.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
+import { type JournalRecord, parseRecord } from "../../runtime/journal.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import type { JournalEntry } from "../../stores/store.ts";
+import { time } from "../wire.ts";
+
+export type Frame = {
+  readonly position: number;
+  readonly kind: StreamKind;
+  /** The workflow that it is about; null where it is about none. */
+  readonly workflow: string | null;
+  readonly type: string;
+  /** Made when somebody wants it, once: most entries are handed to nobody. */
+  readonly record: () => JournalRecord;
+  readonly text: () => string;
+  /** About as many characters as its text has. */
+  readonly size: number;
+};
+
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+/** What is forgotten is read again from the stream's first entry. */
+const MOST_KNOWN = 10_000;
+
+const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+/** The workflow that a stream's first entry names, or the stream that would know. */
+function namedBy(body: Json): { readonly workflow?: string; readonly action?: string } {
+  if (!isJsonObject(body)) return {};
+  const { within, subject } = body;
+  const inside = [within, subject].flatMap((part) =>
+    isJsonObject(part) ? (textOf(part["workflow"]) ?? []) : [],
+  );
+  const workflow = inside[0] ?? textOf(body["workflow"]);
+  if (workflow !== undefined) return { workflow };
+  const action = textOf(body["action"]);
+  return action === undefined ? {} : { action };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** A body is kept as JSON on one line, and goes out as it is. */
+function textOfEntry(
+  data: { readonly position: number; readonly type: string },
+  body: string | null,
+): string {
+  const fields = JSON.stringify(data).slice(0, -1);
+  return `id: ${data.position}\nevent: ${data.type}\ndata: ${fields},"body":${body ?? "null"}}\n\n`;
+}
+
+/** At once, where it is known which workflow it is about. Nothing of a kind of stream that only a newer server knows. */
+type Framer = (entry: JournalEntry) => Frame | Promise<Frame> | undefined;
+
+/** Nothing in such a body names a workflow, or leads to one. */
+const isAboutNone = (body: string | null): boolean =>
+  body === null || !/"(?:within|subject|workflow|action)":/.test(body);
+
+function frameOf(entry: JournalEntry, header: Header, kind: StreamKind, workflow: string | null): Frame {
+  const { stream, seq, type, at } = header;
+  const { position, hash } = entry;
+  const text = () => {
+    const data = { position, stream, seq, type, at: time(at), hash, workflow_id: workflow };
+    return textOfEntry(data, entry.body);
+  };
+  const size = entry.header.length + (entry.body?.length ?? 0);
+  return { position, kind, workflow, type, record: once(() => parseRecord(entry)), text: once(text), size };
+}
+
+function createFramer(place: TenantStore): Framer {
+  const known = new Map<string, string | null>();
+
+  function keep(name: string, workflow: string | null): string | null {
+    known.set(name, workflow);
+    const [oldest] = known.size > MOST_KNOWN ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    return workflow;
+  }
+
+  async function follow(body: Json, ref: StreamRef): Promise<string | null> {
+    const { workflow, action } = namedBy(body);
+    if (workflow !== undefined) return workflow;
+    const isElsewhere = action !== undefined && !(ref.kind === "action" && ref.id === action);
+    return isElsewhere ? workflowOf({ kind: "action", id: action }) : null;
+  }
+
+  async function workflowOf(ref: StreamRef): Promise<string | null> {
+    const name = streamName(ref);
+    const found = ref.kind === "workflow" ? ref.id : known.get(name);
+    if (found !== undefined) return found;
+    const [first] = await place.store.read(place.tenant, ref, { limit: 1 });
+    const body = first?.body == null ? null : (JSON.parse(first.body) as Json);
+    return keep(name, await follow(body, ref));
+  }
+
+  /** undefined: it has to be read first. */
+  function workflowNow(
+    { stream, seq }: Header,
+    ref: StreamRef,
+    body: string | null,
+  ): string | null | undefined {
+    if (ref.kind === "workflow") return ref.id;
+    if (seq === 1 && isAboutNone(body)) return keep(stream, null);
+    return known.get(stream);
+  }
+
+  return (entry) => {
+    const header = JSON.parse(entry.header) as Header;
+    const ref = findStreamRef(header.stream);
+    if (ref === undefined) return undefined;
+    const workflow = workflowNow(header, ref, entry.body);
+    if (workflow !== undefined) return frameOf(entry, header, ref.kind, workflow);
+    return workflowOf(ref).then((found) => frameOf(entry, header, ref.kind, found));
+  };
+}
+
+export async function readFrames(frame: Framer, page: readonly JournalEntry[]): Promise<readonly Frame[]> {
+  const frames: Frame[] = [];
+  for (const entry of page) {
+    const made = frame(entry);
+    const known = made instanceof Promise ? await made : made;
+    if (known !== undefined) frames.push(known);
+  }
+  return frames;
+}
+
+/** Gets all frames of one read together. */
+export type HubSubscriber = (frames: readonly Frame[]) => void;
+
+export type Hub = {
+  /** The last entry that was handed out. */
+  position(): number;
+  /** From the next frame on. Answers how to leave. */
+  join(ear: HubSubscriber): () => void;
+  /** What was handed out after a position; undefined where that is too long ago to be kept. */
+  recent(after: number): readonly Frame[] | undefined;
+  readonly frame: Framer;
+  /** Resolves when the following has begun. */
+  readonly begun: Promise<void>;
+  close(): void;
+};
+
+const PAGE = 500;
+const KEPT = 2_000;
+const KEPT_CHARACTERS = 4_000_000;
+const BACK_OFF_MS = 1_000;
+const UNSETTLED_MS = 100;
+
+/** The newest frames, from which whoever was away for a moment goes on. */
+function createRing(start: number) {
+  const frames: Frame[] = [];
+  let from = start;
+  let characters = 0;
+  return {
+    add(added: readonly Frame[]): void {
+      for (const frame of added) characters += frame.size;
+      frames.push(...added);
+      let gone = 0;
+      while (frames.length - gone > KEPT || characters > KEPT_CHARACTERS) {
+        const oldest = frames[gone];
+        if (oldest === undefined) break;
+        characters -= oldest.size;
+        from = oldest.position;
+        gone++;
+      }
+      frames.splice(0, gone);
+    },
+    after(position: number): readonly Frame[] | undefined {
+      if (position < from) return undefined;
+      const first = frames.findIndex((frame) => frame.position > position);
+      return first === -1 ? [] : frames.slice(first);
+    },
+  };
+}
+
+type Reading = {
+  readonly place: TenantStore;
+  readonly clock: Clock;
+  readonly frame: Framer;
+  readonly signal: AbortSignal;
+  readonly failed: (error: unknown) => void;
+  /** Handed out in this order. */
+  readonly give: (frames: readonly Frame[]) => void;
+};
+
+/** Until it succeeds, or the signal aborts. */
+async function retryRead({ clock, signal, failed }: Reading, act: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await act();
+    } catch (error) {
+      if (signal.aborted) return;
+      failed(error);
+      await clock.sleep(BACK_OFF_MS, signal);
+    }
+  }
+}
+
+/** From a position on, as long as the signal lets it. */
+function createReader(reading: Reading, start: number) {
+  const { place, clock, frame, signal, give } = reading;
+  const { store, tenant } = place;
+  let position = start;
+  let followed = start;
+
+  async function readOn(): Promise<void> {
+    for (;;) {
+      const page = await store.log(tenant, position, PAGE);
+      const frames = await readFrames(frame, page);
+      const last = page.at(-1);
+      if (last === undefined || signal.aborted) return;
+      position = last.position;
+      give(frames);
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** What a store has seen and does not show in its log yet is looked for again a little later. */
+  async function turn(): Promise<void> {
+    await readOn();
+    const moved = await store.follow(followed, signal);
+    if (moved.position === followed && moved.streams.length > 0) await clock.sleep(UNSETTLED_MS, signal);
+    followed = moved.position;
+  }
+
+  return async () => {
+    while (!signal.aborted) await retryRead(reading, turn);
+  };
+}
+
+export function createHub(place: TenantStore, clock: Clock, failed: (error: unknown) => void): Hub {
+  const over = new AbortController();
+  const ears = new Set<HubSubscriber>();
+  const frame = createFramer(place);
+  let position = 0;
+  let ring = createRing(0);
+  const give = (frames: readonly Frame[]) => {
+    position = frames.at(-1)?.position ?? position;
+    ring.add(frames);
+    for (const ear of [...ears]) ear(frames);
+  };
+  const reading: Reading = { place, clock, frame, signal: over.signal, failed, give };
+  const begun = retryRead(reading, async () => {
+    position = await place.store.position();
+    ring = createRing(position);
+  });
+  begun.then(() => createReader(reading, position)()).catch(failed);
+  return {
+    position: () => position,
+    join(ear) {
+      ears.add(ear);
+      return () => void ears.delete(ear);
+    },
+    recent: (after) => ring.after(after),
+    frame,
+    begun,
+    close: () => over.abort(),
+  };
+}

@@ -1,0 +1,268 @@
+/**
+ * Connections that listen to the journal: what they missed first, then what happens; limits, heartbeats and the end.
+ * - Each frame that a listener wants is sent once, in commit order, also over reconnects: it resumes by position.
+ * - A listener that does not read is cut off and can resume; nothing piles up for it.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { FastifyReply } from "fastify";
+import type { Clock } from "../../kernel/clock.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import type { TenantHost } from "../tenant-hosts.ts";
+import { createHub, type Frame, type Hub, readFrames } from "./hub.ts";
+import { createLongPolls, type LongPollLimits, type LongPolls } from "./long-polls.ts";
+
+type FrameFilter = (frame: Frame) => boolean;
+
+export type JournalListener = {
+  /** A sign of life that moves the position on. */
+  beat(): void;
+  /** Ends it, with how long to wait before coming back. */
+  end(): void;
+  /** Cuts it off. */
+  cut(): void;
+  readonly gone: Promise<void>;
+};
+
+const MOST_WAITING = 1_048_576;
+const PAGE = 500;
+export const RETRY_MS = 2_000;
+const DRAIN_MS = 30_000;
+
+/** The same frames for the same wishes are one text, made once. */
+const made = new WeakMap<readonly Frame[], Map<string, string>>();
+
+function textFor(frames: readonly Frame[], { name, wants }: ListenRequest): string {
+  const texts = made.get(frames) ?? new Map<string, string>();
+  made.set(frames, texts);
+  const known = texts.get(name);
+  if (known !== undefined) return known;
+  const text = frames
+    .filter(wants)
+    .map((frame) => frame.text())
+    .join("");
+  texts.set(name, text);
+  return text;
+}
+
+export type ListenRequest = { readonly name: string; readonly wants: FrameFilter };
+type TenantStore = Pick<Runtime, "store" | "tenant">;
+
+type Listening = {
+  readonly hub: Hub;
+  readonly place: TenantStore;
+  readonly wish: ListenRequest;
+  readonly response: ServerResponse;
+  /** The last position it has. */
+  readonly after: number;
+};
+
+/** Whoever does not read for this long is cut off. */
+export function waitForDrain(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => response.destroy(), DRAIN_MS);
+    timer.unref();
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    response.once("drain", done);
+    response.once("close", done);
+  });
+}
+
+export function listenToJournal({ hub, place, wish, response, after }: Listening): JournalListener {
+  let last = after;
+  let leave: () => void = () => undefined;
+  const isOver = () => response.destroyed || response.writableEnded;
+  const gone = new Promise<void>((resolve) => {
+    const left = () => {
+      leave();
+      resolve();
+    };
+    if (response.destroyed || response.closed) left();
+    else response.once("close", left);
+  });
+
+  function put(text: string): void {
+    if (text === "" || isOver()) return;
+    response.write(text);
+    if (response.writableLength > MOST_WAITING) response.destroy();
+  }
+
+  function hear(frames: readonly Frame[]): void {
+    const [first] = frames;
+    const isWhole = first === undefined || first.position > last;
+    const fresh = isWhole ? frames : frames.filter(({ position }) => position > last);
+    // Another node may have told it more than this one has read: it never goes back.
+    last = Math.max(last, frames.at(-1)?.position ?? last);
+    put(textFor(fresh, wish));
+  }
+
+  /** From the store, as fast as the other end reads; then without a gap from the hub: it is asked and joined in one turn. */
+  async function begin(): Promise<void> {
+    while (!isOver()) {
+      const recent = hub.recent(last);
+      if (recent !== undefined) {
+        hear(recent);
+        leave = hub.join(hear);
+        return;
+      }
+      const handedOut = hub.position();
+      const page = await place.store.log(place.tenant, last, PAGE);
+      hear(await readFrames(hub.frame, page));
+      // Nothing of this tenant lies between: the hub has read that far.
+      if (page.length === 0) last = Math.max(last, handedOut);
+      if (response.writableNeedDrain) await waitForDrain(response);
+    }
+  }
+
+  response.write(`retry: ${RETRY_MS}\nid: ${last}\nevent: ready\ndata: {"position":${last}}\n\n`);
+  begin().catch(() => response.destroy());
+  return {
+    gone,
+    beat: () => put(`:\nid: ${last}\n\n`),
+    end() {
+      leave();
+      if (!isOver()) response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+    },
+    cut: () => void response.destroy(),
+  };
+}
+
+export type EventAudience = {
+  hubOf(office: TenantHost): Hub;
+  /** Nothing of it is followed any more; its listeners are told at their next beat. */
+  leave(office: TenantHost): void;
+  /** How many listen now. */
+  size(): number;
+  /** Takes a place for a credential, or refuses; what comes back is called with the connection. */
+  admit(listening: Admission): (reply: FastifyReply) => void;
+  /** Everybody is told to come back later. */
+  end(): void;
+  /** Requests that wait. */
+  readonly holds: LongPolls;
+};
+
+type Admission = {
+  readonly office: TenantHost;
+  readonly credential: string;
+  /** Begins to speak on the connection. */
+  readonly listen: (response: ServerResponse, hub: Hub) => JournalListener;
+  /** Whether the credential holds, with the rights that the stream was opened with. */
+  readonly stillKnown: () => Promise<boolean>;
+};
+
+type AudienceParts = {
+  readonly clock: Clock;
+  /** Of one credential. */
+  readonly most: number;
+  readonly holds: LongPollLimits;
+  readonly failed: (error: unknown) => void;
+  readonly beatMs?: number;
+};
+
+const BEAT_MS = 15_000;
+
+function openStream(reply: FastifyReply): void {
+  const { raw } = reply;
+  raw.writeHead(200, {
+    ...reply.getHeaders(),
+    "content-type": "text/event-stream; charset=utf-8",
+    // A proxy that collects answers would keep events back.
+    "x-accel-buffering": "no",
+    connection: "keep-alive",
+  } as Record<string, string>);
+  raw.socket?.setNoDelay(true);
+}
+
+/** Until the connection is gone: each beat also asks whether the credential still holds. */
+async function keepAlive(
+  listener: JournalListener,
+  { stillKnown }: Admission,
+  pause: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const over = new AbortController();
+  listener.gone.then(() => over.abort()).catch(() => undefined);
+  for (;;) {
+    await pause(over.signal);
+    if (over.signal.aborted) return;
+    if (await stillKnown().catch(() => true)) listener.beat();
+    else return listener.end();
+  }
+}
+
+function createHubs({ clock, failed }: AudienceParts) {
+  const hubs = new Map<TenantHost, Hub>();
+  return {
+    of(office: TenantHost): Hub {
+      const known = hubs.get(office) ?? createHub(office.runtime, clock, failed);
+      hubs.set(office, known);
+      return known;
+    },
+    leave(office: TenantHost): void {
+      hubs.get(office)?.close();
+      hubs.delete(office);
+    },
+    end(): void {
+      for (const hub of hubs.values()) hub.close();
+    },
+  };
+}
+
+export function createAudience(parts: AudienceParts): EventAudience {
+  const { clock, most, failed, beatMs = BEAT_MS } = parts;
+  const hubs = createHubs(parts);
+  const listeners = new Set<JournalListener>();
+  const places = new Map<string, number>();
+  const pause = (signal: AbortSignal) => clock.sleep(beatMs, signal);
+  const over = new AbortController();
+
+  function release(credential: string): void {
+    const left = (places.get(credential) ?? 1) - 1;
+    if (left <= 0) places.delete(credential);
+    else places.set(credential, left);
+  }
+
+  function take(credential: string): void {
+    const taken = places.get(credential) ?? 0;
+    if (taken >= most)
+      throw new HoldpointError("rate_limited", `There are ${taken} streams of this credential already.`, {
+        details: { retry_after: 5 },
+      });
+    places.set(credential, taken + 1);
+  }
+
+  function open(admission: Admission, reply: FastifyReply): void {
+    const { office, listen, credential } = admission;
+    openStream(reply);
+    const listener = listen(reply.raw, hubs.of(office));
+    listeners.add(listener);
+    listener.gone
+      .then(() => {
+        listeners.delete(listener);
+        release(credential);
+      })
+      .catch(failed);
+    keepAlive(listener, admission, pause).catch(failed);
+    if (over.signal.aborted) listener.end();
+  }
+
+  return {
+    hubOf: hubs.of,
+    leave: hubs.leave,
+    holds: createLongPolls(parts.holds, over.signal, pause),
+    size: () => listeners.size,
+    admit(admission) {
+      if (over.signal.aborted) throw new HoldpointError("closed", "The server is closing.");
+      take(admission.credential);
+      return (reply) => open(admission, reply);
+    },
+    end() {
+      over.abort();
+      for (const listener of [...listeners]) listener.end();
+      hubs.end();
+    },
+  };
+}

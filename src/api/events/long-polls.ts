@@ -1,0 +1,130 @@
+/**
+ * Long polls: requests that wait for something to happen.
+ * - Each takes a slot of its principal, its tenant and the server; without one it is refused before it waits.
+ * - It ends with its connection.
+ * - The credential is checked at each heartbeat and again before the answer.
+ * - When the server stops, each is answered with the current state, so that the caller can wait elsewhere.
+ */
+
+import { HoldpointError } from "../../kernel/errors.ts";
+import type { WaitLimit } from "../../runtime/waker.ts";
+import type { RouteRequest } from "../route.ts";
+
+export type LongPolls = {
+  /** How many wait now. */
+  size(): number;
+  /** One that would not wait takes no place. */
+  during<Answer>(
+    asked: LongPollRequest,
+    seconds: number,
+    wait: (hold: WaitLimit) => Promise<Answer>,
+  ): Promise<Answer>;
+};
+
+type LongPollRequest = Pick<RouteRequest, "tenant" | "gone" | "mayStill"> & {
+  readonly who: Pick<RouteRequest["who"], "principal" | "credential">;
+};
+
+export type LongPollLimits = {
+  /** Of one principal; of an address where nobody is authenticated. */
+  readonly each: number;
+  readonly all: number;
+  /** How many tenants there are: where there are several, none takes more than half of all. One unless set. */
+  readonly tenants?: () => number;
+};
+
+/** Between two looks at the credential of a request that waits; ends early with the signal. */
+type Pause = (signal: AbortSignal) => Promise<void>;
+
+const AGAIN_SECONDS = 5;
+
+function refuse(code: "rate_limited" | "server_busy", what: string): never {
+  throw new HoldpointError(code, what, { details: { retry_after: AGAIN_SECONDS } });
+}
+
+/** Aborts `lost` once the credential does not hold; what cannot be found out is asked again. */
+async function watchCredential(
+  { mayStill }: LongPollRequest,
+  lost: AbortController,
+  pause: Pause,
+  over: AbortSignal,
+) {
+  for (;;) {
+    await pause(over);
+    if (over.aborted) return;
+    const isLost = await mayStill().then(
+      () => false,
+      (error: unknown) => isRefusal(error),
+    );
+    if (isLost) return lost.abort();
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof HoldpointError && (error.code === "unauthenticated" || error.code === "forbidden");
+
+async function waitingCount<Answer>(
+  asked: LongPollRequest,
+  hold: WaitLimit,
+  { wait, pause }: { readonly wait: (hold: WaitLimit) => Promise<Answer>; readonly pause: Pause },
+): Promise<Answer> {
+  const [lost, ended] = [new AbortController(), new AbortController()];
+  watchCredential(asked, lost, pause, AbortSignal.any([hold.signal, ended.signal])).catch(() => undefined);
+  try {
+    const answer = await wait({ ...hold, signal: AbortSignal.any([hold.signal, lost.signal]) });
+    await asked.mayStill();
+    return answer;
+  } finally {
+    ended.abort();
+  }
+}
+
+export function createLongPolls(
+  { each, all, tenants = () => 1 }: LongPollLimits,
+  over: AbortSignal,
+  pause: Pause,
+): LongPolls {
+  const places = new Map<string, number>();
+  const byTenant = new Map<string, number>();
+  let size = 0;
+
+  const add = (counts: Map<string, number>, name: string, count: number) => {
+    const left = (counts.get(name) ?? 0) + count;
+    if (left > 0) counts.set(name, left);
+    else counts.delete(name);
+  };
+
+  function take(tenant: string, name: string): void {
+    const own = places.get(name) ?? 0;
+    if (own >= each) refuse("rate_limited", `There are ${own} requests of this principal that wait already.`);
+    if (size >= all) refuse("server_busy", "As many requests wait here as the server takes.");
+    const share = tenants() > 1 ? Math.ceil(all / 2) : all;
+    if ((byTenant.get(tenant) ?? 0) >= share)
+      refuse("server_busy", "As many requests of this tenant wait here as the server takes of one.");
+    add(places, name, 1);
+    add(byTenant, tenant, 1);
+    size += 1;
+  }
+
+  function giveBack(tenant: string, name: string): void {
+    add(places, name, -1);
+    add(byTenant, tenant, -1);
+    size -= 1;
+  }
+
+  return {
+    size: () => size,
+    async during(asked, seconds, wait) {
+      const { tenant, who, gone } = asked;
+      if (seconds <= 0) return wait({ holdMs: 0, signal: over });
+      const name = `${tenant} ${who.principal ?? who.credential}`;
+      take(tenant, name);
+      try {
+        const hold = { holdMs: seconds * 1_000, signal: AbortSignal.any([over, gone()]) };
+        return await waitingCount(asked, hold, { wait, pause });
+      } finally {
+        giveBack(tenant, name);
+      }
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * The reading methods of the library over HTTP; the command line uses them against a server.
+ * Each needs the scope of its resource's routes, or of what it tells; none changes anything.
+ */
+
+import { z } from "zod";
+import { intentMethods } from "../agents/intents/methods.ts";
+import { alertMethods } from "../alerts/methods.ts";
+import { approvalsOf } from "../approvals/verbs.ts";
+import { budgetsOf } from "../budgets/methods.ts";
+import { actionsOf, receiptsOf } from "../effects/methods.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { parseJson } from "../kernel/json.ts";
+import { killSwitchOf } from "../kill-switch/methods.ts";
+import { keyMethods, peopleMethods } from "../people/methods.ts";
+import type { Scope } from "../people/rules/scopes.ts";
+import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
+import { readFirstReview } from "../policy/backtest/replay-journal.ts";
+import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
+import { nodesOf } from "../runtime/epochs.ts";
+import { journalOf } from "../runtime/journal.ts";
+import { findWorkflows } from "../runtime/lists.ts";
+import type { RuntimeOpener } from "../runtime/runtime.ts";
+import { getWorkflow, listWorkflows, readSnapshot, workflowAt } from "../workflows/read.ts";
+import { readTimeline } from "../workflows/timeline.ts";
+import { writeMicros } from "./micros-json.ts";
+import { ok, route } from "./route.ts";
+import type { TenantHost } from "./tenant-hosts.ts";
+import { json } from "./wire.ts";
+
+type Verb = (...args: never[]) => Promise<unknown>;
+type Group<Names extends string> = { readonly [Name in Names]: Verb };
+
+const READS = {
+  approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
+  actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
+  receipts: { scope: "actions:read", verbs: ["get"] },
+  workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
+  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
+  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
+  budgets: { scope: "budgets:read", verbs: ["list", "get"] },
+  policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
+  journal: { scope: "journal:read", verbs: ["read"] },
+  switch: { scope: "switch:read", verbs: ["stopped"] },
+  people: { scope: "people:read", verbs: ["list", "get"] },
+  keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
+  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
+  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
+  nodes: { scope: "journal:read", verbs: ["list"] },
+} as const satisfies {
+  readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
+};
+
+type Reads = typeof READS;
+type Groups = { readonly [Name in keyof Reads]: Group<Reads[Name]["verbs"][number]> };
+export type LibraryVerb = {
+  [Name in keyof Reads]: `${Name}.${Reads[Name]["verbs"][number]}`;
+}[keyof Reads];
+
+export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatMap(([group, { verbs }]) =>
+  verbs.map((verb) => `${group}.${verb}` as LibraryVerb),
+);
+
+const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
+/** Where a verb tells more than its group: of an action, with its arguments. */
+const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
+export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
+
+/** Every verb checks what it is given, as it does for a program. */
+function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
+  // Nothing that reads closes it.
+  const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
+  return {
+    approvals: approvalsOf(open),
+    actions: actionsOf(open),
+    receipts: receiptsOf(open),
+    workflows: {
+      list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
+      get: (id: string) => getWorkflow(runtime, id),
+      at: (id: string, moment: Parameters<typeof workflowAt>[2]) => workflowAt(runtime, id, moment),
+      timeline: (id: string, moment?: Parameters<typeof readTimeline>[2]) =>
+        readTimeline(runtime, id, moment),
+      find: (text: string) => findWorkflows(runtime, String(text)),
+      snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
+    },
+    alerts: alertMethods(open),
+    intents: intentMethods(open),
+    budgets: budgetsOf(open),
+    policies: {
+      list: () => listPolicies(runtime),
+      versions: () => listVersions(runtime),
+      get: (id: string) => getPolicy(runtime, String(id)),
+      tools: () => listRecordedTools(runtime),
+      told: (action: string) => readFirstReview(runtime, String(action)),
+    },
+    journal: journalOf(open),
+    switch: killSwitchOf(open),
+    people: peopleMethods(open),
+    keys: keyMethods(open),
+    endpoints,
+    messages,
+    nodes: nodesOf(open),
+  };
+}
+
+async function askLibrary(office: TenantHost, verb: LibraryVerb, args: readonly unknown[]): Promise<unknown> {
+  const [group, name] = verb.split(".") as [keyof Reads, string];
+  const verbs = groupsOf(office)[group] as { readonly [name: string]: Verb };
+  return verbs[name]?.(...(args as never[]));
+}
+
+const MOST_ARGS = 4;
+const ARGS = "args is a list of at most four values, in JSON.";
+
+function argsOf(text: string): readonly unknown[] {
+  const args = parseJson(text);
+  if (!Array.isArray(args) || args.length > MOST_ARGS) throw new HoldpointError("invalid_input", ARGS);
+  // JSON knows no undefined: what was left out is null.
+  return args.map((value) => value ?? undefined);
+}
+
+export const libraryRoutes = [
+  route({
+    method: "GET",
+    path: "/api/library",
+    summary: "What a reading verb of the library answers, as it answers a program",
+    description:
+      "For the command line, which shows the same at a distance. Names are the library's; each verb needs the scope of what it reads.",
+    tag: "server",
+    scope: "any",
+    query: z.strictObject({
+      verb: z.enum(LIBRARY_VERBS),
+      args: z.string().max(10_000).default("[]").meta({ description: "a list, in JSON" }),
+    }),
+    answers: { 200: z.object({ answer: json.optional() }) },
+    async handle({ office, who, query: { verb, args } }) {
+      const scope = scopeOfVerb(verb);
+      if (!who.can(scope)) throw new HoldpointError("forbidden", `This needs the scope ${scope}.`);
+      const answer = await askLibrary(office, verb, argsOf(args));
+      const text = JSON.stringify({ answer }, writeMicros);
+      return ok(JSON.parse(text));
+    },
+  }),
+];

@@ -1,0 +1,283 @@
+/**
+ * Metrics for Prometheus: of requests as they are answered, of the journal by following it, and of this node.
+ * - Figures of the journal are of all of it, whichever node wrote it, so every server reports the same: take the maximum,
+ *   not the sum; their help text says so. Figures of a node are its own and add up.
+ * - Counts of the views are of the tenants that are open here, or of one of them.
+ */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { AnsweredRequest } from "../server.ts";
+import type { TenantHost, TenantHosts } from "../tenant-hosts.ts";
+
+/** Whose figures: those of one tenant, or of all that are open together. */
+export type MetricScope = { readonly tenant: string } | "all";
+
+/** What it has in hand now. */
+type WorkInHand = {
+  readonly workflows: number;
+  readonly effects: number;
+  /** In whose names it works: one of each tenant that is open here. */
+  readonly epochs: readonly string[];
+  /** Of the lease that lapses first; null where none is a lease. */
+  readonly leaseLeftMs: number | null;
+};
+
+type NodeFacts = {
+  readonly kind: string;
+  readonly version: string;
+  readonly inHand: (whose: MetricScope) => Promise<WorkInHand>;
+};
+
+const NANOSECONDS = 1e9;
+const SECOND_MS = 1_000;
+/** One for the process, however many servers a test has in it. */
+const lag = monitorEventLoopDelay({ resolution: 10 });
+
+function sinceLastAsked(): { readonly [statistic: string]: number } {
+  const seen = { mean: lag.count === 0 ? 0 : lag.mean, p99: lag.percentile(99), max: lag.max };
+  lag.reset();
+  return seen;
+}
+
+function addProcess(registry: Registry, { kind, version }: NodeFacts): void {
+  const info = new Gauge({
+    name: "holdpoint_node_info",
+    help: "What this node is; always 1",
+    labelNames: ["kind", "version"],
+    registers: [registry],
+  });
+  info.set({ kind, version }, 1);
+  lag.enable();
+  registry.registerMetric(
+    new Gauge({
+      name: "holdpoint_node_event_loop_lag_seconds",
+      help: "How late this node came to what was due, since it was last asked",
+      labelNames: ["statistic"],
+      registers: [],
+      collect() {
+        for (const [statistic, value] of Object.entries(sinceLastAsked()))
+          this.set({ statistic }, value / NANOSECONDS);
+      },
+    }),
+  );
+}
+
+function addInHand(registry: Registry, { inHand }: NodeFacts, whose: MetricScope): void {
+  const of = (name: string, help: string, read: (now: WorkInHand) => number | null) =>
+    registry.registerMetric(
+      new Gauge({
+        ...{ name, help, registers: [] },
+        async collect() {
+          const value = read(await inHand(whose));
+          if (value === null) this.remove();
+          else this.set(value);
+        },
+      }),
+    );
+  of("holdpoint_node_workflows_running", "Workflows that this node runs now", ({ workflows }) => workflows);
+  of("holdpoint_node_effects_running", "Effects that this node performs now", ({ effects }) => effects);
+  of(
+    "holdpoint_node_lease_seconds",
+    "How long this node's lease lasts unless it is renewed",
+    ({ leaseLeftMs }) => (leaseLeftMs === null ? null : leaseLeftMs / SECOND_MS),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "holdpoint_node_epoch_info",
+      help: "The epoch in whose name this node works, another after each lease that it lost; always 1",
+      labelNames: ["epoch"],
+      registers: [],
+      async collect() {
+        this.reset();
+        for (const epoch of (await inHand(whose)).epochs) this.set({ epoch }, 1);
+      },
+    }),
+  );
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const MINUTE = 60;
+const HOUR = 3_600;
+/** People take from seconds to weeks. */
+const WAITS = [1, 5, 15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR, 168 * HOUR];
+
+/** Asked at every scrape. */
+type MetricSources = {
+  readonly inDoubt: (whose: MetricScope) => Promise<number>;
+  readonly pending: (whose: MetricScope) => Promise<number>;
+  readonly listeners: () => number;
+  readonly holds: () => number;
+  readonly node: NodeFacts;
+};
+
+/** What the journal of a tenant says. */
+export type JournalCounters = {
+  checkpoint(outcome: string): void;
+  decided(outcome: string, seconds: number): void;
+  action(outcome: string): void;
+};
+
+export type Metrics = {
+  answered(facts: AnsweredRequest): void;
+  /** Counts for that tenant, and for all together. */
+  of(tenant: string): JournalCounters;
+  /** With the figures of the process. */
+  text(whose: MetricScope): Promise<string>;
+  readonly type: string;
+};
+
+type GaugeDefinition = {
+  readonly name: string;
+  readonly help: string;
+  readonly value: () => number | Promise<number>;
+};
+
+function gauge(registry: Registry, { name, help, value }: GaugeDefinition): void {
+  const asked = new Gauge({
+    ...{ name, help, registers: [] },
+    async collect() {
+      this.set(await value());
+    },
+  });
+  registry.registerMetric(asked);
+}
+
+/** Ends the help of what every server says alike. */
+const OF_ALL = "(of all nodes: take the max over servers, not the sum)";
+
+type MetricRegistry = { readonly registry: Registry; readonly tally: JournalCounters };
+
+function openMetricRegistry({ inDoubt, pending, node }: MetricSources, whose: MetricScope): MetricRegistry {
+  const registry = new Registry();
+  const registers = [registry];
+  const labelNames = ["outcome"] as const;
+  const checkpoints = new Counter({
+    name: "holdpoint_checkpoints_total",
+    help: `Checkpoints of workflows, by what came of them ${OF_ALL}`,
+    ...{ labelNames, registers },
+  });
+  const latency = new Histogram({
+    name: "holdpoint_approval_latency_seconds",
+    help: `From the question to its end, by how it ended ${OF_ALL}`,
+    buckets: WAITS,
+    ...{ labelNames, registers },
+  });
+  const actions = new Counter({
+    name: "holdpoint_actions_total",
+    help: `Actions that ended, by how ${OF_ALL}`,
+    ...{ labelNames, registers },
+  });
+  const doubt = `Effects of which nobody knows whether they happened ${OF_ALL}`;
+  gauge(registry, { name: "holdpoint_effects_in_doubt", help: doubt, value: () => inDoubt(whose) });
+  const waits = `Approvals that wait for people ${OF_ALL}`;
+  gauge(registry, { name: "holdpoint_approvals_pending", help: waits, value: () => pending(whose) });
+  addInHand(registry, node, whose);
+  const tally: JournalCounters = {
+    checkpoint: (outcome) => checkpoints.inc({ outcome }),
+    decided: (outcome, seconds) => latency.observe({ outcome }, seconds),
+    action: (outcome) => actions.inc({ outcome }),
+  };
+  return { registry, tally };
+}
+
+function both(one: JournalCounters, other: JournalCounters): JournalCounters {
+  return {
+    checkpoint(outcome) {
+      one.checkpoint(outcome);
+      other.checkpoint(outcome);
+    },
+    decided(outcome, seconds) {
+      one.decided(outcome, seconds);
+      other.decided(outcome, seconds);
+    },
+    action(outcome) {
+      one.action(outcome);
+      other.action(outcome);
+    },
+  };
+}
+
+/** Of the process: how it answers, whoever asks. */
+function ofProcess({ listeners, holds, node }: MetricSources) {
+  const registry = new Registry();
+  const requests = new Histogram({
+    name: "holdpoint_http_request_duration_seconds",
+    help: "How long requests took, by route and status",
+    labelNames: ["method", "route", "status"],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  gauge(registry, {
+    ...{ name: "holdpoint_event_listeners", help: "Open streams of events", value: listeners },
+  });
+  gauge(registry, { name: "holdpoint_held_requests", help: "Requests that wait", value: holds });
+  addProcess(registry, node);
+  return { registry, requests };
+}
+
+export function createMetrics(standing: MetricSources): Metrics {
+  const { registry, requests } = ofProcess(standing);
+  const all = openMetricRegistry(standing, "all");
+  const books = new Map<string, MetricRegistry>();
+  const bookOf = (tenant: string): MetricRegistry => {
+    const book = books.get(tenant) ?? openMetricRegistry(standing, { tenant });
+    books.set(tenant, book);
+    return book;
+  };
+  return {
+    answered: ({ method, route, status, ms }) =>
+      requests.observe({ method, route, status: String(status) }, ms / 1_000),
+    of: (tenant) => both(bookOf(tenant).tally, all.tally),
+    async text(whose) {
+      const book = whose === "all" ? all : bookOf(whose.tenant);
+      return `${await registry.metrics()}\n${await book.registry.metrics()}`;
+    },
+    type: registry.contentType,
+  };
+}
+
+/** Under which names runs of workflows and effects are performed; deliveries and monitors have others. */
+const isWorkflow = (name: string): boolean => name.startsWith("workflow ");
+const isEffect = (name: string): boolean => name.startsWith("act_");
+
+type ViewTotals = {
+  inDoubt(whose: MetricScope): Promise<number>;
+  pending(whose: MetricScope): Promise<number>;
+};
+
+const hostsOf = async (
+  tenants: Pick<TenantHosts, "open">,
+  whose: MetricScope,
+): Promise<readonly TenantHost[]> =>
+  (await tenants.open()).filter(({ tenant }) => whose === "all" || whose.tenant === tenant);
+
+/** What this process has in hand, of its own. */
+export async function readWorkInHand(
+  tenants: Pick<TenantHosts, "open">,
+  whose: MetricScope,
+): Promise<WorkInHand> {
+  const offices = await hostsOf(tenants, whose);
+  const names = offices.flatMap(({ runtime }) => [...runtime.performing]);
+  const epochs = (await Promise.all(offices.map(({ runtime }) => runtime.begunEpoch()))).flatMap(
+    (epoch) => epoch ?? [],
+  );
+  const left = epochs.flatMap((epoch) => epoch.leaseLeftMs() ?? []);
+  return {
+    workflows: names.filter(isWorkflow).length,
+    effects: names.filter(isEffect).length,
+    epochs: epochs.map(({ id }) => id),
+    leaseLeftMs: left.length === 0 ? null : Math.min(...left),
+  };
+}
+
+export function readViewTotals(tenants: Pick<TenantHosts, "open">): ViewTotals {
+  const total = async (whose: MetricScope, view: string, bucket: string): Promise<number> => {
+    const offices = await hostsOf(tenants, whose);
+    const counts = offices.map(({ runtime, tenant }) => runtime.store.count(tenant, view, bucket));
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  };
+  return {
+    inDoubt: (whose) => total(whose, "actions", "in_doubt"),
+    pending: (whose) => total(whose, "approvals", "pending"),
+  };
+}

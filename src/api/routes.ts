@@ -1,0 +1,280 @@
+/** Every route there is; and the routes made from a contract: they parse, name the actor, run the verb, encode its answer. */
+import { z } from "zod";
+import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
+import { intentRoutes } from "../agents/intents/routes.ts";
+import { remoteRoutes } from "../agents/remote-routes.ts";
+import { seedRoutes } from "../agents/seed-routes.ts";
+import { alertRoutes } from "../alerts/routes.ts";
+import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
+import { approvalVerbs } from "../approvals/verbs.ts";
+import { budgetRoutes } from "../budgets/routes.ts";
+import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
+import { grantVerbs } from "../grants/verbs.ts";
+import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
+import {
+  type Contract,
+  httpMethod,
+  nounFor,
+  parseInput,
+  pathNames,
+  scopeFor,
+  type VerbContract,
+} from "../kernel/contract.ts";
+import type { HoldpointError } from "../kernel/errors.ts";
+import { viewerIn } from "../kernel/values.ts";
+import { killSwitchRoutes } from "../kill-switch/routes.ts";
+import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
+import { keyRoutes, peopleRoutes } from "../people/routes.ts";
+import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
+import { tenantRoutes } from "../people/tenants/routes.ts";
+import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
+import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
+import { bindingFor, type Capability } from "../runtime/verb.ts";
+import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
+import { activityRoutes } from "./activity/routes.ts";
+import { actingPerson, actingPrincipal } from "./authenticate.ts";
+import type { EventAudience } from "./events/listeners.ts";
+import { eventRoutes } from "./events/routes.ts";
+import { type ExampleAgent, exampleRoutes } from "./example.ts";
+import { libraryRoutes } from "./library.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/routes.ts";
+import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
+import { referenceRoutes } from "./pages/reference.ts";
+import { problemOf } from "./problem.ts";
+import { type Route, type RouteRequest, route, type ScopedRoute, type Tag } from "./route.ts";
+import { waitRoutes } from "./wait-until.ts";
+import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
+
+type Plain<Fields> = z.ZodType<Fields, Fields>;
+type PageFields = { limit?: number | undefined; cursor?: string | undefined };
+type Fields<One extends VerbContract> = One extends { readonly item: z.ZodType }
+  ? Omit<OnWire<One["input"], true>, "limit" | "after"> & PageFields
+  : OnWire<One["input"], true>;
+type InputOnWire<One extends VerbContract> = One extends {
+  readonly shares: { readonly field: infer Field extends string; readonly value: infer Value };
+}
+  ? { [field in Field]: Value } & Fields<One>
+  : Fields<One>;
+type OutputOnWire<One extends VerbContract, Name extends string> = One extends { readonly item: infer Item }
+  ? { [field in Name]: OnWire<Item>[] } & { next_cursor: string | null }
+  : One extends { readonly wrap: infer Field extends string }
+    ? { [field in Field]: OnWire<One["output"]> }
+    : OnWire<One["output"]>;
+type IfInput<One extends VerbContract, Method, Schema> = One["input"] extends z.ZodType
+  ? One["http"] extends `${Method & string} ${string}`
+    ? Schema
+    : z.ZodType
+  : z.ZodType;
+
+type VerbRoute<One extends VerbContract, Name extends string> = Route & {
+  readonly types?: {
+    readonly name: One["http"];
+    readonly query: IfInput<One, "GET", Plain<InputOnWire<One>>>;
+    readonly body: IfInput<One, "POST", Plain<InputOnWire<One>>>;
+    readonly answers: { readonly 200: Plain<OutputOnWire<One, Name>> };
+  };
+};
+/** What the client is typed by. */
+type VerbRoutes<One> =
+  One extends Contract<infer Name, infer All>
+    ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
+    : never;
+
+type Wire = {
+  readonly input: z.ZodObject | undefined;
+  readonly output: z.ZodType;
+  /** As the library has it, without the actor. */
+  decode(given: unknown): object;
+  encode(answer: unknown, given: unknown): unknown;
+};
+type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
+
+function listWire({ name }: Contract, { input, item, cursorName, read }: VerbContract): Wire {
+  const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
+  const query = makeCodec(z.strictObject(filters), "text");
+  const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
+  const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? name;
+  return {
+    input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
+    output: z.object({ [name]: z.array(one.wire), next_cursor: nextCursor }),
+    decode: (given) => ({
+      ...(query.decode(given) as object),
+      ...pageOf(cursorsOf(given), given as { limit: number }),
+    }),
+    encode(answer, given) {
+      const { items, next } = answer as Paged;
+      return { [name]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
+    },
+  };
+}
+
+function wireForm(contract: Contract, facts: VerbContract): Wire {
+  const { http, input, output, item, wrap, read } = facts;
+  if (item !== undefined) return listWire(contract, facts);
+  const given = input && makeCodec(input, httpMethod(http) === "GET" ? "text" : "json");
+  const out = makeCodec(output, read === undefined ? "json" : "view");
+  return {
+    input: given?.wire as z.ZodObject | undefined,
+    output: wrap === undefined ? out.wire : z.object({ [wrap]: out.wire }),
+    decode: (body) => (given?.decode(body) ?? {}) as object,
+    encode: (answer) => (wrap === undefined ? out.encode(answer) : { [wrap]: out.encode(answer) }),
+  };
+}
+
+/** The credential says who acts, where the verb has an actor. */
+function withActor(
+  input: z.ZodObject | undefined,
+  { who }: Pick<RouteRequest, "who">,
+  given: object,
+): object {
+  const actor = actorIn(input);
+  if (actor === undefined) return given;
+  const { by: named } = given as { readonly by?: string };
+  const by = actor.may === "person" ? actingPerson(who, named, actor.as) : actingPrincipal(who, named);
+  return { ...given, by };
+}
+
+/** And who looks, where that makes a difference. */
+function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, "who">): object {
+  const field = viewerIn(input);
+  return field === undefined ? {} : { [field]: who.principal };
+}
+
+type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
+
+function serveVerb(one: Capability, name: string, { input, http }: VerbContract, wire: Wire): Serve {
+  const { perform, present } = bindingFor(one, name);
+  return async (asked, given) => {
+    const { runtime, who, params, requestId } = asked;
+    const acting = withActor(input, asked, wire.decode(given));
+    const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
+    const all = { ...(params as object), ...read, ...withViewer(input, asked) };
+    const answer = await perform({ runtime, how: { via: who.via } }, all);
+    const instance = http.slice(http.indexOf("/"));
+    const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
+    return wire.encode(
+      present === undefined ? answer : await present({ runtime, problem }, answer, all),
+      given,
+    );
+  };
+}
+
+type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
+
+/** Of verbs that share a route: a field says which of them is meant. */
+function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serve: Serve } {
+  const [{ facts, wire, serve }] = all as readonly [Served];
+  if (facts.shares === undefined) return { input: wire.input, serve };
+  const { field } = facts.shares;
+  const bodies = all.map(({ facts: { shares }, wire: { input } }) =>
+    z.strictObject({ [field]: z.literal(shares?.value ?? ""), ...input?.shape }),
+  );
+  return {
+    input: z.discriminatedUnion(field, bodies as unknown as readonly [z.ZodObject]) as unknown as z.ZodObject,
+    serve(asked, given) {
+      const { [field]: value, ...body } = given as Readonly<Record<string, unknown>>;
+      const meant = all.find(({ facts: { shares } }) => shares?.value === value);
+      return (meant?.serve ?? serve)(asked, body);
+    },
+  };
+}
+
+function routeFor(contract: Contract, all: readonly Served[]): Route {
+  const [{ facts, wire }] = all as readonly [Served];
+  const { http, shares, description, orScope, status, whenLost } = facts;
+  const { input, serve } = together(all);
+  const isRead = httpMethod(http) === "GET";
+  const names = pathNames(http);
+  const value: ScopedRoute = {
+    method: httpMethod(http),
+    path: http.slice(http.indexOf("/")) as `/${string}`,
+    summary: shares?.summary ?? facts.summary,
+    ...(description === undefined ? {} : { description }),
+    tag: contract.name as Tag,
+    scope: scopeFor(contract, facts),
+    ...(orScope === undefined ? {} : { orScope }),
+    ...(names.length === 0
+      ? {}
+      : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
+    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
+    answers: { [status]: wire.output },
+    ...(whenLost === undefined ? {} : { whenLost }),
+    handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
+  };
+  return route(value);
+}
+
+function verbRoutes<One extends Contract>(one: Capability<One>): readonly VerbRoutes<One>[] {
+  const general = one as unknown as Capability;
+  const { contract } = general;
+  const served = Object.entries(contract.verbs).map(([name, facts]) => {
+    const wire = wireForm(contract, facts);
+    return { facts, wire, serve: serveVerb(general, name, facts, wire) };
+  });
+  const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
+  return [...byRoute.values()].map((all) => routeFor(contract, all)) as unknown as readonly VerbRoutes<One>[];
+}
+
+export type RouteParts = {
+  readonly condition: ServerCondition;
+  readonly audience: EventAudience;
+  readonly hands: SessionParts;
+  readonly metrics: Metrics;
+  readonly cards: CardParts;
+  /** Undefined where it was not built. */
+  readonly pages: DeskFiles | undefined;
+  /** Undefined where the server was started without it. */
+  readonly example: ExampleAgent | undefined;
+};
+
+/** Written without a type: what is known of each is what the client is typed by. */
+function resources({ condition, audience, hands, metrics, cards, pages, example }: RouteParts) {
+  return [
+    ...seedRoutes,
+    ...remoteRoutes,
+    ...workflowRoutes,
+    ...definitionRoutes,
+    ...actionRoutes,
+    ...verbRoutes(approvalVerbs),
+    ...approvalReads,
+    ...activityRoutes,
+    ...cardPageRoutes(cards),
+    ...intentRoutes,
+    ...intentWaitRoutes(audience),
+    ...receiptRoutes,
+    ...journalRoutes,
+    ...killSwitchRoutes,
+    ...verbRoutes(grantVerbs),
+    ...budgetRoutes,
+    ...policyRoutes,
+    ...policyTrialRoutes,
+    ...alertRoutes,
+    ...eventRoutes(audience),
+    ...waitRoutes(audience),
+    ...intentStreamRoutes(audience),
+    ...endpointRoutes,
+    ...messageRoutes,
+    ...sessionRoutes(hands),
+    ...ownSessionRoutes,
+    ...peopleRoutes,
+    ...keyRoutes,
+    ...tenantRoutes,
+    ...nodeRoutes,
+    ...healthRoutes(condition),
+    ...metricsRoutes(metrics),
+    ...libraryRoutes,
+    ...exampleRoutes(example),
+    ...deskRoutes(pages),
+  ];
+}
+
+export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
+
+export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
+  const all: readonly ListedRoute[] = [
+    ...resources(parts),
+    ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
+  ];
+  return all;
+}

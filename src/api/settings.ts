@@ -1,0 +1,253 @@
+/** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
+import { z } from "zod";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isPrincipal } from "../kernel/principal.ts";
+import { deliveryFaults } from "../notify/settings.ts";
+import { databaseInFile, type ReadTextFile } from "../runtime/settings.ts";
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1).max(1_000_000);
+const text = z.string().min(1).max(4_096);
+const names = z.array(z.string().regex(/^[A-Za-z0-9.[\]:-]{1,255}$/, "is not the name of a host"));
+
+type Setting = {
+  /** Without one it can only be said by the environment. */
+  readonly flag?: string;
+  /** The first that is set counts. */
+  readonly variables: readonly string[];
+  readonly schema: z.ZodType;
+  readonly fallback?: unknown;
+  /** A flag that is on or off, or one that may be repeated; in the environment `true` or a list with commas. */
+  readonly form?: "switch" | "list";
+};
+
+export const SETTINGS = {
+  host: { flag: "host", variables: ["HOLDPOINT_HOST"], schema: text, fallback: "127.0.0.1" },
+  port: { flag: "port", variables: ["HOLDPOINT_PORT", "PORT"], schema: port, fallback: 8_000 },
+  data: { flag: "data", variables: ["HOLDPOINT_DATA"], schema: text },
+  database: {
+    flag: "database",
+    variables: ["HOLDPOINT_DATABASE", "DATABASE_URL"],
+    schema: text.regex(/^postgres(ql)?:\/\/./, "is not an address such as postgres://user@host/database"),
+  },
+  databaseFile: { variables: ["HOLDPOINT_DATABASE_FILE"], schema: text },
+  policy: { flag: "policy", variables: ["HOLDPOINT_POLICY"], schema: text },
+  definitions: { flag: "definitions", variables: ["HOLDPOINT_DEFINITIONS"], schema: text },
+  example: {
+    flag: "example",
+    variables: ["HOLDPOINT_EXAMPLE"],
+    schema: z.boolean(),
+    fallback: false,
+    form: "switch",
+  },
+  agent: {
+    flag: "agent",
+    variables: ["HOLDPOINT_AGENT"],
+    schema: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "is not a name"),
+    fallback: "server",
+  },
+  healthPort: { flag: "health-port", variables: ["HOLDPOINT_HEALTH_PORT"], schema: port },
+  allowHost: {
+    flag: "allow-host",
+    variables: ["HOLDPOINT_ALLOW_HOST"],
+    schema: names,
+    fallback: [],
+    form: "list",
+  },
+  firstAdmin: {
+    flag: "first-admin",
+    variables: ["HOLDPOINT_FIRST_ADMIN"],
+    schema: z
+      .string()
+      .regex(/^(?!agent:|service:)/, "is not a person's name")
+      .transform((name) => (name.startsWith("person:") ? name : `person:${name}`))
+      .refine(isPrincipal, "is not a person's name"),
+  },
+  noAuth: {
+    flag: "no-auth",
+    variables: ["HOLDPOINT_NO_AUTH"],
+    schema: z.boolean(),
+    fallback: false,
+    form: "switch",
+  },
+  log: { flag: "log", variables: ["HOLDPOINT_LOG"], schema: z.enum(["json", "text", "off"]) },
+  rate: { variables: ["HOLDPOINT_RATE"], schema: count, fallback: 1_000 },
+  burst: { variables: ["HOLDPOINT_BURST"], schema: count, fallback: 2_000 },
+  listeners: { variables: ["HOLDPOINT_LISTENERS"], schema: count, fallback: 100 },
+  holds: { variables: ["HOLDPOINT_HOLDS"], schema: count, fallback: 500 },
+  allHolds: { variables: ["HOLDPOINT_ALL_HOLDS"], schema: count, fallback: 5_000 },
+  pending: { variables: ["HOLDPOINT_PENDING"], schema: count, fallback: 1_000 },
+  leaseSeconds: {
+    variables: ["HOLDPOINT_LEASE_SECONDS"],
+    schema: z.coerce.number().int().min(1).max(3_600),
+    fallback: 15,
+  },
+  graceSeconds: {
+    variables: ["HOLDPOINT_GRACE_SECONDS"],
+    schema: z.coerce.number().int().min(0).max(600),
+    fallback: 8,
+  },
+  drainSeconds: {
+    flag: "drain-seconds",
+    variables: ["HOLDPOINT_DRAIN_SECONDS"],
+    schema: z.coerce.number().int().min(0).max(3_600),
+    fallback: 30,
+  },
+} as const satisfies Record<string, Setting>;
+
+export type Settings = {
+  readonly host: string;
+  readonly port: number;
+  readonly data: string | undefined;
+  readonly database: string | undefined;
+  /** Where the database's address was read from. */
+  readonly databaseFile: string | undefined;
+  readonly policy: string | undefined;
+  readonly definitions: string | undefined;
+  /** An agent of the server's own that asks people something: for whoever has none yet. */
+  readonly example: boolean;
+  /** Whom what the node runs by itself is done by: the same on all nodes, since a workflow goes on anywhere. */
+  readonly agent: string;
+  /** Where a worker says how it is; it does not listen unless set. */
+  readonly healthPort: number | undefined;
+  readonly allowHost: readonly string[];
+  /** Who is the first admin of an empty store; whoever starts it unless set. */
+  readonly firstAdmin: string | undefined;
+  readonly noAuth: boolean;
+  /** What suits where it is written to, unless set. */
+  readonly log: "json" | "text" | "off" | undefined;
+  /** Requests a second of one credential, and how many at once. */
+  readonly rate: number;
+  readonly burst: number;
+  /** Streams of events that one credential may have open. */
+  readonly listeners: number;
+  /** Requests that wait: of one principal, and of all. */
+  readonly holds: number;
+  readonly allHolds: number;
+  /** Questions of one principal that may wait for people. */
+  readonly pending: number;
+  /** On PostgreSQL: how long others wait for a node that does not speak up before they take its work over. */
+  readonly leaseSeconds: number;
+  /** How long requests under way get when the server stops. */
+  readonly graceSeconds: number;
+  /** How long effects under way get then. */
+  readonly drainSeconds: number;
+};
+
+type SettingSources = {
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly environment: (name: string) => string | undefined;
+  /** Whether there is such a file; not looked at without it. */
+  readonly isFile?: (path: string) => boolean;
+  /** What a file holds. */
+  readonly readText?: ReadTextFile;
+};
+
+/** The address that a file holds counts where no flag says where the journal is. Answers what is wrong with it, too. */
+function fromFile(
+  { databaseFile, database }: Partial<Settings>,
+  { flags, readText }: SettingSources,
+): { readonly database: string | undefined; readonly faults: readonly string[] } {
+  if (databaseFile === undefined || flags.has("database") || flags.has("data"))
+    return { database, faults: [] };
+  try {
+    return { database: databaseInFile(databaseFile, readText), faults: [] };
+  } catch (error) {
+    const what = error instanceof HoldpointError ? error.what : String(error);
+    return { database: undefined, faults: [`HOLDPOINT_DATABASE_FILE: ${what.replace(/\.$/, "")}`] };
+  }
+}
+
+type RawSetting = { readonly where: string; readonly value: unknown };
+
+function fromFlag({ flag, form }: Setting, { flags }: SettingSources): RawSetting | undefined {
+  const values = flag === undefined ? undefined : flags.get(flag);
+  if (values === undefined) return undefined;
+  const where = `--${flag}`;
+  if (form === "switch") return { where, value: true };
+  return { where, value: form === "list" ? values : values.at(-1) };
+}
+
+const SWITCHES: { readonly [text: string]: boolean } = { true: true, "1": true, false: false, "0": false };
+
+function fromEnvironment(
+  { variables, form }: Setting,
+  { environment }: SettingSources,
+): RawSetting | undefined {
+  const where = variables.find((name) => (environment(name) ?? "") !== "");
+  if (where === undefined) return undefined;
+  const value = environment(where) ?? "";
+  if (form === "switch") return { where, value: SWITCHES[value.toLowerCase()] ?? value };
+  if (form === "list") return { where, value: value.split(",").map((part) => part.trim()) };
+  return { where, value };
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+export const isLoopback = (host: string): boolean => LOOPBACK.has(host.toLowerCase());
+
+function readOne(
+  setting: Setting,
+  given: SettingSources,
+): { readonly value: unknown } | { readonly fault: string } {
+  const said = fromFlag(setting, given) ?? fromEnvironment(setting, given);
+  if (said === undefined) return { value: setting.fallback };
+  const result = setting.schema.safeParse(said.value);
+  if (result.success) return { value: result.data };
+  return { fault: `${said.where}: ${result.error.issues.map(({ message }) => message).join(", ")}` };
+}
+
+/**
+ * What two settings together rule out. A folder that is typed wins over a database of the environment. What is wrong by itself
+ * is undefined here.
+ */
+function faultsTogether(
+  { noAuth, host, databaseFile, database, example }: Partial<Settings>,
+  { flags, environment }: SettingSources,
+): readonly string[] {
+  const isTwice = databaseFile !== undefined && (environment("HOLDPOINT_DATABASE") ?? "") !== "";
+  const isShared = example === true && database !== undefined && !flags.has("data");
+  const exposed = noAuth === true && host !== undefined && !isLoopback(host);
+  return [
+    ...(exposed ? [`--no-auth: only with a loopback address, and --host is ${host}`] : []),
+    ...(flags.has("data") && flags.has("database") ? ["--data and --database exclude each other"] : []),
+    ...(isShared ? ["--example: only with a data folder, and this is a database"] : []),
+    ...(isTwice ? ["HOLDPOINT_DATABASE and HOLDPOINT_DATABASE_FILE exclude each other"] : []),
+  ];
+}
+
+function filesMissing(
+  settings: Partial<Settings>,
+  { isFile = () => true }: SettingSources,
+): readonly string[] {
+  return (["policy", "definitions"] as const).flatMap((name) => {
+    const path = settings[name];
+    return path === undefined || isFile(path) ? [] : [`--${name}: there is no file ${path}`];
+  });
+}
+
+function refused(faults: readonly string[]): HoldpointError {
+  return new HoldpointError("invalid_input", `The settings cannot be used: ${faults.join("; ")}.`, {
+    details: { faults },
+    data: "Nothing was started.",
+    next: "Correct what is named; `--help` after the command and the reference of settings have all of them.",
+  });
+}
+
+/** Everything that is wrong is said at once, of the messages to the outside too. */
+export function readSettings(given: SettingSources): Settings {
+  const read = Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(setting, given)] as const);
+  const said = Object.fromEntries(
+    read.map(([name, one]) => [name, "value" in one ? one.value : undefined]),
+  ) as Settings;
+  const filed = fromFile(said, given);
+  const settings = { ...said, database: filed.database };
+  const faults = [
+    ...filed.faults,
+    ...read.flatMap(([, one]) => ("fault" in one ? one.fault : [])),
+    ...faultsTogether(settings, given),
+    ...filesMissing(settings, given),
+    ...deliveryFaults(given.environment).map(({ where, what }) => `${where}: ${what.replace(/\.$/, "")}`),
+  ];
+  if (faults.length > 0) throw refused(faults);
+  return given.flags.has("data") ? { ...settings, database: undefined } : settings;
+}

@@ -1,0 +1,100 @@
+/** One host per tenant over one store: opened at the tenant's first request, closed with the server or with the tenant. */
+
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Endpoints } from "../notify/endpoints.ts";
+import type { Messages } from "../notify/methods.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+
+/** What a tenant's requests are worked on with. */
+export type TenantHost = {
+  readonly tenant: string;
+  readonly runtime: Runtime;
+  readonly endpoints: Endpoints;
+  readonly messages: Messages;
+  /** Something may have to be run that was not a moment ago. */
+  wake(): void;
+  /** Nothing new is run here from now on. */
+  rest(): void;
+  close(): Promise<void>;
+};
+
+type OpenTenantHost = (tenant: string) => Promise<TenantHost>;
+
+export type TenantHosts = {
+  of(tenant: string): Promise<TenantHost>;
+  /** Told of every one that opens from now on. */
+  opened(listener: (office: TenantHost) => void): void;
+  /** Told of every one whose tenant was closed. */
+  left(listener: (office: TenantHost) => void): void;
+  /** Those that are open now. */
+  open(): Promise<readonly TenantHost[]>;
+  /** Nothing new is run in any of them from now on. */
+  rest(): void;
+  /** For good, because the tenant was closed. */
+  leave(tenant: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+const tenantClosedError = (tenant: string): HoldpointError =>
+  new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: nothing is worked on in it.`);
+
+export function createTenantHosts(openOffice: OpenTenantHost): TenantHosts {
+  const offices = new Map<string, Promise<TenantHost>>();
+  const leaving = new Map<string, Promise<void>>();
+  const listeners: ((office: TenantHost) => void)[] = [];
+  const leavers: ((office: TenantHost) => void)[] = [];
+  let isClosed = false;
+  let isResting = false;
+  const told = (office: TenantHost): TenantHost => {
+    if (isResting) office.rest();
+    for (const listener of listeners) listener(office);
+    return office;
+  };
+  const settled = async (): Promise<readonly TenantHost[]> => {
+    const all = await Promise.allSettled(offices.values());
+    return all.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  };
+  const depart = async (opening: Promise<TenantHost> | undefined): Promise<void> => {
+    const office = await opening?.catch(() => undefined);
+    if (office === undefined) return;
+    for (const listener of leavers) listener(office);
+    await office.close();
+  };
+  return {
+    of(tenant) {
+      if (isClosed) return Promise.reject(new HoldpointError("closed", "The server is closing."));
+      if (leaving.has(tenant)) return Promise.reject(tenantClosedError(tenant));
+      const known = offices.get(tenant);
+      if (known !== undefined) return known;
+      const opening = openOffice(tenant).then(told, (error: unknown) => {
+        offices.delete(tenant);
+        throw error;
+      });
+      offices.set(tenant, opening);
+      return opening;
+    },
+    opened: (listener) => void listeners.push(listener),
+    left: (listener) => void leavers.push(listener),
+    open: settled,
+    rest() {
+      isResting = true;
+      for (const opening of offices.values()) opening.then(({ rest }) => rest()).catch(() => undefined);
+    },
+    leave(tenant) {
+      const gone = leaving.get(tenant) ?? depart(offices.get(tenant));
+      leaving.set(tenant, gone);
+      offices.delete(tenant);
+      return gone;
+    },
+    async close() {
+      isClosed = true;
+      // One that cannot close, or is still opening, keeps nobody from the others.
+      const close = async (opening: Promise<TenantHost>) => (await opening.catch(() => undefined))?.close();
+      const ends = await Promise.allSettled([...offices.values()].map(close));
+      // Whoever wanted one of these closed was told how that went.
+      await Promise.allSettled(leaving.values());
+      const failed = ends.find((end) => end.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    },
+  };
+}

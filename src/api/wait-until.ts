@@ -1,0 +1,179 @@
+/**
+ * Long polls until an approval, an action or a workflow is over: a moment at a time, so that nothing is lost when either
+ * end goes away.
+ */
+
+import { z } from "zod";
+import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
+import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";
+import type { Approval } from "../approvals/contract.ts";
+import { getApproval } from "../approvals/decide.ts";
+import { approvalOnWire, approvalSchema } from "../approvals/routes.ts";
+import { expireIfDue, isApprovalOverdue } from "../approvals/rules/end.ts";
+import { type Action, findAction, getAction } from "../effects/actions.ts";
+import { actionOnWire, actionSchema } from "../effects/routes.ts";
+import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readStateAt, runCommand } from "../runtime/store-access.ts";
+import type { WaitLimit } from "../runtime/waker.ts";
+import { getWorkflow, type WorkflowDetails } from "../workflows/read.ts";
+import type { EventAudience } from "./events/listeners.ts";
+import { ok, route } from "./route.ts";
+import { idParams } from "./wire.ts";
+
+type WaitResult<State> = { readonly isOver: boolean; readonly state: State };
+/** `dueInMs`: when it has to be looked at again though nobody moved it. */
+type WaitObservation<State> = WaitResult<State> & { readonly dueInMs: number | null };
+
+async function waitUntilOver<State>(
+  runtime: Runtime,
+  stream: StreamRef,
+  { holdMs, signal }: WaitLimit,
+  look: () => Promise<WaitObservation<State>>,
+): Promise<WaitResult<State>> {
+  const { clock, waker, closing } = runtime;
+  const until = clock.now() + holdMs;
+  const watch = await waker.watch([stream]);
+  const over = AbortSignal.any([signal, closing]);
+  const stop = () => watch.close();
+  over.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const { dueInMs, ...stood } = await look();
+      const left = until - clock.now();
+      if (stood.isOver || left <= 0 || over.aborted) return stood;
+      await watch.moved(Math.min(left, Math.max(dueInMs ?? left, 1)));
+    }
+  } finally {
+    over.removeEventListener("abort", stop);
+    watch.close();
+  }
+}
+
+/** Brought up to the store's time. Answers how long it can still wait. */
+async function timeLeft(runtime: Runtime, id: string): Promise<number | null> {
+  for (;;) {
+    const { state, now } = await readStateAt(runtime, approvalStream(id));
+    if (state.status !== "pending" || state.decideBy === null) return null;
+    if (!isApprovalOverdue(state, now)) return state.decideBy - now;
+    await runCommand(runtime, { write: [approvalStream(id)] }, (draft) => expireIfDue(draft, id));
+  }
+}
+
+/** Until people have decided, or their time is over. */
+function waitForApproval(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<Approval>> {
+  return waitUntilOver(runtime, approvalStream(id), how, async () => {
+    const found = await getApproval(runtime, id);
+    if (found.status !== "pending") return { isOver: true, state: found, dueInMs: null };
+    const dueInMs = await timeLeft(runtime, id);
+    const state = dueInMs === null ? await getApproval(runtime, id) : found;
+    return { isOver: state.status !== "pending", state, dueInMs };
+  });
+}
+
+const UNDER_WAY = new Set<Action["phase"]>(["open", "waiting", "running"]);
+
+/** Until it has an outcome, or was refused. */
+async function waitForAction(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<Action>> {
+  const action = await findAction(runtime, id);
+  return waitUntilOver(runtime, actionStream(action), how, async () => {
+    const state = await getAction(runtime, action);
+    return { isOver: !UNDER_WAY.has(state.phase), state, dueInMs: null };
+  });
+}
+
+/** Until it has ended. */
+function waitForWorkflow(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<WorkflowDetails>> {
+  return waitUntilOver(runtime, workflowStream(id), how, async () => {
+    const state = await getWorkflow(runtime, id);
+    return { isOver: state.end !== null, state, dueInMs: null };
+  });
+}
+
+const MOST_HELD_SECONDS = 25;
+const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0) });
+const description = `At most ${MOST_HELD_SECONDS} seconds. While \`is_over\` is false it goes on: ask again.`;
+const is_over = z.boolean();
+
+type WaitContext = Pick<EventAudience, "holds">;
+
+const approvalWait = ({ holds }: WaitContext) =>
+  route({
+    method: "GET",
+    path: "/api/approvals/{id}/wait",
+    summary: "An approval, once people have decided or their time is over; waits a moment for it",
+    description,
+    tag: "approvals",
+    scope: "approvals:read",
+    params: idParams,
+    query,
+    answers: { 200: z.object({ is_over, approval: approvalSchema }) },
+    async handle(asked) {
+      const {
+        runtime,
+        params,
+        query: { hold_seconds },
+      } = asked;
+      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+        waitForApproval(runtime, params.id, hold),
+      );
+      return ok({ is_over: isOver, approval: await approvalOnWire({ runtime }, state) });
+    },
+  });
+
+const actionWait = ({ holds }: WaitContext) =>
+  route({
+    method: "GET",
+    path: "/api/actions/{id}/wait",
+    summary: "An action, once it has an outcome or was refused; waits a moment for it",
+    description,
+    tag: "actions",
+    scope: "actions:read",
+    params: idParams,
+    query,
+    answers: { 200: z.object({ is_over, action: actionSchema }) },
+    async handle(asked) {
+      const {
+        runtime,
+        params,
+        query: { hold_seconds },
+      } = asked;
+      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+        waitForAction(runtime, params.id, hold),
+      );
+      return ok({ is_over: isOver, action: await actionOnWire(runtime, state) });
+    },
+  });
+
+const workflowWait = ({ holds }: WaitContext) =>
+  route({
+    method: "GET",
+    path: "/api/workflows/{id}/wait",
+    summary: "A workflow, once it has ended; waits a moment for it",
+    description,
+    tag: "workflows",
+    scope: "workflows:read",
+    params: idParams,
+    query,
+    answers: { 200: z.object({ is_over, workflow: workflowSchema }) },
+    async handle(asked) {
+      const {
+        runtime,
+        params,
+        query: { hold_seconds },
+      } = asked;
+      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
+        waitForWorkflow(runtime, params.id, hold),
+      );
+      return ok({
+        is_over: isOver,
+        workflow: workflowOnWire(state, await loadCheckpointAccount(runtime, state)),
+      });
+    },
+  });
+
+export const waitRoutes = (audience: WaitContext) => [
+  approvalWait(audience),
+  actionWait(audience),
+  workflowWait(audience),
+];

@@ -1,0 +1,126 @@
+/**
+ * Shared wire forms: snake_case, RFC 3339 times with Z, money with its micros as text; pages and their cursors.
+ * - A cursor is opaque and belongs to one list.
+ * - A page is full at the requested number of rows or the most bytes of one answer. One row always fits.
+ */
+
+import { z } from "zod";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Money } from "../kernel/money.ts";
+import { actorOnWire, anyJson, moneyOnWire, timeOnWire } from "../kernel/values.ts";
+
+export const timeSchema = timeOnWire;
+export const moneySchema = moneyOnWire;
+export const bySchema = actorOnWire;
+
+export const json = anyJson;
+
+export const time = (at: number): string => new Date(at).toISOString();
+export const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : time(at));
+export const money = ({ currency, micros }: Money): { currency: string; micros: string } => ({
+  currency,
+  micros: String(micros),
+});
+
+/** How an agent says that it would take back what it asks for. */
+export const undoSchema = z.object({ tool: z.string(), args: json }).nullable();
+export const undoOnWire = ({
+  undo,
+}: {
+  readonly undo?: { readonly tool: string; readonly args: unknown };
+}) => (undo === undefined ? null : { tool: undo.tool, args: undo.args });
+
+/** Fields that were not sent are not there. */
+export function dropUndefinedFields<Given extends object>(
+  given: Given,
+): { [Field in keyof Given]?: Exclude<Given[Field], undefined> } {
+  const there = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [Field in keyof Given]?: Exclude<Given[Field], undefined> };
+}
+
+/** What people write down with what they do. */
+export const reasonSchema = z.string().trim().min(1).max(10_000);
+/** What was on the page when they decided. */
+export const shownSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional()
+  .meta({ description: "of the card, or of the row of a list, that the person saw; recorded with the vote" });
+export const idSchema = z.string().min(1).max(600);
+export const idParams = z.object({ id: idSchema });
+
+const MAX_PAGE_ROWS = 1_000;
+const USUAL = 100;
+
+export const limitSchema = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(MAX_PAGE_ROWS)
+  .default(USUAL)
+  .meta({ description: `how many, at most ${MAX_PAGE_ROWS}` });
+const cursorSchema = z
+  .string()
+  .min(1)
+  .max(400)
+  .optional()
+  .meta({ description: "`next_cursor` of the page before" });
+export const nextCursor = z.string().nullable().meta({ description: "null on the last page" });
+
+/** The fields of every list's query. */
+export const pageQuery = { limit: limitSchema, cursor: cursorSchema };
+
+function notOurs(list: string): HoldpointError {
+  return new HoldpointError("invalid_input", `The cursor is not one of the list of ${list}.`, {
+    next: "Take next_cursor of the page before, as it is, or leave it out.",
+  });
+}
+
+/** What the engine calls `next`, as a cursor of one list. */
+export function sealCursor(list: string, next: string | null): string | null {
+  return next === null ? null : Buffer.from(`${list}\n${next}`).toString("base64url");
+}
+
+export function openCursor(list: string, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [name, next] = text.split("\n");
+  if (name !== list || next === undefined || sealCursor(list, next) !== cursor) throw notOurs(list);
+  return next;
+}
+
+/** Handed on to the engine's lists. */
+export function pageOf(
+  list: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): { readonly limit: number; readonly after?: string } {
+  const after = openCursor(list, cursor);
+  return { limit, ...(after === undefined ? {} : { after }) };
+}
+
+/** A page is full when it has as many rows as were asked for, or as many bytes as one answer carries. One row always fits. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+type FilledPage<Row> = {
+  readonly rows: readonly Row[];
+  /** Whether it was full before the source was at its end. */
+  readonly isCut: boolean;
+};
+
+const rowBytes = (row: unknown): number => Buffer.byteLength(JSON.stringify(row) ?? "");
+
+/** Reads one row after the other, and none that it would not take but the one that shows that it is full. */
+export async function fillPage<Row>(
+  source: AsyncIterable<Row>,
+  limit: number,
+  weigh: (row: Row) => number = rowBytes,
+): Promise<FilledPage<Row>> {
+  const rows: Row[] = [];
+  let bytes = 0;
+  for await (const row of source) {
+    bytes += weigh(row);
+    if (rows.length >= limit || (rows.length > 0 && bytes > PAGE_BYTES)) return { rows, isCut: true };
+    rows.push(row);
+  }
+  return { rows, isCut: false };
+}
