@@ -1,5 +1,5 @@
 /** Made from the contracts by `npm run generate`: help and the parser load no schema. */
-import type { Flags } from "./command.ts";
+import type { Flags } from "./shell/command.ts";
 
 export const CONTRACT_COMMANDS = {
   grants: {

@@ -1,14 +1,14 @@
-import type { Intent, IntentAnswer, IntentPage, IntentSummary, OutgoingIntent } from "../index.ts";
+import type { IntentAnswer, IntentPage, OutgoingIntent } from "../agents/intents/input.ts";
+import type { Intent, IntentSummary } from "../agents/intents/send-and-answer.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
-import { type Command, type Context, EXIT, flag, isOn, word } from "./command.ts";
-import { usage } from "./failure.ts";
-import { readLimit } from "./read-list.ts";
-import { intentId } from "./resolve-id.ts";
-import { printArgs, sectionsOn } from "./sections.ts";
-import { spanOf } from "./span-of.ts";
-import { printTable } from "./table.ts";
-import { ago, moment } from "./times.ts";
+import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
+import { usage } from "./shell/failure.ts";
+import { printTable, readLimit } from "./shell/lists.ts";
+import { parseSpan } from "./shell/parse.ts";
+import { resolveIntentId } from "./shell/resolve-id.ts";
+import { printArgs, sectionsOn } from "./shell/sections.ts";
+import { formatAgo, formatMoment } from "./shell/terminal.ts";
 
 type Part = { readonly flags: readonly string[]; readonly run: (context: Context) => Promise<number> };
 
@@ -27,7 +27,7 @@ const HEADS = ["ID", "STATUS", "TYPE", "FROM", "TO", "SENT", "PAYLOAD"];
 
 function cellsOf(item: IntentSummary): readonly string[] {
   const texts = ["id", "lifecycleStatus", "intentType", "from", "to"].map((field) => String(item[field]));
-  return [...texts, moment(Number(item["sentAt"])), String(item["payload"])].map(visible);
+  return [...texts, formatMoment(Number(item["sentAt"])), String(item["payload"])].map(visible);
 }
 
 function pageOf(context: Context): IntentPage {
@@ -55,7 +55,7 @@ function endLines(intent: Intent, now: number): readonly (readonly [string, stri
   const { end } = intent;
   if (end === null) return [];
   const reason = end.status === "completed" ? "" : `: ${end.reason}`;
-  return [["ended", `${ago(end.at, now)} by ${end.by}${reason}`]];
+  return [["ended", `${formatAgo(end.at, now)} by ${end.by}${reason}`]];
 }
 
 /** The life cycle stands first, in a line that a program can look for. */
@@ -77,8 +77,8 @@ export function printIntent(context: Context, intent: Intent): number {
     ["request id", requestId],
     ["parent", parent],
     ["workflow", intent.within?.workflow ?? null],
-    ["sent", ago(intent.sentAt, now)],
-    ["deadline", deadline === null ? null : ago(deadline, now)],
+    ["sent", formatAgo(intent.sentAt, now)],
+    ["deadline", deadline === null ? null : formatAgo(deadline, now)],
     ["acknowledged", intent.acknowledged?.by ?? null],
     ["waits for", intent.end === null ? waitsOn : null],
     ["approval", approval],
@@ -95,7 +95,7 @@ export function printIntent(context: Context, intent: Intent): number {
 }
 
 async function get(context: Context): Promise<number> {
-  return printIntent(context, await context.hp.intents.get(await intentId(context, word(context, 1))));
+  return printIntent(context, await context.hp.intents.get(await resolveIntentId(context, word(context, 1))));
 }
 
 function outgoingOf(context: Context): OutgoingIntent {
@@ -106,7 +106,7 @@ function outgoingOf(context: Context): OutgoingIntent {
     payload: jsonIn(context, "payload"),
     from: context.person,
     ...(requestId === undefined ? {} : { requestId }),
-    ...(within === undefined ? {} : { withinMs: spanOf("within", within) }),
+    ...(within === undefined ? {} : { withinMs: parseSpan("within", within) }),
   };
 }
 
@@ -130,12 +130,12 @@ function answerOf(context: Context): IntentAnswer {
 }
 
 async function answer(context: Context): Promise<number> {
-  const id = await intentId(context, word(context, 1));
+  const id = await resolveIntentId(context, word(context, 1));
   return printIntent(context, await context.hp.intents.answer(id, answerOf(context)));
 }
 
 async function cancel(context: Context): Promise<number> {
-  const id = await intentId(context, word(context, 1));
+  const id = await resolveIntentId(context, word(context, 1));
   const said = { by: context.person, reason: neededFor(context, "cancel", "reason") };
   return printIntent(context, await context.hp.intents.cancel(id, said));
 }

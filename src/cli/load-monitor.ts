@@ -1,46 +1,73 @@
-/** A monitor's file: YAML or JSON with its rules, or a module whose default export is what `hp.monitor` takes. */
+/**
+ * A monitor's file: YAML or JSON with its rules, every fault by line and column, or a module whose default export is what
+ * `hp.monitor` takes. Loaded only by `holdpoint monitor`.
+ */
+
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { readMonitor } from "../engine/monitor/read-monitor.ts";
-import type { MonitorOptions } from "../index.ts";
+import type { MonitorOptions } from "../alerts/methods.ts";
+import { readMonitorDocument, type WrittenMonitor } from "../alerts/rules/check-rules.ts";
 import { errorText } from "../kernel/text.ts";
-import type { Context } from "./command.ts";
-import { CommandError } from "./failure.ts";
-import { unusable } from "./policy/load.ts";
-import { textOf } from "./policy/text-of.ts";
+import { locate, type PolicyFinding, parseYaml } from "../policy/read.ts";
+import { DEEPEST_YAML, isTooDeep } from "../policy/yaml.ts";
+import { readTextFile, unusableFile } from "./policy/load.ts";
+import type { Context } from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
 
-const SHAPE =
+type MonitorReading =
+  | { readonly ok: true; readonly monitor: WrittenMonitor }
+  | { readonly ok: false; readonly findings: readonly PolicyFinding[] };
+
+const MOST_CHARACTERS = 262_144;
+
+const failReading = (message: string): MonitorReading => ({
+  ok: false,
+  findings: [{ severity: "fault", line: 1, column: 1, message }],
+});
+
+export function readMonitor(text: string): MonitorReading {
+  if (text.length > MOST_CHARACTERS) return failReading(`the file is over ${MOST_CHARACTERS} characters`);
+  if (isTooDeep(text)) return failReading(`the file has brackets over ${DEEPEST_YAML} deep`);
+  const { faults, value, ...source } = parseYaml(text);
+  if (faults.length > 0) return { ok: false, findings: faults };
+  const shaped = readMonitorDocument(value);
+  if (shaped.ok) return shaped;
+  const findings = shaped.faults.map((fault) => locate(source, fault));
+  return { ok: false, findings: findings.toSorted((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+const MONITOR_SHAPE =
   "Its default export is a monitor, or a list of them: export default { name, rules: [{ kind, name, … }] }";
 
-function written(context: Context, file: string): MonitorOptions {
-  const read = readMonitor(textOf(file));
+function loadMonitorText(context: Context, file: string): MonitorOptions {
+  const read = readMonitor(readTextFile(file));
   if (read.ok) return read.monitor;
   const what = `The monitor ${file} cannot be used`;
   const next = "Correct the file: { monitor: <name>, rules: [{ kind, name, … }] }";
-  throw unusable(context, read.findings, { file, what, next });
+  throw unusableFile(context, read.findings, { file, what, next });
 }
 
-function broken(file: string, error: unknown): CommandError {
+function brokenMonitorFile(file: string, error: unknown): CommandError {
   const next = "Run it again with DEBUG=1 to see where.";
   return new CommandError("usage", `The file ${file} cannot be loaded: ${errorText(error)}`, next, error);
 }
 
-async function exported(file: string): Promise<readonly MonitorOptions[]> {
+async function loadMonitorModule(file: string): Promise<readonly MonitorOptions[]> {
   let given: unknown;
   try {
     given = ((await import(pathToFileURL(resolve(file)).href)) as { default?: unknown }).default;
   } catch (error) {
-    throw broken(file, error);
+    throw brokenMonitorFile(file, error);
   }
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0 || !list.every((one) => typeof one === "object" && one !== null))
-    throw new CommandError("usage", `The file ${file} exports no monitor.`, SHAPE);
+    throw new CommandError("usage", `The file ${file} exports no monitor.`, MONITOR_SHAPE);
   // Each is looked at in full when it starts.
   return list as readonly MonitorOptions[];
 }
 
 export async function loadMonitors(context: Context, file: string): Promise<readonly MonitorOptions[]> {
   if (!existsSync(file)) throw new CommandError("file_error", `There is no file ${file}.`, "Check the path.");
-  return /\.(ya?ml|json)$/.test(file) ? [written(context, file)] : exported(file);
+  return /\.(ya?ml|json)$/.test(file) ? [loadMonitorText(context, file)] : loadMonitorModule(file);
 }

@@ -1,22 +1,108 @@
-/** The command line: parses, opens the store that is there, runs one command, answers an exit code. It never throws. */
+/**
+ * The command line: parses, prints help, opens the store that is there, runs one command, returns an exit code.
+ * It never throws.
+ */
 
 import { isHoldpointError } from "../kernel/errors.ts";
 import { currentPerson } from "../runtime/settings.ts";
-import type { Command, Context } from "./command.ts";
-import { EXIT, flag, isOn } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { CommandError, fileError, tell } from "./failure.ts";
-import { printFamily, printHelp, printOverview } from "./help.ts";
-import { openStore, placeOf, type StorePlace } from "./open-store.ts";
-import { type Line, parseLine } from "./parse-line.ts";
-import { noteRestored } from "./restored.ts";
-import { createTerminal, type Terminal } from "./terminal.ts";
-import { version } from "./version.ts";
+import { noteRestored } from "./journal.ts";
+import {
+  COMMON_FLAGS,
+  type Command,
+  type Context,
+  EXIT,
+  type Flags,
+  flag,
+  isOn,
+  version,
+} from "./shell/command.ts";
+import { CommandError, fileError, printFailure } from "./shell/failure.ts";
+import { type LocatedStore, locateStore, openExistingStore } from "./shell/files.ts";
+import { flagsOf, type ParsedLine, parseLine } from "./shell/parse.ts";
+import { createTerminal, fold, pad, type Terminal } from "./shell/terminal.ts";
 
-type Run = Extract<Line, { kind: "run" }>;
+export const EXIT_MEANINGS: readonly (readonly [number, string])[] = [
+  [0, "done"],
+  [1, "refused or failed: a conflict, a rule that said no, findings of verify"],
+  [2, "wrong usage"],
+  [3, "no store here, or nothing under that id"],
+  [4, "the store or its key cannot be used: busy, read-only, damaged, newer"],
+  [130, "interrupted"],
+];
+
+function table(terminal: Terminal, rows: readonly (readonly [string, string])[]): void {
+  const width = Math.max(...rows.map(([head]) => head.length)) + 2;
+  for (const [head, text] of rows) {
+    const [first = "", ...rest] = fold(text, Math.max(30, terminal.columns - width - 2));
+    terminal.line(`  ${terminal.paint("bold", pad(head, width))}${first}`);
+    for (const line of rest) terminal.line(" ".repeat(width + 2) + line);
+  }
+}
+
+const flagRows = (flags: Flags): readonly (readonly [string, string])[] =>
+  Object.entries(flags).map(([name, { value, summary, required }]) => [
+    `--${name}${value === undefined ? "" : ` ${value}`}`,
+    `${summary}${required ? " (needed)" : ""}`,
+  ]);
+
+export function usageOf(command: Command): string {
+  const needed = Object.entries(command.flags).filter(([, flag]) => flag.required);
+  return [
+    "holdpoint",
+    command.name,
+    ...command.words,
+    ...needed.map(([name, flag]) => `--${name} ${flag.value}`),
+  ].join(" ");
+}
+
+export function printHelp(terminal: Terminal, command: Command): void {
+  terminal.line(`${terminal.paint("bold", usageOf(command))}`);
+  terminal.line();
+  for (const text of [command.summary, ...(command.details ?? [])])
+    for (const line of fold(text, terminal.columns - 2)) terminal.line(`  ${line}`);
+  terminal.line();
+  table(terminal, flagRows(flagsOf(command)));
+}
+
+/** Commands with the same first word. */
+export function printFamily(terminal: Terminal, name: string, commands: readonly Command[]): void {
+  terminal.line(terminal.paint("bold", `holdpoint ${name} …`));
+  terminal.line();
+  table(
+    terminal,
+    commands.map((command) => [[command.name, ...command.words].join(" "), command.summary]),
+  );
+  terminal.line();
+  terminal.line(`Each with its flags: holdpoint ${name} ${commands[0]?.name.slice(name.length + 1)} --help`);
+}
+
+/** A choice of words is for the command's own help. */
+const shortened = (word: string): string => (word.includes("|") ? "…" : word);
+
+export function printOverview(terminal: Terminal, commands: readonly Command[], version: string): void {
+  terminal.line(
+    `${terminal.paint("bold", `holdpoint ${version}`)}: decide what agents may do, and see what they did`,
+  );
+  terminal.line();
+  table(
+    terminal,
+    commands.map(({ name, words, summary }) => [[name, ...words.map(shortened)].join(" "), summary]),
+  );
+  terminal.line();
+  table(terminal, [...flagRows(COMMON_FLAGS), ["--version", "which version this is"]]);
+  terminal.line();
+  terminal.line("Exit codes");
+  table(
+    terminal,
+    EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning]),
+  );
+}
+
+type Run = Extract<ParsedLine, { kind: "run" }>;
 
 /** A server is offered only for what is done at one. */
-function noStore(place: StorePlace, { name, onlyHere }: Command, cause?: unknown): CommandError {
+function noStore(place: LocatedStore, { name, onlyHere }: Command, cause?: unknown): CommandError {
   const what = `There is no store at ${place.shown}`;
   const named = "--data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE";
   if (onlyHere !== undefined)
@@ -33,7 +119,7 @@ function noStore(place: StorePlace, { name, onlyHere }: Command, cause?: unknown
 /** Only a server that was asked can say that it has none. */
 const isAbsent = (error: unknown): boolean => isHoldpointError(error) && error.details["absent"] === true;
 
-async function runOn(store: StorePlace, { command }: Run, context: Context): Promise<number> {
+async function runOn(store: LocatedStore, { command }: Run, context: Context): Promise<number> {
   const tenant = flag(context, "tenant");
   try {
     // One that is not there would be begun by whatever is written in it.
@@ -46,9 +132,9 @@ async function runOn(store: StorePlace, { command }: Run, context: Context): Pro
   }
 }
 
-type Place = Pick<Context, "folder" | "hasStore" | "hp" | "person">;
+type StoreContext = Pick<Context, "folder" | "hasStore" | "hp" | "person">;
 
-function contextOf(terminal: Terminal, line: Run, place: Place): Context {
+function contextOf(terminal: Terminal, line: Run, place: StoreContext): Context {
   const { values, words } = line;
   const flags = { json: isOn(line, "json"), full: isOn(line, "full") };
   return { terminal, values, words, ...flags, ...place, now: Date.now() };
@@ -56,7 +142,7 @@ function contextOf(terminal: Terminal, line: Run, place: Place): Context {
 
 /** The same command at a server, as whoever is logged in there. */
 async function runThere(terminal: Terminal, line: Run, server: string): Promise<number> {
-  const { clientFor, knownAt } = await import("./remote/server-place.ts");
+  const { clientFor, whoAmIAt: knownAt } = await import("./remote/server.ts");
   const { remoteHoldpoint } = await import("./remote/remote.ts");
   const client = clientFor(server);
   const { principal } = await knownAt(client);
@@ -83,16 +169,16 @@ function checkTenant({ command, values }: Run, server: string | undefined): void
 }
 
 async function run(terminal: Terminal, line: Run): Promise<number> {
-  const { serverFor } = await import("./remote/server-place.ts");
+  const { serverFor } = await import("./remote/server.ts");
   const server = serverFor(line.command, line.values);
   checkTenant(line, server);
   return server === undefined ? runHere(terminal, line) : runThere(terminal, line, server);
 }
 
 async function runHere(terminal: Terminal, line: Run): Promise<number> {
-  const store = placeOf(line.values);
+  const store = locateStore(line.values);
   if (line.command.storeless !== true && !store.hasStore) throw noStore(store, line.command);
-  const hp = await openStore(store);
+  const hp = await openExistingStore(store);
   const { shown: folder, hasStore } = store;
   const context = contextOf(terminal, line, { folder, hasStore, hp, person: currentPerson() });
   try {
@@ -105,7 +191,7 @@ async function runHere(terminal: Terminal, line: Run): Promise<number> {
   }
 }
 
-async function answer(terminal: Terminal, line: Line): Promise<number> {
+async function answer(terminal: Terminal, line: ParsedLine): Promise<number> {
   switch (line.kind) {
     case "version":
       terminal.line(version());
@@ -131,8 +217,8 @@ export async function main(
   try {
     const code = await answer(terminal, parseLine(argv, commands));
     const fault = terminal.fault();
-    return fault === undefined ? code : tell(terminal, fileError("standard output", fault), json);
+    return fault === undefined ? code : printFailure(terminal, fileError("standard output", fault), json);
   } catch (error) {
-    return tell(terminal, error, json);
+    return printFailure(terminal, error, json);
   }
 }

@@ -1,22 +1,32 @@
-import type { FleetNode } from "../index.ts";
+/**
+ * The command that lists nodes, and what `serve` and `worker` have in common: settings, definitions, and an orderly
+ * end on a signal.
+ */
+
+import { existsSync } from "node:fs";
+import { createLog, type Log } from "../api/log.ts";
+import type { TenantHostOptions } from "../api/open-tenant-host.ts";
+import type { Settings } from "../api/settings.ts";
 import type { Json } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
-import { type Command, type Context, EXIT, isOn } from "./command.ts";
-import { DEFAULT_LIMIT, type Found, readLimit, readList } from "./read-list.ts";
-import { printTable } from "./table.ts";
-import { moment, span } from "./times.ts";
+import type { FleetNode } from "../runtime/epochs.ts";
+import { databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
+import { type Command, type Context, EXIT, isOn, version } from "./shell/command.ts";
+import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "./shell/lists.ts";
+import { formatMoment, formatSpan } from "./shell/terminal.ts";
+import { loadDefinitions } from "./workflows/load.ts";
 
 const HEADS = ["EPOCH", "STATUS", "KIND", "VERSION", "SINCE", "WORKFLOWS", "EFFECTS", "AGENT", "PROCESS"];
 
 /** Columns as documented in the reference. */
-function cellsOf(node: FleetNode, since: string): readonly string[] {
+function nodeCells(node: FleetNode, since: string): readonly string[] {
   const { id, status, kind, version, workflows, effects, agent, process } = node;
   return [id, status, kind, version ?? "-", since, String(workflows), String(effects), agent, process].map(
     visible,
   );
 }
 
-function print({ terminal, now }: Context, { items, isAll }: Found<FleetNode>): void {
+function printNodes({ terminal, now }: Context, { items, isAll }: ListResult<FleetNode>): void {
   const say = terminal.interactive ? terminal.line : terminal.note;
   if (items.length === 0)
     say("No node is there: a server, a worker or a program that executes is one from its first call on.");
@@ -24,13 +34,13 @@ function print({ terminal, now }: Context, { items, isAll }: Found<FleetNode>): 
     printTable(
       terminal,
       HEADS,
-      items.map((node) => cellsOf(node, span(now - node.openedAt))),
+      items.map((node) => nodeCells(node, formatSpan(now - node.openedAt))),
     );
-  else for (const node of items) terminal.line(cellsOf(node, moment(node.openedAt)).join("\t"));
+  else for (const node of items) terminal.line(nodeCells(node, formatMoment(node.openedAt)).join("\t"));
   if (!isAll) say(`… more (use --limit ${items.length * 2})`);
 }
 
-export const nodes: Command = {
+export const nodesCommand: Command = {
   name: "nodes",
   words: [],
   summary: "the processes that execute here: which are there, and what they have in hand",
@@ -47,7 +57,72 @@ export const nodes: Command = {
     const all = isOn(context, "all");
     const found = await readList(readLimit(context), (cursor) => context.hp.nodes.list({ all, ...cursor }));
     if (context.json) for (const node of found.items) context.terminal.json(node as unknown as Json);
-    else print(context, found);
+    else printNodes(context, found);
     return EXIT.ok;
   },
 };
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+const environment = (name: string): string | undefined => process.env[name];
+
+/** The first signal, or nobody reads what is printed: a second one ends the process at once. */
+export function untilSignal(): { readonly signal: Promise<void>; stop(): void } {
+  let resolve: () => void = () => undefined;
+  const signal = new Promise<void>((done) => {
+    resolve = done;
+  });
+  for (const name of SIGNALS) process.once(name, resolve);
+  const stop = () => {
+    for (const name of SIGNALS) process.removeListener(name, resolve);
+  };
+  return { signal, stop };
+}
+
+const LINGER_MS = 1_000;
+/** Beside the time that requests and effects have to end. */
+const CLOSING_MS = 10_000;
+
+/** A database that does not answer any more would keep the process there far longer than whoever stops it waits. */
+function endAnyway({ graceSeconds, drainSeconds }: Settings): void {
+  const ms = (graceSeconds + drainSeconds) * 1_000 + CLOSING_MS;
+  setTimeout(() => {
+    process.stderr.write(
+      `holdpoint: not everything could be closed within ${ms / 1_000} s; others go on as if this process had died.\n`,
+    );
+    process.exit(1);
+  }, ms).unref();
+}
+
+/** Everything is closed. What a tool still holds that did not end in time would keep the process there for ever. */
+export async function closeForGood(close: () => Promise<void>, settings: Settings): Promise<void> {
+  endAnyway(settings);
+  try {
+    await close();
+  } finally {
+    // Waits for nobody: a process that nothing holds ends before.
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+  }
+}
+
+export async function nodeSettings({ values }: Context): Promise<Settings> {
+  const { readSettings } = await import("../api/settings.ts");
+  const settings = readSettings({ flags: values, environment, isFile: existsSync });
+  const { database, data } = settings;
+  return database === undefined
+    ? { ...settings, data: dataFolder(data, environment, process.cwd()) }
+    : settings;
+}
+
+function logOf({ log }: Settings): Log {
+  const form = log ?? (process.stderr.isTTY === true ? "text" : "json");
+  return createLog(form, (text) => void process.stderr.write(text), Date.now);
+}
+
+export async function nodeOptions(settings: Settings): Promise<TenantHostOptions & { settings: Settings }> {
+  const { definitions } = settings;
+  const base = { settings, version: version(), log: logOf(settings) };
+  return definitions === undefined ? base : { ...base, define: await loadDefinitions(definitions) };
+}
+
+export const shownStore = ({ database, data }: Settings): string =>
+  database === undefined ? (data ?? "") : databaseWithoutPassword(database);

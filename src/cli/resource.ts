@@ -3,23 +3,29 @@
  * verb's input; columns and cards are the capability's data. The same code runs at a store and at a server, because both have
  * the contract's verbs.
  */
+
 import type { z } from "zod";
 import { grants, grantsTerminal } from "../grants/contract.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
 import type { Act, CardDocument, ResourceCommand } from "../kernel/terminal.ts";
 import { visible } from "../kernel/text.ts";
 import { helpText, valueKind } from "../kernel/values.ts";
-import { type Command, type Context, EXIT, type Flags, flag, isOn, word } from "./command.ts";
-import { CommandError } from "./failure.ts";
-import { hanging } from "./measure.ts";
-import { type Part, runPart } from "./parts.ts";
-import { plain } from "./plain.ts";
-import { readLimit, readList } from "./read-list.ts";
-import { resourceId } from "./resolve-id.ts";
-import { printCard, richText } from "./sections.ts";
-import { moneyFrom, spanOf } from "./span-of.ts";
-import { printTable } from "./table.ts";
-import { whereFlags } from "./where-flags.ts";
+import {
+  type Command,
+  type Context,
+  EXIT,
+  type Flags,
+  flag,
+  isOn,
+  whereFlags,
+  word,
+} from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
+import { jsonWithMicros, printTable, readLimit, readList } from "./shell/lists.ts";
+import { type Part, parseMoneyFlag, parseSpan, runPart } from "./shell/parse.ts";
+import { resolveResourceId } from "./shell/resolve-id.ts";
+import { printCard, richText } from "./shell/sections.ts";
+import { hanging } from "./shell/terminal.ts";
 
 type Item = { readonly id: string };
 type Verbs = { readonly [verb: string]: (...args: readonly unknown[]) => Promise<unknown> };
@@ -47,7 +53,7 @@ async function list(
   const page = (cursor: object) => read?.({ ...filter, ...cursor }) as Promise<Listed>;
   const { items } = await readList(readLimit(context), page);
   const cells = (item: Item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now)));
-  if (context.json) for (const item of items) terminal.json(plain(json?.(item) ?? item));
+  if (context.json) for (const item of items) terminal.json(jsonWithMicros(json?.(item) ?? item));
   else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)(shown.empty);
   else if (terminal.interactive)
     printTable(
@@ -68,7 +74,7 @@ async function showOne(context: Context, resource: Resource, id: string): Promis
     terminal: { card, json },
   } = resource;
   const item = (await verbsIn(context, contract)["get"]?.(id)) as Item;
-  if (context.json) context.terminal.json(plain(json?.(item) ?? item));
+  if (context.json) context.terminal.json(jsonWithMicros(json?.(item) ?? item));
   else show(context, card(item));
   return EXIT.ok;
 }
@@ -114,7 +120,7 @@ function readFlag(
     case "span":
       return readSpan(contract, name, given, schema);
     case "money":
-      return moneyFrom(name, given);
+      return parseMoneyFlag(name, given);
     case "number":
       if (/^\d{1,15}$/.test(given)) return Number(given);
       throw new CommandError("usage", `--${name} "${given}" is not a whole number.`, `Such as --${name} 50.`);
@@ -124,7 +130,7 @@ function readFlag(
 }
 
 function readSpan({ owner }: Contract, name: string, given: string, schema: unknown): number {
-  const ms = spanOf(name, given);
+  const ms = parseSpan(name, given);
   const most = (schema as { readonly maxValue?: number }).maxValue ?? Number.POSITIVE_INFINITY;
   if (ms <= most) return ms;
   const days = most / DAY_MS;
@@ -155,11 +161,11 @@ async function act(
   const verbs = verbsIn(context, contract);
   const { terminal } = context;
   const hasId = pathNames(facts.http).length > 0;
-  const id = hasId ? [await resourceId(context, resource, word(context, 1))] : [];
+  const id = hasId ? [await resolveResourceId(context, resource, word(context, 1))] : [];
   const input = inputFrom(context, contract, facts);
   const before = hasId ? ((await verbs["get"]?.(...id)) as Item) : undefined;
   const after = (await verbs[verb]?.(...id, input)) as Item;
-  if (context.json) terminal.json(plain(json?.(after) ?? after));
+  if (context.json) terminal.json(jsonWithMicros(json?.(after) ?? after));
   else {
     const words = visible(richText(says(after, before), context.now));
     terminal.line(hanging(words, terminal).join("\n"));
@@ -194,7 +200,7 @@ function commandParts(resource: Resource): { readonly [name: string]: Part } {
       flags: ["full"],
       words: 1,
       run: async (context) =>
-        showOne(context, resource, await resourceId(context, resource, word(context, 1))),
+        showOne(context, resource, await resolveResourceId(context, resource, word(context, 1))),
     },
     ...Object.fromEntries(onOne ?? []),
   };

@@ -1,15 +1,15 @@
-import type { Action, Approval } from "../index.ts";
+import type { Approval } from "../approvals/contract.ts";
+import type { Action } from "../effects/actions.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { CardContent } from "../notify/content.ts";
-import { showAlert } from "./alert-card.ts";
+import { printAlert } from "./alerts.ts";
 import { printShown } from "./approvals/card.ts";
-import { type Command, type Context, EXIT, FULL, isOn, word } from "./command.ts";
-import { CommandError } from "./failure.ts";
 import { printIntent } from "./intents.ts";
-import { namesOf } from "./policy-words.ts";
-import { anyId } from "./resolve-id.ts";
-import { showWorkflow } from "./show-workflow.ts";
-import { whereFlags } from "./where-flags.ts";
+import { fetchPolicyNames } from "./policy/words.ts";
+import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
+import { resolveAnyId } from "./shell/resolve-id.ts";
+import { showWorkflow } from "./workflows/show.ts";
 
 /** An action shows with the approval it waits for or ran under, if there is one. */
 function approvalOf(action: Action): string | undefined {
@@ -26,7 +26,7 @@ async function showAction(context: Context, id: string): Promise<number> {
   const linked = asked === undefined ? approvalOf(action) : undefined;
   const approval = linked === undefined ? asked : await hp.approvals.get(linked);
   const receipt = await hp.receipts.get(action.id);
-  const policies = await namesOf(hp);
+  const policies = await fetchPolicyNames(hp);
   if (context.json) terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null });
   else showCard(context, { kind: "action", approval, action, receipt, policies });
   return EXIT.ok;
@@ -80,10 +80,10 @@ export const show: Command = {
     checkpoint: { value: "<name>", summary: "of a workflow: the captured state of this checkpoint" },
   },
   async run(context) {
-    const id = await anyId(context, word(context));
+    const id = await resolveAnyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
     if (id.startsWith("grt_")) return (await import("./resource.ts")).showResource(context, "grants", id);
-    if (id.startsWith("alr_")) return showAlert(context, id);
+    if (id.startsWith("alr_")) return printAlert(context, id);
     if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)

@@ -143,7 +143,7 @@ const NEW = ["src/grants/stream.ts", "src/grants/verbs.ts", "src/grants/rules/gi
 
 test("a capability is left, converted, or has both styles at once", () => {
   const old = ["src/core/grant/fit.ts", "src/cli/grant-card.ts"];
-  const others = ["src/cli/budgets.ts", "src/core/grants.ts"];
+  const others = ["src/cli/effects.ts", "src/core/grants.ts"];
   const left = inspectCapability(sample, [...old, ...others]);
   assert.deepEqual([left.state, left.oldFiles], ["left", old]);
   assert.equal(inspectCapability(sample, [...NEW, ...others]).state, "converted");

@@ -1,9 +1,10 @@
 // Every command and every part of one that is done at a distance takes --server, as its help says.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Command, Context } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { parseLine } from "../../src/cli/parse-line.ts";
+import type { Command, Context } from "../../src/cli/shell/command.ts";
+import { parseLine } from "../../src/cli/shell/parse.ts";
+
 import type { Holdpoint } from "../../src/index.ts";
 
 const SERVER = "http://127.0.0.1:9";

@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alerts } from "../../src/cli/alerts.ts";
-import type { Command, Context } from "../../src/cli/command.ts";
-import { endpoints } from "../../src/cli/endpoints.ts";
-import { tell } from "../../src/cli/failure.ts";
 import { intents } from "../../src/cli/intents.ts";
-import { keys } from "../../src/cli/keys.ts";
-import { notifications } from "../../src/cli/notifications.ts";
-import { people } from "../../src/cli/people.ts";
-import { jsonText, type Terminal } from "../../src/cli/terminal.ts";
-import { workflows } from "../../src/cli/workflows.ts";
+import { endpoints, notifications } from "../../src/cli/notify.ts";
+import { keys } from "../../src/cli/people/keys.ts";
+import { people } from "../../src/cli/people/people.ts";
+import type { Command, Context } from "../../src/cli/shell/command.ts";
+import { printFailure } from "../../src/cli/shell/failure.ts";
+import { jsonText, type Terminal } from "../../src/cli/shell/terminal.ts";
+import { workflows } from "../../src/cli/workflows/show.ts";
+
 import type { Holdpoint } from "../../src/index.ts";
 import { visible } from "../../src/kernel/text.ts";
 import { INJECTIONS } from "../messages/injections.ts";
@@ -150,7 +150,7 @@ async function shown({ command, words, flags = {} }: Case, text: string, how: Pa
   try {
     await command.run(context);
   } catch (error) {
-    tell(terminal, error, context.json);
+    printFailure(terminal, error, context.json);
   }
   return lines;
 }

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { parse } from "yaml";
-import { momentSince } from "../../src/cli/policy/since.ts";
+import { momentSince } from "../../src/cli/policy/commands.ts";
 import { compilePolicy } from "../../src/policy/rules/compile.ts";
 import { fillHistory } from "../backtest/fill.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parse } from "yaml";
-import { documentLines } from "../../src/cli/policy/run-show.ts";
+import { documentLines } from "../../src/cli/policy/print.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { errorOf, linesOf, type Ran, runCli } from "./bench.ts";
 

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { COMMON_FLAGS } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { OWN_CODES } from "../../src/cli/failure.ts";
-import { EXIT_MEANINGS } from "../../src/cli/help.ts";
+import { EXIT_MEANINGS } from "../../src/cli/main.ts";
+import { COMMON_FLAGS } from "../../src/cli/shell/command.ts";
+import { OWN_CODES } from "../../src/cli/shell/failure.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/reference/cli.md"), "utf8");
 

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Command, Context, Values } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { remoteHoldpoint } from "../../src/cli/remote/remote.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import type { Command, Context, Values } from "../../src/cli/shell/command.ts";
+import type { Terminal } from "../../src/cli/shell/terminal.ts";
+
 import { createClient } from "../../src/client/client.ts";
 import type { Holdpoint, Workflow } from "../../src/index.ts";
 import { serverBench } from "../fixtures/server.ts";

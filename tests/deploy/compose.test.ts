@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, test } from "node:test";
 import { readSettings } from "../../src/api/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { parseLine } from "../../src/cli/parse-line.ts";
+import { parseLine } from "../../src/cli/shell/parse.ts";
 import { ROOT, readRoot } from "../docs/markdown.ts";
 import { last, pairs, words } from "./dockerfile.ts";
 import {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readSettings } from "../../src/api/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { parseLine } from "../../src/cli/parse-line.ts";
+import { parseLine } from "../../src/cli/shell/parse.ts";
 import { readRoot } from "../docs/markdown.ts";
 import { all, last, pairs, parseDockerfile, words } from "./dockerfile.ts";
 import { committed, runtimeStage, stages, variables } from "./files.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { parseLine } from "../../src/cli/parse-line.ts";
+import { parseLine } from "../../src/cli/shell/parse.ts";
 import { blocksOf, codeCells, ROOT, readRoot } from "../docs/markdown.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { all, parseDockerfile } from "./dockerfile.ts";

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { healthRoutes } from "../../src/api/metrics/routes.ts";
 import { readSettings } from "../../src/api/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { parseLine } from "../../src/cli/parse-line.ts";
+import { parseLine } from "../../src/cli/shell/parse.ts";
 
 import { readRoot } from "../docs/markdown.ts";
 import { serverBench } from "../fixtures/server.ts";

@@ -4,9 +4,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { Values } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { parseLine } from "../../src/cli/parse-line.ts";
+import type { Values } from "../../src/cli/shell/command.ts";
+import { parseLine } from "../../src/cli/shell/parse.ts";
+
 import { makePlace, ROOT } from "../e2e/program.ts";
 import { at, documents, fields, list } from "./files.ts";
 import { freePort } from "./free-port.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { WRITTEN_FIELDS } from "../../src/alerts/rules/check-rules.ts";
-import { readMonitor } from "../../src/engine/monitor/read-monitor.ts";
+import { readMonitor } from "../../src/cli/load-monitor.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/guide/monitor.md"), "utf8");
 

@@ -1,16 +1,24 @@
 /** What a person does to one approval besides deciding it, as data: the library's method, its input, and what is printed. */
 
-import type { Approval, Approvals } from "../../index.ts";
+import type { Approval, Approvals } from "../../approvals/contract.ts";
 import { visible } from "../../kernel/text.ts";
-import { cancelWorkflow } from "../cancel.ts";
-import { type Command, type Context, EXIT, type Flags, flag, needed, REASON, word } from "../command.ts";
 import { COMMENT_FLAGS } from "../contract-commands.ts";
-import { durationOf } from "../duration.ts";
-import { usage } from "../failure.ts";
-import { timeOf } from "../moment-of.ts";
-import { approvalId } from "../resolve-id.ts";
-import { richText } from "../sections.ts";
-import { statusWords } from "../workflow-words.ts";
+import {
+  type Command,
+  type Context,
+  EXIT,
+  type Flags,
+  flag,
+  needed,
+  REASON,
+  word,
+} from "../shell/command.ts";
+import { usage } from "../shell/failure.ts";
+import { parseDuration, parseTime } from "../shell/parse.ts";
+import { resolveApprovalId } from "../shell/resolve-id.ts";
+import { richText } from "../shell/sections.ts";
+import { runCancelWorkflow } from "../workflows/operate.ts";
+import { statusWords } from "../workflows/words.ts";
 import { timeText } from "./card-parts.ts";
 
 type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel";
@@ -34,7 +42,7 @@ const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): C
     const { hp, terminal, person: by } = context;
     const verbs: Verbs = hp.approvals;
     const given = { by, ...input(context) };
-    const id = await approvalId(context, word(context));
+    const id = await resolveApprovalId(context, word(context));
     await verbs[verb](id, given as never);
     const approval = await hp.approvals.get(id);
     if (context.json) terminal.json({ approval });
@@ -95,9 +103,9 @@ const takeBack = act({
 });
 
 function moreTime(given: string): { readonly byMs: number } | { readonly until: number } {
-  const byMs = durationOf(given);
+  const byMs = parseDuration(given);
   if (byMs !== undefined && byMs > 0) return { byMs };
-  const until = timeOf(given);
+  const until = parseTime(given);
   if (until !== undefined) return { until };
   throw usage(
     `"${given}" is neither a length of time nor a time.`,
@@ -152,7 +160,7 @@ const cancelApproval = act({
 const cancel: Command = {
   ...cancelApproval,
   run: (context) =>
-    word(context).trim().startsWith("apr_") ? cancelApproval.run(context) : cancelWorkflow(context),
+    word(context).trim().startsWith("apr_") ? cancelApproval.run(context) : runCancelWorkflow(context),
 };
 
 /** In the order of the overview. */

@@ -2,6 +2,7 @@
  * What a person reads before and after deciding, made from the canonical arguments. What the agent says about them
  * stands apart, under a heading that says whose words they are.
  */
+
 import { effectWords } from "../../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
 import type { ReviewFacts } from "../../effects/state.ts";
@@ -11,11 +12,10 @@ import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
 import { visiblePreview } from "../../kernel/text.ts";
 import type { CardContent } from "../../notify/content.ts";
-import { checkpointCard } from "../checkpoint-card.ts";
-import { policyWords, remarkFields } from "../policy-words.ts";
-import { exampleOf, schemaText } from "../schema-text.ts";
-import { type CardView, type Paper, printCard, sectionsOn } from "../sections.ts";
-import { leftLines, shortShown } from "../short-shown.ts";
+import { policyWords, remarkFields } from "../policy/words.ts";
+import { type CardView, type Paper, printCard, sectionsOn } from "../shell/sections.ts";
+import { exampleOf, omittedLines, schemaText, shortenShown } from "../shell/values.ts";
+import { checkpointCard } from "../workflows/checkpoint-card.ts";
 import {
   agentWords,
   approvalHead,
@@ -290,8 +290,8 @@ const COLUMNS = 76;
 
 /** The cards of the terminal as lines of plain text, for mails and pages: the same words, in full; commands to type only where they are wanted. */
 export function cardLines(whole: CardContent, now: number, where?: string): readonly string[] {
-  const short = shortShown(whole);
-  const lines: string[] = [...leftLines(short)];
+  const short = shortenShown(whole);
+  const lines: string[] = [...omittedLines(short)];
   const line = (text = "") => void lines.push(...text.split("\n"));
   const paper = { columns: COLUMNS, line, paint: (_: unknown, text: string) => text, strange: String };
   printShown(paper, short.shown, { now, full: true, where: where ?? null });

@@ -1,19 +1,29 @@
 /** Deciding: `approve` of one or several, `reject`, and `answer` to a question. */
 
+import type { Approval, BatchAnswer } from "../../approvals/contract.ts";
 import { MOST_AT_ONCE, UNSEEN_PREVIEW, votesNow } from "../../approvals/state.ts";
-import type { Approval, BatchAnswer } from "../../index.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type Json, parseJson } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
-import { type Command, type Context, EXIT, FULL, flag, isOn, needed, REASON, word } from "../command.ts";
-import { Left, prompt } from "../demos/ask.ts";
-import { usage } from "../failure.ts";
-import { readList } from "../read-list.ts";
-import { readable } from "../readable.ts";
-import { approvalId } from "../resolve-id.ts";
-import { sectionsOn } from "../sections.ts";
+import {
+  type Command,
+  type Context,
+  EXIT,
+  FULL,
+  flag,
+  isOn,
+  needed,
+  REASON,
+  word,
+} from "../shell/command.ts";
+import { usage } from "../shell/failure.ts";
+import { readList } from "../shell/lists.ts";
+import { PersonLeft, prompt } from "../shell/prompt.ts";
+import { resolveApprovalId } from "../shell/resolve-id.ts";
+import { sectionsOn } from "../shell/sections.ts";
+import { valueTree } from "../shell/values.ts";
 import { showApproval } from "../show.ts";
-import { goesOnWords, heardWords, placeWords, statusWords } from "../workflow-words.ts";
+import { goesOnWords, intentToldWords, placeWords, statusWords } from "../workflows/words.ts";
 import { hasSuggestion } from "./card.ts";
 import { stageCount } from "./card-parts.ts";
 
@@ -26,7 +36,7 @@ const readNote = (context: Context): { readonly note?: string } => {
 };
 
 const readApproval = async (context: Context): Promise<Approval> =>
-  context.hp.approvals.get(await approvalId(context, word(context)));
+  context.hp.approvals.get(await resolveApprovalId(context, word(context)));
 
 /** What the person saw, if they say so; in any case nothing may change between this reading and the vote. */
 function checkBinding(context: Context, approval: Approval): void {
@@ -44,7 +54,7 @@ const needsAnswer = (approval: Approval): boolean =>
   approval.subject?.kind === "question" && !hasSuggestion(approval);
 
 function printArguments({ terminal, full }: Context, { args }: Approval): void {
-  sectionsOn(terminal, full).block(readable(args, full));
+  sectionsOn(terminal, full).block(valueTree(args, full));
 }
 
 /** The outcome of an edit, which a process that has the tool reviews. */
@@ -138,7 +148,7 @@ async function printWaiting({ hp, terminal }: Context, { status, subject }: Appr
   if (status === "approved" || status === "modified")
     terminal.line("The program that asked performs it now, or when it runs again.");
   if (subject === undefined || status === "pending") return;
-  if (subject.kind === "intent") return terminal.line(heardWords(subject.intent));
+  if (subject.kind === "intent") return terminal.line(intentToldWords(subject.intent));
   terminal.line(goesOnWords((await hp.workflows.get(subject.workflow)).name));
 }
 
@@ -189,7 +199,7 @@ async function readIds(context: Context): Promise<readonly string[]> {
   if (tool !== undefined && context.words.length > 0)
     throw usage("approve takes ids or --all-of, not both.", HELP);
   const ids = new Set(tool === undefined ? [] : await waitingFor(context, tool));
-  for (const given of context.words) ids.add(await approvalId(context, given));
+  for (const given of context.words) ids.add(await resolveApprovalId(context, given));
   return [...ids];
 }
 
@@ -205,7 +215,7 @@ async function confirm(context: Context, count: number): Promise<boolean> {
   try {
     return (await prompt(`Type ${count} to approve all ${count}: `)) === String(count);
   } catch (error) {
-    if (error instanceof Left) return false;
+    if (error instanceof PersonLeft) return false;
     throw error;
   }
 }
@@ -352,7 +362,7 @@ async function printRejected(
   subject: NonNullable<Approval["subject"]>,
   stake: readonly string[],
 ): Promise<void> {
-  if (subject.kind === "intent") return terminal.line(heardWords(subject.intent));
+  if (subject.kind === "intent") return terminal.line(intentToldWords(subject.intent));
   const workflow = await hp.workflows.get(subject.workflow);
   const { rollback, name, status } = workflow;
   if (subject.kind === "checkpoint" && rollback !== null) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Approval } from "../../index.ts";
+import type { Approval } from "../../approvals/contract.ts";
 import { readReview as reviewOf } from "./decide.ts";
 import { findChange as changeOf, remember as seenOf } from "./list.ts";
 

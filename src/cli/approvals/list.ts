@@ -1,4 +1,6 @@
 /** What waits for a decision or was decided; with `--watch`, what is asked and decided from now on. */
+
+import type { Approval, ApprovalSummary } from "../../approvals/contract.ts";
 import {
   APPROVAL_ORDERS,
   type ApprovalOrder,
@@ -6,17 +8,13 @@ import {
   type ListedStatus,
   votesNow,
 } from "../../approvals/state.ts";
-import type { Approval, ApprovalSummary } from "../../index.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
-import { type Command, type Context, EXIT, flag, isOn } from "../command.ts";
-import { usage } from "../failure.ts";
-import { cut, fit } from "../measure.ts";
-import { DEFAULT_LIMIT, readLimit, readList } from "../read-list.ts";
-import { printTable } from "../table.ts";
-import type { Terminal } from "../terminal.ts";
-import { left, moment, span } from "../times.ts";
+import { type Command, type Context, EXIT, flag, isOn } from "../shell/command.ts";
+import { usage } from "../shell/failure.ts";
+import { DEFAULT_LIMIT, printTable, readLimit, readList } from "../shell/lists.ts";
+import { cut, fit, formatMoment, formatSpan, formatTimeLeft, type Terminal } from "../shell/terminal.ts";
 import { decisionWord, stageCount } from "./card-parts.ts";
 
 const LONGEST_NAME = 24;
@@ -70,7 +68,7 @@ const aboutCell: Cell = ({ about = "action" }) => visible(String(about));
 const deadlineCell: Cell = ({ status, decideBy, atDeadline = "expire", stage }, now) => {
   if (status !== "pending" || typeof decideBy !== "number") return "-";
   const then = atDeadline === "extend" ? ", then longer" : `, then stage ${Number(stage) + 1}`;
-  return `${left(decideBy, now)}${atDeadline === "expire" ? "" : then}`;
+  return `${formatTimeLeft(decideBy, now)}${atDeadline === "expire" ? "" : then}`;
 };
 
 /** The text of a question says more than what it suggests. A preview that failed is not taken for what the tool shows. */
@@ -85,7 +83,7 @@ export const contentCell = (item: ApprovalSummary): string => {
 const COLUMNS: { readonly [head: string]: Cell } = {
   ID: idCell,
   STATUS: statusCell,
-  AGE: ({ requestedAt }, now) => span(now - Number(requestedAt)),
+  AGE: ({ requestedAt }, now) => formatSpan(now - Number(requestedAt)),
   STAGE: stageCell,
   VOTES: votesCell,
   DEADLINE: deadlineCell,
@@ -100,9 +98,9 @@ const COLUMNS: { readonly [head: string]: Cell } = {
 const PIPED: readonly Cell[] = [
   idCell,
   statusCell,
-  ({ requestedAt }) => moment(Number(requestedAt)),
+  ({ requestedAt }) => formatMoment(Number(requestedAt)),
   votesCell,
-  ({ decideBy }) => (typeof decideBy === "number" ? moment(decideBy) : "-"),
+  ({ decideBy }) => (typeof decideBy === "number" ? formatMoment(decideBy) : "-"),
   ({ tool }) => visible(String(tool)),
   ({ agent }) => visible(String(agent)),
   contentCell,
@@ -154,7 +152,7 @@ async function printList(context: Context, status: ListedStatus, limit: number):
   if (total > shown) say(`… ${total - shown} more (use --limit ${total})`);
 }
 
-export const approvals: Command = {
+export const approvalsCommand: Command = {
   name: "approvals",
   words: [],
   summary: "what waits for a decision, oldest first",
@@ -219,7 +217,7 @@ export function findChange(before: Remembered | undefined, now: Approval): Chang
   if (before.decideBy !== now.decideBy && now.decideBy !== null)
     return {
       change: "extended",
-      detail: `${now.extensions.at(-1)?.by ?? ""}: until ${moment(now.decideBy)}`,
+      detail: `${now.extensions.at(-1)?.by ?? ""}: until ${formatMoment(now.decideBy)}`,
     };
   const comment = comments.length > before.comments ? comments.at(-1) : undefined;
   return (
@@ -259,7 +257,7 @@ function preview(value: Json): string {
 }
 
 function printChange({ terminal, json }: Context, approval: Approval, { change, detail }: Change): void {
-  const at = moment(Date.now());
+  const at = formatMoment(Date.now());
   const { id, tool } = approval;
   const cells = [change, id, tool, detail].map(visible);
   if (json) terminal.json({ at, change, id, status: approval.status, tool, detail });

@@ -1,33 +1,9 @@
 /** Asks the person at the terminal: approve, modify or reject. */
-import { createInterface } from "node:readline/promises";
 import type { Json, JsonObject } from "../../kernel/json.ts";
-import type { Terminal } from "../terminal.ts";
+import { type Prompt, prompt } from "../shell/prompt.ts";
+import type { Terminal } from "../shell/terminal.ts";
 import type { Question } from "./play.ts";
 import type { Choice } from "./scenario.ts";
-
-/** The person left: with Ctrl-C, Ctrl-D, or by closing the terminal. */
-export class Left extends Error {
-  override readonly name = "Left";
-}
-
-type Prompt = (text: string) => Promise<string>;
-
-/** A prompt of its own for every question: nothing is read while nothing is asked. */
-export async function prompt(text: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  const left = new AbortController();
-  lines.once("SIGINT", () => lines.close());
-  lines.once("close", () => left.abort());
-  try {
-    return (await lines.question(text, { signal: left.signal })).trim();
-  } catch (error) {
-    if (!left.signal.aborted) throw error;
-    process.stdout.write("\n");
-    throw new Left("nobody is there to decide", { cause: error });
-  } finally {
-    lines.close();
-  }
-}
 
 /** What was typed, as the same kind of value as before; undefined when it is none. */
 export function readValue(before: Json, typed: string): Json | undefined {

@@ -3,18 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { visible } from "../../kernel/text.ts";
-import { type Context, EXIT, flag, isOn, word } from "../command.ts";
-import { CommandError } from "../failure.ts";
-import { placeOf } from "../open-store.ts";
-import { storyOf } from "../story.ts";
-import { askPerson, Left } from "./ask.ts";
+import { type Context, EXIT, flag, isOn, REFUND_FLAGS, word } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
+import { locateStore } from "../shell/files.ts";
+import { PersonLeft } from "../shell/prompt.ts";
+import { readStory } from "../workflows/story.ts";
+import { askPerson } from "./ask.ts";
+
 import { deploy } from "./deploy.ts";
 import { legal } from "./legal.ts";
 import { pizza } from "./pizza.ts";
 import { type Played, play, type Reviewer, type Stage } from "./play.ts";
 import { type Mode, printBeginning, printEnd, printStory, savedUsd } from "./present.ts";
 import { playRefund } from "./refund.ts";
-import { REFUND_FLAGS } from "./refund-flags.ts";
+
 import type { Choice, Outcome, Scenario } from "./scenario.ts";
 import { bullet, choiceText, paragraph, showQuestion } from "./show-question.ts";
 import { printTotal, type Row, totalOf } from "./total.ts";
@@ -131,7 +133,7 @@ async function playOne(context: Context, scenario: Scenario, mode: Mode, place: 
       result,
       savedUsd: saved,
       verified,
-      story: storyOf(entries),
+      story: readStory(entries),
     });
   } else {
     printEnd(terminal, scenario, played, without);
@@ -184,13 +186,13 @@ async function onStage(context: Context, run: (place: Place) => Promise<number>)
   try {
     const isNamed = context.values.has("data") || context.values.has("database");
     const keyFile = join(folder, "key.json");
-    const store = isNamed ? placeOf(context.values).where : { folder: join(folder, "store"), keyFile };
+    const store = isNamed ? locateStore(context.values).where : { folder: join(folder, "store"), keyFile };
     const scratch = { folder: join(folder, "scratch"), keyFile };
     const code = await run({ store, scratch, signal: over.signal });
     printNext(context);
     return code;
   } catch (error) {
-    if (error instanceof Left || over.signal.aborted) return EXIT.interrupted;
+    if (error instanceof PersonLeft || over.signal.aborted) return EXIT.interrupted;
     throw error;
   } finally {
     process.removeListener("SIGINT", leave);

@@ -1,8 +1,8 @@
 /** How a demo looks: its beginning, its end, and what the journal tells of it. */
 import type { Report } from "../../index.ts";
-import { fold, pad, widthOf } from "../measure.ts";
-import { type Line, storyOf } from "../story.ts";
-import type { Terminal } from "../terminal.ts";
+import { fold, pad, type Terminal, widthOf } from "../shell/terminal.ts";
+import { readStory, type StoryLine } from "../workflows/story.ts";
+
 import type { Played } from "./play.ts";
 import { type Outcome, type Scenario, usd } from "./scenario.ts";
 import { paragraph, rule, WIDEST } from "./show-question.ts";
@@ -65,7 +65,7 @@ export function verifiedText({ ok, counts, total }: Report): string {
 }
 
 /** One line each; what does not fit goes on below, in its own column. */
-function printLines(terminal: Terminal, lines: readonly Line[]): void {
+function printLines(terminal: Terminal, lines: readonly StoryLine[]): void {
   const who = Math.max(...lines.map((line) => widthOf(line.who))) + 2;
   const did = Math.max(...lines.map((line) => widthOf(line.did))) + 2;
   const room = Math.max(20, Math.min(terminal.columns, WIDEST) - who - did - 2);
@@ -80,7 +80,7 @@ function printLines(terminal: Terminal, lines: readonly Line[]): void {
 export function printStory(terminal: Terminal, { entries, report }: Played): void {
   terminal.line();
   terminal.line(terminal.paint("bold", "  What the journal tells"));
-  printLines(terminal, storyOf(entries));
+  printLines(terminal, readStory(entries));
   terminal.line();
   terminal.line(`  ${terminal.paint(report.ok ? "green" : "red", verifiedText(report))}`);
 }

@@ -1,9 +1,10 @@
 /** One run of the refund case: a model that follows a script, a policy file, and a person who is real or played. */
 import { fileURLToPath } from "node:url";
 import { type Approval, type Holdpoint, holdpoint, type SuperviseResult } from "../../index.ts";
-import { type Context, EXIT } from "../command.ts";
-import { CommandError } from "../failure.ts";
-import { Left } from "./ask.ts";
+import { type Context, EXIT } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
+import { PersonLeft } from "../shell/prompt.ts";
+
 import { goalOf, scriptedModel } from "./refund-script.ts";
 import { printEndOfRun, printHow, printStart, printWaiting } from "./refund-show.ts";
 import { fileOutside, refundTools } from "./refund-tools.ts";
@@ -108,7 +109,7 @@ async function runThrough(context: Context, hp: Holdpoint, stage: Stage): Promis
   const tell = (approval: Approval) => meet(context, hp, approval, stage);
   const running = hp.supervise({ ...run, name: NAME, tools, model: scriptedModel });
   const watching = watch(hp, { run, tell }, AbortSignal.any([stage.signal, over.signal])).then(() => {
-    throw new Left("nobody is there to wait");
+    throw new PersonLeft("nobody is there to wait");
   });
   // One of them is still under way when the other has decided the matter.
   for (const one of [running, watching]) one.catch(() => undefined);

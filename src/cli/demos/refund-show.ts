@@ -3,9 +3,9 @@
 import type { Approval, Holdpoint, Report, SuperviseResult } from "../../index.ts";
 import { visible } from "../../kernel/text.ts";
 import { printShown } from "../approvals/card.ts";
-import { fold, pad, widthOf } from "../measure.ts";
-import { namesOf } from "../policy-words.ts";
-import type { Terminal } from "../terminal.ts";
+import { fetchPolicyNames } from "../policy/words.ts";
+import { fold, pad, type Terminal, widthOf } from "../shell/terminal.ts";
+
 import { verifiedText } from "./present.ts";
 import { paragraph, rule, WIDEST } from "./show-question.ts";
 
@@ -84,7 +84,7 @@ export async function printWaiting(
 ): Promise<void> {
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(approval.action);
-  const policies = await namesOf(hp);
+  const policies = await fetchPolicyNames(hp);
   const shown = { kind: "action", approval, action, receipt: undefined, policies } as const;
   printShown(terminal, shown, { where, now: Date.now(), full: false });
   terminal.line();

@@ -5,11 +5,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Context, EXIT, flag, isOn } from "../command.ts";
-import { CommandError } from "../failure.ts";
-import { placeOf } from "../open-store.ts";
-import { whereFlags } from "../where-flags.ts";
-import { Left } from "./ask.ts";
+import { type Context, EXIT, flag, isOn, whereFlags } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
+import { locateStore } from "../shell/files.ts";
+import { PersonLeft } from "../shell/prompt.ts";
+
 import { type Person, playRun, type Stage } from "./refund-play.ts";
 
 const KEPT = ".holdpoint-demo";
@@ -38,7 +38,7 @@ type Place = Pick<Stage, "store" | "outside" | "where"> & {
 
 function placeFor(context: Context, { kind }: Person): Place {
   if (context.values.has("data") || context.values.has("database")) {
-    const { where: store } = placeOf(context.values);
+    const { where: store } = locateStore(context.values);
     const folder = "folder" in store ? store.folder : resolve(KEPT);
     mkdirSync(folder, { recursive: true });
     return { store, outside: join(folder, OUTSIDE), where: whereFlags(context), own: null };
@@ -69,7 +69,7 @@ export async function playRefund(context: Context): Promise<number> {
     isOver = true;
     return code;
   } catch (error) {
-    if (!(error instanceof Left)) throw error;
+    if (!(error instanceof PersonLeft)) throw error;
     context.terminal.note(`  It still waits. Go on with: ${again}`);
     return EXIT.interrupted;
   } finally {

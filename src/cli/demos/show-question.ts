@@ -1,9 +1,9 @@
 /** The card that a reviewer reads in a demo, and what was decided. */
 import { visible } from "../../kernel/text.ts";
-import { fold } from "../measure.ts";
-import { readable } from "../readable.ts";
-import { sectionsOn } from "../sections.ts";
-import type { Terminal } from "../terminal.ts";
+import { sectionsOn } from "../shell/sections.ts";
+import { fold, type Terminal } from "../shell/terminal.ts";
+import { valueTree } from "../shell/values.ts";
+
 import type { Question } from "./play.ts";
 import type { Choice } from "./scenario.ts";
 
@@ -34,7 +34,7 @@ export function showQuestion(terminal: Terminal, question: Question): void {
   terminal.line(terminal.paint("dim", `  ${visible(agent)} says${sure}`));
   sections.quote(says);
   terminal.line(terminal.paint("dim", "  If you approve, it goes on with"));
-  sections.block(readable(outputs, false));
+  sections.block(valueTree(outputs, false));
   terminal.line(terminal.paint("dim", "  If you reject"));
   const lines = [
     ...takenBack.map((tool) => `${tool} is undone`),

@@ -1,6 +1,6 @@
 /** All demos in one table, and what asking a person was worth. */
-import { pad, widthOf } from "../measure.ts";
-import type { Terminal } from "../terminal.ts";
+import { pad, type Terminal, widthOf } from "../shell/terminal.ts";
+
 import { type Outcome, usd } from "./scenario.ts";
 import { rule } from "./show-question.ts";
 

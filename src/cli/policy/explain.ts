@@ -1,20 +1,283 @@
-import type { Command } from "../command.ts";
+/**
+ * `holdpoint policy explain`: reads the action, from the journal or a file, and prints rule by rule what came of it.
+ * An unknown field in the file is a fault: a misspelt one would be missed.
+ */
 
-export const policyExplain: Command = {
-  name: "policy explain",
-  words: ["<action>"],
-  summary: "why a policy says what it says of an action: every rule, and what it looked at",
-  details: [
-    'A file with the action, { "tool", "args", "agent", "workflow", "history", "now" }, or the id of one in the journal: then with what its policy was told at that time, by the version that its verdict names.',
-  ],
-  flags: {
-    policy: { value: "<file>", summary: "by this policy" },
-    now: { summary: "by the policy in force now, whatever decided at the time; so is a file's action" },
-    tools: {
-      value: "<file>",
-      summary: "a program whose default export declares tools, or a list of them in JSON",
-    },
-  },
-  storeless: true,
-  run: async (context) => (await import("./run-explain.ts")).runExplain(context),
+import { existsSync, readFileSync } from "node:fs";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { displayValue, visible, visiblePreview } from "../../kernel/text.ts";
+import { agentNamed, SOMEONE, usualEffect } from "../../policy/backtest/explain-action.ts";
+import { validatorFor } from "../../policy/backtest/recorded-tools.ts";
+import type { Told } from "../../policy/backtest/replay-journal.ts";
+import {
+  type ExplainedRound,
+  type ExplainedRule,
+  type Explanation,
+  type ExplanationContext,
+  explain,
+  explainNotes,
+  type SeenValue,
+} from "../../policy/backtest/rules/explain.ts";
+import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
+import { callKindOfTool, type KnownTool } from "../../policy/rules/tools.ts";
+import type { PastCall, PolicyInput, Verdict } from "../../policy/rules/verdict.ts";
+import { type Context, EXIT, flag, word } from "../shell/command.ts";
+import { CommandError, fileError } from "../shell/failure.ts";
+import { parseTime } from "../shell/parse.ts";
+import { resolveActionId } from "../shell/resolve-id.ts";
+import { type Sections, sectionsOn } from "../shell/sections.ts";
+import { cut, formatMoment, missing } from "../shell/terminal.ts";
+import { toolsFrom } from "./load.ts";
+import { choosePolicies, noStore } from "./which-policy.ts";
+
+const SHAPE =
+  '{ "tool", "args", "agent", "effect", "workflow": { "id", "name", "generation" }, "history": [{ "tool", "args", "status", "result", "generation", "undone", "at" }], "now" }; only tool is needed.';
+
+function wrong(file: string, what: string): CommandError {
+  return new CommandError("usage", `The file ${file}: ${what}.`, `An action is ${SHAPE}`);
+}
+
+const FIELDS = ["tool", "args", "agent", "effect", "workflow", "history", "now"];
+const PAST_FIELDS = ["tool", "args", "status", "result", "generation", "undone", "at"];
+const WORKFLOW_FIELDS = ["id", "name", "generation", "poster"];
+const STATUSES: readonly unknown[] = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"];
+
+type Where = { readonly file: string; readonly now: number };
+
+function checkKeys({ file }: Where, given: JsonObject, fields: readonly string[], what: string): void {
+  const extra = Object.keys(given).find((field) => !fields.includes(field));
+  if (extra !== undefined)
+    throw wrong(file, `${what} has no field "${displayValue(extra)}"${didYouMean(extra, fields)}`);
+}
+
+function generationIn({ file }: Where, value: Json, what: string): number {
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return Number(value);
+  throw wrong(file, `the generation of ${what} is a whole number of at least 1, not ${displayValue(value)}`);
+}
+
+function timeIn({ file, now }: Where, value: Json | undefined, otherwise = now): number {
+  if (value === undefined) return otherwise;
+  const time = typeof value === "string" ? parseTime(value) : value;
+  if (typeof time === "number" && Number.isFinite(time)) return time;
+  throw wrong(file, `"${displayValue(value)}" is not a time`);
+}
+
+function pastOf(where: Where, value: Json, index: number): PastCall {
+  const what = `call ${index + 1} of its history`;
+  const { file, now } = where;
+  if (!isJsonObject(value) || typeof value["tool"] !== "string") throw wrong(file, `${what} names no tool`);
+  checkKeys(where, value, PAST_FIELDS, what);
+  const { tool, args = {}, status = "applied", result = null, generation = 1, undone = false } = value;
+  if (!STATUSES.includes(status)) throw wrong(file, `"${displayValue(status)}" is not a status`);
+  if (typeof undone !== "boolean") throw wrong(file, `undone of ${what} is not true or false`);
+  const facts = { action: `act_${index + 1}`, tool, args, status: status as PastCall["status"], result };
+  return {
+    ...facts,
+    generation: generationIn(where, generation, what),
+    undone,
+    at: timeIn(where, value["at"], now - 1),
+  };
+}
+
+function workflowOf(where: Where, value: Json | undefined): PolicyInput["workflow"] {
+  if (typeof value === "string") return { id: "wf_1", name: value, generation: 1 };
+  if (value === undefined || value === null) return null;
+  if (!isJsonObject(value)) throw wrong(where.file, "its workflow is not a name or an object");
+  checkKeys(where, value, WORKFLOW_FIELDS, "its workflow");
+  const { id = "wf_1", name = "", generation = 1, poster = "" } = value;
+  return {
+    id: String(id),
+    name: String(name),
+    poster: String(poster),
+    generation: generationIn(where, generation, "its workflow"),
+  };
+}
+
+/** As it is written, else the usual one. */
+function effectOf(
+  { file }: Where,
+  given: Json | undefined,
+  tool: string,
+  known: readonly KnownTool[],
+): string {
+  const effect = given ?? usualEffect(tool, known);
+  const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
+  if (!isClass)
+    throw wrong(file, `effect is one of ${EFFECT_CLASSES.join(", ")}, not ${displayValue(effect)}`);
+  return String(effect);
+}
+
+function inputOf(file: string, given: JsonObject, now: number, known: readonly KnownTool[]): PolicyInput {
+  const where = { file, now };
+  checkKeys(where, given, FIELDS, "an action");
+  const { tool, args = {}, agent = SOMEONE, history = [] } = given;
+  if (typeof tool !== "string") throw wrong(file, "it names no tool");
+  if (typeof agent !== "string") throw wrong(file, "agent is a text");
+  if (!Array.isArray(history)) throw wrong(file, "its history is not a list");
+  const time = timeIn(where, given["now"]);
+  const past = history.map((one: Json, index) => pastOf({ file, now: time }, one, index));
+  // Calls of the past are those of a workflow.
+  const own = workflowOf(where, given["workflow"]);
+  const workflow = own ?? (past.length === 0 ? null : workflowOf(where, "workflow"));
+  const who = agentNamed(agent);
+  const effectClass = effectOf(where, given["effect"], tool, known);
+  const facts = { tool, effectClass, args, agent: who, requester: [who], requestId: null };
+  return { ...facts, workflow, history: past, now: time };
+}
+
+function readActionFile(file: string, now: number, known: readonly KnownTool[]): PolicyInput {
+  let value: Json;
+  try {
+    value = parseJson(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw fileError(file, error);
+  }
+  if (!isJsonObject(value)) throw wrong(file, "it is not an object");
+  return inputOf(file, value, now, known);
+}
+
+type Explained = Explanation &
+  Omit<ExplanationContext, "count"> & {
+    readonly policy: { readonly name: string; readonly digest: string };
+    readonly input: PolicyInput;
+  };
+
+/** Which of how many policies, and where it comes from. */
+type ExplanationHead = { readonly words: string; readonly number: number; readonly count: number };
+
+const LABELS = 14;
+const MOST_VALUE = 200;
+const MARKS = {
+  matches: "✓",
+  "does not match": "·",
+  "speaks of other tools": "-",
+  "cannot be answered": "!",
+} as const;
+
+function valueText({ name, value, error }: SeenValue): string {
+  if (error !== null) return `${name}: ${visible(error)}`;
+  const { text, left } = cut(canonicalJson(value), MOST_VALUE);
+  return `${name} = ${visiblePreview(text)}${left === 0 ? "" : missing(left, "character")}`;
+}
+
+function ruleLines(rule: ExplainedRule): readonly string[] {
+  const { id, verdict, shadow, outcome, error, when, values } = rule;
+  const head = `${MARKS[outcome]} ${visible(id)}: ${visible(verdict)}${shadow ? ", on trial" : ""}: ${outcome}`;
+  if (outcome === "speaks of other tools") return [head];
+  return [
+    head,
+    ...(when === null ? [] : [`    when ${visible(when)}`]),
+    ...values.map((one) => `    ${valueText(one)}`),
+    ...(error === null ? [] : [`    ${visible(error)}; it blocks`]),
+  ];
+}
+
+function verdictWords(verdict: Verdict): string {
+  const set = verdict.verdict === "revise" ? ` to ${visiblePreview(canonicalJson(verdict.set))}` : "";
+  return `${verdict.verdict}${set} [${verdict.rule ?? "policy"}]${verdict.reason ? `: ${verdict.reason}` : ""}`;
+}
+
+function limitWords({ allowed, toolCalls, calls }: NonNullable<ExplainedRound["limits"]>): string {
+  if (!allowed) return "the tool is not among those that are allowed";
+  const all = toolCalls.most === null ? `${toolCalls.made}` : `${toolCalls.made} of ${toolCalls.most}`;
+  return `${all} tool calls, ${calls.made} of ${calls.most} of this tool`;
+}
+
+function printRound(sections: Sections, round: ExplainedRound, number: number): void {
+  sections.heading(number === 1 ? "Rules" : `Rules, round ${number}, on what was revised`);
+  if (number > 1) sections.tree("arguments", round.args);
+  sections.block(round.rules.flatMap(ruleLines));
+  if (round.riskConditions.length > 0) {
+    sections.heading("Risk");
+    sections.block(round.riskConditions.flatMap(ruleLines));
+    if (round.risk !== null) sections.field("risk", `${round.risk.score}, ${round.risk.level}`);
+  }
+  if (round.totals.length > 0) sections.field("totals", round.totals.map(valueText).join(", "));
+  if (round.limits !== null) sections.field("limits", limitWords(round.limits));
+  sections.field("says", verdictWords(round.verdict));
+}
+
+function printNotes(sections: Sections, explained: Explained, { count }: ExplanationHead): void {
+  const { recorded, hasSchema, input, review } = explained;
+  if (recorded !== null)
+    sections.field("at the time", `${recorded.verdict} [${recorded.rule}] ${recorded.reason}`);
+  // How a schema is given is a matter of the command line.
+  for (const note of explainNotes(explained, { ...explained, hasSchema: true, count }))
+    sections.field("note", note);
+  if (!hasSchema && review.revisions.length > 0)
+    sections.field(
+      "note",
+      `no schema of ${input.tool} is known: --tools gives one to check revisions against`,
+    );
+}
+
+function printExplanation({ terminal, full }: Context, explained: Explained, place: ExplanationHead): void {
+  const { policy, input, rounds, review } = explained;
+  const sections = sectionsOn(terminal, full, LABELS);
+  if (place.number > 1) terminal.line();
+  if (place.count > 1) sections.heading(`Policy ${place.number} of ${place.count}`);
+  sections.field("policy", `${policy.name} ${policy.digest.slice(0, 12)}, ${place.words}`);
+  sections.field("action", `${input.tool} by ${input.agent} at ${formatMoment(input.now)}`);
+  if (input.workflow !== null)
+    sections.field(
+      "workflow",
+      `${input.workflow.name}, attempt ${input.workflow.generation}, ${input.history.length} calls before`,
+    );
+  sections.tree("arguments", input.args);
+  for (const [index, round] of rounds.entries()) printRound(sections, round, index + 1);
+  sections.heading("Verdict");
+  sections.field(review.verdict, `[${review.rule}]${review.reason === "" ? "" : ` ${review.reason}`}`);
+  if (review.revisions.length > 0) sections.tree("arguments", review.args);
+  printNotes(sections, explained, place);
+}
+
+type ActionToExplain = {
+  readonly input: PolicyInput;
+  /** Undefined where nobody knows the tool. */
+  readonly tool: KnownTool | undefined;
+  readonly told: Told | null;
 };
+
+/** Those that were given come before those that the journal has met. */
+async function knownTools(context: Context): Promise<readonly KnownTool[]> {
+  const given = flag(context, "tools");
+  const own = given === undefined ? [] : await toolsFrom(context.hp, given);
+  return context.hasStore ? [...own, ...(await context.hp.policies.tools())] : own;
+}
+
+async function readActionToExplain(context: Context): Promise<ActionToExplain> {
+  const given = word(context);
+  const known = await knownTools(context);
+  if (existsSync(given)) {
+    const input = readActionFile(given, context.now, known);
+    return { input, tool: known.find(({ name }) => name === input.tool), told: null };
+  }
+  if (!context.hasStore) throw noStore(context.folder, `Nor is there a file ${given}.`);
+  const told = await context.hp.policies.told(await resolveActionId(context, given));
+  return { input: told.input, tool: known.find(({ name }) => name === told.input.tool), told };
+}
+
+export async function runExplain(context: Context): Promise<number> {
+  const { input, tool, told } = await readActionToExplain(context);
+  const { chosen, gone } = await choosePolicies(context, told);
+  const validate = await validatorFor(tool?.schema ?? null);
+  const asked = told?.asked ?? callKindOfTool(input.tool);
+  for (const [index, { policy, document, by, words }] of chosen.entries()) {
+    const { name, digest } = policy;
+    const explained = {
+      policy: { name, digest },
+      by,
+      input,
+      recorded: told?.said ?? null,
+      isWhole: told?.isWhole ?? true,
+      hasSchema: tool?.schema != null,
+      gone,
+      ...explain(document, policy, { input, asked }, validate),
+    };
+    if (context.json) context.terminal.json(explained);
+    else printExplanation(context, explained, { words, number: index + 1, count: chosen.length });
+  }
+  return EXIT.ok;
+}

@@ -1,42 +1,121 @@
-/** A policy's file for commands that need one that works; what is wrong with it is said line by line. */
+/**
+ * What policy commands read: a policy from YAML, JSON or a module (its default export is the document), and the tools to
+ * check it against, from a program or a list. Faults are printed line by line.
+ */
 
-import { visible } from "../../kernel/text.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { defineTool, type ToolDefinition } from "../../effects/define-tool.ts";
+import type { Holdpoint } from "../../index.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { displayValue, errorText, visible } from "../../kernel/text.ts";
 import { findingText, type PolicyFinding, type PolicyReading, readPolicyFile } from "../../policy/read.ts";
-import type { CompiledPolicy } from "../../policy/rules/compile.ts";
-import type { PolicyText } from "../../policy/rules/document.ts";
-import type { Context } from "../command.ts";
-import { counted } from "../counted.ts";
-import { CommandError } from "../failure.ts";
-import { hanging } from "../measure.ts";
-import { documentIn, isModule, readDocument } from "./module-policy.ts";
-import { textOf } from "./text-of.ts";
+import { type CompiledPolicy, type CompileOptions, compilePolicy } from "../../policy/rules/compile.ts";
+import type { PolicyFault, PolicyText } from "../../policy/rules/document.ts";
+import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
+import type { KnownTool } from "../../policy/rules/tools.ts";
+import type { Context } from "../shell/command.ts";
+import { CommandError, fileError } from "../shell/failure.ts";
+import { hanging, pluralize } from "../shell/terminal.ts";
+
+const MODULE = /\.[cm]?[jt]s$/;
+const MODULE_SHAPE =
+  'Its default export is the document: export default definePolicy({ policy: "refunds", default: "block", rules: […] })';
+
+export const isModule = (file: string): boolean => MODULE.test(file);
+
+function broken(file: string, error: unknown): CommandError {
+  const what = `The policy ${file} cannot be loaded: ${errorText(error)}`;
+  return new CommandError("file_error", what, "Run it again with DEBUG=1 to see where.", error);
+}
+
+async function exportsOf(file: string): Promise<{ readonly default?: unknown }> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new CommandError("file_error", `There is no file ${file}.`, "Check the path.");
+  try {
+    return (await import(pathToFileURL(path).href)) as { default?: unknown };
+  } catch (error) {
+    throw broken(file, error);
+  }
+}
+
+/** The module is loaded, and runs what it runs when it is loaded. */
+export async function documentIn(file: string): Promise<PolicyText> {
+  const { default: given } = await exportsOf(file);
+  if (given === undefined)
+    throw new CommandError("file_error", `The file ${file} has no default export.`, MODULE_SHAPE);
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  if (isObject && "policy" in given) return given as PolicyText;
+  const what = isObject ? "an object without the name of a policy" : `a ${kindOf(given)}`;
+  throw new CommandError(
+    "file_error",
+    `The default export of ${file} is no policy, but ${what}.`,
+    MODULE_SHAPE,
+  );
+}
+
+const kindOf = (given: unknown): string => {
+  if (given === null) return "null";
+  return Array.isArray(given) ? "list" : typeof given;
+};
+
+/** Code has no lines to point to: a fault is named by its place in the document. */
+function findingOf(severity: PolicyFinding["severity"]) {
+  return ({ path, message }: PolicyFault): PolicyFinding => {
+    const place = path.length === 0 ? "" : `${path.join(".")}: `;
+    return { severity, line: 1, column: 1, message: `${place}${message}` };
+  };
+}
+
+export function readModuleDocument(
+  document: PolicyText,
+  tools: readonly KnownTool[] | null,
+  around: CompileOptions = {},
+): PolicyReading {
+  const made = compilePolicy(document, tools, around);
+  const warnings = made.warnings.map(findingOf("warning"));
+  if (made.ok) return { ok: true, policy: made.policy, findings: warnings };
+  const findings = [...made.faults.map(findingOf("fault")), ...warnings];
+  return { ok: false, findings, looked: made.looked };
+}
+
+/** The text of a file that somebody named; why it cannot be read is told in words. */
+export function readTextFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
 
 export const findingLine = (file: string, finding: PolicyFinding): string =>
   visible(findingText(file, finding));
 
-type Told = { readonly file: string; readonly what: string; readonly next: string };
+type FaultSummary = { readonly file: string; readonly what: string; readonly next: string };
 
 /** Of a file with faults: each by its line, once; all in the one error where a program reads it. */
-export function unusable(
+export function unusableFile(
   { terminal, json }: Pick<Context, "terminal" | "json">,
   faults: readonly PolicyFinding[],
-  { file, what, next }: Told,
+  { file, what, next }: FaultSummary,
 ): CommandError {
   if (!json)
     for (const fault of faults) terminal.note(hanging(findingLine(file, fault), terminal).join("\n"));
   const all = faults.map(({ line, message }) => `line ${line}, ${message}`).join("; ");
-  return new CommandError("file_error", `${what}: ${json ? all : counted(faults.length, "fault")}.`, next);
+  return new CommandError("file_error", `${what}: ${json ? all : pluralize(faults.length, "fault")}.`, next);
 }
 
 /** What a file says, ready to be asked, and as it was given: functions of a module are only there. */
-export type LoadedPolicy = { readonly policy: CompiledPolicy; readonly document: PolicyText };
+type LoadedPolicy = { readonly policy: CompiledPolicy; readonly document: PolicyText };
 
 async function readingOf(file: string): Promise<{ read: PolicyReading; document?: PolicyText }> {
   if (isModule(file)) {
     const document = await documentIn(file);
-    return { read: readDocument(document, null), document };
+    return { read: readModuleDocument(document, null), document };
   }
-  textOf(file);
+  readTextFile(file);
   return { read: readPolicyFile(file, null) };
 }
 
@@ -52,5 +131,77 @@ export async function loadPolicy(
   }
   const faults = read.findings.filter(({ severity }) => severity === "fault");
   const what = `The policy ${file} cannot be used`;
-  throw unusable(context, faults, { file, what, next: `Try: holdpoint policy check ${file}` });
+  throw unusableFile(context, faults, { file, what, next: `Try: holdpoint policy check ${file}` });
+}
+
+const TOOL_LIST_SHAPE =
+  'A program\'s default export is a function of an instance, or a list of tools; a list in JSON is [{ "name", "effect", "schema" }].';
+
+const wrong = (file: string, what: string): CommandError =>
+  new CommandError("usage", `The file ${file} ${what}.`, TOOL_LIST_SHAPE);
+
+const FIELDS = ["name", "effect", "schema"];
+
+function toolIn(file: string, given: Json): KnownTool {
+  const one: JsonObject = isJsonObject(given) ? given : {};
+  const { name, effect = "once", schema = null } = one;
+  if (typeof name !== "string") throw wrong(file, "has a tool without a name");
+  const extra = Object.keys(one).find((field) => !FIELDS.includes(field));
+  if (extra !== undefined)
+    throw wrong(
+      file,
+      `has a field "${displayValue(extra)}" of ${displayValue(name)} that is none${didYouMean(extra, FIELDS)}`,
+    );
+  const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
+  if (!isClass)
+    throw wrong(file, `has an effect of ${displayValue(name)} that is not ${EFFECT_CLASSES.join(", ")}`);
+  if (schema !== null && !isJsonObject(schema))
+    throw wrong(file, `has a schema of ${displayValue(name)} that is none`);
+  return { name, effectClass: String(effect), schema };
+}
+
+function fromJson(file: string, value: Json): readonly KnownTool[] {
+  if (!Array.isArray(value)) throw wrong(file, "is not a list of tools");
+  return value.map((one: Json) => toolIn(file, one));
+}
+
+type Definition = ToolDefinition<never, unknown>;
+
+function known(definition: Definition): KnownTool {
+  const { name, effectClass, schemaText } = defineTool(definition).rules;
+  return { name, effectClass, schema: schemaText === null ? null : (JSON.parse(schemaText) as JsonObject) };
+}
+
+async function fromModule(hp: Holdpoint, file: string): Promise<readonly KnownTool[]> {
+  const found: KnownTool[] = [];
+  const gate = ((definition: Definition) => {
+    found.push(known(definition));
+    return hp.gate(definition);
+  }) as unknown as Holdpoint["gate"];
+  try {
+    const { default: given } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    if (Array.isArray(given)) return given.map((one) => known(one as Definition));
+    if (typeof given === "function") {
+      await (given as (hp: Holdpoint) => unknown)({ ...hp, gate });
+      return found;
+    }
+  } catch (error) {
+    throw wrong(file, `cannot be loaded: ${errorText(error)}`);
+  }
+  throw wrong(file, "exports no tools");
+}
+
+/** A program is loaded and runs what it runs when it is loaded; none of its tools is called. */
+export async function toolsFrom(hp: Holdpoint, given: string): Promise<readonly KnownTool[]> {
+  const file = resolve(given);
+  if (!existsSync(file))
+    throw new CommandError("file_error", `There is no file ${given}.`, "Check the path.");
+  if (!file.endsWith(".json")) return fromModule(hp, file);
+  let value: Json;
+  try {
+    value = parseJson(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw fileError(given, error);
+  }
+  return fromJson(given, value);
 }

@@ -1,16 +1,17 @@
 /** By which policies an action is explained: those that its verdict names, those in force now, or a file. */
+
 import { documentsNamed } from "../../effects/rules/review.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import type { Told } from "../../policy/backtest/replay-journal.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";
 import { type PolicyDocument, parseDocument } from "../../policy/rules/document.ts";
 import { type KeptPolicy, type ListedVersion, versionInForce } from "../../policy/versions.ts";
-import { type Context, flag, isOn } from "../command.ts";
-import { CommandError } from "../failure.ts";
-import { shortDigest } from "../policy-words.ts";
+import { type Context, flag, isOn } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
 import { loadPolicy } from "./load.ts";
+import { shortDigest } from "./words.ts";
 
-export type Chosen = {
+type ChosenPolicy = {
   readonly policy: CompiledPolicy;
   /** With its functions, where a module has some. */
   readonly document: PolicyDocument;
@@ -20,7 +21,7 @@ export type Chosen = {
 };
 
 /** `gone`: digests of documents that were asked at the time and are no longer kept. */
-export type Choice = { readonly chosen: readonly Chosen[]; readonly gone: readonly string[] };
+type PolicyChoice = { readonly chosen: readonly ChosenPolicy[]; readonly gone: readonly string[] };
 
 export function noStore(folder: string, what: string): CommandError {
   return new CommandError("no_store", `There is no store at ${folder}.`, what);
@@ -39,7 +40,7 @@ function compiled({ name, digest, document }: KeptPolicy): CompiledPolicy {
   );
 }
 
-type Pair = Pick<Chosen, "policy" | "document">;
+type Pair = Pick<ChosenPolicy, "policy" | "document">;
 
 function compiledOf(kept: KeptPolicy): Pair {
   const policy = compiled(kept);
@@ -64,9 +65,9 @@ async function keptUnder({ hp }: Context, digest: string): Promise<KeptPolicy | 
   }
 }
 
-type Found = { readonly kept: readonly KeptPolicy[]; readonly gone: readonly string[] };
+type KeptDocuments = { readonly kept: readonly KeptPolicy[]; readonly gone: readonly string[] };
 
-async function keptFor(context: Context, { said }: Told): Promise<Found> {
+async function keptFor(context: Context, { said }: Told): Promise<KeptDocuments> {
   const named = documentsNamed(said);
   const found = await Promise.all(named.map((digest) => keptUnder(context, digest)));
   // What an entry only may mean by a document's digest is gone only where it says that it is one.
@@ -89,14 +90,17 @@ function noneKept({ action, said }: Told, gone: readonly string[]): CommandError
   return new CommandError("usage", `No policy document was asked about ${action}: ${what}.`, ANOTHER);
 }
 
-async function byVerdict(context: Context, told: Told): Promise<Choice> {
+async function byVerdict(context: Context, told: Told): Promise<PolicyChoice> {
   const { kept, gone } = await keptFor(context, told);
   if (kept.length === 0) throw noneKept(told, gone);
   const words = "the version that the verdict names";
   return { chosen: kept.map((one) => ({ ...compiledOf(one), by: "verdict", words })), gone };
 }
 
-async function inForce(context: Context, versions: readonly ListedVersion[]): Promise<readonly Chosen[]> {
+async function inForce(
+  context: Context,
+  versions: readonly ListedVersion[],
+): Promise<readonly ChosenPolicy[]> {
   const now = versionInForce(versions);
   if (now === undefined)
     throw new CommandError(
@@ -109,7 +113,7 @@ async function inForce(context: Context, versions: readonly ListedVersion[]): Pr
 }
 
 /** Of an action that documents were asked about: what their names stand for by now. */
-async function byNow(context: Context, told: Told | null): Promise<Choice> {
+async function byNow(context: Context, told: Told | null): Promise<PolicyChoice> {
   if (!context.hasStore) throw noStore(context.folder, "Name a policy's file: --policy <file>");
   const versions = await context.hp.policies.list();
   const { kept, gone } = told === null ? { kept: [], gone: [] } : await keptFor(context, told);
@@ -125,7 +129,7 @@ async function byNow(context: Context, told: Told | null): Promise<Choice> {
 }
 
 /** `told`: what the journal has of the action; null of one that is written down. */
-export async function policiesFor(context: Context, told: Told | null): Promise<Choice> {
+export async function choosePolicies(context: Context, told: Told | null): Promise<PolicyChoice> {
   const file = flag(context, "policy");
   if (file !== undefined && isOn(context, "now"))
     throw new CommandError("usage", "--policy and --now are two policies.", "Leave one of them out.");

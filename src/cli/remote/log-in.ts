@@ -1,19 +1,28 @@
+/** What `login` and `logout` do at a server. Loaded only by them. */
+
 import { createClient } from "../../client/client.ts";
+import { isClientError } from "../../client/client-error.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { visible } from "../../kernel/text.ts";
-
-import { type Context, EXIT } from "../command.ts";
-import { keepLogin } from "./kept-logins.ts";
-import { relayed } from "./relay.ts";
-import { askSecret } from "./secret-prompt.ts";
-import { addressOf, isInClear, serverAsked } from "./server-place.ts";
+import { type Context, EXIT } from "../shell/command.ts";
+import { askSecret } from "../shell/prompt.ts";
+import { relay } from "./relay.ts";
+import {
+  clientFor,
+  forgetLogin,
+  isUnencrypted,
+  keepLogin,
+  readLogins,
+  serverAddress,
+  serverForLogin,
+} from "./server.ts";
 
 const COOKIE = /^__Host-holdpoint=[^;]+/;
 
 type LoggedIn = { readonly server: string; readonly principal: string; readonly until: string | null };
 
 async function byKey(server: string, key: string): Promise<LoggedIn> {
-  const { principal } = await relayed(() => createClient({ server, credential: { key } }).session.get());
+  const { principal } = await relay(() => createClient({ server, credential: { key } }).session.get());
   if (principal === null)
     throw new HoldpointError(
       "wrong_state",
@@ -37,7 +46,7 @@ async function byLink(server: string, link: string): Promise<LoggedIn> {
       return response;
     },
   });
-  const { person, expires_at, csrf_token } = await relayed(() => client.session.open({ link }));
+  const { person, expires_at, csrf_token } = await relay(() => client.session.open({ link }));
   const value = COOKIE.exec(cookie ?? "")?.[0];
   if (value === undefined)
     throw new HoldpointError("unexpected", `${server} opened a session and did not say which.`);
@@ -47,15 +56,15 @@ async function byLink(server: string, link: string): Promise<LoggedIn> {
 
 /** A link in full says which server it is of. */
 async function logIn(context: Context): Promise<LoggedIn> {
-  const asked = serverAsked(context.values);
-  if (isInClear(asked))
+  const asked = serverForLogin(context.values);
+  if (isUnencrypted(asked))
     context.terminal.note(
       `Note: ${visible(asked)} has no TLS: whoever is on the way can read what you type.`,
     );
   const secret = await askSecret(`API key or login link for ${visible(asked)} (it is not shown): `);
   const [, place, token] = /^(https?:\/\/[^#\s]+?)\/login#(\S+)$/.exec(secret) ?? [];
   if (place !== undefined && token !== undefined)
-    return byLink(context.values.has("server") ? asked : addressOf(place), token);
+    return byLink(context.values.has("server") ? asked : serverAddress(place), token);
   return secret.startsWith("hpk_") ? byKey(asked, secret) : byLink(asked, secret);
 }
 
@@ -67,5 +76,26 @@ export async function runLogIn(context: Context): Promise<number> {
     const until = found.until === null ? "" : `, until ${found.until}`;
     terminal.line(`Logged in to ${visible(found.server)} as ${visible(found.principal)}${until}.`);
   }
+  return EXIT.ok;
+}
+
+/** A session is ended there as well. Whether the server can be reached or not, nothing is kept here. */
+async function endThere(server: string): Promise<boolean> {
+  try {
+    return (await clientFor(server).session.end()).ended;
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    return false;
+  }
+}
+
+export async function logOut({ terminal, json, values }: Context): Promise<number> {
+  const server = serverForLogin(values);
+  const kept = readLogins().logins[server];
+  const ended = kept !== undefined && !("key" in kept) && (await endThere(server));
+  if (kept !== undefined) forgetLogin(server);
+  if (json) terminal.json({ server, forgotten: kept !== undefined, ended });
+  else if (kept === undefined) terminal.line(`There is no login to ${visible(server)} here.`);
+  else terminal.line(`Logged out of ${visible(server)}.`);
   return EXIT.ok;
 }

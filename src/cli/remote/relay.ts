@@ -1,8 +1,12 @@
-/** Asks a server as the library would be asked, and throws what it would throw. */
+/**
+ * Calls a server as the library would be called, and throws what the library would throw.
+ * The actor is the credential's principal; only where the server authenticates nobody is it what the caller says.
+ */
 
 import type { LibraryVerb } from "../../api/library.ts";
 import { readMicros } from "../../api/micros-json.ts";
-import { type Client, type ClientError, isClientError } from "../../client/client.ts";
+import type { Client } from "../../client/client.ts";
+import { type ClientError, isClientError } from "../../client/client-error.ts";
 import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
@@ -13,28 +17,49 @@ function codeOf({ code }: ClientError): ErrorCode {
   return code === "no_answer" || code === "strange_answer" ? "store_unavailable" : "unexpected";
 }
 
-export function asHoldpointError(error: unknown): unknown {
+export function fromClientError(error: unknown): unknown {
   if (!isClientError(error)) return error;
   const { what, data, next, details } = error;
   return new HoldpointError(codeOf(error), what, { data, next, details, cause: error });
 }
 
 /** Runs a call, or several, of the client. */
-export async function relayed<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+export async function relay<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   try {
     return await call();
   } catch (error) {
-    throw asHoldpointError(error);
+    throw fromClientError(error);
   }
 }
 
-export type Look = <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) => Promise<Answer>;
+export type AskLibrary = <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) => Promise<Answer>;
 
 /** What a reading verb answers at the server. */
-export function lookOf(client: Client): Look {
+export function libraryReader(client: Client): AskLibrary {
   return <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) =>
-    relayed(async () => {
+    relay(async () => {
       const { answer } = await client.server.library({ verb, args: JSON.stringify(args) });
       return JSON.parse(JSON.stringify(answer ?? null), readMicros) as Answer;
     });
+}
+
+export type RemoteActor = {
+  readonly client: Client;
+  /** null where the server authenticates nobody. */
+  readonly principal: string | null;
+};
+
+/** The field is left out where the credential says it. */
+export function actorField({ principal }: RemoteActor, who: string): { readonly by?: string } {
+  return principal === null ? { by: who } : {};
+}
+
+export const inSeconds = (ms: number): number => Math.max(1, Math.round(ms / 1_000));
+
+/** Fields that were not given are not there. */
+export function definedFields<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 }

@@ -1,4 +1,5 @@
 /** An instance at a distance: the verbs that the command line uses, asked of a server. */
+
 import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
@@ -13,7 +14,8 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
-import { CommandError } from "../failure.ts";
+import { CommandError } from "../shell/failure.ts";
+import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
 import {
   remoteAlerts,
   remoteEndpoints,
@@ -21,17 +23,15 @@ import {
   remoteKeys,
   remoteMessages,
   remotePeople,
-} from "./office.ts";
-import { asHoldpointError, type Look, lookOf, relayed } from "./relay.ts";
-import type { Speaker } from "./speaker.ts";
-import { remoteTenants } from "./tenants.ts";
+  remoteTenants,
+} from "./resources.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
 
 const readProblem = (problem: unknown) =>
-  asHoldpointError(problemError(409, problem as Parameters<typeof problemError>[1])) as HoldpointError;
+  fromClientError(problemError(409, problem as Parameters<typeof problemError>[1])) as HoldpointError;
 
 /** A list's items are under the contract's name; its cursor is the server's own and is handed back as it is. */
 function answerReader({ name }: Contract, { output, item, wrap, read }: VerbContract) {
@@ -50,7 +50,7 @@ function answerReader({ name }: Contract, { output, item, wrap, read }: VerbCont
 }
 
 /** The actor is left out where the credential says who it is. */
-function inputWriter({ principal }: Speaker, { input, item, shares }: VerbContract) {
+function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbContract) {
   const encode = input === undefined ? () => ({}) : makeCodec(input).encode;
   const { as: actor = "by" } = actorIn(input) ?? {};
   return (given: Readonly<Record<string, unknown>>): object => {
@@ -64,7 +64,7 @@ function inputWriter({ principal }: Speaker, { input, item, shares }: VerbContra
   };
 }
 
-function remoteVerbs<One extends Contract>(speaker: Speaker, contract: One): Library<One> {
+function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One): Library<One> {
   const calls = (speaker.client as unknown as Calls)[contract.name] ?? {};
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
     const write = inputWriter(speaker, facts);
@@ -76,7 +76,7 @@ function remoteVerbs<One extends Contract>(speaker: Speaker, contract: One): Lib
         const given = parseArguments(contract, facts, args);
         const ids = pathNames(facts.http).map((one) => given[one]);
         const input = facts.input === undefined ? [] : [write(given)];
-        return relayed(async () => read((await call?.(...ids, ...input)) ?? {}));
+        return relay(async () => read((await call?.(...ids, ...input)) ?? {}));
       },
     ];
   });
@@ -84,7 +84,10 @@ function remoteVerbs<One extends Contract>(speaker: Speaker, contract: One): Lib
 }
 
 /** An empty turn comes as soon as the stream is open: a caller that reads from then on misses no later change. */
-async function* followApprovals({ client }: Speaker, signal: AbortSignal): AsyncGenerator<readonly string[]> {
+async function* followApprovals(
+  { client }: RemoteActor,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
   const opened = Promise.withResolvers<void>();
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
@@ -98,14 +101,14 @@ async function* followApprovals({ client }: Speaker, signal: AbortSignal): Async
       yield [event.value.stream.replace(/^approval\//, "")];
     }
   } catch (error) {
-    throw asHoldpointError(error);
+    throw fromClientError(error);
   } finally {
     over.abort();
   }
 }
 
 /** What the wire shows of an approval is not all that the library answers: reads ask for the library's answer. */
-const remoteApprovals = (speaker: Speaker, look: Look): Approvals => ({
+const remoteApprovals = (speaker: RemoteActor, look: AskLibrary): Approvals => ({
   ...remoteVerbs(speaker, approvals),
   list: (page = {}) => look("approvals.list", page),
   count: (status) => look("approvals.count", status),
@@ -138,7 +141,7 @@ function guarded<Verbs extends object>(path: string, verbs: Verbs): Verbs {
   });
 }
 
-function policiesAt(look: ReturnType<typeof lookOf>) {
+function policiesAt(look: ReturnType<typeof libraryReader>) {
   return {
     list: () => look("policies.list"),
     versions: () => look("policies.versions"),
@@ -148,8 +151,8 @@ function policiesAt(look: ReturnType<typeof lookOf>) {
   };
 }
 
-export function remoteHoldpoint(speaker: Speaker): Holdpoint {
-  const look = lookOf(speaker.client);
+export function remoteHoldpoint(speaker: RemoteActor): Holdpoint {
+  const look = libraryReader(speaker.client);
   const groups = {
     approvals: remoteApprovals(speaker, look),
     actions: remoteActions(speaker, look),

@@ -1,15 +1,19 @@
 /** Actions, receipts, workflows, the journal and the kill switch at a server. */
 
 import type { Actions, Receipts } from "../../effects/methods.ts";
-import type { ReceiptBundle, Report, Said, WorkflowDetails, WorkflowResult, Workflows } from "../../index.ts";
+import type { ReceiptBundle } from "../../journal/receipt-jws.ts";
+import type { Report } from "../../journal/verify.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { KillSwitch } from "../../kill-switch/methods.ts";
 import type { Stoppable } from "../../kill-switch/stream.ts";
+import type { Said } from "../../people/input.ts";
 import type { Journal } from "../../runtime/journal.ts";
-import { type Look, relayed } from "./relay.ts";
-import { by, given, type Speaker } from "./speaker.ts";
+import type { WorkflowResult } from "../../workflows/definition.ts";
+import type { Workflows } from "../../workflows/methods.ts";
+import type { WorkflowDetails } from "../../workflows/read.ts";
+import { type AskLibrary, actorField, definedFields, type RemoteActor, relay } from "./relay.ts";
 
-export function remoteActions(speaker: Speaker, look: Look): Actions {
+export function remoteActions(speaker: RemoteActor, look: AskLibrary): Actions {
   const { actions } = speaker.client;
   return {
     get: (id) => look("actions.get", id),
@@ -17,20 +21,20 @@ export function remoteActions(speaker: Speaker, look: Look): Actions {
     find: (beginning) => look("actions.find", beginning),
     abandoned: () => look("actions.abandoned"),
     async resolve(effect, { by: who, reason, status }) {
-      await relayed(() => actions.resolve(effect, { status, reason, ...by(speaker, who) }));
+      await relay(() => actions.resolve(effect, { status, reason, ...actorField(speaker, who) }));
       return look("actions.get", effect);
     },
   };
 }
 
-export function remoteReceipts({ client }: Speaker, look: Look): Receipts {
+export function remoteReceipts({ client }: RemoteActor, look: AskLibrary): Receipts {
   return {
     // JSON knows no undefined: none is null.
     get: async (id) =>
       (await look<Awaited<ReturnType<Receipts["get"]>> | null>("receipts.get", id)) ?? undefined,
     async signed(id) {
       if ((await look("receipts.get", id)) === null) return undefined;
-      return (await relayed(() => client.receipts.sign(id))) as unknown as ReceiptBundle;
+      return (await relay(() => client.receipts.sign(id))) as unknown as ReceiptBundle;
     },
   };
 }
@@ -40,8 +44,12 @@ type ReachableWorkflows = Omit<Workflows, "follow" | "jobs" | "fork">;
 /** How long one request may be held; then the next one is sent. */
 const HOLD_SECONDS = 25;
 
-async function resultAt({ client }: Speaker, look: Look, id: string): Promise<WorkflowResult<unknown>> {
-  while (!(await relayed(() => client.workflows.wait(id, { hold_seconds: HOLD_SECONDS }))).is_over);
+async function resultAt(
+  { client }: RemoteActor,
+  look: AskLibrary,
+  id: string,
+): Promise<WorkflowResult<unknown>> {
+  while (!(await relay(() => client.workflows.wait(id, { hold_seconds: HOLD_SECONDS }))).is_over);
   const { end } = await look<WorkflowDetails>("workflows.get", id);
   if (end === null) throw new TypeError("a workflow that is over has an end");
   if (end.status === "completed") return { status: "completed", workflow: id, result: end.result };
@@ -49,17 +57,17 @@ async function resultAt({ client }: Speaker, look: Look, id: string): Promise<Wo
   return { status: "failed", workflow: id, code, reason, by: who, report };
 }
 
-export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflows {
+export function remoteWorkflows(speaker: RemoteActor, look: AskLibrary): ReachableWorkflows {
   const { workflows } = speaker.client;
   return {
     start: (name, input, { by: who, requestId, actsFor, approvalRequired, budget } = {}) =>
-      relayed(async () => {
-        const whose = given({
+      relay(async () => {
+        const whose = definedFields({
           request_id: requestId,
           acts_for: actsFor === undefined ? undefined : [...actsFor],
         });
-        const terms = given({ approval_required: approvalRequired, budget });
-        const said = { input, ...whose, ...terms, ...(who === undefined ? {} : by(speaker, who)) };
+        const terms = definedFields({ approval_required: approvalRequired, budget });
+        const said = { input, ...whose, ...terms, ...(who === undefined ? {} : actorField(speaker, who)) };
         const { workflow_id, is_new, nodes } = await speaker.client.definitions.start(name, said);
         return { id: workflow_id, isNew: is_new, nodes };
       }),
@@ -71,10 +79,10 @@ export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflow
     find: (text) => look("workflows.find", text),
     snapshot: (id, checkpoint) => look("workflows.snapshot", id, checkpoint),
     cancel: (id, { by: who, reason }) =>
-      relayed(async () => (await workflows.cancel(id, { reason, ...by(speaker, who) })).status),
+      relay(async () => (await workflows.cancel(id, { reason, ...actorField(speaker, who) })).status),
     rollback: (id, { by: who, reason, to, after }) =>
-      relayed(async () => {
-        const request = { reason, ...given({ to, after }), ...by(speaker, who) };
+      relay(async () => {
+        const request = { reason, ...definedFields({ to, after }), ...actorField(speaker, who) };
         return (await workflows.rollback(id, request)).status;
       }),
   };
@@ -83,7 +91,7 @@ export function remoteWorkflows(speaker: Speaker, look: Look): ReachableWorkflow
 const OWN_TRUST =
   "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";
 
-export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "read" | "verify"> {
+export function remoteJournal({ client }: RemoteActor, look: AskLibrary): Pick<Journal, "read" | "verify"> {
   return {
     read: (id) => look("journal.read", id),
     async verify({ savedSeal, keys, requireSealed = false } = {}) {
@@ -91,7 +99,7 @@ export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "r
         throw new HoldpointError("invalid_input", OWN_TRUST, {
           next: "Run it on the store, or verify an export: verifier/verify.mjs.",
         });
-      const report = await relayed(() =>
+      const report = await relay(() =>
         client.journal.verify({ require_sealed: requireSealed }, { timeoutSeconds: 3_600 }),
       );
       const { last_seal: seal, ok, total, findings, counts } = report;
@@ -101,16 +109,16 @@ export function remoteJournal({ client }: Speaker, look: Look): Pick<Journal, "r
   };
 }
 
-export function remoteSwitch(speaker: Speaker, look: Look): KillSwitch {
+export function remoteSwitch(speaker: RemoteActor, look: AskLibrary): KillSwitch {
   const { killSwitch } = speaker.client;
   const word = ({ by: who, reason, agent, workflow }: Said & Stoppable) => ({
     reason,
-    ...given({ agent, workflow_id: workflow }),
-    ...by(speaker, who),
+    ...definedFields({ agent, workflow_id: workflow }),
+    ...actorField(speaker, who),
   });
   return {
-    stop: (said) => relayed(async () => (await killSwitch.stop(word(said))).changed),
-    go: (said) => relayed(async () => (await killSwitch.release(word(said))).changed),
+    stop: (said) => relay(async () => (await killSwitch.stop(word(said))).changed),
+    go: (said) => relay(async () => (await killSwitch.release(word(said))).changed),
     stopped: (whose) => look("switch.stopped", whose),
   };
 }

@@ -1,0 +1,176 @@
+/** Commands about effects: in-doubt, resolve, receipt, and the budgets that effects spend. */
+
+import type { BudgetSummary } from "../budgets/methods.ts";
+import type { Action, ActionSummary } from "../effects/actions.ts";
+import type { Receipt } from "../effects/rules/receipt.ts";
+import { moneyText } from "../kernel/money.ts";
+import { visible } from "../kernel/text.ts";
+import { type Command, type Context, EXIT, FULL, isOn, needed, REASON, word } from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
+import {
+  DEFAULT_LIMIT,
+  jsonWithMicros,
+  type ListResult,
+  printTable,
+  readLimit,
+  readList,
+} from "./shell/lists.ts";
+import { resolveActionId } from "./shell/resolve-id.ts";
+import { sectionsOn } from "./shell/sections.ts";
+import { formatAgo, formatMoment } from "./shell/terminal.ts";
+import { valueTree } from "./shell/values.ts";
+
+const MOST_DOUBTFUL = 1_000;
+type Doubtful = Extract<Action, { phase: "in_doubt" }>;
+
+async function readDoubtful({
+  hp,
+}: Context): Promise<{ readonly doubtful: readonly Doubtful[]; readonly total: number }> {
+  const { items, total } = await hp.actions.list({ phase: "in_doubt", limit: MOST_DOUBTFUL });
+  const actions = await Promise.all(items.map((item) => hp.actions.get(item.id)));
+  // One may have been resolved between the list and the look.
+  return { doubtful: actions.filter((action) => action.phase === "in_doubt"), total };
+}
+
+function printDoubtful({ terminal, now, full }: Context, action: Doubtful): void {
+  const sections = sectionsOn(terminal, full);
+  const { effect, outcome } = action;
+  terminal.line(`${terminal.paint("bold", effect.id)}  ${terminal.paint("red", visible(action.tool))}`);
+  sections.field("since", formatAgo(outcome.at, now));
+  sections.field("reason", outcome.reason);
+  sections.field("started", formatAgo(effect.startedAt, now));
+  sections.field("request id", action.requestId ?? "-");
+  for (const late of effect.late)
+    sections.field("late report", `${late.epoch}: ${late.status} ${late.reason}`);
+  sections.block(valueTree(action.args, full));
+  terminal.line();
+}
+
+function printAbandoned({ terminal, now }: Context, waiting: readonly ActionSummary[]): void {
+  if (waiting.length === 0) return;
+  terminal.line(
+    terminal.paint("bold", "Started by a process that is gone; the next one that runs takes them over"),
+  );
+  for (const item of waiting)
+    terminal.line(
+      `  ${visible(item.id)}  ${visible(String(item["tool"]))}  started ${formatAgo(Number(item["startedAt"]), now)}`,
+    );
+}
+
+export const inDoubtCommand: Command = {
+  name: "in-doubt",
+  words: [],
+  summary: "effects that may or may not have happened, and those whose process is gone",
+  details: ["Find out what happened, then: holdpoint resolve <effect> applied|not_applied --reason <text>"],
+  flags: { full: FULL },
+  async run(context) {
+    const { terminal, hp } = context;
+    const { doubtful, total } = await readDoubtful(context);
+    const abandoned = await hp.actions.abandoned();
+    if (context.json) {
+      for (const action of doubtful) terminal.json(action);
+      for (const item of abandoned) terminal.json({ ...item, abandoned: true });
+      return EXIT.ok;
+    }
+    for (const action of doubtful) printDoubtful(context, action);
+    if (total > doubtful.length) terminal.line(`… ${total - doubtful.length} more`);
+    printAbandoned(context, abandoned);
+    if (doubtful.length + abandoned.length === 0) terminal.line("Nothing is in doubt.");
+    else if (doubtful.length > 0)
+      terminal.line(
+        `Find out what happened, then: npx holdpoint resolve <effect> applied|not_applied --reason "…"`,
+      );
+    return EXIT.ok;
+  },
+};
+
+export const resolveCommand: Command = {
+  name: "resolve",
+  words: ["<effect>", "applied|not_applied"],
+  summary: "say what became of an effect in doubt",
+  details: [
+    "Your word becomes its outcome and is recorded as yours. A program that calls again gets it as the answer.",
+  ],
+  flags: { reason: REASON },
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const id = await resolveActionId(context, word(context));
+    const { id: action } = await hp.actions.get(id);
+    const status = word(context, 1) === "applied" ? "applied" : "not_applied";
+    const state = await hp.actions.resolve(action, { status, by, reason: needed(context, "reason") });
+    if (context.json) terminal.json({ ...state, id: action });
+    else
+      terminal.line(
+        `Resolved: ${action}, ${visible(state.tool)}, is ${state.phase}, on the word of ${visible(by)}.`,
+      );
+    return EXIT.ok;
+  },
+};
+
+const LABEL_WIDTH = 14;
+
+function printReceipt({ terminal }: Context, receipt: Receipt): void {
+  const sections = sectionsOn(terminal, true, LABEL_WIDTH);
+  terminal.line(terminal.paint("bold", `Receipt: ${receipt.status}`));
+  for (const [label, value] of Object.entries(receipt)) {
+    const isTime = label === "startedAt" || label === "endedAt";
+    const text = Array.isArray(value) ? value.join(", ") : String(value ?? "-");
+    sections.field(label, isTime ? formatMoment(Number(value)) : text);
+  }
+}
+
+export const receiptCommand: Command = {
+  name: "receipt",
+  words: ["<id>"],
+  summary: "the record of an effect's outcome",
+  details: ["--signed seals the journal first and prints the receipt with its proof, as JSON."],
+  flags: { signed: { summary: "signed, with its path to a seal; always JSON" } },
+  async run(context) {
+    const { hp, terminal } = context;
+    const id = await resolveActionId(context, word(context));
+    const found = isOn(context, "signed") ? await hp.receipts.signed(id) : await hp.receipts.get(id);
+    if (found === undefined)
+      throw new CommandError(
+        "no_receipt",
+        `There is no receipt for ${id}: nothing was performed, or it still runs.`,
+        `See: holdpoint show ${id}`,
+      );
+    if (context.json || !("tenant" in found)) terminal.json(found);
+    else printReceipt(context, found);
+    return EXIT.ok;
+  },
+};
+
+const BUDGET_HEADS = ["NAME", "LIMIT", "SPENT", "RESERVED", "EFFECTS"];
+
+/** Columns as documented in the reference. */
+function budgetCells({ name, limit, spent, reserved, effects }: BudgetSummary): readonly string[] {
+  const { currency } = limit;
+  const amounts = [limit.micros, spent, reserved].map((micros) => moneyText({ currency, micros }));
+  return [name, ...amounts, String(effects)].map(visible);
+}
+
+function printBudgets({ terminal }: Context, { items, isAll }: ListResult<BudgetSummary>): void {
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  if (items.length === 0) say("No budget was opened.");
+  else if (terminal.interactive) printTable(terminal, BUDGET_HEADS, items.map(budgetCells));
+  else for (const budget of items) terminal.line(budgetCells(budget).join("\t"));
+  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+}
+
+export const budgetsCommand: Command = {
+  name: "budgets",
+  words: [],
+  summary:
+    "the budgets that were opened: limit, what was spent, and what effects hold that are under way or in doubt",
+  details: [
+    "In a pipe each line is tab-separated: name, limit, spent, reserved, how many effects hold a part of it.",
+  ],
+  flags: { limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` } },
+  async run(context) {
+    const found = await readList(readLimit(context), (cursor) => context.hp.budgets.list(cursor));
+    if (context.json) for (const budget of found.items) context.terminal.json(jsonWithMicros(budget));
+    else printBudgets(context, found);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,120 @@
+/** Commands `stop` and `go`, and the scope of a kill switch on the command line: everybody, one agent or one workflow. */
+
+import { visible } from "../kernel/text.ts";
+import { agentScope, type Stoppable } from "../kill-switch/stream.ts";
+import { type Command, type Context, EXIT, type Flags, flag, needed, REASON } from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
+import { resolveWorkflowId } from "./shell/resolve-id.ts";
+import { formatAgo } from "./shell/terminal.ts";
+
+const ALL_PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] as const;
+const LOOKED_AT = 200;
+
+const SCOPE_FLAGS: Flags = {
+  agent: { value: "<name>", summary: "only this agent, or this service: service:<name>" },
+  workflow: { value: "<id>", summary: "only this workflow, with those that it began" },
+};
+
+function agentIn(name: string): Stoppable {
+  if (!/^(agent:|service:)?[^\s/:][^\p{Cc}]{0,190}$/u.test(name))
+    throw new CommandError(
+      "usage",
+      `"${name}" is not an agent's name.`,
+      "Write it as `holdpoint approvals` shows it.",
+    );
+  return { agent: name.replace(/^agent:/, "") };
+}
+
+async function readScope(context: Context): Promise<Stoppable> {
+  const [agent, workflow] = [flag(context, "agent"), flag(context, "workflow")];
+  if (agent !== undefined && workflow !== undefined)
+    throw new CommandError(
+      "usage",
+      "--agent and --workflow exclude each other.",
+      "Stop one, then the other.",
+    );
+  if (workflow !== undefined) return { workflow: await resolveWorkflowId(context, workflow) };
+  return agent === undefined ? {} : agentIn(agent);
+}
+
+const scopeOnWire = ({ agent, workflow }: Stoppable) => ({
+  agent: agent ?? null,
+  workflow: workflow ?? null,
+});
+
+function scopeName({ agent, workflow }: Stoppable): string {
+  if (workflow !== undefined) return `the workflow ${workflow}`;
+  return agent === undefined ? "every agent" : visible(agentScope(agent));
+}
+
+/** What `holdpoint go` needs beside the reason, to release the same. */
+function scopeFlags({ agent, workflow }: Stoppable): string {
+  if (workflow !== undefined) return ` --workflow ${workflow}`;
+  return agent === undefined ? "" : ` --agent '${visible(agent)}'`;
+}
+
+/** A mistyped name stops nobody: says so if the name was never seen, as far as one can tell. */
+async function warnIfUnknown({ hp, terminal }: Context, agent: string | undefined): Promise<void> {
+  if (agent === undefined) return;
+  const lists = await Promise.all(
+    ALL_PHASES.map((phase) => hp.actions.list({ phase, limit: LOOKED_AT, order: "newest" })),
+  );
+  const known = new Set(lists.flatMap(({ items }) => items.map((item) => String(item["agent"]))));
+  if (known.has(agentScope(agent))) return;
+  const names = [...known].map(visible).join(", ");
+  terminal.note(
+    `Note: no recent action is by ${visible(agentScope(agent))}. Seen lately: ${names || "nobody"}.`,
+  );
+}
+
+/** For a switch that was in that position already. */
+export async function whoStopped({ hp, now }: Context, whose: Stoppable): Promise<string> {
+  const state = await hp.stopped(whose);
+  return state.stopped
+    ? `stopped by ${visible(state.by)}, ${formatAgo(state.at, now)}: ${visible(state.reason)}`
+    : "not stopped";
+}
+
+export const stopCommand: Command = {
+  name: "stop",
+  words: [],
+  summary: "the kill switch: no new effect starts, of anybody, of one agent or of one workflow",
+  details: [
+    "Effects that run already are not interrupted. Calls are told so and may come back after `holdpoint go`.",
+  ],
+  flags: { ...SCOPE_FLAGS, reason: REASON },
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const scope = await readScope(context);
+    const changed = await hp.stop({ by, reason: needed(context, "reason"), ...scope });
+    await warnIfUnknown(context, scope.agent);
+    if (context.json) terminal.json({ stopped: true, changed, ...scopeOnWire(scope) });
+    else if (changed)
+      terminal.line(
+        `Stopped: ${scopeName(scope)} starts nothing new until \`holdpoint go${scopeFlags(scope)}\`.`,
+      );
+    else terminal.line(`Nothing changed: it is ${await whoStopped(context, scope)}.`);
+    return EXIT.ok;
+  },
+};
+
+export const goCommand: Command = {
+  name: "go",
+  words: [],
+  summary: "release the kill switch",
+  flags: { ...SCOPE_FLAGS, reason: REASON },
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const scope = await readScope(context);
+    const changed = await hp.go({ by, reason: needed(context, "reason"), ...scope });
+    if (!changed) await warnIfUnknown(context, scope.agent);
+    if (context.json) terminal.json({ stopped: false, changed, ...scopeOnWire(scope) });
+    else if (changed) terminal.line(`Released: ${scopeName(scope)} may start effects again.`);
+    else terminal.line("Nothing changed: it was not stopped.");
+    const isOne = scope.agent !== undefined || scope.workflow !== undefined;
+    const whole = isOne ? await hp.stopped() : undefined;
+    if (whole?.stopped === true && !context.json)
+      terminal.line("But the switch for everybody is on: `holdpoint go` alone releases it.");
+    return EXIT.ok;
+  },
+};

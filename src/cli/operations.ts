@@ -1,0 +1,238 @@
+/**
+ * Commands for operating Holdpoint: `serve` and `worker` (until Ctrl-C or SIGTERM), `key-file` and `views`.
+ * Only `serve` and `worker` load the web framework.
+ */
+
+import { resolve } from "node:path";
+import type { Settings } from "../api/settings.ts";
+import { visible } from "../kernel/text.ts";
+import { loginAddress } from "../people/rules/credential.ts";
+import { currentPerson } from "../runtime/settings.ts";
+import type { Started } from "../serve.ts";
+import type { Working } from "../work.ts";
+import { closeForGood, nodeOptions, nodeSettings, shownStore, untilSignal } from "./nodes.ts";
+import { type Command, type Context, EXIT, word } from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
+
+type ServerFacts = {
+  readonly url: string;
+  readonly login: string | null;
+  /** The approval of the example that waits. */
+  readonly asked: string | null;
+  readonly settings: Settings;
+};
+
+const pageOf = (approval: string): string => `/approvals/${approval}`;
+
+function printServer({ terminal, json }: Context, { url, login, asked, settings }: ServerFacts): void {
+  const { noAuth } = settings;
+  const store = shownStore(settings);
+  if (json) {
+    terminal.json({ url, store, noAuth, login, example: asked });
+    return;
+  }
+  terminal.line(`Holdpoint listens on ${url}`);
+  terminal.line(`  open       ${url}/`);
+  if (login !== null) terminal.line(`  log in     ${login}  (once, within ten minutes)`);
+  else if (asked !== null) terminal.line(`  example    ${url}${pageOf(asked)}`);
+  terminal.line(`  journal    ${store}`);
+  terminal.line(`  reference  ${url}/docs`);
+  if (noAuth)
+    terminal.line(
+      "  --no-auth  everybody on this machine may decide; every decision is marked unauthenticated",
+    );
+}
+
+type Entry = Pick<Started, "url" | "publicUrl" | "office"> & { readonly asked: string | null };
+
+/** For whoever started it, and leads to what the example asks; others ask them for a link of their own. */
+async function loginFor(
+  { url, publicUrl, office, asked }: Entry,
+  settings: Settings,
+): Promise<string | null> {
+  const { noAuth, firstAdmin } = settings;
+  if (noAuth) return null;
+  const { firstAdminLogin: firstLogin, namedFirstAdminLogin: firstLoginOf } = await import(
+    "../people/methods.ts"
+  );
+  const { runtime } = await office();
+  const text =
+    firstAdmin === undefined
+      ? await firstLogin(runtime, currentPerson())
+      : await firstLoginOf(runtime, firstAdmin);
+  if (text === undefined) return null;
+  return loginAddress(publicUrl ?? url, text, asked === null ? undefined : pageOf(asked));
+}
+
+async function serveUntilTold(context: Context): Promise<number> {
+  const settings = await nodeSettings(context);
+  const until = untilSignal();
+  // Only this command needs the web framework, and the others start without it.
+  const { startServer } = await import("../serve.ts");
+  const server = await startServer(await nodeOptions(settings));
+  try {
+    const asked = await server.asked();
+    const login = await loginFor({ ...server, asked }, settings);
+    printServer(context, { url: server.url, login, asked, settings });
+    await until.signal;
+    context.terminal.note("Stopping: requests under way may end.");
+  } finally {
+    until.stop();
+    await closeForGood(server.close, settings);
+  }
+  return EXIT.ok;
+}
+
+export const serve: Command = {
+  name: "serve",
+  words: [],
+  summary: "the server: the desk, REST, live events and the reference page, until Ctrl-C",
+  details: [
+    "Every flag has an environment variable; the reference of settings lists them, and limits that have no flag.",
+    "--definitions names a file whose default export declares tools and workflows: export default (hp) => { … }. The server then runs them too.",
+    "Log lines go to standard error, one a request.",
+  ],
+  onlyHere: "it is the server",
+  flags: {
+    host: { value: "<address>", summary: "the address it listens on; 127.0.0.1 unless set" },
+    port: { value: "<n>", summary: "8000 unless set; 0 for any that is free" },
+    policy: { value: "<file>", summary: "a policy's file, followed while the server runs" },
+    definitions: {
+      value: "<file>",
+      summary: "a module that declares tools and workflows for the server to run",
+    },
+    example: {
+      summary: "an agent of the server's own asks people something, once; only with a data folder",
+    },
+    agent: { value: "<name>", summary: "whom it runs them as, the same on every node; server unless set" },
+    "allow-host": {
+      value: "<name>",
+      summary: "another name of this server, such as that of a proxy in front of it",
+      repeatable: true,
+    },
+    "first-admin": {
+      value: "<person>",
+      summary: "the first admin of an empty store, who is given the login link; whoever starts it unless set",
+    },
+    "no-auth": { summary: "everybody may do everything; only on a loopback address" },
+    "drain-seconds": { value: "<n>", summary: "how long effects get to end when it stops; 30 unless set" },
+    log: { value: "<form>", summary: "json, text or off; text on a terminal, json elsewhere" },
+  },
+  storeless: true,
+  tenantless: true,
+  run: serveUntilTold,
+};
+
+async function printWorker({ terminal, json }: Context, working: Working, store: string): Promise<void> {
+  const { url, tenants } = working;
+  const names = (await tenants.open()).map(({ tenant }) => tenant);
+  if (json) {
+    terminal.json({ store, health: url, tenants: names });
+    return;
+  }
+  terminal.line(`Holdpoint works on ${store}`);
+  if (url !== null) terminal.line(`  health     ${url}/api/health, /api/ready and /metrics`);
+}
+
+async function workUntilTold(context: Context): Promise<number> {
+  const settings = await nodeSettings(context);
+  if (settings.definitions === undefined)
+    throw new CommandError(
+      "usage",
+      "A worker needs definitions.",
+      "Try: holdpoint worker --definitions <file>, whose default export declares tools and workflows.",
+    );
+  const until = untilSignal();
+  const { startWorker } = await import("../work.ts");
+  const working = await startWorker(await nodeOptions(settings));
+  try {
+    await printWorker(context, working, shownStore(settings));
+    await until.signal;
+    context.terminal.note("Stopping: what is under way may end, the rest is left to others.");
+  } finally {
+    until.stop();
+    await closeForGood(working.close, settings);
+  }
+  return EXIT.ok;
+}
+
+export const worker: Command = {
+  name: "worker",
+  words: [],
+  summary: "runs workflows and tools, beside servers and other workers, until Ctrl-C",
+  details: [
+    "Any number of workers and servers share one database; each workflow is run by one of them at a time, and by another one if that dies.",
+    "On SIGTERM it takes nothing new, lets effects under way end, leaves its workflows to others and ends.",
+    "Every flag has an environment variable; the reference of settings lists them.",
+  ],
+  onlyHere: "it works on a store",
+  flags: {
+    definitions: {
+      value: "<file>",
+      summary: "a module that declares tools and workflows: export default (hp) => { … }",
+    },
+    policy: { value: "<file>", summary: "a policy's file, followed while the worker runs" },
+    agent: { value: "<name>", summary: "whom it runs them as, the same on every node; server unless set" },
+    "health-port": { value: "<n>", summary: "where it says how it is; it does not listen unless set" },
+    host: { value: "<address>", summary: "the address of that; 127.0.0.1 unless set" },
+    "drain-seconds": { value: "<n>", summary: "how long effects get to end when it stops; 30 unless set" },
+    log: { value: "<form>", summary: "json, text or off; text on a terminal, json elsewhere" },
+  },
+  storeless: true,
+  tenantless: true,
+  run: workUntilTold,
+};
+
+export const keyFileCommand: Command = {
+  name: "key-file",
+  words: ["<path>"],
+  summary: "make the key file that signs, for all nodes of a fleet to share",
+  details: [
+    "One key seals a store for good, so every node needs the same file: HOLDPOINT_KEY_FILE says where it is. Keep it as you would a password, and apart from the journal.",
+    "A file that is there is never replaced.",
+  ],
+  flags: {},
+  storeless: true,
+  placeless: true,
+  async run({ terminal, json, words }) {
+    const [{ makeKeyFile }, { pooledRandom }] = await Promise.all([
+      import("../runtime/keyring.ts"),
+      import("../runtime/keyring.ts"),
+    ]);
+    const path = resolve(word({ words }));
+    const made = makeKeyFile(path, pooledRandom());
+    if (!made.isNew)
+      throw new CommandError(
+        "file_error",
+        `There is a file ${visible(path)} already, and it was left as it is.`,
+        "Name another place, or use the one that is there: HOLDPOINT_KEY_FILE.",
+      );
+    if (json) terminal.json({ file: path, publicKey: made.publicJwk });
+    else {
+      terminal.line(`Made ${visible(path)}, readable for you alone.`);
+      terminal.line("Give all nodes this file (HOLDPOINT_KEY_FILE), and keep a copy apart from the journal.");
+    }
+    return EXIT.ok;
+  },
+};
+
+export const views: Command = {
+  name: "views",
+  words: ["rebuild"],
+  summary: "fold the lists again from the journal",
+  details: ["Lists are only a view; the journal is never changed by this."],
+  onlyHere: "it is an operation of the store",
+  flags: {},
+  async run(context) {
+    const { hp, terminal } = context;
+    const { streams, left } = await hp.journal.rebuildViews((done, total) =>
+      terminal.progress(`${done} of ${total} streams …`),
+    );
+    terminal.progress(null);
+    if (context.json) terminal.json({ streams, left });
+    else terminal.line(`Rebuilt the views of ${streams - left} streams.`);
+    if (!context.json && left > 0)
+      terminal.line(`${left} were left as they were: their events are newer, or their bodies were erased.`);
+    return EXIT.ok;
+  },
+};

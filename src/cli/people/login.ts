@@ -1,0 +1,108 @@
+/** Commands about logging in: `login`, `logout`, `whoami` and `login-link`. */
+
+import { visible } from "../../kernel/text.ts";
+import { loginAddress } from "../../people/rules/credential.ts";
+import { type Command, EXIT, flag, word } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
+import { parseSpan } from "../shell/parse.ts";
+import { sectionsOn } from "../shell/sections.ts";
+import { formatMoment } from "../shell/terminal.ts";
+import { readPerson } from "./people.ts";
+
+export const login: Command = {
+  name: "login",
+  words: [],
+  summary: "use a server from this machine: by an API key, or by a link that works once",
+  details: [
+    "Asks for the key or the link without showing it, checks it, and keeps it for this user alone. In a pipe it reads one line of standard input.",
+    "From then on commands are for that server wherever there is no store here and nothing else says where it is.",
+  ],
+  flags: {},
+  storeless: true,
+  placeless: true,
+  run: async (context) => (await import("../remote/log-in.ts")).runLogIn(context),
+};
+
+export const logout: Command = {
+  name: "logout",
+  words: [],
+  summary: "forget the login to a server, and end its session there",
+  details: ["A key goes on working elsewhere: `holdpoint keys revoke` ends it."],
+  flags: {},
+  storeless: true,
+  placeless: true,
+  run: async (context) => (await import("../remote/log-in.ts")).logOut(context),
+};
+
+export const whoami: Command = {
+  name: "whoami",
+  words: [],
+  summary: "who you are at a server, and what you may do there",
+  flags: {},
+  storeless: true,
+  placeless: true,
+  async run({ terminal, json, values }) {
+    const { clientFor, whoAmIAt: knownAt, serverForLogin: serverAsked } = await import("../remote/server.ts");
+    const server = serverAsked(values);
+    const { csrf_token: _own, ...who } = await knownAt(clientFor(server));
+    if (json) {
+      terminal.json({ server, ...who });
+      return EXIT.ok;
+    }
+    const sections = sectionsOn(terminal, true);
+    sections.field("server", visible(server));
+    sections.field("you", visible(who.principal ?? "nobody: this server authenticates nobody"));
+    sections.field("tenant", visible(who.tenant));
+    sections.field("roles", who.roles.join(", ") || "none");
+    sections.field("scopes", who.scopes.join(", ") || "none");
+    sections.field("by", who.via.replace("_", " "));
+    return EXIT.ok;
+  },
+};
+
+export const SERVER_FLAG = "http://127.0.0.1:8000";
+
+/** At a distance it is the server that is asked. */
+export function linkServer(given: string | undefined, place: string): string {
+  const text = given ?? (/^https?:\/\//.test(place) ? place : SERVER_FLAG);
+  const isAddress = URL.canParse(text) && /^https?:\/\//.test(text) && !/[?#\s]/.test(text);
+  if (isAddress) return text;
+  throw new CommandError(
+    "usage",
+    `--url "${visible(text)}" is not a server's address.`,
+    `Such as ${SERVER_FLAG}.`,
+  );
+}
+
+export const loginLink: Command = {
+  name: "login-link",
+  words: ["<person>"],
+  summary: "a link by which somebody of the list of people logs in, once",
+  details: [
+    "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
+    "Whoever has it is that person: hand it over where nobody else reads it.",
+    "At a server only an admin makes one.",
+  ],
+  flags: {
+    url: {
+      value: "<address>",
+      summary: `the server's address; that of --server, else ${SERVER_FLAG}, unless set`,
+    },
+    for: { value: "<span>", summary: "how long it can be used, such as 30m; at most a day" },
+  },
+  async run(context) {
+    const { hp, terminal, json, person: by } = context;
+    const person = readPerson(word(context));
+    const server = linkServer(flag(context, "url"), context.folder);
+    const given = flag(context, "for");
+    const time = given === undefined ? {} : { forMs: parseSpan("for", given) };
+    const { id, text, expiresAt } = await hp.people.loginLink(person, { by, ...time });
+    const url = loginAddress(server, text);
+    if (json) terminal.json({ id, person, url, expiresAt });
+    else {
+      terminal.note(`${visible(person)} logs in with this, once, until ${formatMoment(expiresAt)}:`);
+      terminal.line(url);
+    }
+    return EXIT.ok;
+  },
+};

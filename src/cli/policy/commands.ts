@@ -1,0 +1,247 @@
+/**
+ * The commands `holdpoint policy …`: names, flags, help. What each does is loaded when it runs, except the list.
+ * `--since` takes a span, a day or a time.
+ */
+
+import { visible } from "../../kernel/text.ts";
+import type { ListedVersion } from "../../policy/versions.ts";
+import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
+import { type Command, type Context, EXIT, flag, word } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
+import { printTable } from "../shell/lists.ts";
+import { parseTime } from "../shell/parse.ts";
+import { fit, formatMoment } from "../shell/terminal.ts";
+import { programText, shortDigest, untilText } from "./words.ts";
+
+export const policyCheck: Command = {
+  name: "policy check",
+  words: ["<file>"],
+  summary: "what is wrong with a policy's file, by line and column",
+  details: [
+    "YAML or JSON, or a module in TypeScript whose default export is the document. Quorums are checked against the people that the store knows.",
+    "Expressions are checked against the tools' schemas: those of --tools, else those that the journal kept when it asked people.",
+  ],
+  flags: {
+    tools: {
+      value: "<file>",
+      summary: "a program whose default export declares tools, or a list of them in JSON",
+    },
+  },
+  storeless: true,
+  run: async (context) => (await import("./check.ts")).runCheck(context),
+};
+
+export const policyExplain: Command = {
+  name: "policy explain",
+  words: ["<action>"],
+  summary: "why a policy says what it says of an action: every rule, and what it looked at",
+  details: [
+    'A file with the action, { "tool", "args", "agent", "workflow", "history", "now" }, or the id of one in the journal: then with what its policy was told at that time, by the version that its verdict names.',
+  ],
+  flags: {
+    policy: { value: "<file>", summary: "by this policy" },
+    now: { summary: "by the policy in force now, whatever decided at the time; so is a file's action" },
+    tools: {
+      value: "<file>",
+      summary: "a program whose default export declares tools, or a list of them in JSON",
+    },
+  },
+  storeless: true,
+  run: async (context) => (await import("./explain.ts")).runExplain(context),
+};
+
+export const policyShow: Command = {
+  name: "policy show",
+  words: ["<name or digest>"],
+  summary: "a policy's document: the version put in force last, or the one with that digest",
+  details: ["A digest may be shortened to its beginning, at least six digits."],
+  flags: {},
+  run: async (context) => (await import("./print.ts")).runShow(context),
+};
+
+export const policyTest: Command = {
+  name: "policy test",
+  words: ["[file…]"],
+  summary: "run the cases beside policies: given, when, then",
+  details: [
+    "Of refunds.yaml, or of refunds.ts, they stand in refunds.test.yaml. Without a file, all that are found in this folder and below it.",
+  ],
+  onlyHere: "it reads files of this machine",
+  flags: {
+    tools: {
+      value: "<file>",
+      summary: "a program whose default export declares tools, or a list of them in JSON",
+    },
+  },
+  storeless: true,
+  tenantless: true,
+  run: async (context) => (await import("./test.ts")).runTest(context),
+};
+
+const SPAN = /^(\d{1,6})(m|h|d|w)$/;
+const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+const MOST = 999_999_999;
+
+export function momentSince(given: string, now: number): number | undefined {
+  const [, count, unit = ""] = SPAN.exec(given.trim()) ?? [];
+  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
+  return parseTime(DAY.test(given.trim()) ? `${given.trim()}T00:00:00Z` : given);
+}
+
+function sinceFlag(context: Pick<Context, "values" | "now">): { readonly since?: number } {
+  const given = flag(context, "since");
+  if (given === undefined) return {};
+  const since = momentSince(given, context.now);
+  if (since !== undefined) return { since };
+  throw new CommandError(
+    "usage",
+    `--since "${given}" is neither a span nor a day nor a time.`,
+    "Such as --since 7d, --since 12h, --since 2026-05-04 or --since 2026-05-04T10:00:00Z",
+  );
+}
+
+/** A whole number that a flag gives. */
+function countFlag(context: Pick<Context, "values">, name: string, least: number): number | undefined {
+  const given = flag(context, name);
+  if (given === undefined) return undefined;
+  const count = /^\d{1,9}$/.test(given) ? Number(given) : -1;
+  if (count >= least) return count;
+  const what = `--${name} "${given}" is not a whole number from ${least} to ${MOST}.`;
+  throw new CommandError("usage", what, `Such as --${name} ${Math.max(least, 10)}`);
+}
+
+const SINCE = {
+  value: "<when>",
+  summary: "only actions proposed since then: 7d, 12h, a day or a time; all of them unless set",
+} as const;
+
+export const policySuggest: Command = {
+  name: "policy suggest",
+  words: [],
+  summary: "rules and grants that people's decisions support, each with what it would have let through",
+  details: [
+    "Grouped by tool and agent, and as narrow as what was approved: numbers between the lowest and the highest, and below everything that was not; texts among those that were; no other arguments. What is too different each time is left open, and named.",
+  ],
+  onlyHere: "it goes over the whole journal",
+  flags: {
+    since: SINCE,
+    min: {
+      value: "<n>",
+      summary: `how many approvals a suggestion takes; ${DEFAULT_MIN_DECISIONS} unless set`,
+    },
+  },
+  async run(context) {
+    const { terminal, hp } = context;
+    const min = countFlag(context, "min", 1) ?? DEFAULT_MIN_DECISIONS;
+    const found = await hp.policies.suggest({
+      ...sinceFlag(context),
+      min,
+      progress: (done, total) =>
+        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+    });
+    terminal.progress(null);
+    if (context.json) terminal.json(found);
+    else (await import("./print.ts")).printSuggestions(context, found, min);
+    return EXIT.ok;
+  },
+};
+
+const DEFAULT_LIMIT = 20;
+
+function amountOf(context: Context): { readonly amount?: string } {
+  const given = flag(context, "amount");
+  return given === undefined ? {} : { amount: given.replace(/^args\./, "") };
+}
+
+export const policyBacktest: Command = {
+  name: "policy backtest",
+  words: ["<file>"],
+  summary: "a policy on trial: every recorded action whose verdict it would change",
+  details: [
+    "Plays the journal again: arguments as proposed, agent, time, and the workflow's history as it stood then. Nothing is written.",
+    "First comes what people rejected or changed and the policy would let through without asking.",
+    "It stands in the place of the document of its name, else of the instance's. Other documents that were asked, as those of supervised runs, are asked beside it, and the stricter counts. What is in code cannot be asked.",
+  ],
+  onlyHere: "it goes over the whole journal",
+  flags: {
+    since: SINCE,
+    limit: {
+      value: "<n>",
+      summary: `how many changes are listed; ${DEFAULT_LIMIT} unless set; all are counted`,
+    },
+    "fail-over": { value: "<n>", summary: "exit with 1 if more than so many would change" },
+    amount: { value: "<argument>", summary: "a number among the arguments, such as amount_usd, to sum up" },
+  },
+  async run(context) {
+    const { terminal, hp } = context;
+    const limit = countFlag(context, "limit", 0) ?? DEFAULT_LIMIT;
+    const most = countFlag(context, "fail-over", 0);
+    const options = { ...sinceFlag(context), ...amountOf(context), limit };
+    const { loadPolicy } = await import("./load.ts");
+    const { document } = await loadPolicy(context, word(context));
+    const report = await hp.policies.backtest(document, {
+      ...options,
+      progress: (done, total) =>
+        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+    });
+    terminal.progress(null);
+    if (context.json) terminal.json(report);
+    else (await import("./print.ts")).printBacktest(terminal, report, options.amount);
+    return most !== undefined && report.changed > most ? EXIT.refused : EXIT.ok;
+  },
+};
+
+const MOST_NAME = 32;
+const HEADS = ["POLICY", "DIGEST", "IN FORCE SINCE", "UNTIL", "BY", "FROM"];
+
+function cellsForPeople(version: ListedVersion, now: number): readonly string[] {
+  const { name, digest, at, source } = version;
+  return [
+    fit(visible(name), MOST_NAME),
+    visible(shortDigest(digest)),
+    formatMoment(at),
+    untilText(version, now),
+    visible(programText(version)),
+    visible(source),
+  ];
+}
+
+/** Columns as documented in the reference. */
+function cellsForPipe(version: ListedVersion): readonly string[] {
+  const { name, digest, at, until, by, source, standing } = version;
+  const end = until === null ? "-" : formatMoment(until);
+  const known = [visible(name), visible(digest), formatMoment(at), end, visible(by), visible(source)];
+  return [...known, standing, version.programs.length === 0 ? "-" : visible(programText(version))];
+}
+
+function print({ terminal, now }: Context, versions: readonly ListedVersion[]): void {
+  if (versions.length === 0) {
+    const say = terminal.interactive ? terminal.line : terminal.note;
+    say("No policy document was ever in force here; tools may have policies of their own in code.");
+  } else if (terminal.interactive)
+    printTable(
+      terminal,
+      HEADS,
+      versions.map((version) => cellsForPeople(version, now)),
+    );
+  else for (const version of versions) terminal.line(cellsForPipe(version).join("\t"));
+}
+
+export const policyList: Command = {
+  name: "policy list",
+  words: [],
+  summary: "the policies that were in force: each version, since when, until when and in which program",
+  details: [
+    "A version is in force while a program judges by it: from its first effect on, until it ends or takes another version.",
+    "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is, or where nobody knows), put in force by, file, used or ended or unused, the program that judges by it or did last (-: none).",
+  ],
+  flags: {},
+  async run(context) {
+    const versions = await context.hp.policies.list();
+    if (context.json) for (const version of versions) context.terminal.json(version);
+    else print(context, versions);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,76 @@
+/**
+ * Policies in words for people: by which versions something was decided, what they noted, which program judges by a
+ * version and until when.
+ */
+
+import type { Action } from "../../effects/actions.ts";
+import { documentsNamed } from "../../effects/rules/review.ts";
+import type { ReviewFacts } from "../../effects/state.ts";
+import type { CardFields } from "../../kernel/terminal.ts";
+import type { Policies } from "../../policy/methods.ts";
+import type { ListedVersion, PolicyNames } from "../../policy/versions.ts";
+import { formatMoment, formatSpan } from "../shell/terminal.ts";
+
+/** The program that judges by it, or the last that did; before any has, the one that put it in force. */
+export function programText({ programs, by }: Pick<ListedVersion, "programs" | "by">): string {
+  const running = programs.filter(({ runs }) => runs);
+  const [one] = running.length > 0 ? running : programs;
+  if (one === undefined) return by;
+  const more = running.length < 2 ? "" : ` and ${running.length - 1} more`;
+  return `${one.by} (${one.process})${more}`;
+}
+
+export function untilText({ standing, until, at }: ListedVersion, now: number): string {
+  if (standing === "used") return `now, for ${formatSpan(now - at)}`;
+  if (until !== null) return formatMoment(until);
+  return standing === "ended" ? "its program died" : "no program yet";
+}
+
+const SHORT = 12;
+
+type Asking = { readonly policies: Pick<Policies, "versions"> };
+
+export async function fetchPolicyNames({ policies }: Asking): Promise<PolicyNames> {
+  return new Map((await policies.versions()).map(({ digest, name }) => [digest, name]));
+}
+
+export const shortDigest = (digest: string): string => digest.slice(0, SHORT);
+
+const versionWords = (digest: string, names: PolicyNames): string =>
+  `${names.get(digest) ?? "unknown"} ${shortDigest(digest)}`;
+
+type AskedDocuments = Pick<ReviewFacts, "policy" | "documents" | "document">;
+
+/** Code has a digest, and no document that one could look at. */
+export function policyWords(asked: AskedDocuments, names: PolicyNames): string {
+  const isNamed = asked.documents !== undefined || asked.document !== undefined;
+  const digests = documentsNamed(asked).filter((digest) => isNamed || names.has(digest));
+  if (digests.length === 0) return `in code, ${shortDigest(asked.policy)}`;
+  return digests.map((digest) => versionWords(digest, names)).join(", ");
+}
+
+/** Where several were asked, whose words they are. */
+function whose(document: string | undefined, review: ReviewFacts, names: PolicyNames): string {
+  const isOne = (review.documents ?? []).length < 2;
+  return document === undefined || isOne ? "" : `, says ${versionWords(document, names)}`;
+}
+
+/** What the policies think of the risk, and what their rules on trial would have said. */
+export function remarkFields(review: Action["review"], names: PolicyNames): CardFields {
+  if (review === null) return {};
+  const { risk, risks = risk === undefined ? [] : [risk], shadow = [] } = review;
+  return {
+    risk: {
+      each: risks.map(({ score, level, conditions, document }) => {
+        const why = conditions.length === 0 ? "" : ` (${conditions.join(", ")})`;
+        return `${score}, ${level}${why}${whose(document, review, names)}`;
+      }),
+    },
+    "on trial": {
+      each: shadow.map(({ rule, verdict, reason, document }) => {
+        const why = reason === "" ? "" : `: ${reason}`;
+        return `${rule} would ${verdict}${why}${whose(document, review, names)}`;
+      }),
+    },
+  };
+}

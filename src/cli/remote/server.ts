@@ -1,0 +1,160 @@
+/**
+ * Which server a command is for, if any, and the logins that this machine keeps (a file only its user may read).
+ * A flag wins over the environment, and that over what is here; a kept login counts only if nothing else names a store.
+ */
+
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import type { AnswerOf } from "../../client/calls.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { isClientError } from "../../client/client-error.ts";
+import type { Credential } from "../../client/connection.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { keyFile } from "../../runtime/settings.ts";
+import type { Command, Values } from "../shell/command.ts";
+import { CommandError } from "../shell/failure.ts";
+import { folderOf, hasStore } from "../shell/files.ts";
+import { fromClientError } from "./relay.ts";
+import { onlyHere } from "./remote.ts";
+
+const login = z.union([
+  z.object({ key: z.string() }),
+  z.object({ cookie: z.string(), csrf_token: z.string(), expires_at: z.iso.datetime() }),
+]);
+const file = z.object({ current: z.string().nullable(), logins: z.record(z.string(), login) });
+
+type KeptLogin = z.output<typeof login>;
+type KeptLogins = z.output<typeof file>;
+
+const NONE: KeptLogins = { current: null, logins: {} };
+const OWNER_ONLY = 0o600;
+
+/** Beside the key that signs, in the user's configuration folder. */
+const loginsFile = (): string =>
+  join(dirname(keyFile(undefined, (name) => process.env[name])), "logins.json");
+
+function unusable(path: string, cause: unknown): CommandError {
+  return new CommandError(
+    "file_error",
+    `The file of logins ${path} cannot be read.`,
+    "Correct it, or remove it and log in again.",
+    cause,
+  );
+}
+
+export function readLogins(): KeptLogins {
+  const path = loginsFile();
+  try {
+    return file.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return NONE;
+    throw unusable(path, error);
+  }
+}
+
+/** Whole or not at all, and never readable for others in between. */
+function writeLogins(logins: KeptLogins): void {
+  const path = loginsFile();
+  const beside = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(beside, `${JSON.stringify(logins, null, 2)}\n`, { mode: OWNER_ONLY });
+    chmodSync(beside, OWNER_ONLY);
+    renameSync(beside, path);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+export function keepLogin(server: string, kept: KeptLogin): void {
+  const { logins } = readLogins();
+  writeLogins({ current: server, logins: { ...logins, [server]: kept } });
+}
+
+export function forgetLogin(server: string): void {
+  const { current, logins } = readLogins();
+  const { [server]: _forgotten, ...rest } = logins;
+  writeLogins({ current: current === server ? null : current, logins: rest });
+}
+
+const USUAL = "http://127.0.0.1:8000";
+const typedFlag = (values: Values, name: string): string | undefined => values.get(name)?.at(-1);
+const environment = (name: string): string | undefined => process.env[name] || undefined;
+
+const noAddress = (text: string, cause: unknown): CommandError =>
+  new CommandError("usage", `"${text}" is not a server's address.`, `Such as --server ${USUAL}`, cause);
+
+/** As the client writes it, so that the same server has one name. */
+export function serverAddress(text: string): string {
+  try {
+    return createClient({ server: text }).address;
+  } catch (error) {
+    throw noAddress(text, error);
+  }
+}
+
+function namedServer(values: Values): string | undefined {
+  const server = typedFlag(values, "server");
+  const isStoreTyped = values.has("data") || values.has("database");
+  if (server !== undefined && isStoreTyped)
+    throw new CommandError("usage", "--server excludes --data and --database.", "Leave one out.");
+  return server ?? (isStoreTyped ? undefined : environment("HOLDPOINT_SERVER"));
+}
+
+function keptServer(values: Values): string | undefined {
+  const isTyped = ["data", "database"].some((name) => values.has(name));
+  const isSet = ["DATA", "DATABASE", "DATABASE_FILE"].some((name) => environment(`HOLDPOINT_${name}`));
+  if (isTyped || isSet) return undefined;
+  return hasStore(folderOf(undefined)) ? undefined : (readLogins().current ?? undefined);
+}
+
+/** Undefined where the command works on a store of this machine. */
+export function serverFor(command: Command, values: Values): string | undefined {
+  const { name, onlyHere: why, placeless, storeless } = command;
+  if (placeless === true) return undefined;
+  if (why !== undefined && values.has("server")) throw onlyHere(name, why);
+  if (why !== undefined) return undefined;
+  const server = namedServer(values) ?? (storeless === true ? undefined : keptServer(values));
+  return server === undefined ? undefined : serverAddress(server);
+}
+
+/** For `login` and what belongs to it: there is always one. */
+export function serverForLogin(values: Values): string {
+  return serverAddress(namedServer(values) ?? readLogins().current ?? USUAL);
+}
+
+function credentialOf(login: KeptLogin | undefined): Credential | undefined {
+  if (login === undefined || "key" in login) return login;
+  return { cookie: login.cookie, csrfToken: login.csrf_token };
+}
+
+/** A key of the environment wins over what is kept: that is how programs are told. */
+export function clientFor(server: string): Client {
+  const key = environment("HOLDPOINT_API_KEY");
+  const credential = key === undefined ? credentialOf(readLogins().logins[server]) : { key };
+  return createClient({ server, retries: 2, ...(credential === undefined ? {} : { credential }) });
+}
+
+function nobody(server: string, cause: unknown): HoldpointError {
+  return new HoldpointError("unauthenticated", `${server} does not know who you are, or no longer.`, {
+    next: `Log in: holdpoint login --server ${server}`,
+    cause,
+  });
+}
+
+/** Who one is there. Whoever is nobody is told how to become somebody. */
+export async function whoAmIAt(client: Client): Promise<AnswerOf<"GET /api/session">> {
+  try {
+    return await client.session.get();
+  } catch (error) {
+    const isNobody = isClientError(error, "unauthenticated");
+    throw isNobody ? nobody(client.address, error) : fromClientError(error);
+  }
+}
+
+/** Whether what is sent there can be read on the way. */
+export function isUnencrypted(server: string): boolean {
+  const { protocol, hostname } = new URL(server);
+  return protocol === "http:" && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,145 @@
+/**
+ * Files that commands work with: the store, the project file `holdpoint.json`, and files that they write.
+ * - Commands never make a store, never take an epoch and so never recover anything.
+ * - A written file appears under its name only when it is whole; a partial one is removed, also after Ctrl-C.
+ */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Holdpoint } from "../../index.ts";
+import { HoldpointError } from "../../kernel/errors.ts";
+import { isJsonObject, parseJson } from "../../kernel/json.ts";
+import { databaseUrl, databaseWithoutPassword, dataFolder } from "../../runtime/settings.ts";
+import { EXIT, type Values } from "./command.ts";
+import { CommandError, fileError } from "./failure.ts";
+
+const FILE = "journal.db";
+const ABSENT = new Set(["ENOENT", "ENOTDIR"]);
+
+export function folderOf(given: string | undefined): string {
+  return dataFolder(given, (name) => process.env[name], process.cwd());
+}
+
+/** An empty file is a store that was never finished: nothing can be in it. */
+export function hasStore(folder: string): boolean {
+  try {
+    return statSync(join(folder, FILE)).size > 0;
+  } catch (cause) {
+    if (ABSENT.has(String((cause as NodeJS.ErrnoException).code))) return false;
+    throw unreadable(folder, cause);
+  }
+}
+
+function unreadable(folder: string, cause: unknown): HoldpointError {
+  return new HoldpointError("store_unavailable", `The folder ${folder} cannot be looked into.`, { cause });
+}
+
+export type LocatedStore = {
+  readonly where: ({ readonly folder: string } | { readonly database: string }) & {
+    readonly tenant?: string;
+  };
+  readonly shown: string;
+  /** Whether a server has one is found out when it is opened. */
+  readonly hasStore: boolean;
+};
+
+/** A flag wins over the environment, and a database over a folder. */
+export function locateStore(values: Values): LocatedStore {
+  const typed = { folder: values.get("data")?.at(-1), database: values.get("database")?.at(-1) };
+  if (typed.folder !== undefined && typed.database !== undefined)
+    throw new CommandError("usage", "--data and --database exclude each other.", "Leave one out.");
+  const tenant = values.get("tenant")?.at(-1);
+  const of = tenant === undefined ? {} : { tenant };
+  const database = databaseUrl(typed, (name) => process.env[name]);
+  if (database !== undefined)
+    return { where: { database, ...of }, shown: databaseWithoutPassword(database), hasStore: true };
+  const folder = folderOf(typed.folder);
+  return { where: { folder, ...of }, shown: folder, hasStore: hasStore(folder) };
+}
+
+/** Only what works on a store loads all that a store needs. */
+export async function openExistingStore({ where }: LocatedStore): Promise<Holdpoint> {
+  const { holdpoint } = await import("../../index.ts");
+  return holdpoint({ ...where, mode: "existing", agent: "cli", notify: () => {} });
+}
+
+export const PROJECT_FILE = "holdpoint.json";
+
+type Project = {
+  readonly folder: string;
+  /** The file that `holdpoint run` takes unless another is named. */
+  readonly workflow: string;
+};
+
+function readProject(file: string): Project {
+  let value: unknown;
+  try {
+    value = parseJson(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw fileError(file, error);
+  }
+  const workflow = isJsonObject(value as never) ? (value as { workflow?: unknown }).workflow : undefined;
+  if (typeof workflow !== "string" || workflow === "")
+    throw new CommandError(
+      "usage",
+      `The file ${file} names no workflow.`,
+      'It looks like { "workflow": "workflow.ts" }.',
+    );
+  const folder = dirname(file);
+  return { folder, workflow: resolve(folder, workflow) };
+}
+
+export function findProject(from: string): Project | undefined {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const file = join(folder, PROJECT_FILE);
+    if (existsSync(file)) return readProject(file);
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function writeAll(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+}
+
+export async function writeWholeFile(file: string, chunks: AsyncIterable<string>): Promise<void> {
+  const target = resolve(file);
+  const part = `${target}.${process.pid}.part`;
+  const remove = () => rmSync(part, { force: true });
+  const interrupted = () => {
+    remove();
+    process.exit(EXIT.interrupted);
+  };
+  let descriptor: number | undefined;
+  process.once("SIGINT", interrupted);
+  try {
+    descriptor = attempt(file, () => openSync(part, "wx", 0o600));
+    const opened = descriptor;
+    for await (const chunk of chunks) attempt(file, () => writeAll(opened, chunk));
+    attempt(file, () => fsyncSync(opened));
+    attempt(file, () => renameSync(part, target));
+  } finally {
+    process.removeListener("SIGINT", interrupted);
+    if (descriptor !== undefined) closeSync(descriptor);
+    remove();
+  }
+}
+
+/** Faults of the file are told apart from those of the store that fills it. */
+function attempt<Answer>(file: string, work: () => Answer): Answer {
+  try {
+    return work();
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}

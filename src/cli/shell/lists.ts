@@ -1,0 +1,76 @@
+/** Lists: as many items as were asked for, over as many pages as it takes, as an aligned table or as JSON. */
+
+import type { Json } from "../../kernel/json.ts";
+import { type Context, flag } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { fit, pad, type Terminal, widthOf } from "./terminal.ts";
+
+export const DEFAULT_LIMIT = 50;
+const PAGE = 1_000;
+
+/** `--limit`. */
+export function readLimit(context: Context): number {
+  const given = flag(context, "limit") ?? String(DEFAULT_LIMIT);
+  const limit = /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1) return limit;
+  const what = `--limit "${given}" is not a whole number from 1 on.`;
+  throw new CommandError("usage", what, "Such as --limit 20");
+}
+
+type Cursor = { readonly limit: number; readonly after?: string };
+type Leaf<Item> = { readonly items: readonly Item[]; readonly next: string | null };
+export type ListResult<Item> = { readonly items: readonly Item[]; readonly isAll: boolean };
+
+/** A list may leave items out of its pages, so a page may be short though more follow. */
+export async function readList<Item>(
+  limit: number,
+  read: (cursor: Cursor) => Promise<Leaf<Item>>,
+): Promise<ListResult<Item>> {
+  const items: Item[] = [];
+  let cursor: Cursor = { limit: Math.min(PAGE, limit) };
+  for (;;) {
+    const page = await read(cursor);
+    items.push(...page.items);
+    if (page.next === null) return { items, isAll: true };
+    if (items.length >= limit) return { items, isAll: false };
+    cursor = { limit: Math.min(PAGE, limit - items.length), after: page.next };
+  }
+}
+
+const GAP = "  ";
+const INDENT = "    ";
+const NARROWEST_LAST = 40;
+
+type Cells = readonly string[];
+
+/** How many columns stand on the first line; the others follow on a second one where the terminal is narrow. */
+function columnsThatFit(widths: readonly number[], room: number): number {
+  const start = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  if (room - start >= Math.min(NARROWEST_LAST, widths.at(-1) ?? 0)) return widths.length;
+  let used = 0;
+  const tooFar = widths.slice(0, -1).findIndex((width) => {
+    used += width + GAP.length;
+    return used - GAP.length > room;
+  });
+  return tooFar === -1 ? widths.length - 1 : Math.max(1, tooFar);
+}
+
+/** Cells are visible text. The last column takes what is left of its line, and counts what it has to cut. */
+export function printTable(terminal: Terminal, heads: Cells, rows: readonly Cells[]): void {
+  const widths = heads.map((head, at) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), head.length),
+  );
+  const first = columnsThatFit(widths, terminal.columns);
+  const linesOf = (row: Cells): readonly string[] => {
+    const start = row.slice(0, first).map((cell, at) => pad(cell, widths[at] ?? 0));
+    const rest = row.slice(first).join(GAP);
+    const line = fit(start.join(GAP).trimEnd(), terminal.columns);
+    return rest === "" ? [line] : [line, INDENT + fit(rest, terminal.columns - INDENT.length)];
+  };
+  terminal.line(terminal.paint("dim", linesOf(heads).join("\n")));
+  for (const row of rows) for (const line of linesOf(row)) terminal.line(terminal.strange(line));
+}
+
+/** As JSON: micros, which are more than its numbers can hold, as text. */
+export const jsonWithMicros = (value: unknown): Json =>
+  JSON.parse(JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? part.toString() : part)));

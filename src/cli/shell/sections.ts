@@ -1,0 +1,133 @@
+/** The parts of a card: headings, labelled values, and blocks of strangers' text that cannot pass for anything else. */
+
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { CardDocument, CardField, RichText } from "../../kernel/terminal.ts";
+import { visible, visiblePreview } from "../../kernel/text.ts";
+import { cut, fold, formatAgo, formatMoment, missing, type Style, type Terminal } from "./terminal.ts";
+import { valueTree } from "./values.ts";
+
+const INDENT = "  ";
+/** Stands before every line of a block, also where a long line was folded. */
+const BAR = "│ ";
+
+/** What a card is drawn on: a terminal, or lines of a mail. */
+export type Paper = Pick<Terminal, "columns" | "line" | "paint" | "strange">;
+
+export type Sections = {
+  heading(text: string, style?: Style): void;
+  /** `value` may be anybody's text. */
+  field(label: string, value: string): void;
+  /** Lines that are visible already. */
+  block(lines: readonly string[]): void;
+  /** Text of strangers, line by line. */
+  quote(text: string): void;
+  json(label: string, value: Json): void;
+  /** A value under its label, one line a field. */
+  tree(label: string, value: Json): void;
+};
+
+const MOST_QUOTED = 4_000;
+const MOST_FIELD = 1_000;
+const MOST_JSON = 2_000;
+
+export function sectionsOn(terminal: Paper, full: boolean, labels = 12): Sections {
+  const limit = (text: string, most: number) => {
+    const kept = cut(text, full ? Number.POSITIVE_INFINITY : most);
+    return { text: kept.text, rest: kept.left === 0 ? "" : missing(kept.left, "character") };
+  };
+  const block = (lines: readonly string[]) => {
+    for (const line of lines)
+      for (const part of fold(line, terminal.columns - INDENT.length - BAR.length))
+        terminal.line(`${INDENT}${terminal.paint("dim", BAR)}${terminal.strange(part)}`);
+  };
+  return {
+    block,
+    heading(text, style = "bold") {
+      terminal.line();
+      terminal.line(terminal.paint(style, text));
+    },
+    field(label, value) {
+      const { text, rest } = limit(value, MOST_FIELD);
+      const words = `${visible(text)}${rest}`;
+      const [first = "", ...more] = fold(words, terminal.columns - labels - INDENT.length);
+      const start = `${label} `.padEnd(labels);
+      terminal.line(`${INDENT}${terminal.paint("dim", start)}${terminal.strange(first)}`);
+      for (const line of more) terminal.line(`${INDENT}${" ".repeat(labels)}${terminal.strange(line)}`);
+    },
+    quote(given) {
+      const { text, rest } = limit(given, MOST_QUOTED);
+      block(text.split("\n").map(visible));
+      if (rest !== "") terminal.line(`${INDENT}${rest}`);
+    },
+    json(label, value) {
+      const { text, rest } = limit(canonicalJson(value), MOST_JSON);
+      terminal.line(`${INDENT}${terminal.paint("dim", label)}`);
+      block([visiblePreview(text)]);
+      if (rest !== "") terminal.line(`${INDENT}${rest}`);
+    },
+    tree(label, value) {
+      terminal.line(`${INDENT}${terminal.paint("dim", label)}`);
+      block(valueTree(value, full));
+    },
+  };
+}
+
+export function printArgs(terminal: Paper, args: Json, full: boolean): void {
+  const sections = sectionsOn(terminal, full);
+  sections.block(valueTree(args, full));
+  sections.json("as canonical JSON", args);
+}
+
+export function richText(words: RichText, now: number): string {
+  if (typeof words === "string") return words;
+  const part = (one: Exclude<RichText, string>[number]) => {
+    if (typeof one === "string") return one;
+    return "ago" in one ? formatAgo(one.ago, now) : formatMoment(one.moment);
+  };
+  return words.map(part).join("");
+}
+
+/** `where`: the flags with which the commands on a card find the same store; null: no command is shown. */
+export type CardView = { readonly now: number; readonly full: boolean; readonly where: string | null };
+
+type Block = Exclude<CardField, RichText | null | undefined>;
+const isText = (value: RichText | Block): value is RichText =>
+  typeof value === "string" || Array.isArray(value);
+
+function printBlock(terminal: Paper, { full, now }: CardView, label: string, value: Block): void {
+  const sections = sectionsOn(terminal, full);
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) terminal.line(`${INDENT}${line}`);
+  };
+  if ("each" in value) for (const words of value.each) sections.field(label, richText(words, now));
+  else if ("tree" in value) sections.tree(label, value.tree);
+  else if ("json" in value) sections.json(label, value.json);
+  else if ("args" in value) printArgs(terminal, value.args, full);
+  else if ("value" in value) sections.block(valueTree(value.value, full));
+  else if ("quote" in value) sections.quote(value.quote);
+  else if ("block" in value) sections.block(value.block);
+  else if ("lines" in value) print(value.lines);
+  else if ("paragraphs" in value)
+    print(value.paragraphs.flatMap((text) => fold(text, terminal.columns - INDENT.length)));
+  else print(value.warnings.map((text) => `${terminal.paint("red", "!")} ${text}`));
+}
+
+/** A card, the same for every capability. */
+export function printCard(terminal: Paper, card: CardDocument, given: CardView): void {
+  const { title, badge, asOf = given.now, tones = {} } = card;
+  const view = { ...given, now: Math.max(given.now, asOf) };
+  const sections = sectionsOn(terminal, view.full);
+  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
+  for (const [heading, fields] of Object.entries(card.sections)) {
+    if (fields == null) continue;
+    sections.heading(heading, tones[heading]);
+    for (const [label, value] of [fields].flat().flatMap((part) => Object.entries(part))) {
+      if (value == null) continue;
+      printBlock(terminal, view, label, isText(value) ? { each: [value] } : value);
+    }
+  }
+  if (card.next.length === 0 || view.where === null) return;
+  sections.heading("Next");
+  for (const command of card.next) terminal.line(`${INDENT}npx holdpoint ${command}${view.where}`);
+}

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import { describe, test } from "node:test";
+import { visible } from "../../kernel/text.ts";
+import { printTable } from "./lists.ts";
+import { createTerminal, type Terminal } from "./terminal.ts";
+
+type Screen = { readonly terminal: Terminal; readonly stdout: EventEmitter; text(): string };
+
+function screen(options: { isTTY?: boolean; columns?: number; env?: Record<string, string> } = {}): Screen {
+  const { isTTY = true, columns = 80, env = {} } = options;
+  let text = "";
+  const write = (part: string) => {
+    text += part;
+    return true;
+  };
+  const stdout = Object.assign(new EventEmitter(), { isTTY, columns, write });
+  const stderr = Object.assign(new EventEmitter(), { isTTY, write: () => true });
+  const terminal = createTerminal({ stdout, stderr, env } as unknown as NodeJS.Process);
+  return { terminal, stdout, text: () => text };
+}
+
+describe("a terminal", () => {
+  test("is coloured only where a person looks and nobody refused", () => {
+    assert.equal(screen().terminal.paint("red", "x"), "\u001b[31mx\u001b[39m");
+    assert.equal(screen({ isTTY: false }).terminal.paint("red", "x"), "x");
+    assert.equal(screen({ env: { NO_COLOR: "1" } }).terminal.paint("red", "x"), "x");
+    assert.equal(screen({ env: { NO_COLOR: "" } }).terminal.paint("red", "x"), "\u001b[31mx\u001b[39m");
+    assert.equal(screen({ env: { TERM: "dumb" } }).terminal.paint("red", "x"), "x");
+  });
+
+  test("shows escapes of hidden characters in a style of their own, and look-alikes plainly", () => {
+    const { terminal } = screen();
+    assert.equal(terminal.strange(visible("a\u202eb")), "a\u001b[7m\\u202e\u001b[27mb");
+    assert.equal(terminal.strange(visible("a\\u202eb")), "a\\\\u202eb");
+  });
+
+  test("says nothing more once its reader has gone, and does not fail", () => {
+    const { terminal, stdout, text } = screen({ isTTY: false });
+    terminal.line("before");
+    stdout.emit("error", Object.assign(new Error("gone"), { code: "EPIPE" }));
+    terminal.line("after");
+    assert.equal(text(), "before\n");
+    assert.ok(terminal.closed.aborted);
+    assert.equal(terminal.fault(), undefined);
+  });
+
+  test("remembers that a full disk swallowed its output", () => {
+    const { terminal, stdout } = screen({ isTTY: false });
+    stdout.emit("error", Object.assign(new Error("no space"), { code: "ENOSPC" }));
+    assert.equal(terminal.fault()?.message, "no space");
+  });
+});
+
+describe("a table", () => {
+  const rows = [
+    ["apr_1", "3 s", '{"a":1}'],
+    ["apr_22", "10 min", `{"b":"${"x".repeat(100)}"}`],
+  ];
+
+  test("is aligned, and counts what it cuts", () => {
+    const { terminal, text } = screen({ columns: 60, env: { NO_COLOR: "1" } });
+    printTable(terminal, ["ID", "AGE", "ARGUMENTS"], rows);
+    const [head, first, second] = text().split("\n");
+    assert.equal(head, "ID      AGE     ARGUMENTS");
+    assert.equal(first, 'apr_1   3 s     {"a":1}');
+    assert.match(second ?? "", /^apr_22 {2}10 min {2}\{"b":"x+… \+\d+$/);
+    assert.ok((second ?? "").length <= 60);
+  });
+
+  test("goes on below where the terminal is narrow", () => {
+    const { terminal, text } = screen({ columns: 45, env: { NO_COLOR: "1" } });
+    printTable(terminal, ["ID", "AGE", "ARGUMENTS"], rows);
+    assert.match(text(), /^ID {6}AGE\n {4}ARGUMENTS\napr_1 {3}3 s\n/);
+    assert.match(text(), /\napr_22 {2}10 min\n {4}\{"b":"x+… \+\d+\n/);
+    assert.ok(
+      text()
+        .split("\n")
+        .every((line) => line.length <= 45),
+    );
+  });
+});

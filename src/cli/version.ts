@@ -1,6 +1,0 @@
-import { readFileSync } from "node:fs";
-
-export function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return String((JSON.parse(readFileSync(file, "utf8")) as { version?: unknown }).version);
-}

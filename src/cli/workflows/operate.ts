@@ -1,0 +1,208 @@
+/**
+ * Commands that act on workflows: start by the definition's name, fork, roll back, cancel.
+ * The command only records the request; a process that has the definition does the work.
+ */
+
+import { readFileSync } from "node:fs";
+import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
+import { type Json, parseJson } from "../../kernel/json.ts";
+import { visible, visibleJson } from "../../kernel/text.ts";
+import type { WorkflowResult } from "../../workflows/definition.ts";
+import type { Requested } from "../../workflows/start.ts";
+import {
+  type Command,
+  type Context,
+  EXIT,
+  flag,
+  isOn,
+  needed,
+  REASON,
+  whereFlags,
+  word,
+} from "../shell/command.ts";
+import { CommandError, fileError } from "../shell/failure.ts";
+import { resolveWorkflowId } from "../shell/resolve-id.ts";
+import { goesOnWords, placeWords, quotedName } from "./words.ts";
+
+/** `cancel`, where the id is a workflow's. */
+export async function runCancelWorkflow(context: Context): Promise<number> {
+  const { hp, terminal, person: by } = context;
+  const id = await resolveWorkflowId(context, word(context));
+  await hp.workflows.cancel(id, { by, reason: needed(context, "reason") });
+  const workflow = await hp.workflows.get(id);
+  if (context.json) terminal.json({ workflow });
+  else
+    terminal.line(
+      `Cancelled: ${id}, ${quotedName(workflow.name)}. What it did stays done; what waited is withdrawn.`,
+    );
+  return EXIT.ok;
+}
+
+export const fork: Command = {
+  name: "fork",
+  words: ["<workflow>"],
+  summary: "a new workflow that begins where this one passed a checkpoint",
+  details: [
+    "What was done until there is taken as done and not done again; everything after it happens anew, effects included. The first workflow is not touched.",
+    "The command only says so; a process that has the definition does it.",
+  ],
+  onlyHere: "whoever runs the definition does it",
+  flags: { at: { value: "<checkpoint>", summary: "a checkpoint it has passed", required: true } },
+  async run(context) {
+    const { hp, terminal } = context;
+    const id = await resolveWorkflowId(context, word(context));
+    const made = await hp.workflows.fork(id, { at: needed(context, "at") });
+    const workflow = await hp.workflows.get(made);
+    if (context.json) {
+      terminal.json({ workflow });
+      return EXIT.ok;
+    }
+    terminal.line(
+      `Forked: ${made}, ${quotedName(workflow.name)}, begins where ${id} passed ${quotedName(workflow.fork?.checkpoint ?? "")}.`,
+    );
+    terminal.line(goesOnWords(workflow.name));
+    terminal.line(`  npx holdpoint show ${made}${whereFlags(context)}`);
+    return EXIT.ok;
+  },
+};
+
+/** A slip of the pen is refused and recorded like any other request; here it is said what could be typed instead. */
+async function withChoices({ hp }: Context, id: string, to: string | undefined, error: unknown) {
+  if (!isHoldpointError(error, "wrong_state") || to === undefined || to === "start") return error;
+  const { passed } = await hp.workflows.get(id);
+  if (passed.some(({ name, op }) => name === to || op === to)) return error;
+  const names = [...new Set(passed.map(({ name }) => quotedName(name)))];
+  const next =
+    names.length === 0
+      ? "It has passed none yet: --to start."
+      : `It has passed ${names.join(", ")}; or --to start.`;
+  const { code, what, data, details } = error;
+  return new HoldpointError(code, what, { data, next, details, cause: error });
+}
+
+export const rollback: Command = {
+  name: "rollback",
+  words: ["<workflow>"],
+  summary: "send a workflow back to a checkpoint: what it did since is undone, newest first",
+  details: [
+    "It goes to the last checkpoint that was approved or passed, unless --to names another one or `start`. Then it is tried again from there and told the reason.",
+    "The command only says so; a process that has the definition does it.",
+  ],
+  flags: {
+    to: { value: "<checkpoint>", summary: "a checkpoint it has passed, or start" },
+    fail: { summary: "when all is undone it fails, instead of being tried again" },
+    reason: REASON,
+  },
+  async run(context) {
+    const { hp, terminal, person: by } = context;
+    const id = await resolveWorkflowId(context, word(context));
+    const to = flag(context, "to");
+    const after = isOn(context, "fail") ? "fail" : "again";
+    const request = {
+      by,
+      reason: needed(context, "reason"),
+      after,
+      ...(to === undefined ? {} : { to }),
+    } as const;
+    await hp.workflows.rollback(id, request).catch(async (error: unknown) => {
+      throw await withChoices(context, id, to, error);
+    });
+    const workflow = await hp.workflows.get(id);
+    if (context.json) {
+      terminal.json({ workflow });
+      return EXIT.ok;
+    }
+    const place = placeWords(workflow, workflow.rollback?.to ?? null);
+    terminal.line(`Rolling back ${id}, ${quotedName(workflow.name)}, to ${place}.`);
+    terminal.line(
+      `What it did since then is undone, newest first; then it ${after === "fail" ? "fails" : "is tried again from there"}.`,
+    );
+    terminal.line(goesOnWords(workflow.name));
+    terminal.line(`  npx holdpoint show ${id}${whereFlags(context)}`);
+    return EXIT.ok;
+  },
+};
+
+/** JSON, or `@` and the path of a file that holds it. */
+function inputOf(context: Context): Json {
+  const given = flag(context, "input") ?? "{}";
+  if (!given.startsWith("@")) return parseJson(given);
+  const path = given.slice(1);
+  try {
+    return parseJson(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === undefined ? error : fileError(path, error);
+  }
+}
+
+function requestIdOf(context: Context): { readonly requestId?: string } {
+  const requestId = flag(context, "request-id");
+  if (requestId === "")
+    throw new CommandError("usage", "--request-id is empty.", "Leave it out for a new one.");
+  return requestId === undefined ? {} : { requestId };
+}
+
+/** Where it goes from here; nobody is told that it will run when nobody is there who can. */
+function nextWords(name: string, { nodes }: Requested): string {
+  const waits = `It waits until a node runs that has the definition ${quotedName(name)}.`;
+  if (nodes === null) return waits;
+  return nodes > 0
+    ? `A node that has the definition takes it up: ${nodes} ${nodes === 1 ? "is" : "are"} there now.`
+    : `No node that is there now says that it has the definition ${quotedName(name)}. ${waits}`;
+}
+
+function printStarted(context: Context, name: string, made: Requested, say: (text: string) => void): void {
+  const what = made.isNew ? "Started" : "The request id names it already";
+  say(`${what}: ${made.id}, ${quotedName(name)}.`);
+  if (made.isNew) say(nextWords(name, made));
+  say(`  npx holdpoint show ${made.id}${whereFlags(context)}`);
+}
+
+function printEnd({ terminal, json }: Context, result: WorkflowResult<unknown>): number {
+  const isDone = result.status === "completed";
+  if (json) terminal.json(result as unknown as Json);
+  else if (isDone) terminal.line(visibleJson(JSON.stringify(result.result ?? null, null, 2)));
+  else
+    terminal.note(
+      `FAILED ${result.workflow}: ${visible(result.reason)} [${result.code}, by ${visible(result.by)}]`,
+    );
+  return isDone ? EXIT.ok : EXIT.refused;
+}
+
+async function startByName(context: Context): Promise<number> {
+  const { hp, terminal, json, person: by } = context;
+  const name = word(context);
+  const budget = flag(context, "budget");
+  const made = await hp.workflows.start(name, inputOf(context), {
+    by,
+    ...requestIdOf(context),
+    ...(isOn(context, "require-approval") ? { approvalRequired: true } : {}),
+    ...(budget === undefined ? {} : { budget }),
+  });
+  if (!isOn(context, "wait")) {
+    if (json) terminal.json({ workflow: made.id, name, isNew: made.isNew, nodes: made.nodes });
+    else printStarted(context, name, made, terminal.line);
+    return EXIT.ok;
+  }
+  if (!json) printStarted(context, name, made, terminal.note);
+  return printEnd(context, await hp.workflows.result(made.id));
+}
+
+export const start: Command = {
+  name: "start",
+  words: ["<definition>"],
+  summary: "start a workflow by its definition's name; a node that has it runs it",
+  details: [
+    "This terminal needs no definition, and neither does the server: a worker or program that has it takes the workflow up. You are its poster.",
+    "The input is checked there: one that does not fit ends the workflow as failed, with the reason.",
+    "With --wait the result goes to standard output; Ctrl-C leaves the workflow where it is.",
+  ],
+  flags: {
+    input: { value: "<json>", summary: "what the workflow is given, or @ and a file's path; {} unless set" },
+    "request-id": { value: "<id>", summary: "names it for ever: the same id finds it again" },
+    budget: { value: "<name>", summary: "a budget that what its tools declare to cost is counted on" },
+    "require-approval": { summary: "ask a person about every call, also where policy would not" },
+    wait: { summary: "until it has ended: 0 when it completed, 1 when it failed" },
+  },
+  run: startByName,
+};

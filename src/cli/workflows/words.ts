@@ -1,0 +1,77 @@
+/** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
+
+import { type AtStake, rejectionOf } from "../../approvals/rules/card.ts";
+import { visible } from "../../kernel/text.ts";
+import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
+import type { WorkflowDetails } from "../../workflows/read.ts";
+import { parseObstacle } from "../../workflows/state.ts";
+import type { Style } from "../shell/terminal.ts";
+
+export const STATUS_STYLES: { readonly [status: string]: Style } = {
+  awaiting_approval: "yellow",
+  rolling_back: "yellow",
+  completed: "green",
+  failed: "red",
+};
+
+export const statusWords = (status: string): string => status.replaceAll("_", " ");
+
+const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+/** Passed checkpoints out of those declared; one may be passed more often than it is declared. */
+export function passedWords(passed: number, declared: number): string {
+  return declared === 0 ? String(passed) : `${passed}/${declared}`;
+}
+
+export const quotedName = (name: string): string => `"${visible(name)}"`;
+
+/** Where it was forked, for one that is a fork. */
+export function startWords({ fork }: Pick<WorkflowDetails, "fork">): string {
+  if (fork === null) return "the start";
+  return `where it was forked, ${quotedName(fork.checkpoint)} of ${visible(fork.workflow)}`;
+}
+
+export function placeWords(state: WorkflowDetails, op: string | null): string {
+  if (op === null) return startWords(state);
+  const found = state.passed.findLast((one) => one.op === op);
+  return found === undefined ? visible(op) : quotedName(found.name);
+}
+
+/** What a workflow is held by, as it is recorded: `switch/tenant`, `budget/trip`. */
+export function heldWords(on: string): string {
+  const ref = parseObstacle(on);
+  if (ref === undefined) return visible(on);
+  if (ref.kind === "budget") return `room in the budget "${visible(ref.id)}"`;
+  return `the kill switch of ${ref.id === TENANT_SCOPE ? "every agent" : visible(ref.id)} to be released`;
+}
+
+/** No command runs a definition: it only decides. */
+export function goesOnWords(name: string): string {
+  return `A process that has the definition ${quotedName(name)} goes on by itself, now or when it runs again.`;
+}
+
+/** What a rejection of the checkpoint that waits would do. */
+export function rejectionWords(state: WorkflowDetails, stake: AtStake): readonly string[] {
+  const { attempt, attempts } = state;
+  const { isEnd, isLast } = rejectionOf({ ...state, generation: attempt }, stake);
+  if (isEnd) return ["The workflow fails. Nothing of what it did is undone."];
+  const place = placeWords(state, state.passed.at(-1)?.op ?? null);
+  const undone = `What it did since ${place} is undone, newest first.`;
+  if (stake.irreversible.length > 0 && state.onIrreversible === "fail")
+    return [undone, "Then it fails, because not everything can be undone."];
+  if (isLast) return [undone, `Then it fails: this is attempt ${attempt} of ${attempts}.`];
+  return [
+    undone,
+    `Then it is tried again from there, and told your reason: attempt ${attempt + 1} of ${attempts}.`,
+    "With --final it fails instead.",
+  ];
+}
+
+/** A checkpoint as one can type it after a flag; a name with odd characters is better named by its snapshot. */
+export function typedCheckpoint(name: string, snapshot: string): string {
+  return /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : snapshot;
+}
+
+/** Whoever sent an intent that people have decided. */
+export const intentToldWords = (intent: string): string =>
+  `The intent ${intent} has its answer: whoever waits for it hears of it, now or when it runs again.`;
