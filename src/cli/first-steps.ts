@@ -230,5 +230,5 @@ export const demo: Command = {
   },
   storeless: true,
   tenantless: true,
-  run: async (context) => (await import("./demos/demo.ts")).playDemo(context),
+  run: async (context) => (await import("../../examples/demos/demo.ts")).playDemo(context),
 };

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
-import { textFor } from "../../src/cli/demos/refund-script.ts";
+import { textFor } from "../../examples/demos/refund-script.ts";
 import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { type Heard, type Line, playWire } from "../models/wire/server.ts";
 import { cli, linesOf, makePlace, type Place, ROOT } from "./program.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { askPerson, readValue } from "../../src/cli/demos/ask.ts";
+import { askPerson, readValue } from "../../examples/demos/demo.ts";
 import { createTerminal } from "../../src/cli/shell/terminal.ts";
 
 const outputs = { pizzas: 100, note: "large", toppings: ["ham"] };

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type TestContext, test } from "node:test";
-import { pizza } from "../../src/cli/demos/pizza.ts";
-import { play, type Question } from "../../src/cli/demos/play.ts";
-import type { Choice } from "../../src/cli/demos/scenario.ts";
+import { type Choice, play, type Question } from "../../examples/demos/play.ts";
+import { pizza } from "../../examples/demos/scenarios.ts";
 
 /** Plays the pizza demo with a reviewer who decides these, one after the other. */
 async function played(context: TestContext, ...choices: Choice[]) {

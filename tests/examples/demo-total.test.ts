@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { totalOf } from "../../src/cli/demos/total.ts";
+import { totalOf } from "../../examples/demos/print.ts";
 
 const cost = (costUsd: number | null) => ({ costUsd, told: "" });
 

@@ -2,8 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { goalOf } from "../../src/cli/demos/refund-script.ts";
-import { refundTools } from "../../src/cli/demos/refund-tools.ts";
+import { goalOf } from "../../examples/demos/refund-script.ts";
+import { refundTools } from "../../examples/demos/refund-tools.ts";
+
 import { type Approval, type Holdpoint, holdpoint, type SuperviseResult } from "../../src/index.ts";
 import type { Model, ModelFailure } from "../../src/supervise/models/model.ts";
 import type { SuperviseOptions } from "../../src/supervise/options.ts";

@@ -11,7 +11,7 @@ import {
   refundContext,
   refunded,
   refundTools,
-} from "../../src/cli/demos/refund-tools.ts";
+} from "../../examples/demos/refund-tools.ts";
 import { defineTool, type ToolDefinition } from "../../src/effects/define-tool.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";

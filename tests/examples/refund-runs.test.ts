@@ -1,7 +1,7 @@
 /** Runs of the refund case: each thing to try with it, and who decided what. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { goalOf, scriptedModel } from "../../src/cli/demos/refund-script.ts";
+import { goalOf, scriptedModel } from "../../examples/demos/refund-script.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { ANN, approves, CONTEXT, email, FINAL, play, refund, rejects, reviewed } from "./refund-case.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { refunded, refundTools } from "../../src/cli/demos/refund-tools.ts";
+import { refunded, refundTools } from "../../examples/demos/refund-tools.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -32,5 +32,5 @@ test("the demo and the example have the same tools: only what they import Holdpo
       .split("\n")
       .filter((line) => !/^import type \{ Holdpoint \} from /.test(line))
       .join("\n");
-  assert.equal(text("examples/refund/tools.ts"), text("src/cli/demos/refund-tools.ts"));
+  assert.equal(text("examples/refund/tools.ts"), text("examples/demos/refund-tools.ts"));
 });

@@ -1,10 +1,57 @@
-/** Plays a demo: a real workflow on a real store, and a reviewer who is asked at its checkpoint. */
+/**
+ * What a demo is made of (an agent with a mistake, its tools, a reviewer's choices), and how it is played:
+ * a real workflow on a real store, and a reviewer who is asked at its checkpoint.
+ */
 
-import { type Holdpoint, holdpoint, isHoldpointError, type Report } from "../../index.ts";
-import type { Json, JsonObject } from "../../kernel/json.ts";
-import type { WorkflowResult } from "../../workflows/definition.ts";
-import type { WorkflowEntry } from "../../workflows/rules/operations.ts";
-import type { Choice, Outcome, Scenario } from "./scenario.ts";
+import type { Answer } from "../../src/effects/execute.ts";
+import { type Holdpoint, holdpoint } from "../../src/index.ts";
+import type { Report } from "../../src/journal/verify.ts";
+import { isHoldpointError } from "../../src/kernel/errors.ts";
+import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import type { Workflow, WorkflowResult } from "../../src/workflows/definition.ts";
+import type { WorkflowEntry } from "../../src/workflows/rules/operations.ts";
+
+export type Choice =
+  | { readonly kind: "approve"; readonly note: string }
+  | { readonly kind: "modify"; readonly edit: JsonObject; readonly note: string }
+  | { readonly kind: "reject"; readonly reason: string; readonly final: boolean };
+
+/** What came of it: in money where the story has a figure, and in words. */
+export type Outcome = { readonly costUsd: number | null; readonly told: string };
+
+type Scene = {
+  /** People are asked at the checkpoint. */
+  readonly supervised: boolean;
+  /** What happens outside, told as it happens. */
+  readonly say: (text: string) => void;
+};
+
+export type Scenario = {
+  readonly name: string;
+  readonly title: string;
+  readonly task: string;
+  /** What the agent gets wrong. */
+  readonly mistake: string;
+  readonly input: JsonObject;
+  readonly define: (hp: Holdpoint, scene: Scene) => Workflow<Json, Outcome>;
+  /** What the reviewer does at the first, second … time of being asked. */
+  readonly corrects: readonly Choice[];
+  readonly rejects: Choice;
+  /** For the person who plays the reviewer. */
+  readonly hint: string;
+};
+
+/** What a call brought, or an error that ends the workflow: after a person's word there may be no result. */
+export function resultOf<Result>(answer: Answer<Result>): Result {
+  if (answer.executed !== true) throw new Error(answer.reason);
+  if (answer.result === null) throw new Error("It was done, and nobody knows with what result.");
+  return answer.result;
+}
+
+export const usd = (amount: number): string => `${amount.toLocaleString("en-US")} USD`;
+
+export const workflowNameOf = (name: string, supervised: boolean): string =>
+  supervised ? `demo.${name}` : `demo.${name}.unsupervised`;
 
 export type Question = {
   readonly approval: string;

@@ -1,26 +1,112 @@
-/** `holdpoint demo`: an agent's mistake with nobody to look, caught by a person, or rejected for good. */
+/**
+ * `holdpoint demo`: an agent's mistake with nobody to look, caught by a person, or rejected for good.
+ * The person at the terminal approves, modifies or rejects; with --yes that part is played.
+ */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { visible } from "../../kernel/text.ts";
-import { type Context, EXIT, flag, isOn, REFUND_FLAGS, word } from "../shell/command.ts";
-import { CommandError } from "../shell/failure.ts";
-import { locateStore } from "../shell/files.ts";
-import { PersonLeft } from "../shell/prompt.ts";
-import { readStory } from "../workflows/story.ts";
-import { askPerson } from "./ask.ts";
-
-import { deploy } from "./deploy.ts";
-import { legal } from "./legal.ts";
-import { pizza } from "./pizza.ts";
-import { type Played, play, type Reviewer, type Stage } from "./play.ts";
-import { type Mode, printBeginning, printEnd, printStory, savedUsd } from "./present.ts";
+import { type Context, EXIT, flag, isOn, REFUND_FLAGS, word } from "../../src/cli/shell/command.ts";
+import { CommandError } from "../../src/cli/shell/failure.ts";
+import { locateStore } from "../../src/cli/shell/files.ts";
+import { PersonLeft, type Prompt, prompt } from "../../src/cli/shell/prompt.ts";
+import type { Terminal } from "../../src/cli/shell/terminal.ts";
+import { readStory } from "../../src/cli/workflows/story.ts";
+import type { Json, JsonObject } from "../../src/kernel/json.ts";
+import { visible } from "../../src/kernel/text.ts";
+import {
+  type Choice,
+  type Outcome,
+  type Played,
+  play,
+  type Question,
+  type Reviewer,
+  type Scenario,
+  type Stage,
+} from "./play.ts";
+import {
+  bullet,
+  choiceText,
+  type Mode,
+  paragraph,
+  printBeginning,
+  printEnd,
+  printStory,
+  printTotal,
+  type Row,
+  savedUsd,
+  showQuestion,
+  totalOf,
+} from "./print.ts";
 import { playRefund } from "./refund.ts";
+import { deploy, legal, pizza, trade } from "./scenarios.ts";
 
-import type { Choice, Outcome, Scenario } from "./scenario.ts";
-import { bullet, choiceText, paragraph, showQuestion } from "./show-question.ts";
-import { printTotal, type Row, totalOf } from "./total.ts";
-import { trade } from "./trade.ts";
+/** What was typed, as the same kind of value as before; undefined when it is none. */
+export function readValue(before: Json, typed: string): Json | undefined {
+  if (typeof before === "string") return typed;
+  try {
+    const value = JSON.parse(typed) as Json;
+    const isSame = typeof value === typeof before && Array.isArray(value) === Array.isArray(before);
+    return isSame ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const kindOf = (value: Json): string => (Array.isArray(value) ? "list, as JSON" : typeof value);
+
+async function askField(terminal: Terminal, ask: Prompt, name: string, before: Json): Promise<Json> {
+  for (;;) {
+    const typed = await ask(`  ${name} [${JSON.stringify(before)}]: `);
+    if (typed === "") return before;
+    const value = readValue(before, typed);
+    if (value !== undefined) return value;
+    terminal.line(`  That is not a ${kindOf(before)}. Press Enter to leave it as it is.`);
+  }
+}
+
+async function askEdit(terminal: Terminal, ask: Prompt, outputs: JsonObject): Promise<JsonObject> {
+  const edit: { [field: string]: Json } = {};
+  for (const [name, before] of Object.entries(outputs)) {
+    const value = await askField(terminal, ask, name, before);
+    if (JSON.stringify(value) !== JSON.stringify(before)) edit[name] = value;
+  }
+  return edit;
+}
+
+async function askReason(ask: Prompt): Promise<string> {
+  for (;;) {
+    const reason = await ask("  Why? The agent is told: ");
+    if (reason !== "") return reason;
+  }
+}
+
+async function askFinal(ask: Prompt): Promise<boolean> {
+  for (;;) {
+    const typed = (await ask("  May it try again? [y]es, [n]o: ")).toLowerCase();
+    if (/^y(es)?$/.test(typed)) return false;
+    if (/^no?$/.test(typed)) return true;
+  }
+}
+
+export async function askPerson(
+  terminal: Terminal,
+  { outputs }: Pick<Question, "outputs">,
+  ask: Prompt = prompt,
+): Promise<Choice> {
+  for (;;) {
+    const typed = (await ask("  [a]pprove, [m]odify, [r]eject: ")).toLowerCase();
+    if (/^a(pprove)?$/.test(typed)) return { kind: "approve", note: "" };
+    if (/^r(eject)?$/.test(typed))
+      return { kind: "reject", reason: await askReason(ask), final: await askFinal(ask) };
+    if (!/^m(odify)?$/.test(typed)) continue;
+    terminal.line("  Enter leaves a value as it is.");
+    const edit = await askEdit(terminal, ask, outputs);
+    if (Object.keys(edit).length > 0)
+      return { kind: "modify", edit, note: await ask("  A word to the agent (or Enter): ") };
+    terminal.line("  Nothing was changed.");
+  }
+}
 
 const SCENARIOS: readonly Scenario[] = [pizza, trade, deploy, legal];
 const MODES: readonly Mode[] = ["without", "with", "reject"];
@@ -91,7 +177,7 @@ function reviewerOf(context: Context, scenario: Scenario, mode: Mode): Reviewer 
   return isOn(context, "yes") ? scripted(context, choices) : atTerminal(context, hint);
 }
 
-type Place = {
+type DemoStores = {
   readonly store: Stage["store"];
   readonly scratch: Stage["store"];
   readonly signal: AbortSignal;
@@ -101,7 +187,7 @@ async function playIn(
   context: Context,
   scenario: Scenario,
   mode: Mode,
-  { store, signal }: Place,
+  { store, signal }: DemoStores,
 ): Promise<Played> {
   const { terminal, json } = context;
   const say = (text: string) => (json ? undefined : bullet(terminal, text));
@@ -109,13 +195,13 @@ async function playIn(
 }
 
 /** The same agent with nobody to look, played where nobody sees it: what the others are measured against. */
-async function playWithout(scenario: Scenario, { scratch, signal }: Place): Promise<Outcome> {
+async function playWithout(scenario: Scenario, { scratch, signal }: DemoStores): Promise<Outcome> {
   const { result } = await play({ store: scratch, scenario, reviewer: null, say: () => {}, signal });
   if (result.status === "failed") throw new Error(result.reason);
   return result.result;
 }
 
-async function playOne(context: Context, scenario: Scenario, mode: Mode, place: Place): Promise<number> {
+async function playOne(context: Context, scenario: Scenario, mode: Mode, place: DemoStores): Promise<number> {
   const { terminal } = context;
   const without = await playWithout(scenario, place);
   if (!context.json) printBeginning(terminal, scenario, mode);
@@ -142,7 +228,7 @@ async function playOne(context: Context, scenario: Scenario, mode: Mode, place: 
   return report.ok ? EXIT.ok : EXIT.refused;
 }
 
-async function playAll(context: Context, place: Place): Promise<number> {
+async function playAll(context: Context, place: DemoStores): Promise<number> {
   const { terminal } = context;
   const rows: Row[] = [];
   let isVerified = true;
@@ -178,7 +264,7 @@ function printNext(context: Context): void {
 }
 
 /** Its own folder, unless one is named: a demo never writes into the store of a project by itself. */
-async function onStage(context: Context, run: (place: Place) => Promise<number>): Promise<number> {
+async function onStage(context: Context, run: (place: DemoStores) => Promise<number>): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-demo-"));
   const over = new AbortController();
   const leave = () => over.abort();
