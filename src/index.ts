@@ -15,14 +15,19 @@ import { type Execution, executeByName, type GatedTool, type Gates, gate } from 
 import { type Actions, actionsOf, type Receipts, receiptsOf } from "./effects/methods.ts";
 import { type Recovered, recoverDead } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
-import { checkOptions } from "./engine/check-options.ts";
 import type { Grants } from "./grants/contract.ts";
 import { grantVerbs } from "./grants/verbs.ts";
-import { idleClock } from "./kernel/clock.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
 import { type Notifications, notificationMethods } from "./notify/methods.ts";
-import { environment, type HoldpointOptions, insides, opener } from "./open.ts";
+import {
+  checkInstanceOptions,
+  createDefinitions,
+  createOpener,
+  environment,
+  type HoldpointOptions,
+  instanceDefinitions,
+} from "./open.ts";
 import type { Said } from "./people/input.ts";
 import { type Keys, keyMethods, type People, peopleMethods } from "./people/methods.ts";
 import { type Tenants, tenantMethods } from "./people/tenants/methods.ts";
@@ -30,7 +35,6 @@ import { livePolicy } from "./policy/live-policy.ts";
 import { type Policies, policiesOf } from "./policy/methods.ts";
 import { type Nodes, nodesOf } from "./runtime/epochs.ts";
 import { type Journal, journalOf } from "./runtime/journal.ts";
-import type { OpenRuntime } from "./runtime/open.ts";
 import { type Acknowledged, acknowledgeRestore, getRestoreStatus, type Restored } from "./runtime/restore.ts";
 import { bindLibrary } from "./runtime/verb.ts";
 import { openModel } from "./supervise/models/open-model.ts";
@@ -40,14 +44,7 @@ import { supervise } from "./supervise/supervise.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
 import { type Workflows, workflowsOf } from "./workflows/methods.ts";
 import { currentIn } from "./workflows/run/context.ts";
-import { createDispatcher } from "./workflows/run/dispatch.ts";
-import {
-  type Definitions,
-  type Dispatcher,
-  declareWorkflow,
-  type WorkflowHost,
-  workUntil,
-} from "./workflows/start.ts";
+import { declareWorkflow, workUntil } from "./workflows/start.ts";
 
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
 export type { IntentAnswer, IntentPage, OutgoingIntent, WaitOptions } from "./agents/intents/input.ts";
@@ -215,17 +212,18 @@ export type {
   WorkflowPage,
   WorkflowSummary,
 } from "./workflows/read.ts";
-export type {
-  CheckpointConditions,
-  CheckpointDefinition,
-  CheckpointFacts,
-  CheckpointSet,
-  CheckpointSets,
-  CheckpointUndo,
-  CheckpointWhen,
-  Complexity,
+export {
+  adaptiveCheckpoints,
+  type CheckpointConditions,
+  type CheckpointDefinition,
+  type CheckpointFacts,
+  type CheckpointSet,
+  type CheckpointSets,
+  type CheckpointUndo,
+  type CheckpointWhen,
+  type Complexity,
 } from "./workflows/rules/checkpoints.ts";
-export { adaptiveCheckpoints } from "./workflows/rules/checkpoints.ts";
+
 export type { WorkflowEntry } from "./workflows/rules/operations.ts";
 export type {
   Captured,
@@ -300,20 +298,6 @@ export type Holdpoint = Verbs & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** One dispatcher for the runtime, made when a workflow first needs it. */
-function definitionsOf(known: Map<string, Definition>, opening: () => Promise<OpenRuntime>): Definitions {
-  const dispatchers = new WeakMap<OpenRuntime, Dispatcher>();
-  return {
-    known,
-    async open(): Promise<WorkflowHost> {
-      const runtime = await opening();
-      const dispatcher = dispatchers.get(runtime) ?? createDispatcher(runtime, idleClock, known);
-      dispatchers.set(runtime, dispatcher);
-      return { runtime, dispatcher };
-    },
-  };
-}
-
 /**
  * Opens Holdpoint on a folder of this machine.
  *
@@ -328,12 +312,16 @@ function definitionsOf(known: Map<string, Definition>, opening: () => Promise<Op
  * ```
  */
 export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
-  checkOptions(options);
+  checkInstanceOptions(options);
   const tools = new Map<string, Tool>();
   const policy = options.policy === undefined ? undefined : livePolicy(options.policy, { tools });
   const known = new Map<string, Definition>();
-  const { open: opening, close } = opener(options, { tools, policy, definitions: () => [...known.keys()] });
-  const definitions = definitionsOf(known, opening);
+  const { open: opening, close } = createOpener(options, {
+    tools,
+    policy,
+    definitions: () => [...known.keys()],
+  });
+  const definitions = createDefinitions(known, opening);
   const gates: Gates = {
     tools,
     warned: new Set(),
@@ -377,6 +365,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     close,
     [Symbol.asyncDispose]: close,
   };
-  insides.set(hp, definitions);
+  instanceDefinitions.set(hp, definitions);
   return hp;
 }

@@ -1,23 +1,48 @@
-/** Opens the store and the runtime of an instance: what `holdpoint()` is given becomes what the hands work with. */
+/**
+ * Opens the store and the runtime of an instance from the options of `holdpoint()`, which are checked when the
+ * instance is made and not at the first call.
+ */
+
 import { hostname } from "node:os";
 import { outsideCallers } from "./effects/call-context.ts";
 import type { Tool } from "./effects/tool.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
+import { checkFields, isPlainObject } from "./kernel/fields.ts";
+import { isPrincipal } from "./kernel/principal.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
 import type { PolicySource } from "./policy/read.ts";
 import { findKeyring, type Keyring, openKeyring, pooledRandom } from "./runtime/keyring.ts";
 import { MAINTENANCE_INTERVALS } from "./runtime/maintenance.ts";
 import { type Notice, noticePrinter } from "./runtime/notices.ts";
-import { closeOpened, type OpenRuntime, openRuntime } from "./runtime/open.ts";
+import { closeOpened, openRuntime } from "./runtime/open.ts";
 import { openWitness } from "./runtime/restore-guard.ts";
-import type { CrashPoint } from "./runtime/runtime.ts";
+import type { CrashPoint, OpenRuntime } from "./runtime/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./runtime/settings.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
 import { FOLDS, PROJECTIONS } from "./streams.ts";
-import type { Definitions } from "./workflows/start.ts";
+import type { Definition } from "./workflows/definition.ts";
+import { createDispatcher } from "./workflows/run/dispatch.ts";
+import type { Definitions, Dispatcher, WorkflowHost } from "./workflows/start.ts";
+
+/** One dispatcher for the runtime, made when a workflow first needs it. */
+export function createDefinitions(
+  known: Map<string, Definition>,
+  opening: () => Promise<OpenRuntime>,
+): Definitions {
+  const dispatchers = new WeakMap<OpenRuntime, Dispatcher>();
+  return {
+    known,
+    async open(): Promise<WorkflowHost> {
+      const runtime = await opening();
+      const dispatcher = dispatchers.get(runtime) ?? createDispatcher(runtime, idleClock, known);
+      dispatchers.set(runtime, dispatcher);
+      return { runtime, dispatcher };
+    },
+  };
+}
 
 export type HoldpointOptions = {
   /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
@@ -53,13 +78,15 @@ export type HoldpointOptions = {
 };
 
 /** What stands behind an instance, for the parts that are put together with it. */
-export const insides = new WeakMap<object, Definitions>();
+export const instanceDefinitions = new WeakMap<object, Definitions>();
 
 export const environment = (name: string): string | undefined => process.env[name];
 export const random = pooledRandom();
 
 /** PostgreSQL where an address is given, else the file of a folder. */
-export async function openStore(options: HoldpointOptions & { readonly leaseMs?: number }): Promise<Store> {
+export async function openConfiguredStore(
+  options: HoldpointOptions & { readonly leaseMs?: number },
+): Promise<Store> {
   const { mode = "read-write", leaseMs } = options;
   const database = databaseUrl(options, environment);
   if (database !== undefined) {
@@ -78,15 +105,18 @@ function commandHint({ database }: HoldpointOptions): string | null {
     : "(with --database, or HOLDPOINT_DATABASE set, for this program's database)";
 }
 
-export type Parts = {
+type InstanceParts = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy: LivePolicy | undefined;
   /** Names of the workflows that are defined by now. */
   readonly definitions: () => readonly string[];
 };
 
-async function open(options: HoldpointOptions, { tools, policy, definitions }: Parts): Promise<OpenRuntime> {
-  const store = options.store ?? (await openStore(options));
+async function openInstance(
+  options: HoldpointOptions,
+  { tools, policy, definitions }: InstanceParts,
+): Promise<OpenRuntime> {
+  const store = options.store ?? (await openConfiguredStore(options));
   const agent = `agent:${options.agent ?? programName(process.argv[1])}`;
   const keys = keyFile(options.keyFile, environment);
   let known: Keyring | undefined;
@@ -128,14 +158,14 @@ async function open(options: HoldpointOptions, { tools, policy, definitions }: P
 }
 
 /** Opened at the first use, closed once. */
-export function opener(options: HoldpointOptions, parts: Parts) {
+export function createOpener(options: HoldpointOptions, parts: InstanceParts) {
   let runtime: Promise<OpenRuntime> | undefined;
   let closed: Promise<void> | undefined;
   return {
     open: (): Promise<OpenRuntime> => {
       if (closed !== undefined)
         return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= outsideCallers(() => open(options, parts)).catch((error: unknown) => {
+      runtime ??= outsideCallers(() => openInstance(options, parts)).catch((error: unknown) => {
         runtime = undefined;
         throw error;
       });
@@ -146,4 +176,77 @@ export function opener(options: HoldpointOptions, parts: Parts) {
       return closed;
     },
   };
+}
+
+type OptionRule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
+
+const isPath = (value: unknown) => typeof value === "string" && value !== "";
+const isText = (value: unknown) => typeof value === "string" && value !== "" && value.length <= 100;
+const isFunction = (value: unknown) => typeof value === "function";
+
+/** Every option there is, and what it has to be when it is given. */
+export const INSTANCE_OPTIONS: Readonly<Record<string, OptionRule>> = {
+  folder: { isRight: isPath, what: "is a path" },
+  database: {
+    isRight: (value) => typeof value === "string" && /^postgres(ql)?:\/\/./.test(value),
+    what: "is an address such as postgres://user@host/database",
+  },
+  keyFile: { isRight: isPath, what: "is a path" },
+  tenant: {
+    isRight: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
+    what: "is a name of at most 64 letters, digits, _ and -",
+  },
+  agent: {
+    isRight: (value) =>
+      isPrincipal(`agent:${String(value)}`) && typeof value === "string" && !isPrincipal(value),
+    what: 'is a name such as mailer, without "agent:"',
+  },
+  actsFor: {
+    isRight: (value) => Array.isArray(value) && value.every(isPrincipal),
+    what: "is a list of principals such as person:ann",
+  },
+  separationOfDuties: {
+    isRight: (value) => typeof value === "boolean",
+    what: "is true or false",
+  },
+  policy: {
+    isRight: (value) => isPath(value) || (typeof value === "object" && value !== null),
+    what: "is a path, or a policy document",
+  },
+  node: {
+    isRight: (value) =>
+      isPlainObject(value) && isText(Reflect.get(value, "kind")) && isText(Reflect.get(value, "version")),
+    what: "is what a process says of itself: { kind, version }",
+  },
+  drainMs: {
+    isRight: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    what: "is a whole number of milliseconds",
+  },
+  notify: { isRight: isFunction, what: "is a function" },
+  reach: { isRight: isFunction, what: "is a function" },
+  store: {
+    isRight: (value) => isFunction((value as { transact?: unknown } | null)?.transact),
+    what: "is an open store",
+  },
+  mode: {
+    isRight: (value) => value === "read-write" || value === "existing",
+    what: "is read-write or existing",
+  },
+};
+
+function checkNode(node: unknown): void {
+  if (isPlainObject(node)) checkFields('The option "node"', node, ["kind", "version"]);
+}
+
+export function checkInstanceOptions(options: unknown): void {
+  checkFields("What holdpoint() takes", options, Object.keys(INSTANCE_OPTIONS));
+  const { folder, database } = options as { readonly folder?: unknown; readonly database?: unknown };
+  if (folder !== undefined && database !== undefined)
+    throw new HoldpointError("invalid_input", 'The options "folder" and "database" exclude each other.');
+  checkNode((options as { readonly node?: unknown }).node);
+  for (const [field, value] of Object.entries(options as object)) {
+    const rule = INSTANCE_OPTIONS[field];
+    if (value !== undefined && rule !== undefined && !rule.isRight(value))
+      throw new HoldpointError("invalid_input", `The option "${field}" ${rule.what}.`);
+  }
 }

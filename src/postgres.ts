@@ -3,7 +3,6 @@
 import { pooledRandom } from "./runtime/keyring.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";
 import { checkPostgresSettings, type PostgresSettings } from "./stores/postgres/options.ts";
-
 import type { Store } from "./stores/store.ts";
 import { FOLDS, PROJECTIONS } from "./streams.ts";
 

@@ -1,4 +1,5 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
+
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,16 +23,13 @@ import type { Settings } from "./api/settings.ts";
 import { createTenantHosts, type TenantHost, type TenantHosts } from "./api/tenant-hosts.ts";
 import type { CardParts } from "./approvals/routes.ts";
 import { cardLines } from "./cli/approvals/card.ts";
-
 import { wallClock } from "./kernel/clock.ts";
 import { errorText } from "./kernel/text.ts";
 import { deliverySettings } from "./notify/settings.ts";
-
 import { environment, random } from "./open.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
 import { runAll } from "./runtime/concurrency.ts";
 import { dataFolder } from "./runtime/settings.ts";
-
 import type { Store } from "./stores/store.ts";
 
 export type ServeOptions = TenantHostOptions & {
@@ -47,7 +45,7 @@ const EXAMPLE_POLICY = fileURLToPath(new URL("../examples/desk/policy.yaml", imp
 const EXAMPLE_FILE = "example-refunds.log";
 const FIRST_WITHIN_MS = 5_000;
 
-export type Started = Server & {
+export type StartedServer = Server & {
   /** Where people's pages are, if that is said (`HOLDPOINT_PUBLIC_URL`). */
   readonly publicUrl: string | null;
   office(tenant?: string): Promise<TenantHost>;
@@ -126,7 +124,7 @@ async function listen(
 }
 
 /** Opens every tenant of the store, then listens. */
-export async function startServer(given: ServeOptions): Promise<Started> {
+export async function startServer(given: ServeOptions): Promise<StartedServer> {
   const options = withExample(given);
   const { settings, log } = options;
   // What is wrong with where messages go is said before anything is opened.

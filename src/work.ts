@@ -1,4 +1,5 @@
 /** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
+
 import { randomUUID } from "node:crypto";
 import { authenticateByCredential } from "./api/authenticate.ts";
 import { createMetrics, readViewTotals, readWorkInHand } from "./api/metrics/metrics.ts";
@@ -18,12 +19,11 @@ import { wallClock } from "./kernel/clock.ts";
 import { deliverySettings } from "./notify/settings.ts";
 import { environment } from "./open.ts";
 import { runAll } from "./runtime/concurrency.ts";
-
 import type { Store } from "./stores/store.ts";
 
-export type WorkOptions = TenantHostOptions & { readonly settings: Settings };
+type WorkOptions = TenantHostOptions & { readonly settings: Settings };
 
-export type Working = {
+export type StartedWorker = {
   /** Where it says how it is; null where it does not listen. */
   readonly url: string | null;
   readonly tenants: TenantHosts;
@@ -31,7 +31,11 @@ export type Working = {
   close(): Promise<void>;
 };
 
-async function sayHow(options: WorkOptions, store: Store, tenants: TenantHosts): Promise<Server | undefined> {
+async function serveHealth(
+  options: WorkOptions,
+  store: Store,
+  tenants: TenantHosts,
+): Promise<Server | undefined> {
   const { settings, version, log } = options;
   if (settings.healthPort === undefined) return undefined;
   const metrics = createMetrics({
@@ -54,7 +58,7 @@ async function sayHow(options: WorkOptions, store: Store, tenants: TenantHosts):
 }
 
 /** Opens every tenant of the store, and those that come. */
-export async function startWorker(options: WorkOptions): Promise<Working> {
+export async function startWorker(options: WorkOptions): Promise<StartedWorker> {
   const { settings, log } = options;
   deliverySettings({}, environment);
   const shared = await openSharedStore(settings);
@@ -64,7 +68,7 @@ export async function startWorker(options: WorkOptions): Promise<Working> {
   try {
     await openAllTenants(store, tenants);
     const opening = followTenants(store, tenants, { log, over: over.signal });
-    const counter = await sayHow(options, store, tenants);
+    const counter = await serveHealth(options, store, tenants);
     return {
       url: counter?.url ?? null,
       tenants,

@@ -7,7 +7,7 @@ import { type Holdpoint, holdpoint } from "../index.ts";
 import { idleClock } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { errorText } from "../kernel/text.ts";
-import { insides, openStore } from "../open.ts";
+import { instanceDefinitions, openConfiguredStore } from "../open.ts";
 import { readTenantStatus } from "../people/tenants/methods.ts";
 import { HOME_TENANT } from "../people/tenants/stream.ts";
 import { refuseOtherKey } from "../runtime/keyring.ts";
@@ -91,7 +91,7 @@ export async function openTenantHost(
     ...(settings.policy === undefined ? {} : { policy: settings.policy }),
     ...(keyFile === undefined ? {} : { keyFile }),
   });
-  const inside = insides.get(hp);
+  const inside = instanceDefinitions.get(hp);
   if (inside === undefined) throw new TypeError("an instance without an inside");
   try {
     await define?.(hp);
@@ -117,7 +117,7 @@ type SharedStore = { readonly store: Store; close(): Promise<void> };
 
 export async function openSharedStore(settings: TenantHostOptions["settings"]): Promise<SharedStore> {
   const { data, database, leaseSeconds } = settings;
-  const opened = await openStore({
+  const opened = await openConfiguredStore({
     ...(data === undefined ? {} : { folder: data }),
     ...(database === undefined ? {} : { database, leaseMs: leaseSeconds * 1_000 }),
   });

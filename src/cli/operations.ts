@@ -8,8 +8,9 @@ import type { Settings } from "../api/settings.ts";
 import { visible } from "../kernel/text.ts";
 import { loginAddress } from "../people/rules/credential.ts";
 import { currentPerson } from "../runtime/settings.ts";
-import type { Started } from "../serve.ts";
-import type { Working } from "../work.ts";
+import type { StartedServer } from "../serve.ts";
+import type { StartedWorker } from "../work.ts";
+
 import { closeForGood, nodeOptions, nodeSettings, shownStore, untilSignal } from "./nodes.ts";
 import { type Command, type Context, EXIT, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
@@ -43,7 +44,7 @@ function printServer({ terminal, json }: Context, { url, login, asked, settings 
     );
 }
 
-type Entry = Pick<Started, "url" | "publicUrl" | "office"> & { readonly asked: string | null };
+type Entry = Pick<StartedServer, "url" | "publicUrl" | "office"> & { readonly asked: string | null };
 
 /** For whoever started it, and leads to what the example asks; others ask them for a link of their own. */
 async function loginFor(
@@ -123,7 +124,11 @@ export const serve: Command = {
   run: serveUntilTold,
 };
 
-async function printWorker({ terminal, json }: Context, working: Working, store: string): Promise<void> {
+async function printWorker(
+  { terminal, json }: Context,
+  working: StartedWorker,
+  store: string,
+): Promise<void> {
   const { url, tenants } = working;
   const names = (await tenants.open()).map(({ tenant }) => tenant);
   if (json) {

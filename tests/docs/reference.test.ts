@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as door from "holdpoint";
 import { CONTRACTS, STREAMS } from "../../src/contracts.ts";
-import { OPTIONS } from "../../src/engine/check-options.ts";
+import { INSTANCE_OPTIONS } from "../../src/open.ts";
 import { readTree } from "../architecture/files.ts";
 import { codeCells, readRoot } from "./markdown.ts";
 
@@ -161,7 +161,7 @@ const section = (title: string): readonly string[] =>
 test("docs/reference/settings.md has every option of an instance, a tool and a call, and no other", () => {
   const tool = readRoot("src/effects/define-tool.ts");
   const gate = readRoot("src/effects/gate.ts");
-  assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(OPTIONS).toSorted());
+  assert.deepEqual(section("Options of `holdpoint()`").toSorted(), Object.keys(INSTANCE_OPTIONS).toSorted());
   assert.deepEqual(section("Options of a tool").toSorted(), listed(tool, "FIELDS").toSorted());
   assert.deepEqual(section("Options of a call").toSorted(), listed(gate, "OPTIONS").toSorted());
   const declared = listed(readRoot("src/agents/remote-tool.ts"), "FIELDS");

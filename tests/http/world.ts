@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
-import { insides } from "../../src/open.ts";
+import { instanceDefinitions } from "../../src/open.ts";
 import { logIn } from "../../src/people/sessions/sessions.ts";
 import { beginTrial, getTrial } from "../../src/policy/backtest/trials.ts";
 
@@ -107,14 +107,14 @@ async function outboxOf(hp: Holdpoint): Promise<string> {
 }
 
 async function trialOf(hp: Holdpoint): Promise<string> {
-  const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
+  const { runtime } = (await instanceDefinitions.get(hp)?.open()) ?? assert.fail();
   const { id } = await beginTrial(runtime, { text: TEXT });
   return until(async () => (getTrial(runtime, id).state === "done" ? id : undefined));
 }
 
 async function sessionOf(hp: Holdpoint): Promise<string> {
   const { text } = await hp.people.loginLink(by, { by });
-  const { runtime } = (await insides.get(hp)?.open()) ?? assert.fail();
+  const { runtime } = (await instanceDefinitions.get(hp)?.open()) ?? assert.fail();
   const begun = await logIn(runtime, text);
   return "session" in begun ? begun.session : assert.fail(begun.refused);
 }

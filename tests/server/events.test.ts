@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setBudget } from "../../src/budgets/methods.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
-import { insides } from "../../src/open.ts";
+import { instanceDefinitions } from "../../src/open.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
@@ -11,10 +11,10 @@ async function benchWithRuntime(
   t: TestContext,
   options: BenchOptions = {},
 ): Promise<Bench & { runtime: Runtime }> {
-  let inside: ReturnType<typeof insides.get>;
+  let inside: ReturnType<typeof instanceDefinitions.get>;
   const bench = await serverBench(t, {
     define(hp) {
-      inside = insides.get(hp);
+      inside = instanceDefinitions.get(hp);
     },
     ...options,
   });

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { type Holdpoint, holdpoint, type Notice } from "../../src/index.ts";
-import { openStore } from "../../src/open.ts";
+import { openConfiguredStore } from "../../src/open.ts";
 import { startPostgres } from "../fixtures/postgres-server.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { type Receiver, startReceiver } from "../messages/receiver.ts";
@@ -115,7 +115,7 @@ async function carryOn({ root, keyFile, log, receiver }: Site, where: Where, lef
     for (const end of ends) await end();
   }
   checkEffects(log, "in place");
-  const store = await openStore(where);
+  const store = await openConfiguredStore(where);
   for (const tenant of ["default", "acme"]) await checkViews(store, tenant);
   await store.close();
 }
@@ -164,7 +164,7 @@ describe("a store of 0.1.0", { concurrency: 2 }, () => {
       await hp.close();
     }
     checkEffects(log, "in a copy");
-    const store = await openStore({ folder: join(root, "data") });
+    const store = await openConfiguredStore({ folder: join(root, "data") });
     for (const tenant of ["default", "acme"]) await checkViews(store, tenant);
     await store.close();
   });

@@ -8,7 +8,7 @@ import type { LogLine } from "../../src/api/log.ts";
 import { followTenants, openAllTenants } from "../../src/api/open-tenant-host.ts";
 import type { TenantHost, TenantHosts } from "../../src/api/tenant-hosts.ts";
 import { tenantStream } from "../../src/kernel/stream.ts";
-import { openStore } from "../../src/open.ts";
+import { openConfiguredStore } from "../../src/open.ts";
 
 import { until } from "../fixtures/until.ts";
 import { annotate, caseStream, openNewer } from "./newer-program.ts";
@@ -17,7 +17,7 @@ test("one tenant that a newer node has written to keeps no other from being open
   timeout: 30_000,
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-newer-"));
-  const older = await openStore({ folder });
+  const older = await openConfiguredStore({ folder });
   const newer = await openNewer({ folder });
   t.after(async () => {
     await newer.close();
