@@ -1,5 +1,4 @@
 /** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
-
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,4 @@
 /** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
-
 import { randomUUID } from "node:crypto";
 import { authenticateByCredential } from "./api/authenticate.ts";
 import { createMetrics, readViewTotals, readWorkInHand } from "./api/metrics/metrics.ts";

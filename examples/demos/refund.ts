@@ -3,7 +3,6 @@
  * A scripted model, a policy file, and a person who is real unless a flag says otherwise; so the run is kept where a
  * second terminal, or this command once more, finds it.
  */
-
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -2,7 +2,6 @@
  * Which program acts in a request: the principal of its credential. What the body says counts only where nobody is
  * authenticated.
  */
-
 import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
 import { HoldpointError } from "../kernel/errors.ts";

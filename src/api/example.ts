@@ -3,7 +3,6 @@
  * Anna wants 1200 USD back, and over 1000 a person decides. All is real but the money: done means a line in a file.
  * On its own it asks once, in a store that nobody has used: a fixed request id names that workflow for ever.
  */
-
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { followApprovals } from "../approvals/lists.ts";

@@ -2,7 +2,6 @@
  * The reading methods of the library over HTTP; the command line uses them against a server.
  * Each needs the scope of its resource's routes, or of what it tells; none changes anything.
  */
-
 import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";

@@ -1,5 +1,4 @@
 /** What went wrong, on the wire: RFC 9457, with our codes and their advice. */
-
 import type { z } from "zod";
 import { type ErrorCode, HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 

@@ -2,7 +2,6 @@
  * Long polls until an approval, an action or a workflow is over: a moment at a time, so that nothing is lost when either
  * end goes away.
  */
-
 import { z } from "zod";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
 import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";

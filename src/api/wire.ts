@@ -3,7 +3,6 @@
  * - A cursor is opaque and belongs to one list.
  * - A page is full at the requested number of rows or the most bytes of one answer. One row always fits.
  */
-
 import { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Money } from "../kernel/money.ts";

@@ -1,5 +1,4 @@
 /** What people and programs do with approvals: the verbs, their routes and their schemas. */
-
 import { z } from "zod";
 import {
   contract,

@@ -2,7 +2,6 @@
  * Routes of approvals that no verb makes: reads whose answer depends on what the reader may read, and the HTML pages
  * that links in messages open. Nothing here writes: nothing is ever decided by a GET.
  */
-
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/card.ts";

@@ -51,7 +51,6 @@ function checkApprovalStatus(status: unknown): void {
 
 // What the verbs of approvals do.
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
-
 type Wording = {
   /** Of what the rules refuse to a person, and of what nobody can do any more. */
   readonly refused: (id: string) => string;
@@ -108,7 +107,6 @@ function checkDone<Answer extends Refusing>(
 }
 
 type Written = { readonly id: string; readonly by: string };
-
 type Worded = Written & { readonly reason: string };
 
 /** What the rules will ask for in any case: declared at once, it spares them a second round. */
@@ -217,10 +215,8 @@ async function decideAll(
 
 const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { readonly id: string }) =>
   presentApproval(runtime, await getApproval(runtime, id));
-
 /** The wire answers the approval as it is then. */
 const showing = <In extends { readonly id: string }, Out>(verb: BoundVerb<In, Out>) => ({ ...verb, present });
-
 /** And a vote with what it brought about. */
 const voting = <In extends { readonly id: string }>(verb: BoundVerb<In, Decided>) => ({
   ...verb,

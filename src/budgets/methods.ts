@@ -25,9 +25,7 @@ export type BudgetSummary = Omit<Kept, "limit" | "reservations"> & {
   readonly limit: Money;
   readonly effects: number;
 };
-
 export type BudgetPage = { readonly limit?: number; readonly after?: string };
-
 export type BudgetList = { readonly items: readonly BudgetSummary[]; readonly next: string | null };
 
 function checkBudget(id: unknown): void {

@@ -8,9 +8,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { type BudgetState, type BudgetSummary, getBudget, listBudgets, setBudget } from "./methods.ts";
 
 const params = z.object({ name: z.string().min(1).max(128) });
-
 const micros = z.string();
-
 const standing = {
   name: z.string(),
   limit: moneySchema,
@@ -18,7 +16,6 @@ const standing = {
   reserved_micros: micros,
   overrun_micros: micros,
 };
-
 const budgetSchema = z.object({
   ...standing,
   reservations: z.record(z.string(), micros).meta({ description: "micros by effect" }),

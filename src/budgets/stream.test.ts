@@ -11,12 +11,9 @@ import {
 } from "./stream.ts";
 
 const usd = (micros: bigint) => ({ currency: "USD", micros });
-
 const fold = (events: readonly NewEvent[], from: BudgetStreamState = budgetFold.initial): BudgetStreamState =>
   events.reduce((state, event, index) => budgetFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
-
 const open = (micros: bigint) => fold(limitBudget(usd(micros), "person:ann"));
-
 const reserved = (state: BudgetStreamState, effect: string, micros: bigint) =>
   fold(reserveAmount(state, effect, usd(micros)).events, state);
 

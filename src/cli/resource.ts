@@ -3,7 +3,6 @@
  * verb's input; columns and cards are the capability's data. The same code runs at a store and at a server, because both have
  * the contract's verbs.
  */
-
 import type { z } from "zod";
 import { grants, grantsTerminal } from "../grants/contract.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";

@@ -3,7 +3,6 @@
  * Calls of contracts are generated (contract-calls.ts). A test compares the table with the list of routes in both
  * directions; only pages for people and the streams of events are not in it. The types do not exist at run time.
  */
-
 import type { z } from "zod";
 import type { ListedRoute } from "../api/routes.ts";
 import { type ClientRequest, type Connection, sendRequest } from "./connection.ts";

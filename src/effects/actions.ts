@@ -133,7 +133,6 @@ export async function actionRows(
 }
 
 const LIST_ORDERS = ["oldest", "newest"];
-
 const ACTION_PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"];
 
 function checkPageLimit({ limit }: { readonly limit?: unknown }): void {

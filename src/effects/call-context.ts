@@ -8,7 +8,6 @@
  * A3. The frame of a definition stays. A run that has ended or was let go of answers nothing, so a call by code that the
  *     definition left running never returns, and writes nothing.
  */
-
 import { AsyncLocalStorage } from "node:async_hooks";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { ToolContext } from "./tool.ts";

@@ -89,7 +89,6 @@ export type ToolDefinition<Args, Result> = {
 );
 
 export type Undo<Args, Result> = (args: Args, result: Result, context: ToolContext) => unknown;
-
 export type UndoRule<Args, Result> = {
   readonly run: Undo<Args, Result>;
   /** What the undo promises about repeating it; as the tool itself where that makes sense, else `once`. */
@@ -106,7 +105,6 @@ export type ProbeResult = {
 };
 
 const HOUR_MS = 3_600_000;
-
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 
 function checkNumber(name: string, field: string, value: number | undefined, least: number): void {
@@ -146,9 +144,7 @@ const FIELDS = [
   "run",
   "runInTransaction",
 ];
-
 const UNDO_FIELDS = ["run", "effect", "policy", "timeoutMs"];
-
 const UNDO_EFFECTS: readonly unknown[] = ["idempotent", "keyed", "once"];
 
 const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;

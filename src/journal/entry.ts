@@ -9,9 +9,7 @@ import { isJsonObject, type JsonObject, parseJson } from "../kernel/json.ts";
 import type { NewEvent } from "../kernel/stream.ts";
 
 const ENTRY_VERSION = 1;
-
 export const GENESIS = "0".repeat(64);
-
 export const SALT_BYTES = 16;
 
 export type Header = {

@@ -149,7 +149,6 @@ const lineFinding = (line: number): Finding => ({
   line,
   what: "The line does not belong there.",
 });
-
 const incomplete = (what: string): Finding => ({ kind: "export_incomplete", what });
 
 function start(text: string): ExportContents {

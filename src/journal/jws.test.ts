@@ -9,9 +9,7 @@ const PEM = `-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
 -----END PRIVATE KEY-----
 `;
-
 const KEY = signingKeyFromPkcs8(PEM);
-
 const TYP = "test+jws";
 
 test("public key and thumbprint are those of RFC 8037, appendix A", () => {

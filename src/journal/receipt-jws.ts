@@ -33,7 +33,6 @@ type ReceiptProof = {
   /** Headers of the stream's entries after the outcome, up to the sealed head. */
   readonly links: readonly string[];
 };
-
 export type ReceiptBundle = { readonly receipt: string } & (ReceiptProof | { readonly seal?: never });
 
 /** What a receipt's payload holds at least: where its outcome stands in the journal. */

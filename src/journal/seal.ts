@@ -11,7 +11,6 @@ import type { JsonObject } from "../kernel/json.ts";
 import { openJws, type SigningKey, signJws } from "./jws.ts";
 
 const LEAF = Uint8Array.of(0);
-
 const NODE = Uint8Array.of(1);
 
 export function leafHash(leaf: string): string {
@@ -144,7 +143,6 @@ export function readSealPayload(jws: string): SealPayload | undefined {
 }
 
 const COUNTS = ["n", "at", "position", "entries", "streams"] as const;
-
 const TEXTS = ["tenant", "prev", "incarnation", "root"] as const;
 
 export function isSealPayload(payload: JsonObject): payload is SealPayload {

@@ -12,7 +12,6 @@ type Restore = {
   /** The history's name from then on. */
   readonly incarnation: string;
 };
-
 export type StoreState = {
   readonly restores: number;
   readonly last: (Restore & { readonly at: number }) | null;

@@ -51,12 +51,10 @@ export const FINDING_KINDS = [
   "export_line",
   "export_incomplete",
 ] as const;
-
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
 /** What only the store itself can show: an export does not have it. */
 export const STORE_FINDING_KINDS = ["name_missing"] as const;
-
 type StoreFindingKind = (typeof STORE_FINDING_KINDS)[number];
 
 export type Finding = {
@@ -72,14 +70,12 @@ export type Finding = {
 };
 
 type FindingLocation = Omit<Finding, "kind" | "what">;
-
 export type ReportFinding = (kind: FindingKind, place: FindingLocation, what: string) => void;
 
 /** A seal kept outside the journal, with the key it is checked by. */
 export type SavedSeal = { readonly jws: string; readonly key: PublicJwk };
 
 type SealedHead = SealLeaf & { readonly seal: number };
-
 type VerifiedSeal = { readonly jws: string; readonly payload: SealPayload };
 
 export type SealChain = {
@@ -101,7 +97,6 @@ type GrowingChain = {
   readonly seals: VerifiedSeal[];
   readonly heads: Map<string, SealedHead[]>;
 };
-
 type Fault = { readonly kind: FindingKind; readonly what: string };
 
 export function verifySeals(input: SealsInput, find: ReportFinding): SealChain {

@@ -216,13 +216,9 @@ const utf16 = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
 
 const exact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-
 const numbers = fc.oneof(fc.double().filter(exact), fc.maxSafeInteger(), fc.float().filter(exact));
-
 const texts = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.string());
-
 const keys = texts.filter((key) => key !== "__proto__");
-
 const { tree: values } = fc.letrec((tie) => ({
   tree: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

@@ -43,7 +43,6 @@ export async function sleepFor(clock: Clock, ms: number, signal: AbortSignal): P
 const elapsed = (): number => performance.now();
 
 export const wallClock: Clock = { now: () => Date.now(), sleep: sleeper(true), elapsed };
-
 /** For upkeep: a program that has nothing else to do may end. */
 export const idleClock: Clock = { now: () => Date.now(), sleep: sleeper(false), elapsed };
 

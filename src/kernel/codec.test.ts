@@ -35,7 +35,6 @@ const thing = z.strictObject({
   status: z.enum(["new", "old"]).default("new"),
   note: z.string().optional(),
 });
-
 type Thing = z.output<typeof thing>;
 
 const FULL: Thing = {
@@ -51,7 +50,6 @@ const FULL: Thing = {
   ended: { at: 1_800_000_000_000, byWhom: "ann" },
   parts: [{ partName: "lid", soldAt: 1_800_000_000_000 }, { partName: "cup" }],
 };
-
 const SENT = {
   ...{ thing_id: "thg_1", action_id: "act_1", made_at: "2027-01-15T08:00:00.123Z", kept_for_seconds: 61 },
   ...{ is_open: true, status: "old" as const },

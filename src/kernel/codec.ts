@@ -20,7 +20,6 @@
  * C1. A field that is undefined is not there, on either side.
  * C2. What a contract refines beyond its shape is checked after decoding, by the library's own schema.
  */
-
 import { z } from "zod";
 import {
   actorOnWire,
@@ -42,7 +41,6 @@ type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
     ? `${First}${Snake<Rest>}`
     : `_${Lowercase<First>}${Snake<Rest>}`
   : Text;
-
 type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as": infer As extends string }
   ? As
   : Bare<Schema> extends { readonly "~of": infer Of extends string }
@@ -56,7 +54,6 @@ type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as":
 type Unwrapped<Schema> = Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
   ? Inner
   : Schema;
-
 /** Without what says that it may be missing, or null. */
 type Bare<Schema> = Schema extends
   | z.ZodOptional<infer Inner>
@@ -64,7 +61,6 @@ type Bare<Schema> = Schema extends
   | z.ZodNullable<infer Inner>
   ? Bare<Inner>
   : Schema;
-
 type IsOptional<Schema, In extends boolean> = Schema extends z.ZodOptional
   ? true
   : Schema extends Marked<unknown, "actor">
@@ -72,7 +68,6 @@ type IsOptional<Schema, In extends boolean> = Schema extends z.ZodOptional
     : Schema extends z.ZodDefault
       ? In
       : false;
-
 type Presence<Schema, In extends boolean> =
   Bare<Schema> extends Marked<unknown, Hidden>
     ? "hidden"
@@ -89,7 +84,6 @@ type ObjectOnWire<Shape, In extends boolean> = {
     ? FieldOnWire<Name, Shape[Name]>
     : never]?: OnWire<Unwrapped<Shape[Name]>, In> | undefined;
 };
-
 type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] };
 
 /** The type of a schema's values on the wire. `In`: as they are sent. */
@@ -125,9 +119,7 @@ type Codec = {
 };
 
 const SECOND = 1_000;
-
 const LONGEST_PRINCIPAL = 210;
-
 const same = (value: unknown): unknown => value;
 
 /** Values of a query are text: numbers and booleans are read out of it. The fields of a view keep their order. */
@@ -287,7 +279,6 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
 }
 
 type ShapeOnWire<Fields> = { [Name in keyof Fields]: z.ZodType<Fields[Name], Fields[Name]> };
-
 /** Of what routes written by hand answer. */
 export function viewCodec<Schema extends z.ZodObject>(schema: Schema) {
   const { wire, encode } = makeCodec(schema, "view");

@@ -19,7 +19,6 @@ const said = z.strictObject({
   uses: z.int({ error: "It has uses." }).optional(),
   parts: z.array(z.strictObject({ price: moneyAmount.nullable() })).optional(),
 });
-
 const things = contract({
   name: "approvals",
   owner: "approval",
@@ -35,9 +34,7 @@ const things = contract({
     find: findVerb({ http: "GET /api/t/find" }),
   },
 });
-
 const { list, get, end, find } = things.verbs;
-
 const invalid = (text: RegExp) => ({ code: "invalid_input", message: text });
 
 test("arguments are the names in the path, then one input object, or a positional field", () => {

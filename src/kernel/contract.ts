@@ -19,7 +19,6 @@ import { displayValue } from "./text.ts";
 import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 
 type Method = "GET" | "POST";
-
 type Input = z.ZodObject | undefined;
 
 /** Of a route that several verbs share: the client's call, what the route does, and the field by which this verb is meant. */
@@ -29,7 +28,6 @@ type SharedRoute = {
   readonly field: string;
   readonly value: string;
 };
-
 /** Makes an error of a problem document, where an answer holds some. */
 type ReadProblem = (problem: unknown) => HoldpointError;
 
@@ -117,16 +115,12 @@ export const libraryOnly =
   };
 
 const LONGEST_ID = 600;
-
 const MOST_LISTED = 1_000;
-
 const LIMIT = `A limit is a whole number from 1 to ${MOST_LISTED}.`;
-
 const pageShape = {
   limit: whole(MOST_LISTED, LIMIT).optional(),
   after: z.string().optional(),
 };
-
 type PageShape = typeof pageShape;
 
 export function listVerb<
@@ -152,7 +146,6 @@ export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFa
 type PathNames<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? readonly [string, ...PathNames<Rest>]
   : readonly [];
-
 type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
   ? One extends { readonly positional: infer Field extends keyof z.input<One["input"]> }
     ? [...Optional<z.input<One["input"]>[Field]>, ...Remaining<Omit<z.input<One["input"]>, Field>>]
@@ -160,9 +153,7 @@ type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
       ? readonly [input?: z.input<One["input"]>]
       : readonly [input: z.input<One["input"]>]
   : readonly [];
-
 type Remaining<Fields> = keyof Fields extends never ? readonly [] : readonly [more: Fields];
-
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
 /** What the library answers. */
@@ -171,7 +162,6 @@ export type LibraryAnswer<One extends VerbContract> = One extends {
 }
   ? Answer
   : z.output<One["output"]>;
-
 /** A verb as the library has it. */
 type VerbMethod<One extends VerbContract> = (
   ...args: [...PathNames<One["http"]>, ...InputNames<One>]

@@ -6,13 +6,9 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
 };
-
 const WHOLE = /^(?:\d{1,12}(?:\.\d{1,3})?(?:ms|s|m|h|d))+$/;
-
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-
 const LONGEST_TEXT = 64;
-
 /** Some three hundred years, as for every deadline. */
 const LONGEST_MS = 1e13;
 

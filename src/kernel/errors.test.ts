@@ -6,9 +6,7 @@ import { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from ".
 import { REFUSALS } from "./refusals.ts";
 
 const root = join(import.meta.dirname, "../..");
-
 const page = readFileSync(join(root, "docs/reference/errors.md"), "utf8");
-
 const [, errors = "", refusals = ""] = page.split(/^## /m);
 
 /** The rows of a table, as cells. */
@@ -18,7 +16,6 @@ function rows(part: string): readonly (readonly string[])[] {
 }
 
 const yes = (value: boolean) => (value ? "yes" : "no");
-
 const sources = globSync("src/**/*.ts", { cwd: root })
   .filter((file) => !file.endsWith(".test.ts") && !/^src\/(testing|core\/(errors|refusal)\.ts)/.test(file))
   .map((file) => readFileSync(join(root, file), "utf8"))

@@ -5,7 +5,6 @@
  * Where a field decides who approves, the object must be plain data (H2): no prototype, getter, symbol or hidden
  * property can say something that the check does not see.
  */
-
 import { HoldpointError } from "./errors.ts";
 import { didYouMean } from "./spelling.ts";
 import { displayValue } from "./text.ts";

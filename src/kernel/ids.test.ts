@@ -4,7 +4,6 @@ import { ID_RANDOM_BYTES, isId, makeId } from "./ids.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
 
 const zeros = new Uint8Array(ID_RANDOM_BYTES);
-
 const ones = new Uint8Array(ID_RANDOM_BYTES).fill(255);
 
 test("an id is a prefix and 26 characters that nobody misreads", () => {

@@ -1,6 +1,5 @@
 /** Ids: a prefix and 26 Crockford base-32 characters; 48 bits of time, then 80 of randomness, so they sort by age. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
 export const ID_RANDOM_BYTES = 10;
 
 export type IdPrefix =
@@ -23,11 +22,8 @@ export type IdPrefix =
   | "trl";
 
 const CODES = Buffer.from(ALPHABET);
-
 const CHARACTERS = 26;
-
 const bytes = new Uint8Array(16);
-
 const text = Buffer.alloc(CHARACTERS);
 
 /** 26 characters hold 130 bits: two zero bits stand in front. */

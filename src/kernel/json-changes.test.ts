@@ -22,7 +22,6 @@ function applied(value: Json, changes: readonly JsonChange[]): unknown {
   for (const remove of removals) remove();
   return whole;
 }
-
 const OPEN = { enumerable: true, configurable: true, writable: true };
 
 describe("changes", () => {

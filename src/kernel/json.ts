@@ -9,7 +9,6 @@ import { HoldpointError } from "./errors.ts";
 
 /** JSON as the journal stores it: no `undefined`, no `NaN`, no big integers, no class instances. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-
 export type JsonObject = { readonly [key: string]: Json };
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -21,25 +20,15 @@ export const MAX_DEPTH = 64;
 type Cursor = { readonly text: string; at: number; depth: number };
 
 const QUOTE = 0x22;
-
 const COMMA = 0x2c;
-
 const COLON = 0x3a;
-
 const OPEN_ARRAY = 0x5b;
-
 const BACKSLASH = 0x5c;
-
 const CLOSE_ARRAY = 0x5d;
-
 const LETTER_F = 0x66;
-
 const LETTER_N = 0x6e;
-
 const LETTER_T = 0x74;
-
 const OPEN_OBJECT = 0x7b;
-
 const CLOSE_OBJECT = 0x7d;
 
 export function parseJson(text: string): Json {

@@ -6,7 +6,6 @@ import { fieldFault, rejectInput } from "./fields.ts";
 
 /** Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string. */
 export type Money = { readonly currency: string; readonly micros: bigint };
-
 export type MoneyJson = { readonly currency: string; readonly micros: string };
 
 export const moneyToJson = (money: Money): MoneyJson => ({
@@ -27,7 +26,6 @@ export function moneyText({ currency, micros }: Money): string {
 }
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
-
 const MICRO_DIGITS = 6;
 
 /** A number of units in micros, rounded up: what is written as 0.1 is 100000 of them. Undefined for what is no amount. */

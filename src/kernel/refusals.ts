@@ -80,7 +80,6 @@ export function refusal(code: RefusalCode, by: string, reason: string): Refusal 
 
 /** How many stand in a stream, by whom. */
 type Refusals = { readonly [by: string]: number };
-
 /** Of a state whose stream holds any. */
 export type WithRefusals = { readonly refusals?: Refusals };
 

@@ -4,9 +4,7 @@ import type { Json } from "./json.ts";
 import { hasMovedHandle } from "./stored-value.ts";
 
 const token = { $secret: "env:TOKEN" };
-
 const other = { $secret: "env:OTHER" };
-
 const asked: Json = { to: "ops", token, more: { key: other, list: ["a", token] } };
 
 describe("a handle stays where it stood", () => {

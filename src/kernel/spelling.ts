@@ -1,6 +1,5 @@
 /** What somebody probably meant, for a message about a name that nobody knows. */
 const MOST_EDITS = 3;
-
 const LONGEST = 60;
 
 /** Insertions, deletions, replacements and swapped neighbours. */

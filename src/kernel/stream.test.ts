@@ -9,11 +9,9 @@ type Door = {
   readonly moves: number;
   readonly at: number;
 };
-
 type DoorState = { readonly status: "none" } | Door;
 
 const { after, define } = defineStream<DoorState>();
-
 const move = (status: Door["status"]) => (door: Door) => ({ ...door, status, moves: door.moves + 1 });
 
 const door = define("alert", {
@@ -78,7 +76,6 @@ const facts = (
       door.fold.evolve(state, { type, tv, body, at: 100 + index, seq: index + 1 }),
     door.fold.initial,
   );
-
 const BUILT = ["door.built", { name: "front" }, 3] as const;
 
 describe("the fold of a stream", () => {

@@ -7,7 +7,6 @@
  * upcast from each version before it; entries are never rewritten. A row depends on the state alone, so that a store
  * can build every list again from the journal.
  */
-
 import { HoldpointError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -66,11 +65,9 @@ export const STREAM_KINDS = [
   "tenant",
   "workflow",
 ] as const;
-
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 declare const folded: unique symbol;
-
 /** Known to the compiler alone: the state that a reference leads to. */
 export type Folded<State> = { readonly [folded]?: State };
 
@@ -100,54 +97,32 @@ export function parseStreamRef(name: string): StreamRef {
 }
 
 export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });
-
 export const alertStream = (id: string): StreamRef<"alert"> => ({ kind: "alert", id });
-
 export const answerStream = (id: string): StreamRef<"answer"> => ({ kind: "answer", id });
-
 export const approvalStream = (id: string): StreamRef<"approval"> => ({ kind: "approval", id });
-
 export const budgetStream = (id: string): StreamRef<"budget"> => ({ kind: "budget", id });
-
 export const endpointStream = (id: string): StreamRef<"endpoint"> => ({ kind: "endpoint", id });
-
 export const epochStream = (id: string): StreamRef<"epoch"> => ({ kind: "epoch", id });
-
 export const grantStream = (id: string): StreamRef<"grant"> => ({ kind: "grant", id });
-
 export const intentStream = (id: string): StreamRef<"intent"> => ({ kind: "intent", id });
-
 export const keyStream = (id: string): StreamRef<"key"> => ({ kind: "key", id });
-
 export const loginStream = (id: string): StreamRef<"login"> => ({ kind: "login", id });
-
 export const messageStream = (id: string): StreamRef<"message"> => ({ kind: "message", id });
-
 export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
-
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
-
 export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
-
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
-
 export const tenantStream = (name: string): StreamRef<"tenant"> => ({ kind: "tenant", id: name });
-
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
-
 /** The one reader that makes messages of entries. */
 export const NOTIFIER: StreamRef<"notifier"> = { kind: "notifier", id: "outbox" };
-
 /** The one list of the people of a tenant: what they are there for, and whose standing was taken away. */
 export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
-
 /** The one stream about the store itself. */
 export const STORE_HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };
 
 type Status = { readonly status: string };
-
 type Entry = { readonly at: number; readonly seq: number };
-
 type Upcast = (body: JsonObject) => JsonObject;
 
 /** What one type of event does. `Body` is known to the compiler alone. */
@@ -159,9 +134,7 @@ type EventStep<State, Body> = {
   apply(state: State, body: JsonObject, entry: Entry): State;
   readonly body?: Body;
 };
-
 type Steps<State> = { readonly [type: string]: EventStep<State, unknown> };
-
 type BodyIn<Step> = Step extends EventStep<infer _State, infer Body> ? Body : never;
 
 /** One order of a list. A store keeps each in a table of its own, named by `view`. */
@@ -197,7 +170,6 @@ type Row = {
   readonly due: number | null;
   readonly data: JsonObject;
 };
-
 /** What a store writes rows by. */
 type StreamView<Kind, State> = {
   readonly view: string;

@@ -29,12 +29,10 @@ export type CardField =
   | undefined;
 
 export type CardFields = { readonly [label: string]: CardField };
-
 /** By heading. Several records of fields follow each other where a label comes more than once. Null and undefined: left out. */
 export type CardSections = {
   readonly [heading: string]: CardFields | readonly CardFields[] | null | undefined;
 };
-
 export type Tone = "green" | "yellow" | "red" | "bold";
 
 /** What everybody sees of one thing: sections of labelled values, in the order in which they are read. */

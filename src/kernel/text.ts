@@ -34,18 +34,14 @@ export function displayValue(value: unknown): string {
 
 /** Blank though Unicode does not call it ignorable: an empty braille cell, a null notehead, a Khitan filler. */
 const BLANK = "\u2800\u{1d159}\u{16fe4}";
-
 /** Marks that strike a letter out or hide it behind a sign: what is written would read as withdrawn. */
 const STRUCK = "\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20dd-\u20e0\u20e2\u20e4-\u20e6\u20ea\u20eb";
-
 const HIDDEN = new RegExp(
   `[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}${BLANK}${STRUCK}]|(?! )\\p{Zs}|\\p{Default_Ignorable_Code_Point}`,
   "gu",
 );
-
 /** Marks pile up over neighbouring lines, and one at the beginning would sit on what we wrote. */
 const PILED = /(?<=\p{M}{3})\p{M}|^\p{M}/gu;
-
 const SHORT = new Map([
   ["\n", "\\n"],
   ["\r", "\\r"],

@@ -23,7 +23,6 @@ export type Needs = {
 
 /** A stream under a key, with the data that its definition indexes. */
 export type IndexRow = { readonly stream: StreamRef; readonly data: JsonObject };
-
 /** Rows of one key that a decision sees, newest first; the others are as if they were not there. */
 export const MOST_INDEXED = 100;
 

@@ -9,10 +9,8 @@ import { displayValue } from "./text.ts";
 export type ValueKind =
   | ("time" | "span" | "money" | "id" | "flag" | "name" | "expression")
   | ("actor" | "principal" | "channel" | "viewer");
-
 /** A schema whose values are spelled differently on the wire; the mark is known to the compiler alone. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
-
 /** `of`: what an id names. `as`: the field's name on the wire. `may`: whose credential is taken. `either`: of an object, see below. */
 type Mark = {
   readonly kind?: ValueKind;
@@ -21,12 +19,10 @@ type Mark = {
   readonly may?: "person" | "principal";
   readonly either?: readonly [string, string];
 };
-
 export type Hidden = "channel" | "viewer";
 
 /** A schema that is derived from a marked one, for example by `.describe()`, has its marks too. */
 export const marks = z.registry<Mark>();
-
 function mark<Schema extends z.ZodType, Name extends ValueKind>(
   schema: Schema,
   facts: Mark & { readonly kind: Name },
@@ -46,7 +42,6 @@ export function spelled<const Name extends string, Schema extends z.ZodType>(
 }
 
 export const timeOnWire = z.iso.datetime().meta({ description: "RFC 3339, in UTC" });
-
 export const moneyOnWire = z.object({
   currency: z.string(),
   micros: z
@@ -54,10 +49,8 @@ export const moneyOnWire = z.object({
     .regex(/^-?\d{1,30}$/)
     .meta({ description: "millionths of the currency, as text" }),
 });
-
 /** As a contract takes it: a period beside the amount, for example, is refused as in the library. */
 export const strictMoneyOnWire = z.strictObject(moneyOnWire.shape);
-
 /** Only without authentication; otherwise it has to be the person whose credential it is. */
 export const actorOnWire = z
   .string()
@@ -67,45 +60,32 @@ export const actorOnWire = z
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
 export const timestamp = mark(z.number(), { kind: "time" });
-
 const currency = z
   .string()
   .regex(/^[A-Z]{3,8}$/, { error: "A currency is 3 to 8 capital letters, such as USD." });
-
 export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
-
 export const anyJson = z.unknown().describe("any JSON");
-
 export const id = <const Of extends string>(of: Of, schema = z.string()) =>
   mark(schema, { kind: "id", of }) as Marked<z.ZodString, "id"> & { readonly "~of": Of };
-
 const namesPerson = (by: unknown): boolean => isPrincipal(by) && isPerson(by);
-
 const personName = () =>
   z.custom<string>(namesPerson, {
     error: ({ input }) => `"${displayValue(input)}" is not a person: write person:<name>.`,
   });
-
 const principalName = () =>
   z.custom<string>(isPrincipal, {
     error: ({ input }) => `"${displayValue(input)}" is not a principal: write person:<name>.`,
   });
-
 /** A person who acts. */
 export const actor = mark(personName(), { kind: "actor", may: "person" });
-
 /** Programs act in the library, and over HTTP only people do. */
 export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "person" });
-
 /** A person, or a program with its own credential. */
 export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
-
 /** Somebody who is named, and does not act. */
 export const principal = mark(principalName(), { kind: "principal" });
-
 /** Who looks: what they are shown may depend on it. Null where nobody is authenticated. */
 export const viewer = mark(personName(), { kind: "viewer" }).optional();
-
 /** The channel through which the actor authenticated. */
 export const channel = mark(
   z.string().regex(/^[a-z][a-z0-9_.:-]{0,63}$/, {
@@ -113,29 +93,21 @@ export const channel = mark(
   }),
   { kind: "channel" },
 ).optional();
-
 /** On or off; in a query it is there or not. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
-
 /** A whole number from 1; `error` is a whole sentence. */
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
-
 /** At most `most` milliseconds. */
 export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
-
 /** Milliseconds since 1970, `most` at the latest. */
 export const timestampUpTo = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
-
 const isText = (text: string): boolean => text.isWellFormed();
-
 /** A sentence about the value that is not one. The checks that follow are left out. */
 const notA = (what: string) => ({
   error: ({ input }: { readonly input?: unknown }) => `"${displayValue(input)}" is not ${what}.`,
   abort: true,
 });
-
 const TOOL = notA("a tool's name");
-
 /** Plain words of the domain: their values are spelled alike everywhere, and people type them after a flag. */
 export const toolName = mark(
   z
@@ -145,7 +117,6 @@ export const toolName = mark(
     .regex(/^[A-Za-z][A-Za-z0-9_.:-]*$/, TOOL),
   { kind: "name" },
 );
-
 export const agentName = mark(
   z
     .string()
@@ -156,17 +127,13 @@ export const agentName = mark(
     ),
   { kind: "name" },
 );
-
 export const expression = mark(
   z.string().max(4_000).refine(isText, { error: "An expression is well-formed Unicode." }),
   { kind: "expression" },
 );
-
 /** Of what people write. */
 export const LONGEST_WRITTEN = 10_000;
-
 const WORDS = "a text that is not empty is needed";
-
 /** A text that people write. */
 export const words = z
   .string({ error: WORDS })
@@ -174,15 +141,12 @@ export const words = z
   .min(1, { error: WORDS })
   .max(LONGEST_WRITTEN)
   .refine(isText, { error: "is not well-formed Unicode" });
-
 /** The same of what may be left out: the text itself says that it must not be empty. */
 export const note = z
   .string()
   .max(LONGEST_WRITTEN)
   .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
-
 const REASON = `A reason of at most ${LONGEST_WRITTEN} characters is needed.`;
-
 /** A text that people write down with what they do. */
 export const reason = z
   .string({ error: REASON })
@@ -247,7 +211,6 @@ export function either<Schema extends z.ZodObject>(
   marks.add(own, { either: fields });
   return own;
 }
-
 export const hasOne = (given: object, [first, second]: readonly [string, string]): boolean => {
   const { [first]: one, [second]: other } = given as Readonly<Record<string, unknown>>;
   return (one === undefined) !== (other === undefined);

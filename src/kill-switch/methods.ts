@@ -54,12 +54,10 @@ function checkStoppable(given: unknown): Stoppable {
 }
 
 const FRESH_MS = 250;
-
 const MOST_KEPT = 1_000;
 
 /** `whose`: the agent and the workflow that was looked for. */
 type SwitchCheckTarget = { readonly store: Store; readonly whose: string; readonly clock: Clock };
-
 type Ages = Map<string, () => number>;
 
 const recentChecks = new WeakMap<Store, Ages>();
@@ -160,13 +158,10 @@ export type ActiveStop = {
   readonly reason: string;
   readonly at: number;
 };
-
 type StopPage = { readonly limit?: number; readonly after?: string };
-
 type StopList = { readonly items: readonly ActiveStop[]; readonly next: string | null };
 
 const isScope = (id: unknown): boolean => typeof id === "string" && id !== "";
-
 const LIST = { view: "switches", kind: "switch", isName: isScope, order: "newest" } as const;
 
 const stopOf = ({ stream, at, data }: ViewRow): ActiveStop => ({

@@ -30,7 +30,6 @@ const whose = {
     .optional()
     .meta({ description: "one workflow, with those that it began; instead of agent" }),
 };
-
 type SwitchTarget = { readonly agent?: string | undefined; readonly workflow_id?: string | undefined };
 
 const standing = z.object({
@@ -41,7 +40,6 @@ const standing = z.object({
   reason: z.string().nullable(),
   at: timeSchema.nullable(),
 });
-
 const word = z.strictObject({ reason: reasonSchema, by: bySchema, ...whose });
 
 const stoppable = ({ agent, workflow_id: workflow }: SwitchTarget): Stoppable => ({

@@ -33,13 +33,10 @@ import { type Fact, fact, given, type World } from "../testing/given.ts";
 import { agentScope, workflowScope } from "./stream.ts";
 
 const word = { by: ANN, reason: "drill" };
-
 const stopped = (workflow: string): Fact =>
   fact(switchStream(workflowScope(workflow)), "switch.stopped", word);
-
 const released = (workflow: string): Fact =>
   fact(switchStream(workflowScope(workflow)), "switch.released", word);
-
 const and = (world: World, ...facts: readonly Fact[]): World => ({
   ...world,
   facts: [...world.facts, ...facts],
@@ -49,20 +46,16 @@ const place = (workflow: string) => ({
   ...{ workflow, op: opOf("refund").replace(WORKFLOW, workflow) },
   ...{ undoes: null, goesOn: false, epoch: EPOCH, rollback: true },
 });
-
 const calls =
   (workflow = WORKFLOW, bending: Parameters<typeof executor>[0] = {}) =>
   (draft: Draft) =>
     propose(draft, proposal({ placement: place(workflow), executor: executor(bending) }));
-
 const running = [epochOpen, created(), started];
-
 const below = [
   ...running,
   fact(child, "workflow.created", creation({ parent: { workflow: WORKFLOW, op: opOf("child") } })),
   fact(child, "workflow.started", { epoch: EPOCH }),
 ];
-
 const HELD = {
   answer: { kind: "held", refusal: { code: "stopped", by: `kill switch (workflow:${WORKFLOW})` } },
 };

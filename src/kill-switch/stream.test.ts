@@ -4,10 +4,8 @@ import { isHoldpointError } from "../kernel/errors.ts";
 import { agentScope, decideSwitch, parseSwitchScope, switchFold, switchScopeOf } from "./stream.ts";
 
 const stop = { stop: true, by: "person:ann", reason: "drill" };
-
 const recorded = (type: string, body: object | null = { by: "person:ann", reason: "drill" }, tv = 1) =>
   ({ type, tv, at: 5, seq: 1, body }) as never;
-
 const stopped = switchFold.evolve(switchFold.initial, recorded("switch.stopped"));
 
 describe("a kill switch", () => {

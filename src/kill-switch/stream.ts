@@ -12,11 +12,9 @@ export type SwitchState =
   | { readonly stopped: true; readonly by: string; readonly reason: string; readonly at: number };
 
 export const TENANT_SCOPE = "tenant";
-
 /** A principal (`agent:mailer`) and a bare name (`mailer`) mean the same agent: a switch must not miss for want of a prefix. */
 export const agentScope = (agent: string): string =>
   /^(agent|service|person):/.test(agent) ? agent : `agent:${agent}`;
-
 export const workflowScope = (id: string): string => `workflow:${id}`;
 
 /** Whose new effects are stopped: everybody's of the tenant where nobody is named. */

@@ -5,7 +5,6 @@
  * - https only; http only to this machine, and only where private addresses are allowed. No redirect, no user name.
  * - Of the response only the status is kept, and at most 1 KB is read. Every attempt sends the same bytes.
  */
-
 import { lookup as systemLookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";

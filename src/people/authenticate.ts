@@ -34,11 +34,9 @@ export type Identity = Holder & {
   /** What a page has to send along with every change; null for a key, which no browser sends by itself. */
   readonly csrf: string | null;
 };
-
 export type NotIdentified = { readonly refused: CredentialFault | "malformed" | "wrong_checksum" };
 
 const FRESH_MS = 1_000;
-
 export const MOST_KEPT = 20_000;
 
 type CredentialLookup = {
@@ -46,7 +44,6 @@ type CredentialLookup = {
   readonly holder: (hash: string, now: number) => Holder | { readonly refused: CredentialFault };
   readonly now: number;
 };
-
 type CachedLookup = { readonly seen: Promise<CredentialLookup>; readonly age: () => number };
 
 const caches = new WeakMap<Store, Map<string, CachedLookup>>();

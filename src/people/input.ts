@@ -12,7 +12,6 @@ const ROLE_AND_SCOPE_CHOICES = { roles: ROLES, scopes: SCOPES } as const;
 
 /** Somebody to be added: `name` is the one in `person` unless it is given. */
 export type NewPerson = Partial<Member> & { readonly person: string; readonly by: string };
-
 /** What is not named stays as it is. */
 export type PersonChange = Partial<Member> & { readonly by: string };
 
@@ -47,15 +46,10 @@ export type KeyPage = {
 };
 
 const YEARS_10_MS = 3_653 * 86_400_000;
-
 const WEEK_MS = 7 * 86_400_000;
-
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
-
 const MAIL = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,189}$/;
-
 const MOST_NAME = 100;
-
 const MOST_GROUPS = 100;
 
 export function checkBy(by: unknown): void {
@@ -179,7 +173,6 @@ export function checkVia(via: unknown): Via {
 }
 
 export const STATEMENT = "What is said";
-
 export const STATEMENT_FIELDS = ["by", "reason"];
 
 export type Said = { readonly by: string; readonly reason: string };

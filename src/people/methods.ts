@@ -184,9 +184,7 @@ export type People = {
 };
 
 const ACTOR_FIELDS = "What is said";
-
 const ACTOR_AND_REASON_FIELDS = ["by", "reason"];
-
 const PERSON = "A person";
 
 export function peopleMethods(open: RuntimeOpener): People {

@@ -39,7 +39,6 @@ import { offerLogin } from "./sessions/sessions.ts";
 import { ROLES } from "./stream.ts";
 
 const role = z.enum(ROLES);
-
 const params = z.object({ person: z.string().min(1).max(300).meta({ description: "`person:<name>`" }) });
 
 const personSchema = z.object({
@@ -59,7 +58,6 @@ const particulars = {
   groups: z.array(z.string()).max(100).optional(),
   by: bySchema,
 };
-
 const word = z.strictObject({ reason: reasonSchema, by: bySchema });
 
 function personOnWire({ person, name, mail, roles, groups, suspended, since }: Person) {
@@ -205,7 +203,6 @@ export const peopleRoutes = [
 ];
 
 const seconds = z.number().int().min(1).max(315_000_000);
-
 const keySchema = z.object({
   key_id: z.string(),
   principal: z.string(),
@@ -218,9 +215,7 @@ const keySchema = z.object({
   expires_at: timeSchema.nullable(),
   replaced_by: z.string().nullable(),
 });
-
 const issued = keySchema.extend({ key: z.string().meta({ description: "the key itself; shown this once" }) });
-
 const LIST = "keys";
 
 function keyOnWire(key: ApiKey) {
@@ -236,7 +231,6 @@ function keyOnWire(key: ApiKey) {
 }
 
 const issuedOnWire = ({ key, text }: IssuedKey) => ({ ...keyOnWire(key), key: text });
-
 /** A key never has more than whoever makes it. */
 const mayGive = ({ scopes, principal }: Who) => (principal === null ? null : scopes);
 

@@ -13,13 +13,10 @@ import {
 } from "./stream.ts";
 
 const recorded = (type: string, body: object | null, tv = 1) => ({ type, tv, at: 5, seq: 1, body }) as never;
-
 const out = (state: RosterState, person: string) =>
   rosterFold.evolve(state, recorded("person.suspended", { person }));
-
 const back = (state: RosterState, person: string) =>
   rosterFold.evolve(state, recorded("person.reinstated", { person }));
-
 const ann = { person: "person:ann", by: "person:bob", reason: "left" };
 
 describe("the roster", () => {

@@ -11,7 +11,6 @@ import { channelField, type Via } from "../kernel/principal.ts";
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 export const ROLES = ["admin", "poster", "executor", "supervisor", "verifier", "auditor"] as const;
-
 export type Role = (typeof ROLES)[number];
 
 export type Member = {

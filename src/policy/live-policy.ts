@@ -7,7 +7,6 @@
  * Tools that a run brings are checked first: what does not fit is refused and changes nothing. Removing a tool takes
  * nothing out of force.
  */
-
 import { unwatchFile, watchFile } from "node:fs";
 import type { Tool } from "../effects/tool.ts";
 import { HoldpointError } from "../kernel/errors.ts";

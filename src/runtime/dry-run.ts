@@ -21,9 +21,7 @@ import type { Runtime } from "./runtime.ts";
 import { runDecide } from "./store-access.ts";
 
 type DryRunRuntime = Pick<Runtime, "store" | "tenant" | "clock">;
-
 type Rules<Result> = (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result;
-
 type Loader = (asked: Load) => Promise<Json>;
 
 /** What the rules answered, and what they would have appended. */

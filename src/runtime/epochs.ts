@@ -22,7 +22,6 @@ import { runCommand } from "./store-access.ts";
 import { type EpochFacts, endEpoch, openEpoch } from "./stream.ts";
 
 type EpochContext = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
-
 /** What it says of its process. */
 type ProcessFacts = {
   readonly process: string;
@@ -212,7 +211,6 @@ export type NodePage = {
   readonly limit?: number;
   readonly after?: string;
 };
-
 export type NodeList = { readonly items: readonly FleetNode[]; readonly next: string | null };
 
 export type Nodes = {

@@ -28,9 +28,7 @@ import { getSavedSeal, sealTenant } from "./keyring.ts";
 import type { Runtime, RuntimeOpener } from "./runtime.ts";
 
 type TenantStore = Pick<Runtime, "store" | "tenant">;
-
 const PAGE = 1_000;
-
 const MOST_FINDINGS = 1_000;
 
 /** One entry as people read it. `body` is null when it was erased. */

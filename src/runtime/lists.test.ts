@@ -1,5 +1,4 @@
 /** Pages of rows on the memory store: what a filter leaves, and how far one request looks. */
-
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createMemoryDatabase } from "../stores/memory/database.ts";
@@ -34,9 +33,7 @@ async function filled(many: number): Promise<{ readonly store: Store; readonly t
 }
 
 const numberOf = ({ data }: ViewRow): number => Number((data["said"] as { number: number }).number);
-
 const numbers = ({ rows }: RowPage): readonly number[] => rows.map(numberOf);
-
 const list = { view: "tallies", kind: "action", prefix: "act", limit: 3 } as const;
 
 describe("a page of rows", () => {

@@ -43,7 +43,6 @@ export async function forEachReadable<Item>(
 }
 
 type TenantStore = Pick<Runtime, "store" | "tenant">;
-
 type After = NonNullable<ViewQuery["after"]>;
 
 /** How a cursor tells the list's streams from others: by the prefix of their ids, or they have names. */
@@ -63,9 +62,7 @@ type ListQuery = CursorKind & {
 export type RowPage = { readonly rows: readonly ViewRow[]; readonly next: string | null };
 
 const MOST_ROWS = 1_000;
-
 const SCANNED = 500;
-
 /** Rows that one request looks at: whoever asks for what is rare goes on from there. */
 export const MOST_SCANNED = 10_000;
 
@@ -91,7 +88,6 @@ function queryOf(asked: ListQuery): Omit<ViewQuery, "limit"> {
 export const cursorAfter = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
 
 export type RowFilter = (row: ViewRow) => boolean | Promise<boolean>;
-
 const ANY: RowFilter = () => true;
 
 /** Others have their turn: a store may answer without ever waiting for anything. */

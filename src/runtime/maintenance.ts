@@ -20,9 +20,7 @@ import type { Runtime } from "./runtime.ts";
 import { runCommand, storeTime } from "./store-access.ts";
 
 const APPROVALS = "approvals";
-
 const MOST_AT_ONCE = 200;
-
 /** Of several processes one announces each; if it dies, another one does after this time. */
 const LEASE_MS = 10_000;
 

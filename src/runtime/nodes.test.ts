@@ -1,5 +1,4 @@
 /** Who is there, on the memory store: processes that come, work, freeze, die and end. */
-
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { office } from "../../tests/workflows/office.ts";

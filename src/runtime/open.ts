@@ -52,16 +52,12 @@ export type RuntimeParts = {
 };
 
 const DRAIN_MS = 30_000;
-
 const SEAL_MS = 5_000;
-
 const LOOK_MS = 20;
-
 const REST_MS = 1_000;
 
 /** Of each tool. */
 const RECOVERED_AT_ONCE = 16;
-
 const PROBED_AT_ONCE = 8;
 
 /** Whether it has ended in time. */
@@ -108,7 +104,6 @@ function notifyListener(listener: NoticeListener, notice: Notice): void {
 }
 
 const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
-
 /** What it did is in another history than the one that is there now. */
 const NOBODYS_TO_SEAL: readonly unknown[] = ["store_restored"];
 

@@ -6,7 +6,6 @@ import { type TestContext, test } from "node:test";
 import { openWitness, tenantKey, type Witness } from "./restore-guard.ts";
 
 const hash = (digit: string): string => digit.repeat(64);
-
 const seen = (n: number) => ({ n, position: n * 10, hash: hash(String(n % 10)) });
 
 function folderOf(context: TestContext): string {

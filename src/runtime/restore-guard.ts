@@ -6,7 +6,6 @@
  * writing it: each leaves a file and removes lower ones. It is behind the store, never ahead: written after the seal
  * was committed, and never synced. Where it cannot be written or read, nothing is known, and work goes on.
  */
-
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSealPayload, type Seal, type SealDraft, sealHash } from "../journal/seal.ts";
@@ -15,7 +14,6 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { Store, StoreLocation } from "../stores/store.ts";
 
 type WitnessedSeal = { readonly n: number; readonly position: number; readonly hash: string };
-
 /** With when it was written down. */
 type RememberedSeal = WitnessedSeal & { readonly at: number };
 
@@ -29,7 +27,6 @@ export type Witness = {
 export const tenantKey = (tenant: string): string => sha256(tenant).slice(0, 16);
 
 const NAME = /^([0-9a-f]{16})-(\d{1,16})-(\d{1,16})-([0-9a-f]{64})$/;
-
 type WitnessFile = WitnessedSeal & { readonly key: string; readonly file: string };
 
 function listWitnessFiles(folder: string): readonly WitnessFile[] {

@@ -22,7 +22,6 @@ import { runCommand } from "./store-access.ts";
 import { endEpoch } from "./stream.ts";
 
 type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
-
 type SealPoint = { readonly n: number; readonly at: number };
 
 export type Restored = {
@@ -73,7 +72,6 @@ export async function getRestoreStatus(runtime: Runtime): Promise<Restored> {
 
 /** How many epochs and workflows were ended, effects put in doubt, actions refused, and questions that still wait. */
 export type Acknowledged = { readonly incarnation: string } & Readonly<EndedCounts>;
-
 type EndedCounts = {
   epochs: number;
   workflows: number;
@@ -111,9 +109,7 @@ async function endEpochs(place: CommandStore, by: string, counts: EndedCounts): 
 
 /** All but those that wait at a checkpoint: there a person says whether they go on. */
 const GOING_ON: readonly WorkflowStatus[] = ["initialized", "executing", "rolling_back", "settling"];
-
 const WORKFLOWS_AT_ONCE = 200;
-
 const GRANTS_AT_ONCE = 200;
 
 /** A workflow would go on by itself from where the backup was made, and do again what it did since. */

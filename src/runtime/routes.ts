@@ -39,9 +39,7 @@ function entryOnWire({ position, stream, seq, type, at, hash, body }: JournalRec
 
 /** Entries of the caller's tenant. More is a matter of hours: the command line has no limit. */
 const MOST_VERIFIED = 1_000_000;
-
 const verifying = new WeakSet<object>();
-
 const LIST = "journal";
 
 /** As far as a number goes. */
@@ -53,7 +51,6 @@ function positionOf(cursor: string | undefined): number {
 
 /** Entries that are read before it is known whether they fit. */
 const BATCH = 50;
-
 const weightOf = ({ body, header }: JournalEntry): number => (body?.length ?? 0) + header.length;
 
 type Batches = {
@@ -172,7 +169,6 @@ export const journalRoutes = [
 ];
 
 const NODES = "nodes";
-
 const count = z.number().int().min(0);
 
 const nodeSchema = z.object({

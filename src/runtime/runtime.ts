@@ -56,7 +56,6 @@ export type Epoch = {
 
 /** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
 export type PolicyUse = { readonly version: UsedVersion; count: number; epoch: string | null };
-
 /** By name and digest: however many runs bring the same document, it is one. */
 export type PoliciesInForce = Map<string, PolicyUse>;
 

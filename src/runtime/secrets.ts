@@ -21,9 +21,7 @@ export type Secrets = {
 };
 
 const NONCE_BYTES = 12;
-
 const TAG_BYTES = 16;
-
 /** Shorter values occur by chance; taking them out would maim honest text. */
 const SHORTEST_REDACTED = 4;
 

@@ -5,7 +5,6 @@
  * several commits together, in the context of one of them, and a policy or a transactional tool would otherwise see
  * another caller's request. Bytes of an artifact that do not match their hash are never used.
  */
-
 import { AsyncLocalStorage } from "node:async_hooks";
 import { digestOf, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -30,9 +29,7 @@ import type { Runtime } from "./runtime.ts";
 import { SecretsNeeded } from "./secrets.ts";
 
 type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
-
 const RETRIES = 8;
-
 const RETRY_MS = 25;
 
 /** For work that answers the same when it is done twice. */

@@ -6,9 +6,7 @@ import { type EpochState, endEpoch, epochFold, openEpoch } from "./stream.ts";
 
 const fold = (events: readonly NewEvent[], from: EpochState = epochFold.initial): EpochState =>
   events.reduce((state, event, index) => epochFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
-
 const FACTS = { agent: "agent:a", process: "host/1", kind: "program", version: null, definitions: null };
-
 const open = fold(openEpoch(FACTS));
 
 describe("an epoch", () => {

@@ -5,7 +5,6 @@
  * - `read`: reads states and lists, writes nothing;
  * - `run`: anything else that waits. Each is listed by `npm run check`, so that it stays the exception.
  */
-
 import type { z } from "zod";
 import {
   type Contract,
@@ -26,7 +25,6 @@ type VerbContext = { readonly runtime: Runtime; readonly how: Via };
 type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Field in Name]: string } & PathFields<Rest>
   : unknown;
-
 /** The names in the path and the fields of the input, as its schema read them. */
 type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
   (One["input"] extends z.ZodType ? z.output<One["input"]> : unknown);
@@ -40,15 +38,12 @@ export type BoundVerb<In, Out> = {
 
 /** `problem`: an error as the wire has it. */
 export type ViewContext = { readonly runtime: Runtime; problem(error: HoldpointError): unknown };
-
 /** The shape that the wire answers, made of the library's answer. */
 type Presents<In, Out, View> = { present(context: ViewContext, answer: Out, input: In): Promise<View> };
-
 type Binding<One extends VerbContract> = BoundVerb<VerbInput<One>, LibraryAnswer<One>> &
   (One extends { readonly read: (...args: never) => unknown }
     ? Presents<VerbInput<One>, LibraryAnswer<One>, z.output<One["output"]>>
     : unknown);
-
 type Bindings<One extends Contract> = { readonly [Name in keyof One["verbs"]]: Binding<One["verbs"][Name]> };
 
 /** A contract with what each of its verbs does. */
@@ -96,7 +91,6 @@ export const decideVerb = <In, Decision, Out>(
 });
 
 type AnyBinding = BoundVerb<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
-
 export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 

@@ -7,9 +7,7 @@ import { memoryStore } from "../testing/memory-store.ts";
 import { createWaker } from "./waker.ts";
 
 const TENANT = "acme";
-
 const ONE = intentStream("int_one");
-
 const TWO = intentStream("int_two");
 
 type Scripted = Pick<Store, "position" | "follow">;
@@ -57,9 +55,7 @@ const soon = {
   ...idleClock,
   sleep: (ms: number, signal?: AbortSignal) => idleClock.sleep(Math.min(ms, 5), signal),
 };
-
 const never = { now: () => 0, sleep: () => new Promise<void>(() => undefined) };
-
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test("whoever begins to wait in the moment in which the last one leaves is woken by what happens then", async () => {

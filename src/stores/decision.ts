@@ -92,7 +92,6 @@ function declaredHead(known: DeclaredScope, ref: StreamRef): Head {
 }
 
 const mayWrite = (known: DeclaredScope, ref: StreamRef): boolean => findDeclared(known, ref)?.write === true;
-
 const maySee = (known: DeclaredScope, ref: StreamRef): boolean => findDeclared(known, ref) !== undefined;
 
 function hasAll(known: DeclaredScope, needs: Needs): boolean {

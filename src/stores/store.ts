@@ -101,7 +101,6 @@ export type SqlTransaction = {
   run(sql: string, ...values: readonly SqlValue[]): { readonly changes: number };
   all(sql: string, ...values: readonly SqlValue[]): readonly Readonly<Record<string, SqlValue>>[];
 };
-
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
 export type Store = {

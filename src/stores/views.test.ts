@@ -10,7 +10,6 @@ const view = (version: number, oldest?: number): Projection => ({
   ...(oldest === undefined ? {} : { oldest }),
   row: () => undefined,
 });
-
 const found = (version: number, oldest: number | null = null, isStale = false): StoredViews =>
   new Map([["runs", { version, oldest, isStale }]]);
 

@@ -61,7 +61,6 @@ type StoredView = {
   /** Somebody who writes older rows, or none, has been there since it was built. */
   readonly isStale: boolean;
 };
-
 export type StoredViews = ReadonlyMap<string, StoredView>;
 
 type KnownProjections = readonly Projection[];

@@ -5,7 +5,6 @@
  * - A run whose tools do not fit the instance's policy is not begun. When it is over its tool names are free; until one is
  *   taken, effects that the run left in doubt still find their tool.
  */
-
 import { z } from "zod";
 import type { ToolDefinition } from "../effects/define-tool.ts";
 import {

@@ -10,7 +10,6 @@
  * G1. Rules see only what they declared, as in a store; what they append to has to be declared for writing.
  * G2. Bodies pass through canonical JSON, as in a store: what cannot be kept fails here too.
  */
-
 import assert from "node:assert/strict";
 import { canonicalJson } from "../kernel/canonical-json.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -57,7 +56,6 @@ export type Then<Result> = {
 
 /** Where tests begin: a moment that looks like one. */
 export const NOON = 1_800_000_000_000;
-
 const MOST_ROUNDS = 64;
 
 export function fact(on: StreamRef, type: string, body: JsonObject = {}, at: number = NOON): Fact {
@@ -78,7 +76,6 @@ export function given(
 }
 
 type GivenMoment = { readonly now: number; readonly tenant: string };
-
 type Commit<Result> = Extract<DecideResult<Result>, { kind: "commit" }>;
 
 function decided<Result>(
@@ -204,5 +201,4 @@ function outcome<Result>(before: World, decision: Commit<Result>, now: number): 
 }
 
 const title = ({ on: ref, type }: Pick<Fact, "on" | "type">): string => `${type} on ${streamName(ref)}`;
-
 const kept = (body: JsonObject): JsonObject => JSON.parse(canonicalJson(body)) as JsonObject;

@@ -2,7 +2,6 @@
  * What every store has to do, as tests. A store that is not ours can be held to the same: call `storeContract` with a
  * way to create an empty database and to open handles on it, each of which stands for a process.
  */
-
 import { describe } from "node:test";
 import type { CreateDatabase } from "./store-contract/fixture.ts";
 import { chainClaims, readClaims, sealClaims, tenantClaims } from "./store-contract/journal.ts";

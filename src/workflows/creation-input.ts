@@ -2,7 +2,6 @@
  * What a workflow is created with over HTTP: its checkpoints, who is asked at each and within which time (the same
  * terms as a policy's escalation), its people and its input.
  */
-
 import { z } from "zod";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
 import type { OutsideCheckpoint, OutsideCreation } from "../agents/remote-workflow.ts";

@@ -5,7 +5,6 @@
  * S2. The stored bytes are the compressed canonical JSON, kept under their own hash; bytes that do not match it are never
  *     used.
  */
-
 import { gunzipSync, gzipSync } from "node:zlib";
 import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";

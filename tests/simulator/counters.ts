@@ -41,7 +41,6 @@ export const FAULTS = [
   "definition absent",
   "crash at a point of a workflow",
 ] as const;
-
 export type Fault = (typeof FAULTS)[number];
 
 export const RACES = [
@@ -95,7 +94,6 @@ export const RACES = [
   "extended by itself",
   "extended by a person",
 ] as const;
-
 export type Race = (typeof RACES)[number];
 
 /** Event types and reasons that have to occur in journals. */

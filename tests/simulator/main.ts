@@ -1,5 +1,4 @@
 /** `npm run sim`: many seeds, one seed, the planted bugs, or the seeds that once failed. */
-
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FACTS, FAULTS, leastFor, RACES, tooRare } from "./counters.ts";
@@ -8,7 +7,6 @@ import { type Hunt, huntAll, runSeeds, type Totals } from "./pool.ts";
 import { runSeed, type WrittenEntry } from "./run-seed.ts";
 
 const THREADS = 2;
-
 const MOST_FOR_PLANTED = 2_000;
 
 const say = (line: string): void => {

@@ -343,7 +343,6 @@ const DEEDS: readonly (readonly [Deed, number])[] = [
   [setClocks, 3],
   [fillDisk, 1],
 ];
-
 const FLOW_DEEDS: readonly (readonly [Deed, number])[] = [
   [sendBack, 4],
   [cancelOne, 2],
@@ -352,29 +351,21 @@ const FLOW_DEEDS: readonly (readonly [Deed, number])[] = [
   [withdrawCheckpoint, 5],
   [resolveDoubts, 4],
 ];
-
 const STAGE_DEEDS: readonly (readonly [Deed, number])[] = [[giveTime, 12]];
-
 const bagOf = (deeds: typeof DEEDS): readonly Deed[] =>
   deeds.flatMap(([deed, weight]) => Array.from({ length: weight }, () => deed));
-
 const BAG = bagOf(DEEDS);
-
 const FLOW_BAG = bagOf(FLOW_DEEDS);
-
 const STAGE_BAG = bagOf(STAGE_DEEDS);
-
 const GRANT_BAG = bagOf([
   [giveSome, 8],
   [revokeSome, 4],
 ]);
-
 const DESK_BAG = bagOf([
   [moveMember, 10],
   [delegateSome, 14],
   [giveTime, 2],
 ]);
-
 const MOVE_BAG = bagOf([[moveWorld, 16]]);
 
 /** What belongs to what the scenario has. */

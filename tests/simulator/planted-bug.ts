@@ -13,7 +13,6 @@ export type Patch = {
   readonly find: string;
   readonly replace: string;
 };
-
 export type Planted = {
   readonly name: string;
   readonly patches: readonly Patch[];

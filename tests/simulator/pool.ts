@@ -1,5 +1,4 @@
 /** Spreads seeds over threads. What comes back is added up, so the order in which threads finish does not matter. */
-
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { PLANTED } from "./planted.ts";

@@ -1,5 +1,4 @@
 /** One simulation from its seed to its verdict. */
-
 import { createHash } from "node:crypto";
 import { createMemoryDatabase } from "../../src/stores/memory/database.ts";
 import type { Projection } from "../../src/stores/store.ts";
@@ -61,9 +60,7 @@ type SeedResult = {
 
 /** True milliseconds that callers, people and recovery get after the last fault. */
 const QUIET_MS = 400_000;
-
 const MOST_STEPS = 60_000;
-
 /** The tries of a compensation that fails take the longest. */
 const MOST_REST_MS = 60_000;
 

@@ -137,7 +137,6 @@ export function drawScenario(random: Random): Scenario {
 }
 
 const STAGES_EVERY = 4n;
-
 export const hasStages = (seed: bigint): boolean => seed % STAGES_EVERY === 0n;
 
 function drawStage(random: Random, people: readonly string[]): AskStage {
@@ -177,7 +176,6 @@ export function withStages(scenario: Scenario, random: Random): Scenario {
 }
 
 const AMOUNTS_EVERY = 5n;
-
 export const hasAmounts = (seed: bigint): boolean => seed % AMOUNTS_EVERY === 1n;
 
 /** An edit of the amount may then fall under another approver rule than the proposal did. */
@@ -197,9 +195,7 @@ export function withAmounts(scenario: Scenario, random: Random): Scenario {
 }
 
 const DESK_EVERY = 8n;
-
 export const hasDesk = (seed: bigint): boolean => seed % DESK_EVERY === 3n;
-
 export const GROUP = "desk";
 
 function deskAsk(random: Random, people: readonly string[], ask: Ask): Ask {

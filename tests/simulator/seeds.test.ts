@@ -1,5 +1,4 @@
 // One run of 150 seeds: the invariants hold, and the journals are the ones that are pinned.
-
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
@@ -49,7 +48,6 @@ async function runAll(): Promise<Run> {
 }
 
 let running: Promise<Run> | undefined;
-
 const run = (): Promise<Run> => (running ??= runAll());
 
 describe("a simulated company of processes, people and a faulty world", () => {

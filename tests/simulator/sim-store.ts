@@ -30,7 +30,6 @@ function faultBefore(sim: Sim, writes: boolean): HoldpointError | undefined {
 }
 
 type Wire = { readonly sim: Sim; readonly life: SimProcess };
-
 type Settle<Value> = { resolve(value: Value): void; reject(error: unknown): void };
 
 /** The request has arrived: the database does it, or does not. */

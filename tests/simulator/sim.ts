@@ -64,9 +64,7 @@ export type SimWorld = {
 export type Acknowledged =
   | { readonly kind: "switch"; readonly scope: string; readonly stop: boolean }
   | { readonly kind: "standing"; readonly person: string; readonly suspend: boolean };
-
 export type Ballot = Parameters<typeof castVote>[1];
-
 export type Voted = Awaited<ReturnType<typeof castVote>>;
 
 /** What a definition heard, as the how manieth thing, in one of its runs. */
@@ -139,13 +137,10 @@ export type Sim = {
 };
 
 export const CANARY = "canary-7Qx2-do-not-journal";
-
 export const SECRET = { $secret: "env:TOKEN" } as const;
-
 const BASE_TIME = 1_800_000_000_000;
 
 export const wallTime = (sim: Sim): number => BASE_TIME + Math.floor(sim.scheduler.now());
-
 export const databaseTime = (sim: Sim): number => wallTime(sim) + sim.databaseOffset;
 
 /** A call is under way and its tool was deployed with another schema since: no process will have the one of before. */
@@ -248,7 +243,5 @@ const KEY_DER = Buffer.concat([
   Buffer.from("302e020100300506032b657004220420", "hex"),
   Buffer.from(sha256("the simulator's signing key"), "hex"),
 ]);
-
 const KEY_PEM = `-----BEGIN PRIVATE ${"KEY"}-----\n${KEY_DER.toString("base64")}\n-----END PRIVATE ${"KEY"}-----`;
-
 export const SIGNING_KEY: SigningKey = signingKeyFromPkcs8(KEY_PEM);

@@ -70,7 +70,6 @@ export type Args = {
 };
 
 export const CURRENCY = "EUR";
-
 /** The largest amount that any schema version lets through. */
 export const MOST = 100;
 
@@ -144,7 +143,6 @@ const RECEIVERS: { readonly [K in ToolSpec["effect"]]: readonly ReceiverMode[] }
   probed: ["plain", "plain", "doubles"],
   once: ["plain", "plain", "plain", "doubles"],
 };
-
 const CLASSES = ["once", "keyed", "probed", "idempotent", "read"] as const;
 
 type ToolDraw = {
@@ -258,7 +256,6 @@ export type PriorPermissions = {
 export const NO_PRIOR_PERMISSIONS: PriorPermissions = { grants: false, previewed: new Set() };
 
 const PERMISSIONS_EVERY = 2n;
-
 const SALT = 0x9e37_79b9_7f4a_7c15n;
 
 export function drawPriorPermissions(seed: bigint, tools: readonly ToolSpec[]): PriorPermissions {
@@ -290,6 +287,5 @@ export function drawGrant(random: Random): GrantSpec {
 
 export const grantCondition = ({ most }: GrantSpec): string | null =>
   most === null ? null : `args.amount <= ${most}`;
-
 /** The bound in a condition that `whenOf` made. */
 export const boundInCondition = (when: string): number => Number(/<= (\d+)$/.exec(when)?.[1]);

@@ -1,5 +1,4 @@
 /** Runs seeds in a thread of its own; a planted bug is in the files that the thread loads. */
-
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -8,7 +7,6 @@ import type { WrittenEntry } from "./run-seed.ts";
 
 /** The files to load in place of those on the disk, by path; null: no bug is planted. */
 export type WorkerInput = { readonly planted: Sources | null };
-
 export type Chunk = {
   readonly from: bigint;
   readonly count: number;
@@ -18,11 +16,8 @@ export type Chunk = {
   /** Answers the journal of each seed too. */
   readonly withJournals?: boolean;
 };
-
 export type SeedJournal = { readonly seed: bigint; readonly entries: readonly WrittenEntry[] };
-
 export type Failure = { readonly seed: bigint; readonly invariant: string; readonly what: string };
-
 export type ChunkResult = {
   readonly seeds: number;
   readonly entries: number;
@@ -46,13 +41,10 @@ function loadInstead(planted: Sources): void {
 }
 
 const { planted } = workerData as WorkerInput;
-
 if (planted !== null) loadInstead(planted);
-
 const { runSeed } = await import("./run-seed.ts");
 
 let rejected: unknown;
-
 process.on("unhandledRejection", (error) => {
   rejected ??= error;
 });

@@ -194,7 +194,6 @@ export function toolsOf(ops: readonly OpSpec[]): readonly string[] {
 
 /** From seed 1 on. */
 export const FLOWS_EVERY = 3;
-
 export const hasFlows = (seed: bigint): boolean => seed % BigInt(FLOWS_EVERY) === 1n;
 
 /** A seed with workflows has fewer nodes and calls, and policies that let more through. */

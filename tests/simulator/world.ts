@@ -134,9 +134,7 @@ function fly(sim: Sim, { life, spec, send }: Packet, answer: (how: PacketAnswer)
 }
 
 type PacketAnswer = "ok" | "error" | "reset";
-
 type ToolCallContext = Pick<ToolContext, "action" | "attempt" | "idempotencyKey" | "spent">;
-
 /** A gated step of a workflow is not told its arguments. */
 type Called = { readonly args: Args | null; readonly context: ToolCallContext };
 

@@ -4,7 +4,6 @@
  *   nothing and needs no cursor.
  * - A client that does not read is not written to; it is cut off after a while.
  */
-
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
 import {

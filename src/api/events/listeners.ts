@@ -3,7 +3,6 @@
  * - Each frame that a listener wants is sent once, in commit order, also over reconnects: it resumes by position.
  * - A listener that does not read is cut off and can resume; nothing piles up for it.
  */
-
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../../kernel/clock.ts";

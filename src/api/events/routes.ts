@@ -2,7 +2,6 @@
  * Live events: server-sent events in commit order, resumable by the position of the last one.
  * Which scope reads which kind of stream; kinds without a scope here are for readers of the journal only.
  */
-
 import { z } from "zod";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { STREAM_KINDS, type StreamKind } from "../../kernel/stream.ts";

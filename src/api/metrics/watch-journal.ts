@@ -1,5 +1,4 @@
 /** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
-
 import { questionEnds } from "../../approvals/state.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { approvalStream, parseStreamRef } from "../../kernel/stream.ts";

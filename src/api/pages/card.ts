@@ -5,7 +5,6 @@
  * Q1. Every line is text of the card, escaped; a line that is too long for the window goes on indented, so that no part of it
  *     stands where Holdpoint's own headings do.
  */
-
 import { createHash } from "node:crypto";
 import type { Problem } from "../problem.ts";
 import { contentPolicy } from "../reply.ts";

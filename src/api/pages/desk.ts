@@ -4,7 +4,6 @@
  * - The page loads only the server's own files, and runs no inline script or script made of text.
  * - The files hold no data of anybody: what a page shows is asked for with the viewer's own credential.
  */
-
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";

@@ -1,5 +1,4 @@
 /** The page behind a login link. What follows the # never leaves the browser but in the one request that uses it. */
-
 import { createHash } from "node:crypto";
 import { contentPolicy } from "../reply.ts";
 import { COLOURS, html, LOGO, LOGO_IMAGE, type Markup, THEME_SCRIPT } from "./html-theme.ts";

@@ -1,5 +1,4 @@
 /** What every card of an approval shows: its status, who decides, until when, and what people and the agent wrote. */
-
 import { nextAtDeadline } from "../../approvals/state.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";
 import type { CardContent } from "../../notify/content.ts";

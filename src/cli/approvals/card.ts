@@ -2,7 +2,6 @@
  * What a person reads before and after deciding, made from the canonical arguments. What the agent says about them
  * stands apart, under a heading that says whose words they are.
  */
-
 import { effectWords } from "../../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
 import type { ReviewFacts } from "../../effects/state.ts";

@@ -1,5 +1,4 @@
 /** An instance at a distance: the verbs that the command line uses, asked of a server. */
-
 import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";

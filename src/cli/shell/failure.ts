@@ -1,5 +1,4 @@
 /** What goes wrong, in words and as an exit code. */
-
 import { resolve } from "node:path";
 import { type ErrorCode, isHoldpointError } from "../../kernel/errors.ts";
 import { visible } from "../../kernel/text.ts";

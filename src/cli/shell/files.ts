@@ -3,7 +3,6 @@
  * - Commands never make a store, never take an epoch and so never recover anything.
  * - A written file appears under its name only when it is whole; a partial one is removed, also after Ctrl-C.
  */
-
 import {
   closeSync,
   existsSync,

@@ -1,5 +1,4 @@
 /** `holdpoint run`: a workflow from a file, to its end or to Ctrl-C; the same request id goes on where it was. */
-
 import { randomBytes } from "node:crypto";
 import { relative, resolve } from "node:path";
 import { isBudgetName } from "../../budgets/stream.ts";

@@ -10,7 +10,6 @@
  *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given, and
  *     under the same condition.
  */
-
 import {
   againAfterEdit,
   askPeople,

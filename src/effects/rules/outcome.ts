@@ -8,7 +8,6 @@
  * Only a person in good standing resolves by word, never the requester. After a restore, what was started is in doubt (a
  * read may be repeated), what may start is refused and its approval lapses, and a question that nobody answered stays.
  */
-
 import { lapse } from "../../approvals/rules/end.ts";
 import { settleReservation } from "../../budgets/stream.ts";
 import { grantsBehind, settleUse } from "../../grants/rules.ts";

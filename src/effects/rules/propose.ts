@@ -8,7 +8,6 @@
  * agreed to it as it is, it passes like every other compensation.
  * A cancelled action asks nobody any more. One held by a kill switch or budget may be given up; its workflow is told.
  */
-
 import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { UndoCall, UndoRecord, UndoSeen } from "../../approvals/state.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";

@@ -5,7 +5,6 @@
  *   overlap is over; older ones never.
  * - A removed endpoint stays removed. Recipients follow the roster when the message is made, and again when it is sent.
  */
-
 import { createHmac } from "node:crypto";
 import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
 import type { LiveApproval } from "../../approvals/state.ts";

@@ -6,7 +6,6 @@
  * - An attempt whose outcome another process recorded meanwhile does not count; that it arrived always counts.
  * - Of several notifiers, the one that has read furthest keeps its position.
  */
-
 import { hash } from "node:crypto";
 import { ID_RANDOM_BYTES, makeId } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/json.ts";

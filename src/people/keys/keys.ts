@@ -22,7 +22,6 @@ import { issueKey, revokeKey, rotateKey } from "./rules.ts";
 import type { KeyTerms, LiveKey } from "./stream.ts";
 
 type TenantStore = Pick<Runtime, "store" | "tenant">;
-
 type KeyDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
 
 /** A key as it is listed: everything but the secret, of which only a hash is kept. */
@@ -37,7 +36,6 @@ export type ApiKey = Omit<KeyTerms, "hash"> & {
 
 /** `text` is what goes into `Authorization: Bearer`. It is answered this once and kept nowhere. */
 export type IssuedKey = { readonly key: ApiKey; readonly text: string };
-
 export type KeyList = { readonly items: readonly ApiKey[]; readonly next: string | null };
 
 const OVERLAP_MS = 3_600_000;

@@ -13,23 +13,16 @@ import { type IssueKeyCommand, issueKey, type RotateKeyCommand, revokeKey, rotat
 import { checkKey, keyFold, type LiveKey } from "./stream.ts";
 
 const HOUR = 3_600_000;
-
 const id = (fill: number) => makeId("key", NOON, new Uint8Array(10).fill(fill));
-
 const [FIRST, SECOND, THIRD] = [id(1), id(2), id(3)];
-
 const HASH = sha256("secret");
-
 const OTHER = sha256("other");
-
 const BY = "person:root";
 
 const person = (name: string, roles: readonly Role[], at = NOON): Fact =>
   fact(ROSTER, "person.added", { person: `person:${name}`, name, mail: null, roles, groups: [], by: BY }, at);
-
 const suspended = (name: string): Fact =>
   fact(ROSTER, "person.suspended", { person: `person:${name}`, by: BY, reason: "left" });
-
 const terms = (more: Partial<IssueKeyCommand> = {}) => ({
   principal: "agent:mailer",
   name: "mailer on web-1",
@@ -39,7 +32,6 @@ const terms = (more: Partial<IssueKeyCommand> = {}) => ({
   by: BY,
   ...more,
 });
-
 const issuing = (more: Partial<IssueKeyCommand> = {}): IssueKeyCommand => ({
   ...terms(more),
   key: FIRST,
@@ -47,10 +39,8 @@ const issuing = (more: Partial<IssueKeyCommand> = {}): IssueKeyCommand => ({
   mayGive: null,
   ...more,
 });
-
 const issued = (more: object = {}, at = NOON): Fact =>
   fact(keyStream(FIRST), "key.issued", { ...terms(), expiresAt: NOON + HOUR, replaces: null, ...more }, at);
-
 const rotating = (more: Partial<RotateKeyCommand> = {}): RotateKeyCommand => ({
   key: FIRST,
   next: SECOND,

@@ -25,14 +25,11 @@ export type IssueKeyCommand = Omit<KeyTerms, "expiresAt" | "replaces"> &
   Within & { readonly key: string; readonly lastsMs: number | null };
 
 type KeyNotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
-
 type IssueAnswer = { readonly kind: "issued" | "known" } | KeyNotAllowed;
-
 type RotateAnswer =
   | { readonly kind: "rotated" | "known" | "unknown" }
   | { readonly kind: "over"; readonly why: string }
   | KeyNotAllowed;
-
 type RevokeAnswer = { readonly kind: "revoked" | "unknown" } | KeyNotAllowed;
 
 export function whyActorMayNot(draft: Draft, by: string): string | undefined {

@@ -45,7 +45,6 @@ export type LiveKey = KeyTerms & {
   readonly replacedBy: string | null;
   readonly revoked: { readonly by: string; readonly reason: string; readonly at: number } | null;
 };
-
 export type KeyState = { readonly status: "none" } | LiveKey;
 
 const KEY_EVENTS: readonly string[] = [

@@ -40,9 +40,7 @@ export type Holder = {
   readonly roles: readonly Role[];
   readonly scopes: readonly Scope[];
 };
-
 export type CredentialFault = KeyFault | SessionFault | StandingFault | "restored" | "closed";
-
 type RefusedCredential = { readonly refused: CredentialFault };
 
 function holderIn(
@@ -55,7 +53,6 @@ function holderIn(
 
 /** The tenant that the credential names, and how that stands. */
 type TenantContext = { readonly tenant: string; readonly standing: TenantState };
-
 type KeyContext = TenantContext & { readonly key: KeyState; readonly roster: RosterState };
 
 export function holderOfKey(seen: KeyContext, hash: string, now: number): Holder | RefusedCredential {
@@ -101,11 +98,8 @@ export function holderOfSession(seen: SessionContext, hash: string, now: number)
  * base 32. Neither form has the characters that stand between the parts of a credential, and each name has one form.
  */
 const PLAIN = /^[a-z0-9-]{1,64}$/;
-
 const ENCODED = /^B[A-Z2-7]{2,410}$/;
-
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
 const MOST_BYTES = 256;
 
 function base32(bytes: Uint8Array): string {
@@ -156,7 +150,6 @@ export function tenantFromText(text: string): string | undefined {
 export const CREDENTIAL_SECRET_BYTES = 32;
 
 const PREFIXES = { hpk: "key", hpl: "lgn" } as const;
-
 export type TextPrefix = keyof typeof PREFIXES;
 
 type ParsedCredential = {
@@ -166,19 +159,14 @@ type ParsedCredential = {
   /** Of the secret, as it is kept. */
   readonly hash: string;
 };
-
 type CredentialTextFault = "malformed" | "wrong_checksum";
 
 const CREDENTIAL_FORM = /^(hp[kl])_([A-Za-z0-9-]{1,411})_([0-9A-HJKMNP-TV-Z]{26})_([\w-]{43})([\w-]{6})$/;
-
 const LONGEST_CREDENTIAL = 600;
-
 const CHECKSUM = 6;
 
 export const credentialSecretText = (secret: Uint8Array): string => Buffer.from(secret).toString("base64url");
-
 export const hashOfSecret = (secret: string): string => sha256(Buffer.from(secret, "base64url"));
-
 /** 43 characters hold 258 bits: the two that are left over have to be zero. */
 const isSecretText = (text: string): boolean =>
   text.length === 43 && Buffer.from(text, "base64url").toString("base64url") === text;
@@ -205,7 +193,6 @@ export function parseCredential(prefix: TextPrefix, text: string): ParsedCredent
 }
 
 const SESSION_FORM = /^([A-Za-z0-9-]{1,411})\.(ses_[0-9A-HJKMNP-TV-Z]{26})\.([\w-]{43})$/;
-
 const LONGEST_SESSION = 600;
 
 export function formatSession(given: {

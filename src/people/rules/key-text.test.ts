@@ -7,13 +7,9 @@ import { makeId } from "../../kernel/ids.ts";
 import { formatCredential, parseCredential, tenantFromText, tenantText } from "./credential.ts";
 
 const bytes = (count: number) => fc.uint8Array({ minLength: count, maxLength: count });
-
 const ID = makeId("key", 1_800_000_000_000, new Uint8Array(10).fill(7));
-
 const SECRET = Uint8Array.from({ length: 32 }, (_, at) => at);
-
 const TEXT = formatCredential("hpk", { tenant: "default", id: ID, secret: SECRET }) ?? "";
-
 const KEY = new RegExp(`^hpk_default_${ID.slice(4)}_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8[\\w-]{6}$`);
 
 describe("the text of a key", () => {

@@ -12,17 +12,12 @@ import {
 } from "./roster.ts";
 
 const BY = "person:root";
-
 const member = (roles: readonly Role[]): Member => ({ name: "Ann", mail: null, roles, groups: [] });
-
 const added = (name: string, roles: readonly Role[]): Fact =>
   fact(ROSTER, "person.added", { person: `person:${name}`, ...member(roles), by: BY });
-
 const out = (name: string): Fact =>
   fact(ROSTER, "person.suspended", { person: `person:${name}`, by: BY, reason: "left" });
-
 const ANN = "person:ann";
-
 const said = { person: ANN, by: BY, reason: "left" };
 
 describe("the list of people", () => {

@@ -5,7 +5,6 @@ import { HOME_TENANT } from "../tenants/stream.ts";
 import { isRole, isScope, ROLE_SCOPES, SCOPES, scopesOf } from "./scopes.ts";
 
 const OF_PEOPLE = ["approvals:decide", "effects:resolve", "grants:write", "switch:write"] as const;
-
 const TAKES_OVER = [
   "keys:write",
   "people:write",

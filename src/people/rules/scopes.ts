@@ -43,7 +43,6 @@ export const SCOPES = [
   "endpoints:write",
   "tenants:manage",
 ] as const;
-
 export type Scope = (typeof SCOPES)[number];
 
 /** Whoever had `keys:write` or `people:write` could make themselves a person; policies and budgets decide too. */
@@ -63,9 +62,7 @@ const OF_PEOPLE: ReadonlySet<Scope> = new Set<Scope>([
 const OF_HOME: ReadonlySet<Scope> = new Set<Scope>(["tenants:manage"]);
 
 const isReading = (scope: Scope): boolean => scope.endsWith(":read");
-
 const READING = SCOPES.filter(isReading);
-
 /** What those see who take part in work: not who else is there, nor with which keys. */
 const AT_WORK: readonly Scope[] = [
   "workflows:read",

@@ -5,9 +5,7 @@ import { makeId } from "../../kernel/ids.ts";
 import { csrfToken, formatSession, parseSession } from "./credential.ts";
 
 const SECRET = Uint8Array.from({ length: 32 }, (_, at) => 255 - at);
-
 const ID = makeId("ses", 1_800_000_000_000, new Uint8Array(10).fill(9));
-
 const TEXT = formatSession({ tenant: "Acme Inc.", id: ID, secret: SECRET }) ?? "";
 
 test("a session's cookie is read back, and its token is made from the secret without giving it away", () => {

@@ -23,17 +23,14 @@ import {
 } from "./rules.ts";
 
 const TEXT_HELD_A_SECRET = "[left out: the value of a secret stood in this text]";
-
 const BEYOND_ALLOWANCE =
   "[left out: within an hour, too much was written about actions with secrets by whoever wrote this]";
 
 /** What was written last is kept to see what is new in the next, unless it is long; of so many people and approvals. */
 const LONGEST_KEPT = 50_000;
-
 const MOST_KEPT = 100;
 
 type GuessDependencies = Pick<Runtime, "clock" | "secrets">;
-
 type Written = { readonly allowances: Map<string, Allowance>; readonly last: Map<string, Json> };
 
 /** Of each tenant: its secrets are an object of their own. */

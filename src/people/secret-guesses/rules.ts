@@ -9,12 +9,9 @@
 import { diffJson, isJsonObject, type Json, type JsonChange } from "../../kernel/json.ts";
 
 export const ALLOWED_CHARACTERS = 60_000;
-
 export const ALLOWED_WITHIN_MS = 3_600_000;
-
 /** As if so much had been written: ten times, and nothing is left. */
 export const RIGHT_GUESS_COST = 6_000;
-
 /** A change also makes something new of what is around it. */
 const AROUND = 16;
 

@@ -11,18 +11,13 @@ import { decideEndSession, decideLogIn, decideOfferLogin, type LogInCommand } fr
 import { loginFold, sessionFold } from "./stream.ts";
 
 const MINUTE = 60_000;
-
 const LOGIN = makeId("lgn", NOON, new Uint8Array(10).fill(1));
-
 const [SESSION, ANOTHER] = [2, 3].map((fill) => makeId("ses", NOON, new Uint8Array(10).fill(fill))) as [
   string,
   string,
 ];
-
 const HASH = sha256("link");
-
 const ANN = "person:ann";
-
 const BY = "person:root";
 
 const ann = fact(
@@ -31,27 +26,21 @@ const ann = fact(
   { person: ANN, name: "Ann", mail: null, roles: ["supervisor"], groups: [], by: BY },
   NOON - 1,
 );
-
 const out = fact(ROSTER, "person.suspended", { person: ANN, by: BY, reason: "left" });
-
 const gone = fact(ROSTER, "person.removed", { person: ANN, by: BY, reason: "left" });
-
 const restored = fact(
   STORE_HISTORY,
   "store.restored",
   { by: BY, reason: "disk", seen: "place", incarnation: "x" },
   NOON + 1,
 );
-
 const offered = fact(loginStream(LOGIN), "login.offered", {
   person: ANN,
   hash: HASH,
   expiresAt: NOON + 10 * MINUTE,
   by: BY,
 });
-
 const offering = { login: LOGIN, person: ANN, hash: HASH, lastsMs: 10 * MINUTE, by: BY };
-
 const loggingIn = (more: Partial<LogInCommand> = {}): LogInCommand => ({
   ...{
     login: LOGIN,

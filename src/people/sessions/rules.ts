@@ -19,7 +19,6 @@ type OfferLoginCommand = Via & {
   readonly lastsMs: number;
   readonly by: string;
 };
-
 type OfferAnswer =
   | { readonly kind: "offered" | "known"; readonly expiresAt: number }
   | { readonly kind: "not_allowed"; readonly reason: string };
@@ -57,7 +56,6 @@ export type LogInCommand = {
   readonly sessionHash: string;
   readonly lastsMs: number;
 };
-
 type LogInAnswer =
   | { readonly kind: "begun"; readonly person: string; readonly expiresAt: number }
   | { readonly kind: "refused"; readonly refused: LoginFault | StandingFault | "restored" | "closed" };

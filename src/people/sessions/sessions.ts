@@ -24,7 +24,6 @@ import type { LoginFault } from "./stream.ts";
 type LoginDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
 
 const LINK_MS = 10 * 60_000;
-
 const SESSION_MS = 12 * 3_600_000;
 
 /** `text` makes one session, once, before `expiresAt`. It is answered this once and kept nowhere. */
@@ -61,7 +60,6 @@ export type LoggedIn = {
   /** What a page sends along with every change. */
   readonly csrf: string;
 };
-
 type NotLoggedIn = { readonly refused: CredentialFault | LoginFault | "malformed" };
 
 /** A transaction that may write makes room for its tenant: names that a stranger made up would fill the store. */

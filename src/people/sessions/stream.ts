@@ -50,7 +50,6 @@ export type SessionState =
   | (SessionTerms & { readonly status: "begun" | "ended"; readonly begunAt: number });
 
 const LOGINS: readonly string[] = ["login.offered", "login.used"] satisfies readonly LoginEvent["type"][];
-
 const SESSIONS: readonly string[] = [
   "session.begun",
   "session.ended",
@@ -93,7 +92,6 @@ export const sessionFold: Fold<SessionState> = {
 };
 
 export type LoginFault = "unknown" | "used" | "expired";
-
 export type SessionFault = "unknown" | "ended" | "expired";
 
 export function checkLogin(state: LoginState, hash: string, now: number): LoginFault | undefined {

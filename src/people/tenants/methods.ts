@@ -27,7 +27,6 @@ import {
 import { HOME_TENANT, type TenantState } from "./stream.ts";
 
 type TenantDependencies = Pick<Runtime, "store" | "tenant" | "clock">;
-
 type TenantMaker = TenantDependencies & Pick<Runtime, "random">;
 
 /** `by` and `at`: who made or closed it, and when; null for one that a program began to write in. */
@@ -109,7 +108,6 @@ export async function getTenant(place: Pick<TenantDependencies, "store">, name: 
 }
 
 export type TenantPage = { readonly limit?: number; readonly after?: string };
-
 export type TenantList = { readonly items: readonly Tenant[]; readonly next: string | null };
 
 export async function listTenants(

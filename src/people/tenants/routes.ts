@@ -17,7 +17,6 @@ import {
 import { addTenant, closeTenant, getTenant, listTenants, type MadeTenant, type Tenant } from "./methods.ts";
 
 const LIST = "tenants";
-
 const params = z.object({ tenant: z.string().min(1).max(300).meta({ description: "its name" }) });
 
 const tenantSchema = z.object({

@@ -20,23 +20,14 @@ import { closeOwnTenant, foundTenant, mayClose, recordClosing, registerTenant } 
 import { HOME_TENANT, tenantFold } from "./stream.ts";
 
 const BY = "person:root";
-
 const ANN = "person:ann";
-
 const ACME = tenantStream("acme");
-
 const said = { by: BY, reason: "moved away" };
-
 const added = fact(ACME, "tenant.added", { by: BY });
-
 const closed = fact(ACME, "tenant.closed", said);
-
 const suspended = fact(ROSTER, "person.suspended", { person: BY, by: BY, reason: "left" });
-
 const member = { person: ANN, name: "ann", mail: null, roles: ["admin", "supervisor"], groups: [], by: BY };
-
 const ann = fact(ROSTER, "person.added", member);
-
 const atHome = (facts: readonly Fact[]) => given(facts, { tenant: HOME_TENANT });
 
 describe("a tenant's name", () => {

@@ -16,7 +16,6 @@ import { decideAddPerson } from "../rules/roster.ts";
 import { readOwnTenant } from "./stream.ts";
 
 export type TenantNotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
-
 type RegisterTenantCommand = Via & { readonly name: string; readonly by: string };
 
 /** In the home tenant: whether the name was free. */

@@ -1,5 +1,4 @@
 /** What is used of re2js beside what it promises: another version of it may have it otherwise, and nothing else would say so. */
-
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RE2JS } from "re2js";

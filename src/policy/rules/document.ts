@@ -4,7 +4,6 @@
  * Also the facts that a condition can read (expressions name them; a condition in TypeScript receives them), and faults:
  * each with its path, and with the key that was probably meant. `offset` counts characters into the expression at `path`.
  */
-
 import { z } from "zod";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { durationMs } from "../../kernel/duration.ts";

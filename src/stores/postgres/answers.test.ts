@@ -1,5 +1,4 @@
 /** Who is told what, and when: bugs that were found by attack. */
-
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

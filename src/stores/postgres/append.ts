@@ -29,9 +29,7 @@ type WrittenStream = {
   readonly isNew: boolean;
   head: Head;
 };
-
 type WrittenName = { readonly stream: StreamRef; readonly isNew: boolean };
-
 type WrittenEntry = { readonly sid: number; readonly seq: number } & PlannedStream["entries"][number];
 
 export type BatchWrites = {

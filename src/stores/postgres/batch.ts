@@ -8,7 +8,6 @@
  * - A commit whose connection was lost: its transaction number says whether it still runs; then its last entry is there
  *   or not. The number alone is not enough: a server that crashed gives it to another transaction.
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
@@ -230,7 +229,6 @@ export async function runBatch(
 }
 
 type Sent = { mark: CommitMark | undefined; decided: BatchDecisions | undefined };
-
 type Running = {
   readonly journal: PostgresJournal;
   readonly tenant: string;

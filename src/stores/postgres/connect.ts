@@ -6,7 +6,6 @@
  *   for a silent server: a line on which nothing moved for too long while the server is waited for is cut, and is lost.
  * - A connection on which anything failed is not used again: the server rolls back what it was in the middle of.
  */
-
 import type { Socket } from "node:net";
 import type { ClientConfig } from "pg";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -85,16 +84,11 @@ export function openingRetryRules({ where }: DatabaseAddress): {
 }
 
 const LONGEST_STATEMENT_MS = 60_000;
-
 const SHORTEST_STATEMENT_MS = 10_000;
-
 /** So much later than the server's own time-out one stops waiting for its word. */
 const MARGIN_MS = 5_000;
-
 const LOCK_MS = 5_000;
-
 const LEFT_OPEN_MS = 10_000;
-
 const OLDEST_SERVER = 140_000;
 
 /** The server stops a statement after this time. */
@@ -174,9 +168,7 @@ export type Connections = {
 };
 
 const CONNECT_MS = 5_000;
-
 const IDLE_MS = 30_000;
-
 const PROBE_MS = 10_000;
 
 export function createConnections(pg: Pg, options: ResolvedOptions): Connections {

@@ -3,7 +3,6 @@ import type * as Driver from "pg";
 import { HoldpointError } from "../../kernel/errors.ts";
 
 export type Pg = typeof Driver;
-
 export type { Client, Connection, PoolClient, Submittable } from "pg";
 
 export async function loadDriver(): Promise<Pg> {

@@ -12,9 +12,7 @@ import { HoldpointError } from "../../kernel/errors.ts";
  * parameter that is a Buffer is sent in binary by `pg`.
  */
 const OID = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25 } as const;
-
 const HEAD = 20;
-
 const NULL = -1;
 
 type Many<Item> = readonly (Item | null)[];
@@ -129,7 +127,6 @@ export function encodeBooleans(values: readonly boolean[]): Buffer {
 }
 
 const ODD = /[\\\0]/;
-
 const LONGEST = 1_000;
 
 export function encodeText(text: string): string {

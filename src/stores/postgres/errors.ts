@@ -2,14 +2,12 @@
  * PostgreSQL's and the network's errors as Holdpoint errors, and the retry while a server restarts, for as long as it is
  * certain that nothing was committed.
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 
 type Meaning = readonly [code: ErrorCode, what: string, next: string];
 
 const REACH = "Check that the server runs and can be reached, then call again.";
-
 const RIGHTS = "Give the user the rights that the guide on PostgreSQL lists.";
 
 /** By the whole SQLSTATE, else by its class. */
@@ -60,7 +58,6 @@ const NETWORK = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
 ]);
-
 /** `pg` has no codes for these. */
 const LOST =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
@@ -112,7 +109,6 @@ export function translatePostgresError(error: unknown): unknown {
 }
 
 const KEPT = "The database was left as it is.";
-
 const isKept = (code: ErrorCode): boolean =>
   code === "store_corrupt" || code === "store_foreign" || code === "store_unsuitable";
 

@@ -7,7 +7,6 @@ import { commitResult, count, countedEvent, TENANT, times } from "../../testing/
 import { checkChain } from "../../testing/store-contract/journal.ts";
 
 const one = actionStream("one");
-
 const bench = postgresBench(["max_connections=60"]);
 
 describe("a PostgreSQL store in trouble", { concurrency: false }, () => {

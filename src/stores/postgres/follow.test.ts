@@ -7,7 +7,6 @@ import { count, TENANT, times } from "../../testing/store-contract/fixture.ts";
 import { type ChangesSince, createPostgresFollowers } from "./follow.ts";
 
 const bench = postgresBench();
-
 const ids = (moved: { readonly streams: readonly { readonly stream: { readonly id: string } }[] }) =>
   moved.streams.map(({ stream }) => stream.id).sort();
 

@@ -5,7 +5,6 @@
  * - Nobody waits for another's long transaction: what can be seen beyond the settled is reported, once to each follower.
  *   A follower is known by its signal; what it has seen is one moment of the database.
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { StoreChanges } from "../store.ts";
@@ -27,9 +26,7 @@ type CommittedChange = {
 type FollowerSnapshot = { readonly upto: number; readonly running: readonly number[] };
 
 /** All transactions before the horizon have ended. */
-export type ChangesSince = (
-  seen: FollowerSnapshot,
-) => Promise<{
+export type ChangesSince = (seen: FollowerSnapshot) => Promise<{
   readonly moves: readonly CommittedChange[];
   readonly horizon: number;
   readonly seen: FollowerSnapshot;
@@ -37,7 +34,6 @@ export type ChangesSince = (
 
 /** A follower that slept for long gets what moved in portions. */
 const MOST_CHANGES = 500;
-
 const POSITIONS_PER_TRANSACTION = 16_384;
 
 export function prepareChangesSince({ ask }: QueryRunner, schema: string): ChangesSince {
@@ -118,19 +114,14 @@ type PostgresWaiter = {
 
 /** So long what is not settled may become so before it is reported unsettled. */
 const GRACE_MS = 25;
-
 const AGAIN_MS = 4;
-
 /**
  * Commits that follow each other closely are looked at together: looking takes at most a fifth of the time. A look that had to
  * wait for the database says nothing of what looking costs, so no pause is long.
  */
 const PAUSE_MS = 2;
-
 const PAUSE_SHARE = 4;
-
 const MOST_PAUSE_MS = 250;
-
 const OWN_PACE: FollowPace = { now: () => performance.now(), sleep: (ms) => sleep(ms) };
 
 export function createPostgresFollowers(options: Options): PostgresFollowers {

@@ -6,7 +6,6 @@
  * - A batch takes a limited number of locks: all batches of all connections together fit the server's table of locks.
  * - Tenants take turns: one that is never done keeps no other from being served.
  */
-
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { streamName } from "../../kernel/stream.ts";
@@ -74,12 +73,9 @@ type QueueOptions = {
 type TenantQueue = { readonly tenant: string; readonly queue: BatchMember[]; runners: number };
 
 const MOST_LOCKS = 192;
-
 const MOST_MEMBERS = 64;
-
 /** Batches of one tenant at once: one decides while another commits. */
 const MOST_RUNNERS = 3;
-
 /** With fewer waiting, a second batch would only take members from the next. */
 const WORTH_ANOTHER = 16;
 

@@ -24,7 +24,6 @@ export type PostgresSnapshot = {
   readonly head: Head;
   readonly state: Buffer;
 };
-
 type WantedSnapshot = { readonly sid: number; readonly version: number };
 
 type PostgresSnapshots = {
@@ -158,7 +157,6 @@ type HeadLoading = {
   readonly snapshots: PostgresSnapshots;
   entries(missing: readonly MissingHead[]): QueryStep;
 };
-
 type MissingHead = { readonly tid: number; readonly found: FoundHead; start: Head | undefined };
 
 function cachedHead({ cache, folds }: HeadLoading, tid: number, found: FoundHead): Head | undefined {

@@ -6,7 +6,6 @@
  * Positions are made of transaction numbers. A database that was dumped and restored into another server has positions
  * from numbers that the new server has not come to yet: then all new ones are moved behind them.
  */
-
 import type { Home, StoreLocation } from "../store.ts";
 import { sqlState } from "./errors.ts";
 import { numberColumn, type QueryRunner, textColumn } from "./query.ts";

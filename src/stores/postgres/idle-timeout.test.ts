@@ -6,9 +6,7 @@ import { actionStream } from "../../kernel/stream.ts";
 import { count, TENANT } from "../../testing/store-contract/fixture.ts";
 
 const one = actionStream("one");
-
 const bench = postgresBench();
-
 const hooks = { silentMs: 400 };
 
 describe("a PostgreSQL server that stops answering", { concurrency: false }, () => {

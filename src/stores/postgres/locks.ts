@@ -56,11 +56,9 @@ export type LockPrediction = {
 
 /** Streams that were asked for twice are locked along for so many batches. */
 const KEPT_BATCHES = 128;
-
 const MOST_PREDICTED = 16;
 
 type RequestedStream = { readonly stream: StreamRef; write: boolean; times: number };
-
 type PredictedStream = Pick<RequestedStream, "stream" | "write"> & { readonly until: number };
 
 export function createLockPrediction(): LockPrediction {

@@ -28,7 +28,6 @@ const tallies = (version: number, label: string, oldest = version): Projection =
       data: { count: (state as CountState).count },
     }),
   }) as Projection;
-
 const budgets = CONTRACT_PROJECTIONS[1] as Projection;
 
 describe("the layout of a PostgreSQL store", { concurrency: false }, () => {

@@ -74,7 +74,6 @@ type Migration = {
   readonly oldestReader: number;
   sql(place: SchemaRole): string;
 };
-
 type SchemaRole = { readonly schema: string; readonly role: string };
 
 /** The role that works may change rows of `hp_meta` and add none. */
@@ -90,7 +89,6 @@ export const SCHEMA_MIGRATIONS: readonly Migration[] = [
   { version: 2, oldestReader: 1, sql: homeMigration },
   { version: 3, oldestReader: 1, sql: viewVersionsMigration },
 ];
-
 export const SCHEMA_LAYOUT = SCHEMA_MIGRATIONS.at(-1)?.version ?? 0;
 
 type Migrating = {

@@ -13,7 +13,6 @@ export type CommitNotifier = { tell(): void; close(): Promise<void> };
 
 /** Between two tellings. Under steady load with nobody to tell, asking costs more than it is worth. */
 const PAUSE_MS = 10;
-
 const PAUSE_ALONE_MS = 40;
 
 const NOTIFY = {
@@ -61,9 +60,7 @@ type Listening = {
 };
 
 const LINGER_MS = 1_000;
-
 const RETRY_MS = 500;
-
 const PART_MS = 1_000;
 
 type Opened = Promise<Client | undefined>;

@@ -51,9 +51,7 @@ type PostgresSession = {
 };
 
 const MOST_HEADS = { count: 20_000, size: 64 * 1024 * 1024 };
-
 const POLL_MS = 1_500;
-
 /** Batches and looks leave connections free for reading, leases and notifications. */
 const SPARE = 3;
 
@@ -135,7 +133,6 @@ function wire(journal: PostgresJournal, options: ResolvedOptions, wired: Wired):
 }
 
 type SchemaViews = Parameters<typeof createPostgresViewTables>[1];
-
 type MigrationClient = Parameters<typeof migrateSchema>[0];
 
 async function prepareSchema(

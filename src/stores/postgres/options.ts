@@ -75,13 +75,11 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
 type Rule = readonly [isRight: (value: unknown) => boolean, what: string];
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-
 /** PostgreSQL cuts longer names off, and two would become one. */
 const isName: Rule = [
   (value) => isText(value) && Buffer.byteLength(value) <= 63 && !value.includes("\0"),
   "is a name of at most 63 bytes",
 ];
-
 const isCount = (least: number, most: number): Rule => [
   (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
   `is a whole number from ${least} to ${most}`,

@@ -9,7 +9,6 @@ import { type BatchMember, createQueues } from "./group-commit.ts";
 import { createLockPrediction, lockOf, orderLocks } from "./locks.ts";
 
 const sqlError = (code: string): Error => Object.assign(new Error("from the server"), { code });
-
 const patience = { random: (bytes: number) => new Uint8Array(bytes), busyMs: 1_000 };
 
 function memberOf(tenant: string, answer: () => void): BatchMember {

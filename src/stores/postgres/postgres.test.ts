@@ -5,15 +5,12 @@ import { storeContract } from "../../testing/store-contract.ts";
 import { openPostgresStore } from "./open.ts";
 
 let server: PostgresServer;
-
 let cleaner: pg.Client;
-
 before(async () => {
   server = await startPostgres();
   cleaner = new pg.Client(server.url);
   await cleaner.connect();
 });
-
 after(async () => {
   await cleaner.end();
   await server.stop();

@@ -16,9 +16,7 @@ import {
 import { checkChain } from "../../testing/store-contract/journal.ts";
 
 const bench = postgresBench();
-
 const budget = budgetStream("all");
-
 const usd = (micros: bigint) => ({ currency: "USD", micros });
 
 describe("processes on one PostgreSQL store", { concurrency: false }, () => {

@@ -10,11 +10,8 @@ import type { Client, Connection, Submittable } from "./driver.ts";
 import { type ConnectRetry, retryWhileUnavailable } from "./errors.ts";
 
 export type Statement = { readonly name: string; readonly text: string };
-
 export type ParameterValue = string | number | Buffer | null;
-
 export type QueryStep = { readonly statement: Statement; readonly values?: readonly ParameterValue[] };
-
 export type ResultRow = readonly (string | null)[];
 
 /** One list of rows a step. */
@@ -28,7 +25,6 @@ export function sendPipeline(
 }
 
 type PreparedStatements = { readonly known: Set<string>; readonly asked: string[] };
-
 const prepared = new WeakMap<Connection, PreparedStatements>();
 
 function preparedOn(connection: Connection): PreparedStatements {
@@ -102,7 +98,6 @@ function submit(connection: Connection, steps: readonly QueryStep[]): void {
 }
 
 type QueryScope = number | "ids";
-
 type QueryResults = readonly (readonly ResultRow[])[];
 
 export type QueryRunner = {
@@ -118,7 +113,6 @@ const ENTER_TENANT: Statement = {
   name: "hp_enter_tenant",
   text: "SELECT set_config('role', $1, true), set_config('holdpoint.tenant', $2, true)",
 };
-
 const ENTER_IDS: Statement = {
   name: "hp_enter_ids",
   text: "SELECT set_config('role', $1, true), set_config('holdpoint.reach', 'ids', true)",
@@ -148,19 +142,14 @@ export function createQueryRunner(
 }
 
 export const numberColumn = (row: ResultRow | undefined, at: number): number => Number(row?.[at] ?? 0);
-
 export const textColumn = (row: ResultRow | undefined, at: number): string => row?.[at] ?? "";
-
 /** PostgreSQL writes bytes as `\x` and hexadecimal digits. */
 export const hexColumn = (row: ResultRow | undefined, at: number): string => (row?.[at] ?? "").slice(2);
-
 export const bytesColumn = (row: ResultRow | undefined, at: number): Uint8Array =>
   new Uint8Array(Buffer.from(hexColumn(row, at), "hex"));
 
 export const BEGIN: Statement = { name: "hp_begin", text: "BEGIN" };
-
 export const COMMIT: Statement = { name: "hp_commit", text: "COMMIT" };
-
 export const ROLLBACK: Statement = { name: "hp_rollback", text: "ROLLBACK" };
 
 /** Milliseconds of the database's clock now, not of the transaction's beginning. */

@@ -2,7 +2,6 @@
  * Reading the journal in the order of transactions, without what is not settled yet, and its seals: what changed, signed
  * by one process at a time under a lock, over what is settled.
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal, type LastSeal } from "../seals.ts";
@@ -35,7 +34,6 @@ export type PostgresReads = {
 };
 
 const PAGE = 256;
-
 const COLUMNS = "e.position, e.header, e.hash, e.salt, e.body";
 
 /** No transaction that still runs, or begins later, has a position before this. */
@@ -105,7 +103,6 @@ function journalEntry(row: ResultRow): JournalEntry {
 }
 
 type Sign = (draft: SealDraft) => Seal;
-
 type PostgresSealing = { readonly tid: number; readonly tenant: string };
 
 /** With what an earlier try signed. */

@@ -10,7 +10,6 @@
 export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const TENANT = "tid = (SELECT nullif(current_setting('holdpoint.tenant', true), '')::int4)";
-
 const IDS = "(SELECT current_setting('holdpoint.reach', true)) = 'ids'";
 
 /** A table, its rights, and whether its rows are of a tenant; `ids`: readable over all tenants (T2). */

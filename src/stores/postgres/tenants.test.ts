@@ -8,7 +8,6 @@ import { commitResult, countedEvent, times } from "../../testing/store-contract/
 import type { Store } from "../store.ts";
 
 const one = actionStream("one");
-
 const bench = postgresBench();
 
 /** Writes a row into every table of a tenant. */

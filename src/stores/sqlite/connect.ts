@@ -22,9 +22,7 @@ const NETWORK = new Map([
   [0x0bd00bd0, "Lustre"],
   [0x786f4256, "VirtualBox shared folder"],
 ]);
-
 const FUSE = 0x65735546;
-
 const NETWORK_FUSE =
   /^fuse\.(sshfs|s3fs|rclone|gcsfuse|goofys|glusterfs|ceph|cephfs|davfs|davfs2|curlftpfs|smbnetfs|juicefs)/;
 
@@ -100,7 +98,6 @@ export function mountType(folder: string, mountinfo: string): string | undefined
 }
 
 const OLDEST_LIBRARY = [3, 51, 3] as const;
-
 /** "HPNT", in the file's header. */
 export const APPLICATION_ID = 0x48504e54;
 

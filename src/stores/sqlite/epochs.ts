@@ -7,7 +7,6 @@
  * L2. What cannot be found out counts as an error, never as "not held".
  * L3. A lock that is found free is cleared away while nobody can take it; who holds one makes sure its file is there.
  */
-
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -2,20 +2,14 @@
  * SQLite's result codes as Holdpoint errors, and the retry while the file is busy: it waits for a lock without blocking
  * the event loop, which SQLite's own busy timeout would do.
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 
 const BUSY = 5;
-
 const LOCKED = 6;
-
 const IOERR = 10;
-
 const CORRUPT = 11;
-
 const CANTOPEN = 14;
-
 const CONSTRAINT = 19;
 
 const MEANING: { readonly [primary: number]: readonly [ErrorCode, string] } = {
@@ -45,9 +39,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 export const isInputOutput = (error: unknown): boolean => sqliteCode(error) === IOERR;
-
 export const isConstraint = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
-
 export const isCannotOpen = (error: unknown): boolean => sqliteCode(error) === CANTOPEN;
 
 export function translateSqliteError(error: unknown): unknown {

@@ -12,9 +12,7 @@ import { quickCheck } from "./open-file.ts";
 
 const POISON =
   "CREATE TEMP TRIGGER poison BEFORE INSERT ON hp_entries WHEN NEW.body LIKE '%poison%' BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
-
 const one = actionStream("one");
-
 const inputOutput = () =>
   Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
 

@@ -3,7 +3,6 @@
  * log file is written before a commit can be seen, so a change is looked at several times; a slow poll is behind it all.
  * Commits that follow each other closely are looked at together.
  */
-
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -23,15 +22,11 @@ type Options = {
   readonly pauseMs: number;
   moved(after: number): StoreChanges;
 };
-
 type ReadChanges = (after: number) => StoreChanges;
-
 type SqliteWaiter = { look(moved: ReadChanges): void; refuse(error: unknown): void };
 
 const POLL_MS = 250;
-
 const LOOKS_MS = [1, 5, 15, 40, 80] as const;
-
 export const PAUSE_MS = 10;
 
 export function createSqliteFollowers({ folder, db, moved, pauseMs }: Options): SqliteFollowers {

@@ -163,16 +163,13 @@ export type Writer = {
 };
 
 type Done = { readonly member: GroupMember; answer(): void };
-
 type Batch = {
   readonly done: readonly Done[];
   readonly failed?: { readonly member: GroupMember; readonly error: unknown };
 };
 
 const LONGEST_HOLD_MS = 10;
-
 const GAP_MS = 1;
-
 /** Another process that wrote this lately probably waits for the lock again. */
 const LATELY_MS = 250;
 

@@ -16,7 +16,6 @@ import {
 import { SQLITE_SNAPSHOT_EVERY } from "./heads.ts";
 
 const budget = budgetStream("b");
-
 const big = { currency: "USD", micros: 2n ** 70n };
 
 /** The budget's fold, counting how often it is asked. */

@@ -6,7 +6,6 @@
  * Snapshots keep a state every so many entries, so that a long stream is not folded from its first entry. They are a
  * cache: losing one costs time.
  */
-
 import type { DatabaseSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
 import type { StreamKind, StreamRef } from "../../kernel/stream.ts";
@@ -85,7 +84,6 @@ type Options = {
   readonly snapshots: SqliteSnapshots;
   readonly most: CacheLimit;
 };
-
 type Cached = { readonly head: SqliteHead; readonly look: number };
 
 export function prepareSqliteHeads({ db, folds, snapshots, most }: Options): SqliteHeads {

@@ -11,7 +11,6 @@ const NEXT = {
   oldestReader: FILE_LAYOUT,
   sql: "ALTER TABLE hp_streams ADD COLUMN note TEXT",
 };
-
 const born = { incarnation: "x" };
 
 test("a store keeps its identity and its entries through a migration", async (t) => {

@@ -76,7 +76,6 @@ export const FILE_MIGRATIONS: readonly Migration[] = [
   { version: 4, oldestReader: 1, sql: NO_TENANT_INDEX },
   { version: 5, oldestReader: 1, sql: VIEW_VERSIONS },
 ];
-
 export const FILE_LAYOUT = FILE_MIGRATIONS.at(-1)?.version ?? 0;
 
 type NewStore = { readonly incarnation: string };

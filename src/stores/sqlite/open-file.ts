@@ -2,7 +2,6 @@
  * From a folder to a connection that may be used: files, settings, layout and views are in order, or it is refused.
  * Looks for damage when a store is opened: at once in a small file, in a worker thread for a large one.
  */
-
 import fs from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -16,7 +15,6 @@ import { createSqliteViewTables, migrateFile, readFileMeta } from "./migrations.
 const SMALL_BYTES = 64 * 1024 * 1024;
 
 type QuickCheck = { stop(): void };
-
 type QuickCheckOptions = { readonly db: DatabaseSync; readonly file: string; readonly smallBytes?: number };
 
 export function quickCheck(

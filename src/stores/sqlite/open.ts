@@ -5,7 +5,6 @@
  * inode, or was born later where a deleted file's number is used again. A file that is moved keeps both. The device is
  * left out: its number may change with a restart of the machine.
  */
-
 import fs from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -70,10 +69,8 @@ type SqliteSession = {
 };
 
 const BUSY_MS = 15_000;
-
 /** Somebody may be looking at this very moment whether the epoch is held. */
 const LOOKING_MS = 250;
-
 const MOST_HEADS: CacheLimit = { count: 20_000, size: 64 * 1024 * 1024 };
 
 async function openSqliteSession(

@@ -21,10 +21,8 @@ export type SqliteReads = {
 };
 
 const PAGE = 256;
-
 /** A follower that slept for long gets what moved in portions. */
 const MOST_MOVES = 20_000;
-
 const COLUMNS = "position, header, hash, salt, body";
 
 export function prepareSqliteReads(db: DatabaseSync, patience: BusyRetry): SqliteReads {

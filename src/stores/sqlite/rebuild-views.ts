@@ -2,7 +2,6 @@
  * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the place: after a
  * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already.
  */
-
 import type { DatabaseSync } from "node:sqlite";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
@@ -16,7 +15,6 @@ import { bumpFileLayout, sqliteViewTable } from "./migrations.ts";
 const PAGE = 100;
 
 type Work = { readonly journal: SqliteJournal; readonly writer: Writer };
-
 type Progress = (done: number, total: number) => void;
 
 export async function rebuildSqliteViews(work: Work, progress: Progress): Promise<Rebuilt> {

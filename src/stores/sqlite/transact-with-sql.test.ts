@@ -8,7 +8,6 @@ import { commitResult, count, countedEvent, TENANT, times } from "../../testing/
 import type { SqlTransaction, Store } from "../store.ts";
 
 const one = actionStream("one");
-
 const append = { stream: one, events: [countedEvent()] };
 
 function run<Result>(

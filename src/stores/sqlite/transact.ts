@@ -4,7 +4,6 @@
  * SQL can still end the transaction (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a full disk). No statement runs after that: it
  * would commit by itself. The round fails, whatever its decision says, and nothing of it is written.
  */
-
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
@@ -203,10 +202,8 @@ const FORBIDDEN = new Set<number>([
   constants.SQLITE_CREATE_TEMP_TRIGGER,
   constants.SQLITE_CREATE_TEMP_INDEX,
 ]);
-
 /** For these the second name is a column. */
 const ON_COLUMNS = new Set<number>([constants.SQLITE_READ, constants.SQLITE_UPDATE]);
-
 const OUT_OF_REACH = /^(hp_|dbstat|sqlite_dbpage)/i;
 
 function authorize(action: number, first: string | null, second: string | null): number {

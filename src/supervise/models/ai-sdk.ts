@@ -2,7 +2,6 @@
  * Models of the Vercel AI SDK behind the port, and what a provider's errors mean. The SDK retries nothing by itself: the
  * loop does, and records it. Its packages are optional and loaded only when such a model is named.
  */
-
 import type { LanguageModel } from "ai";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { errorText } from "../../kernel/text.ts";

@@ -1,5 +1,4 @@
 /** From what a program names as its model to something that can be asked. Keys are read only when they are used. */
-
 import type { LanguageModel } from "ai";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { fieldFault } from "../../kernel/fields.ts";

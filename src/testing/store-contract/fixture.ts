@@ -1,5 +1,4 @@
 /** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
-
 import type { TestContext } from "node:test";
 import type { JsonObject } from "../../kernel/json.ts";
 import { actionStream, type Fold, type NewEvent, type StreamRef } from "../../kernel/stream.ts";
@@ -30,7 +29,6 @@ export type Fixture = {
 };
 
 export const START = 1_800_000_000_000;
-
 export const TENANT = "acme";
 
 /** A fresh database with one handle open; everything is closed and removed after the test. */

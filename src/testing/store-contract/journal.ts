@@ -108,13 +108,10 @@ export function chainClaims(create: CreateDatabase): void {
 }
 
 const one = actionStream("one");
-
 const seqs = (entries: readonly JournalEntry[]) =>
   entries.map(({ header }): number => JSON.parse(header).seq);
-
 const names = (entries: readonly JournalEntry[]) =>
   entries.map(({ header }): string => JSON.parse(header).stream);
-
 const positions = (entries: readonly JournalEntry[]) => entries.map(({ position }) => position);
 
 function checkRising(numbers: readonly number[]): void {

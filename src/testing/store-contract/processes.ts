@@ -21,7 +21,6 @@ import {
 import { checkChain } from "./journal.ts";
 
 const budget = budgetStream("all");
-
 const usd = (micros: bigint) => ({ currency: "USD", micros });
 
 async function four({ store, another }: Fixture): Promise<Store[]> {
@@ -184,7 +183,6 @@ export function epochClaims(create: CreateDatabase): void {
 }
 
 const signal = () => new AbortController().signal;
-
 const moved = (...ids: readonly string[]) => ids.map((id) => ({ tenant: TENANT, stream: actionStream(id) }));
 
 export function followClaims(create: CreateDatabase): void {

@@ -16,9 +16,7 @@ import {
 } from "./fixture.ts";
 
 const one = actionStream("one");
-
 const two = approvalStream("two");
-
 const broken = { code: "broken_rule" };
 
 export function transactClaims(create: CreateDatabase): void {

@@ -4,7 +4,6 @@
  * L1. A decision on a checkpoint moves the workflow there and then: no poller ever sees a decided checkpoint of a workflow
  *     that still waits for it.
  */
-
 import { isAskerOrDecider } from "../../approvals/rules/end.ts";
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
 import { isGiven, joinNotes, type LiveApproval } from "../../approvals/state.ts";

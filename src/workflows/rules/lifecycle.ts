@@ -7,7 +7,6 @@
  * It ends once; its parent is told in the same commit, and no question about it stays open. A move that the states do
  * not allow is refused and recorded.
  */
-
 import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Json } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";

@@ -4,7 +4,6 @@
  * Begins the definition with it, or dry-runs it (and its children's) over what is recorded to learn how steps are
  * undone.
  */
-
 import {
   currentFrame,
   type InstanceKey,

@@ -24,7 +24,6 @@ import {
 } from "./seen.ts";
 
 const effectOf = (action: SeenAction): string => action.id.replace(/^act_/, "eff_");
-
 const SENT_AGAIN = ["read", "idempotent", "keyed"];
 
 function digest(args: Json): string {

@@ -2,7 +2,6 @@
  * Invariant 8 entry by entry, and that no secret reaches the journal. The costly checks: the verifier on whole journals,
  * states and views against the journal, and that cuts show.
  */
-
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Header } from "../../../src/journal/entry.ts";

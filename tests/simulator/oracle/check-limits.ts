@@ -7,7 +7,6 @@ import { count } from "../sim.ts";
 import { type Commit, type Event, expect, micros, type SeenBudget, text } from "./seen.ts";
 
 const actionOf = (effect: string): string => effect.replace(/^eff_/, "act_");
-
 const OUTCOMES = ["effect.applied", "effect.not_applied", "effect.resolved"];
 
 const sum = (budget: SeenBudget): bigint => {

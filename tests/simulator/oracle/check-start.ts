@@ -23,7 +23,6 @@ import {
 } from "./seen.ts";
 
 type StandingGrant = Extract<Grant, { kind: "standing" }>;
-
 const NOT_APPLIED = ["effect.not_applied", "effect.resolved"];
 
 const spentOf = ({ used }: SeenGrant): bigint => [...used.values()].reduce((sum, one) => sum + one, 0n);

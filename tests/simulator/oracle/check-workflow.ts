@@ -164,7 +164,6 @@ function checkRunner(commit: Commit, event: Event, flow: SeenFlow): void {
 
 /** What begins something anew. */
 const BEGINS: readonly string[] = ["call.made", "child.spawned", "question.asked"];
-
 const OPENS = [
   ...BEGINS,
   "sleep.began",

@@ -70,7 +70,6 @@ export type SeenFlow = {
 
 /** `workflow/generation/branch/name#occurrence` without its first two parts. */
 export const operationKey = (op: string): string => op.split("/").slice(2).join("/");
-
 export const generationOf = (op: string): number => Number(op.split("/")[1]);
 
 export type Event = {
