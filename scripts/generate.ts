@@ -35,7 +35,7 @@ function commandTable(): string {
   const table = JSON.stringify(Object.fromEntries(described), null, 2);
   const optional = JSON.stringify(optionalFlags(approvals.verbs.comment), null, 2);
   return `/** Made from the contracts by \`npm run generate\`: help and the parser load no schema. */
-import type { Flags } from "./command.ts";
+import type { Flags } from "./shell/command.ts";
 
 export const CONTRACT_COMMANDS = ${table} as const;
 

@@ -163,9 +163,9 @@ export function countHouse(files) {
   const { comments, strings } = collectProse(files);
   const docs = [...files].filter(([file]) => PAGES.test(file)).map(([, text]) => text);
   const sources = [...files.keys()].filter(isSource);
-  const isLeft = (capability) => inspectCapability(capability, sources).state !== "converted";
+  const isLeft = (name) => inspectCapability(name, sources).state !== "converted";
   return {
-    "capabilities that are not converted": CAPABILITIES.filter(isLeft).map(({ name }) => name),
+    "capabilities that are not converted": CAPABILITIES.filter(isLeft),
     "dead exports": dead,
     "exports used by tests only": onlyTested,
     "exported homonyms": homonyms,
@@ -224,16 +224,16 @@ function readTree() {
 
 /** Fails where a capability has both styles; prints what is converted and what is left. */
 function reportCapabilities(files) {
-  const all = CAPABILITIES.map((capability) => inspectCapability(capability, files));
+  const all = CAPABILITIES.map((name) => inspectCapability(name, files));
   const named = (state) => all.filter((one) => one.state === state);
   const names = (found) => found.map(({ name }) => name).join(", ") || "none";
   const [done, left] = [named("converted"), named("left")];
   console.log(
     `capabilities converted: ${done.length} (${names(done)}); left: ${left.length} (${names(left)})`,
   );
-  for (const { name, oldFiles } of named("both"))
+  for (const { name, byHand } of named("both"))
     console.error(
-      `house: ${name} has its new folder and ${oldFiles.length} files of the old rooms: ${oldFiles.slice(0, 5).join(", ")}${oldFiles.length > 5 ? " …" : ""}. Convert a capability whole.`,
+      `house: ${name} has verbs, and ${byHand.join(", ")} beside them. Convert a capability whole.`,
     );
   return named("both").length;
 }

@@ -114,7 +114,7 @@ function printHow(terminal: Terminal, { id }: Approval, where: string): void {
   );
 }
 
-const POLICY = fileURLToPath(new URL("../refund/policy.yaml", import.meta.url));
+const POLICY = fileURLToPath(new URL("../../examples/refund/policy.yaml", import.meta.url));
 const NAME = "demo.refund";
 
 type Person = { readonly kind: "real" | "rejects" } | { readonly kind: "caps"; readonly at: number };

@@ -2,8 +2,6 @@
 
 /** Of the client itself; every other code is the server's, and stands in the reference of errors. */
 export const CLIENT_CODES = ["no_answer", "strange_answer"] as const;
-type ClientCode = (typeof CLIENT_CODES)[number];
-
 type ErrorFacts = {
   readonly code: string;
   /** 0 where there was no answer. */

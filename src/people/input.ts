@@ -4,11 +4,8 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";
 import { isPerson, isPrincipal, type Via } from "../kernel/principal.ts";
 import { displayValue, visible } from "../kernel/text.ts";
-import { isRole, isScope, SCOPES, type Scope } from "./rules/scopes.ts";
-import { type Member, ROLES, type Role } from "./stream.ts";
-
-/** What there is to choose from, for those who describe what may be sent. */
-const ROLE_AND_SCOPE_CHOICES = { roles: ROLES, scopes: SCOPES } as const;
+import { isRole, isScope, type Scope } from "./rules/scopes.ts";
+import type { Member, Role } from "./stream.ts";
 
 /** Somebody to be added: `name` is the one in `person` unless it is given. */
 export type NewPerson = Partial<Member> & { readonly person: string; readonly by: string };

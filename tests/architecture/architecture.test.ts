@@ -61,28 +61,41 @@ test("tests, scripts and examples keep to the length of a file", () => {
 });
 
 const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
-const core = (...lines: readonly string[]): SourceText[] => [file("src/core/sample.ts", ...lines)];
+const pure = (...lines: readonly string[]): SourceText[] => [file("src/journal/sample.ts", ...lines)];
 
 const planted: Readonly<Record<string, Readonly<Record<string, readonly SourceText[]>>>> = {
   imports: {
-    "core imports the engine": core('import { run } from "../engine/run.ts";'),
-    "core imports a type of the engine": core('import type { Run } from "../engine/run.ts";'),
-    "core imports a store dynamically": core('export const load = () => import("../stores/store.ts");'),
-    "core passes on a store": core('export { open } from "../stores/store.ts";'),
-    "core imports for the effect": core('import "../engine/run.ts";'),
-    "core imports the file system": core('import { readFileSync } from "node:fs";'),
-    "core imports an unlisted package": core('import pg from "pg";'),
-    "core imports a test": core('import { given } from "./sample.test.ts";'),
-    "the engine imports an implementation of a port": [
-      file("src/engine/run.ts", "import {", "  open,", '} from "../stores/sqlite/open.ts";'),
+    "a pure file imports the runtime": pure('import { run } from "../runtime/run.ts";'),
+    "a pure file imports a type of the runtime": pure('import type { Run } from "../runtime/run.ts";'),
+    "a pure file imports a store dynamically": pure(
+      'export const load = () => import("../stores/store.ts");',
+    ),
+    "a pure file passes on a store": pure('export { open } from "../stores/store.ts";'),
+    "a pure file imports for the effect": pure('import "../runtime/run.ts";'),
+    "a pure file imports the file system": pure('import { readFileSync } from "node:fs";'),
+    "a pure file imports an unlisted package": pure('import pg from "pg";'),
+    "a pure file imports a test": pure('import { given } from "./sample.test.ts";'),
+    "the runtime imports an implementation of a port": [
+      file("src/runtime/run.ts", "import {", "  open,", '} from "../stores/sqlite/open.ts";'),
     ],
-    "a store imports the engine": [file("src/stores/plan.ts", 'import { run } from "../engine/run.ts";')],
-    "a view imports a store": [file("src/views/inbox.ts", 'import { open } from "../stores/store.ts";')],
-    "the server imports values of core": [
-      file("src/server/app.ts", 'import { decide } from "../core/decide.ts";'),
+    "a store imports the runtime": [file("src/stores/plan.ts", 'import { run } from "../runtime/run.ts";')],
+    "a pure file imports a file that acts": [
+      file("src/effects/rules/start.ts", 'import { perform } from "../perform.ts";'),
+    ],
+    "a stream imports a capability above it": [
+      file("src/budgets/stream.ts", 'import type { LiveAction } from "../effects/state.ts";'),
+    ],
+    "a rule imports a rule of a capability above it": [
+      file("src/grants/rules.ts", 'import { vote } from "../approvals/rules/vote.ts";'),
+    ],
+    "a capability imports the server": [
+      file("src/effects/perform.ts", 'import { openApp } from "../api/app.ts";'),
+    ],
+    "a capability imports the terminal": [
+      file("src/effects/perform.ts", 'import { print } from "../cli/main.ts";'),
     ],
     "the client imports a value of the server": [
-      file("src/client/calls.ts", 'import { allRoutes } from "../server/routes.ts";'),
+      file("src/client/calls.ts", 'import { allRoutes } from "../api/routes.ts";'),
     ],
     "the client imports Node": [file("src/client/calls.ts", 'import { request } from "node:http";')],
     "the terminal imports a store": [
@@ -91,84 +104,84 @@ const planted: Readonly<Record<string, Readonly<Record<string, readonly SourceTe
     "the bench imports another store": [
       file("src/testing/sim.ts", 'import { a } from "../stores/sqlite/a.ts";'),
     ],
-    "the engine imports the composition": [file("src/engine/run.ts", 'import { a } from "../index.ts";')],
-    "a room that is not in the table": [file("src/attic/box.ts", "export const box = 1;")],
-    "a file beside the rooms": [file("src/loose.ts", "export const loose = 1;")],
+    "the runtime imports the composition": [file("src/runtime/run.ts", 'import { a } from "../index.ts";')],
+    "a folder that is not in the table": [file("src/attic/box.ts", "export const box = 1;")],
+    "a file beside the folders": [file("src/loose.ts", "export const loose = 1;")],
     "a file that leaves the source": [file("src/index.ts", 'import { a } from "../tests/a.ts";')],
   },
   cycles: {
     "two files that import each other": [
-      file("src/core/a.ts", 'import { b } from "./b.ts";'),
-      file("src/core/b.ts", 'import { a } from "./a.ts";'),
+      file("src/journal/a.ts", 'import { b } from "./b.ts";'),
+      file("src/journal/b.ts", 'import { a } from "./a.ts";'),
     ],
     "a cycle of types over three files": [
-      file("src/core/a.ts", 'import type { B } from "./b.ts";'),
-      file("src/core/b.ts", 'import type { C } from "./c.ts";'),
-      file("src/core/c.ts", 'export type { A } from "./a.ts";'),
+      file("src/journal/a.ts", 'import type { B } from "./b.ts";'),
+      file("src/journal/b.ts", 'import type { C } from "./c.ts";'),
+      file("src/journal/c.ts", 'export type { A } from "./a.ts";'),
     ],
-    "a file that imports itself": [file("src/core/a.ts", 'import { a } from "./a.ts";')],
+    "a file that imports itself": [file("src/journal/a.ts", 'import { a } from "./a.ts";')],
   },
   barrels: {
-    "a star": core('export * from "./event.ts";', "export const own = 1;"),
-    "a named star": core('export * as events from "./event.ts";', "export const own = 1;"),
-    "only re-exports": core(
+    "a star": pure('export * from "./event.ts";', "export const own = 1;"),
+    "a named star": pure('export * as events from "./event.ts";', "export const own = 1;"),
+    "only re-exports": pure(
       "// The door.",
       'export { a } from "./a.ts";',
       'export type { B } from "./b.ts";',
     ),
   },
   names: {
-    "a folder of utils": [file("src/core/utils/clock.ts", "export const a = 1;")],
-    "a file of helpers": [file("src/core/helpers.ts", "export const a = 1;")],
-    "a manager": [file("src/engine/session-manager.ts", "export const a = 1;")],
-    "a class that ends in Service": core("export class PolicyService {}"),
-    "a type that ends in Impl": core("type StoreImpl = {};"),
+    "a folder of utils": [file("src/journal/utils/clock.ts", "export const a = 1;")],
+    "a file of helpers": [file("src/journal/helpers.ts", "export const a = 1;")],
+    "a manager": [file("src/runtime/session-manager.ts", "export const a = 1;")],
+    "a class that ends in Service": pure("export class PolicyService {}"),
+    "a type that ends in Impl": pure("type StoreImpl = {};"),
   },
   purity: {
-    "Date.now": core("export const now = () => Date.now();"),
-    "new Date without an argument": core("export const now = new Date();"),
-    "new Date without parentheses": core("export const now = new Date;"),
-    "Math.random": core("export const dice = Math.random();"),
-    "a random id": core('import { randomUUID } from "node:crypto";'),
-    "all of node:crypto": core('import * as crypto from "node:crypto";'),
-    "a generated key": core('import { createHash, generateKeyPairSync } from "node:crypto";'),
-    setTimeout: core("setTimeout(() => 1, 10);"),
-    "performance.now": core("export const t = performance.now();"),
-    "an async function": core("export async function f() {}"),
-    await: core("const x = await y;"),
-    "a promise": core("export type Later = Promise<number>;"),
-    "the environment": core('export const home = process.env["HOME"];'),
-    fetch: core('fetch("https://example.com");'),
-    "code inside a template": core("export const id = `id-${Math.random()}`;"),
-    console: core('console.log("x");'),
+    "Date.now": pure("export const now = () => Date.now();"),
+    "new Date without an argument": pure("export const now = new Date();"),
+    "new Date without parentheses": pure("export const now = new Date;"),
+    "Math.random": pure("export const dice = Math.random();"),
+    "a random id": pure('import { randomUUID } from "node:crypto";'),
+    "all of node:crypto": pure('import * as crypto from "node:crypto";'),
+    "a generated key": pure('import { createHash, generateKeyPairSync } from "node:crypto";'),
+    setTimeout: pure("setTimeout(() => 1, 10);"),
+    "performance.now": pure("export const t = performance.now();"),
+    "an async function": pure("export async function f() {}"),
+    await: pure("const x = await y;"),
+    "a promise": pure("export type Later = Promise<number>;"),
+    "the environment": pure('export const home = process.env["HOME"];'),
+    fetch: pure('fetch("https://example.com");'),
+    "code inside a template": pure("export const id = `id-${Math.random()}`;"),
+    console: pure('console.log("x");'),
   },
   caps: {
-    "a long file": core(...many(401, "export {};")),
-    "a long test": [file("src/core/a.test.ts", ...many(601, "export {};"))],
-    "a long function": core("export function f(): { a: number } {", ...many(60, "  a();"), "}"),
-    "a long arrow": core("export const f = <T,>(a: T): void => {", ...many(60, "  a();"), "};"),
-    "a long arrow that answers with an object": core("export const f = () => ({", ...many(60, "  a,"), "});"),
-    "a long method": core("class A {", "  m(): void {", ...many(60, "    a();"), "  }", "}"),
-    "five parameters": core(
+    "a long file": pure(...many(401, "export {};")),
+    "a long test": [file("src/journal/a.test.ts", ...many(601, "export {};"))],
+    "a long function": pure("export function f(): { a: number } {", ...many(60, "  a();"), "}"),
+    "a long arrow": pure("export const f = <T,>(a: T): void => {", ...many(60, "  a();"), "};"),
+    "a long arrow that answers with an object": pure("export const f = () => ({", ...many(60, "  a,"), "});"),
+    "a long method": pure("class A {", "  m(): void {", ...many(60, "    a();"), "  }", "}"),
+    "five parameters": pure(
       "export function f(a: A, b: B<C, D>, c: (x: X, y: Y) => Z, d = 1, e?: E): void {}",
     ),
-    "five parameters of an arrow": core("export const f = (a: A, b: B, c: C, d: D, e: E): number => a;"),
-    "five parameters of a constructor": core(
+    "five parameters of an arrow": pure("export const f = (a: A, b: B, c: C, d: D, e: E): number => a;"),
+    "five parameters of a constructor": pure(
       "class A {",
       "  constructor(a: A, b: B, c: C, d: D, e: E) {}",
       "}",
     ),
   },
   syntax: {
-    any: core("export const a: any = 1;"),
-    "as any": core("export const a = b as any;"),
-    "a list of any": core("export type A = any[];"),
-    "any as an argument of a type": core("export type A = Map<string, any>;"),
-    "an enum": core("export enum Color { Red }"),
-    "a constant enum": core("const enum Color { Red }"),
-    "a namespace": core("export namespace A { export const b = 1; }"),
-    "a decorator": core("@sealed", "export class A {}"),
-    "work left for later": core(`// ${"TO"}${"DO"}: finish`),
+    any: pure("export const a: any = 1;"),
+    "as any": pure("export const a = b as any;"),
+    "a list of any": pure("export type A = any[];"),
+    "any as an argument of a type": pure("export type A = Map<string, any>;"),
+    "an enum": pure("export enum Color { Red }"),
+    "a constant enum": pure("const enum Color { Red }"),
+    "a namespace": pure("export namespace A { export const b = 1; }"),
+    "a decorator": pure("@sealed", "export class A {}"),
+    "work left for later": pure(`// ${"TO"}${"DO"}: finish`),
   },
 };
 
@@ -184,8 +197,8 @@ const page = (...lines: readonly string[]): SourceText[] => [file("dashboard/src
 
 const plantedAtTheDesk: Readonly<Record<string, Readonly<Record<string, readonly SourceText[]>>>> = {
   imports: {
-    "a rule of core": page('import { vote } from "../../../../src/approvals/rules/vote.ts";'),
-    "a type of the server": page('import type { Who } from "../../../../src/server/authenticate.ts";'),
+    "a rule": page('import { vote } from "../../../../src/approvals/rules/vote.ts";'),
+    "a type of the server": page('import type { Who } from "../../../../src/api/authenticate.ts";'),
     "a value of the client past its door": page('import { a } from "../../../../src/client/send.ts";'),
     "a package that it does not declare": page('import { z } from "zod";'),
     Node: page('import { readFileSync } from "node:fs";'),
@@ -226,7 +239,7 @@ const cleanPage = page(
   'import { useQuery } from "@tanstack/react-query";',
   'import { type AnswerOf, isClientError } from "holdpoint/client";',
   'import type { Client } from "../../../../src/client/client.ts";',
-  'import { visible } from "../../../../src/core/visible.ts";',
+  'import { visible } from "../../../../src/kernel/text.ts";',
   'import { Button } from "../../ui/button.tsx";',
   "export function A({ text }: { readonly text: string }) {",
   "  // innerHTML and eval( in a comment.",
@@ -250,12 +263,12 @@ for (const rule of Object.keys(deskRules)) {
 
 const clean: readonly SourceText[] = [
   file(
-    "src/core/decide.ts",
+    "src/journal/decide.ts",
     'import { createHash, type KeyObject, verify } from "node:crypto";',
     'import { z } from "zod";',
     'import type { Event } from "./event.ts";',
-    '// Date.now() and any await in a comment, `import x from "../engine/run.ts"` too.',
-    'export const words = ["await", "Date.now()", "import { a } from \'../engine/run.ts\'"];',
+    '// Date.now() and any await in a comment, `import x from "../runtime/run.ts"` too.',
+    'export const words = ["await", "Date.now()", "import { a } from \'../runtime/run.ts\'"];',
     "export const pattern = /[/*\"'`{(]Math.random/;",
     "export const half = (a: number, b: number): number => a / b / 2;",
     "export const at = (ms: number): Date => new Date(ms);",
@@ -272,26 +285,26 @@ const clean: readonly SourceText[] = [
     "export type Event = { readonly process: { readonly name: string }; any: number };",
   ),
   file(
-    "src/core/decide.test.ts",
-    'import { run } from "../engine/run.ts";',
+    "src/journal/decide.test.ts",
+    'import { run } from "../runtime/run.ts";',
     "export const started = Date.now();",
     "export const later = async () => run();",
     ...many(100, "later();"),
   ),
   file(
-    "src/engine/run.ts",
-    'import { decide } from "../core/decide.ts";',
+    "src/runtime/run.ts",
+    'import { decide } from "../journal/decide.ts";',
     'import type { Store } from "../stores/store.ts";',
     "export async function run(): Promise<void> {}",
-    'export { decide as again } from "../core/decide.ts";',
+    'export { decide as again } from "../journal/decide.ts";',
   ),
   file(
     "src/stores/store.ts",
-    'import type { Event } from "../core/event.ts";',
+    'import type { Event } from "../journal/event.ts";',
     "export type Store = { a: Event };",
   ),
   file("src/stores/memory/open.ts", 'import type { Store } from "../store.ts";', "export const open = 1;"),
-  file("src/server/app.ts", 'import type { Event } from "../core/event.ts";', "export type App = Event;"),
+  file("src/api/app.ts", 'import type { Event } from "../journal/event.ts";', "export type App = Event;"),
   file("src/cli/main.ts", 'import { holdpoint } from "../index.ts";', "export const main = holdpoint;"),
   file("src/testing/testing.ts", 'export { open } from "../stores/memory/open.ts";'),
   file(

@@ -11,11 +11,6 @@ type Counts = {
 };
 type Figures = { readonly [counter: string]: number | { readonly [folder: string]: number } };
 type Row = { readonly name: string; readonly count: number; readonly limit: number };
-type Capability = {
-  readonly name: string;
-  readonly homes?: readonly string[];
-  readonly old: readonly string[];
-};
 
 type House = {
   countHouse(files: ReadonlyMap<string, string>): Counts;
@@ -25,8 +20,8 @@ type House = {
   runVerbs(files: ReadonlyMap<string, string>): readonly string[];
 };
 type Capabilities = {
-  readonly CAPABILITIES: readonly Capability[];
-  inspectCapability(capability: Capability, files: readonly string[]): { state: string; oldFiles: string[] };
+  readonly CAPABILITIES: readonly string[];
+  inspectCapability(name: string, files: readonly string[]): { state: string; byHand: string[] };
 };
 
 const load = (script: string): Promise<unknown> =>
@@ -138,22 +133,26 @@ test("verbs of the form run are listed, and no others", () => {
   assert.deepEqual(house.runVerbs(new Map(Object.entries(files))), ["grants.give"]);
 });
 
-const sample = { name: "grants", old: ["core/grant/**", "cli/{grants,grant-card}"] };
-const NEW = ["src/grants/stream.ts", "src/grants/verbs.ts", "src/grants/rules/give.ts"];
+const NEW = [
+  "src/grants/stream.ts",
+  "src/grants/contract.ts",
+  "src/grants/verbs.ts",
+  "src/grants/rules/give.ts",
+];
 
 test("a capability is left, converted, or has both styles at once", () => {
-  const old = ["src/core/grant/fit.ts", "src/cli/grant-card.ts"];
-  const others = ["src/cli/effects.ts", "src/core/grants.ts"];
-  const left = inspectCapability(sample, [...old, ...others]);
-  assert.deepEqual([left.state, left.oldFiles], ["left", old]);
-  assert.equal(inspectCapability(sample, [...NEW, ...others]).state, "converted");
-  assert.equal(inspectCapability(sample, [...NEW, ...old]).state, "both");
-  assert.equal(inspectCapability(sample, ["src/grants/stream.ts"]).state, "left");
+  const byHand = ["src/grants/methods.ts", "src/grants/remote-wire.ts"];
+  const others = ["src/grants/routes.ts", "src/effects/methods.ts"];
+  const left = inspectCapability("grants", [...byHand, ...others]);
+  assert.deepEqual([left.state, left.byHand], ["left", ["methods.ts", "remote-wire.ts"]]);
+  assert.equal(inspectCapability("grants", [...NEW, ...others]).state, "converted");
+  assert.equal(inspectCapability("grants", [...NEW, ...byHand]).state, "both");
+  assert.equal(inspectCapability("grants", ["src/grants/stream.ts"]).state, "left");
 });
 
 test("capabilities that are not converted are counted, so that none goes back", () => {
   const counter = "capabilities that are not converted";
-  const names = CAPABILITIES.map(({ name }) => name);
+  const names = CAPABILITIES;
   assert.deepEqual(count(counter, {}), names);
   const converted = Object.fromEntries(NEW.map((file) => [file, ""]));
   assert.deepEqual(
@@ -163,13 +162,8 @@ test("capabilities that are not converted are counted, so that none goes back", 
   assert.equal(typeof limits[counter], "number");
 });
 
-test("every glob of a capability matches a file, unless the capability is converted", () => {
+test("every capability has its folder", () => {
   const files = readTree("src").map(({ path }) => path);
-  const idle = CAPABILITIES.filter((one) => inspectCapability(one, files).state !== "converted").flatMap(
-    ({ name, old }) =>
-      old
-        .filter((glob) => inspectCapability({ name: "none", old: [glob] }, files).oldFiles.length === 0)
-        .map((glob) => `${name} ${glob}`),
-  );
-  assert.deepEqual(idle, []);
+  const without = CAPABILITIES.filter((name) => !files.some((file) => file.startsWith(`src/${name}/`)));
+  assert.deepEqual(without, []);
 });

@@ -11,101 +11,75 @@ export type Violation = {
 };
 export type Rule = (sources: readonly Source[]) => Violation[];
 
-/** A room's name, one folder of it, "ports" for the port files, "core types" and the like for `import type` only, "core words" for its names. */
-type Room = { readonly room: string; readonly may: readonly string[]; readonly packages?: readonly string[] };
-
 /**
- * Capabilities that have a folder of their own, lowest first: one may import what comes before it. A consequence that goes
- * upward goes through a port.
+ * Folders of capabilities, lowest first. A pure file imports pure files of its own folder and of those before it. A consequence
+ * that goes upward goes through a port, in the same decision (`src/approvals/rules/subject.ts`).
  */
-export const CAPABILITIES = ["grants", "approvals"] as const;
-/** What is pure of a capability. Rules are one file, or a folder where they are many. */
-const PURE_FILES = ["rules.ts", "rules", "state.ts", "stream.ts"];
-const RULES = CAPABILITIES.flatMap((name) => PURE_FILES.map((file) => `${name}/${file}`));
-
-const ROOMS: readonly Room[] = [
-  {
-    room: "core",
-    may: [...RULES, "kernel"],
-    packages: ["node:crypto", "zod", "@marcbachmann/cel-js", "re2js"],
-  },
-  { room: "kernel", may: ["core"], packages: ["zod"] },
-  { room: "engine", may: ["core", "kernel", ...CAPABILITIES, "ports"] },
-  { room: "stores", may: ["core"] },
-  { room: "sandbox", may: ["core"] },
-  { room: "payments", may: ["core"] },
-  { room: "models", may: ["core", "kernel"] },
-  { room: "views", may: ["core", ...RULES] },
-  {
-    room: "server",
-    may: ["engine", "kernel", "views", ...CAPABILITIES, "core types", "core words", "ports"],
-  },
-  { room: "client", may: ["core types", "server types"], packages: ["zod"] },
-  {
-    room: "cli",
-    may: [
-      ...["client", "server", "engine", "core", "kernel", "index.ts", "office.ts", "serve.ts", "work.ts"],
-      ...CAPABILITIES.map((name) => `${name}/contract.ts`),
-      ...RULES,
-    ],
-  },
-  { room: "example", may: ["engine", ...CAPABILITIES, "core words", "server types", "index.ts"] },
-  { room: "adapters", may: ["engine", "client", "core types"] },
-  { room: "testing", may: ["core", "engine", "kernel", "ports", "stores/memory", "views", ...CAPABILITIES] },
+export const CAPABILITIES = [
+  ...(["kill-switch", "people", "budgets", "policy", "grants", "approvals", "effects", "workflows"] as const),
+  ...(["agents", "alerts", "notify", "supervise"] as const),
 ];
-
-/** What a file of a capability may import beside its own folder, by its name. */
-const IN_CAPABILITY: { readonly [file: string]: readonly string[] } = {
-  "state.ts": ["core", "kernel"],
-  "stream.ts": ["core", "kernel"],
-  "rules.ts": ["core", "kernel"],
-  "contract.ts": ["core", "kernel"],
-  "card-schema.ts": ["core", "kernel"],
-  "views.ts": ["core", "kernel"],
-};
-/** Files of a capability that have schemas. */
-const SCHEMAS = ["contract.ts", "views.ts", "card-schema.ts"];
-/** `verbs.ts`, and the other files by which a capability reads and acts. */
-const ACTS = ["core", "kernel", "engine", "ports"];
-
-const PORTS = new Set([
-  "src/stores/store.ts",
-  "src/supervise/models/model.ts",
-  "src/sandbox/sandbox.ts",
-  "src/payments/rail.ts",
+/** What still goes upward without a port, from file to file. The list only becomes shorter. */
+const UPWARD = new Set([
+  "kernel/contract.ts people/rules/scopes.ts",
+  "kernel/transaction.ts states.ts",
+  "kernel/values.ts kill-switch/stream.ts",
+  "kill-switch/rules.ts effects/state.ts",
+  "approvals/rules/card.ts approvals/card-schema.ts",
+  "approvals/rules/card.ts workflows/events.ts",
+  "approvals/rules/card.ts workflows/rules/ask.ts",
+  "approvals/rules/card.ts workflows/rules/rollback.ts",
+  "approvals/rules/card.ts workflows/state.ts",
+  "effects/rules/advance.ts workflows/rules/calls.ts",
+  "effects/rules/outcome.ts workflows/rules/calls.ts",
+  "effects/rules/permit.ts workflows/rules/calls.ts",
+  "effects/rules/propose.ts workflows/rules/calls.ts",
+  "effects/rules/recover.ts workflows/rules/calls.ts",
+  "effects/rules/review.ts workflows/state.ts",
+  "workflows/rules/calls.ts agents/intents/stream.ts",
+  "workflows/rules/send.ts agents/intents/rules/answer.ts",
+  "workflows/rules/send.ts agents/intents/rules/send.ts",
 ]);
-/** Names, errors and formats of core: what whoever answers has to say, and no rule by which anything is decided. */
-const WORDS = new Set(
+
+/** Packages that pure files may import. */
+const PURE_PACKAGES = new Set(["node:crypto", "zod"]);
+const POLICY_PACKAGES = new Set(["@marcbachmann/cel-js", "re2js"]);
+/** Pure by its name or its folder. `kernel/clock.ts` is the clock, and `contract.ts` has types of asynchronous methods. */
+const PURE =
+  /^src\/(?:kernel|journal)\/(?!(?:clock|contract)\.ts$)|^src\/(?!client\/|api\/events\/)(?:.+\/)?(?:rules|stream|state|events)\.ts$|^src\/(?!cli\/).+\/rules\/|^src\/policy\/expression\/|^src\/(?:states|streams)\.ts$/;
+
+/** Places where parts are put together: they may import everything. */
+const COMPOSITIONS = new Set(
   [
-    "digest",
-    "error-text",
-    "errors",
-    "intent/state",
-    "json",
-    "message/message-state",
-    "principal",
-    "roster",
-    "scopes",
-    "stream",
-    "strict-json",
-    "tenant/state",
-    "verdict",
-    "visible",
-    "workflow/state",
-  ].map((name) => `src/core/${name}.ts`),
+    "index",
+    "open",
+    "contracts",
+    "postgres",
+    "serve",
+    "work",
+    "states",
+    "streams",
+    "api/open-tenant-host",
+  ].map((name) => `src/${name}.ts`),
 );
-const COMPOSITION = "src/index.ts";
-/** A second place where parts are put together: the store that has to be asked for. */
-const COMPOSITIONS = new Set([
-  COMPOSITION,
-  "src/open.ts",
-  "src/api/open-tenant-host.ts",
-  "src/contracts.ts",
-  "src/postgres.ts",
-  "src/serve.ts",
-  "src/work.ts",
-]);
 const DOORS = new Set([...COMPOSITIONS, "src/client/client.ts", "src/testing/testing.ts"]);
+/** The notifier skips events that this version cannot fold. */
+const FOLDS_READER = "src/notify/make-messages.ts";
+/** What others may import of the stores: the port. */
+const STORE_PORT = "src/stores/store.ts";
+
+/** Files of a capability that answer HTTP requests. */
+const ANSWERS =
+  /\/(?:[\w-]+-)?routes\.ts$|\/(?:agents\/(?:identify-agent|remote-wire|seed-wire)|workflows\/creation-input)\.ts$/;
+
+/** Folders that no capability knows, and by whom each is known. */
+const OUTER: { readonly [folder: string]: (from: string) => boolean } = {
+  api: (from) => from.startsWith("src/cli/") || ANSWERS.test(from),
+  cli: (from) => from.startsWith("src/cli/"),
+  client: (from) => /^src\/(?:client|cli)\//.test(from),
+  testing: (from) => from.startsWith("src/testing/"),
+};
+const FOLDERS = [...CAPABILITIES, "kernel", "journal", "stores", "runtime", ...Object.keys(OUTER)];
 
 const CAPS = { file: 400, testFile: 600, function: 60, parameters: 4 };
 
@@ -154,63 +128,61 @@ const UNFINISHED = /\b(?:TODO|FIXME|XXX)\b/g;
 
 const isTest = (file: { readonly path: string }): boolean => /\.test\.tsx?$/.test(file.path);
 const isShipped = (file: { readonly path: string }): boolean => !isTest(file);
-/** A contract has types of asynchronous methods. */
-const isPure = ({ path: file }: { readonly path: string }): boolean =>
-  /^src\/(?:core|kernel)\/(?!contract\.ts$)|^src\/(?!client\/)[a-z-]+\/(?:rules\.ts$|rules\/|state\.ts$|stream\.ts$)/.test(
-    file,
-  );
+const isPure = ({ path: file }: { readonly path: string }): boolean => PURE.test(file);
 
-/** Each room imports only what the table lets it. */
+const folderIn = (file: string): string => /^src\/([a-z-]+)\//.exec(file)?.[1] ?? "";
+
+/** Each file imports only what its folder and its name let it. */
 export const imports: Rule = (sources) =>
   sources.filter(isShipped).flatMap((source) => {
-    const isKnown = tableRow(source.path) !== undefined || capabilityIn(source.path) !== undefined;
-    const homeless = !COMPOSITIONS.has(source.path) && !isKnown;
-    if (homeless) return [at(source, "imports", 1, "lies in no room of the table")];
+    const isKnown = COMPOSITIONS.has(source.path) || FOLDERS.includes(folderIn(source.path));
+    if (!isKnown) return [at(source, "imports", 1, "lies in no folder of the table")];
     return source.imports
       .filter((entry) => !isAllowed(source.path, entry))
       .map((entry) => at(source, "imports", entry.line, `may not import ${entry.specifier}`));
   });
 
-type Capability = { readonly at: number; readonly file: string };
-
-function capabilityIn(file: string): Capability | undefined {
-  const [, folder = "", name = ""] = /^src\/([a-z-]+)\/(.+)$/.exec(file) ?? [];
-  const place = (CAPABILITIES as readonly string[]).indexOf(folder);
-  return place < 0 ? undefined : { at: place, file: name.startsWith("rules/") ? "rules.ts" : name };
-}
-
-/** Its own folder, what its kind of file may have, and of the capabilities below it what they pass on to rules. */
-function isAllowedIn({ at: place, file }: Capability, entry: Import): boolean {
-  const other = capabilityIn(entry.target);
-  if (!entry.specifier.startsWith(".")) return entry.target === "zod" && SCHEMAS.includes(file);
-  if (other === undefined) return (IN_CAPABILITY[file] ?? ACTS).some((allowed) => covers(allowed, entry));
-  const isFold = file === "stream.ts" || file === "state.ts";
-  if (isFold && !(other.file === "stream.ts" || (other.at === place && other.file === "state.ts")))
-    return false;
-  return other.at === place || (other.at < place && /^(rules|state|stream)\.ts$/.test(other.file));
-}
-
 function isAllowed(from: string, entry: Import): boolean {
-  const own = capabilityIn(from);
-  if (own !== undefined) return isAllowedIn(own, entry);
-  const row = tableRow(from);
-  const { target } = entry;
-  if (!entry.specifier.startsWith(".")) return row?.packages?.includes(target) ?? true;
+  const { target, specifier } = entry;
+  if (!specifier.startsWith(".")) return isPackageAllowed(from, target);
+  // The demos are compiled beside the library.
+  if (from.startsWith("src/cli/") && target.startsWith("examples/demos/")) return true;
   if (!target.startsWith("src/") || isTest({ path: target })) return false;
-  if (COMPOSITIONS.has(from) || target.startsWith(`src/${row?.room}/`)) return true;
-  return row?.may.some((allowed) => covers(allowed, entry)) ?? false;
+  if (COMPOSITIONS.has(from)) return true;
+  if (isPure({ path: from })) return isBelow(from, target);
+  return isAllowedOutside(from, entry);
 }
 
-function covers(allowed: string, { target, typeOnly }: Import): boolean {
-  if (allowed === "ports") return PORTS.has(target);
-  if (allowed === "core words") return WORDS.has(target);
-  const [room = "", kind] = allowed.split(" ");
-  if (kind === "types") return typeOnly && target.startsWith(`src/${room}/`);
-  return target === `src/${allowed}` || target.startsWith(`src/${allowed}/`);
+function isPackageAllowed(from: string, name: string): boolean {
+  if (from.startsWith("src/client/")) return name === "zod";
+  if (!isPure({ path: from })) return true;
+  return PURE_PACKAGES.has(name) || (folderIn(from) === "policy" && POLICY_PACKAGES.has(name));
 }
 
-function tableRow(file: string): Room | undefined {
-  return ROOMS.find(({ room }) => file.startsWith(`src/${room}/`));
+/** How high a folder is: the kernel at the bottom, and a back-test above all that it replays. */
+function heightOf(file: string): number {
+  const order = ["kernel", "journal", "runtime", ...CAPABILITIES, "api"];
+  return file.startsWith("src/policy/backtest/") ? order.length : order.indexOf(folderIn(file));
+}
+
+function isBelow(from: string, target: string): boolean {
+  const local = (file: string) => file.replace(/^src\//, "");
+  if (UPWARD.has(`${local(from)} ${local(target)}`)) return true;
+  const isReadable = isPure({ path: target }) || /^src\/kernel\//.test(target);
+  return isReadable && heightOf(target) >= 0 && heightOf(target) <= heightOf(from);
+}
+
+/** Files that act: the runtime, the port of a store and every capability; no server, no terminal, no store and no composition. */
+function isAllowedOutside(from: string, { target, typeOnly }: Import): boolean {
+  const [own, other] = [folderIn(from), folderIn(target)];
+  if (own === other) return true;
+  if (own === "stores") return other === "kernel" || other === "journal" || typeOnly;
+  if (other === "stores")
+    return target === STORE_PORT || (own === "testing" && !/sqlite|postgres/.test(target));
+  if (own === "client") return typeOnly;
+  if (COMPOSITIONS.has(target))
+    return own === "cli" || own === "testing" || typeOnly || from === FOLDS_READER;
+  return OUTER[other]?.(from) ?? true;
 }
 
 /** The desk is a room outside of `src/`: it has the client, what makes strangers' text visible, and what it declares. */

@@ -11,7 +11,7 @@ const SOURCES = [
   "dashboard/index.html",
   "dashboard/vite.config.ts",
   "src/client",
-  "src/core",
+  "src/kernel",
 ];
 
 function newestOf(place: string): number {

@@ -28,10 +28,10 @@ test("help and version load no store, no engine, no server and no package", () =
   for (const argv of [["--help"], ["--version"], ["keys", "--help"]]) {
     const loaded = loadedBy(...argv);
     const heavy = loaded.filter((url) =>
-      /\/node_modules\/|\/src\/(stores|views|models|client)\/|\/src\/\w+\.ts$/.test(url),
+      /\/node_modules\/|\/src\/(stores|supervise|client)\/|\/src\/\w+\.ts$/.test(url),
     );
     assert.deepEqual(heavy, [], argv.join(" "));
-    const engine = loaded.filter((url) => url.includes("/src/engine/"));
+    const engine = loaded.filter((url) => url.includes("/src/runtime/"));
     assert.ok(engine.length <= 3, engine.join("\n"));
   }
 });

@@ -86,8 +86,8 @@ describe("docs/reference/policy-file.md", () => {
   });
 
   test("every rule that a verdict may name by itself is there", () => {
-    const sources = ["judge", "limits", "compile", "tool-pattern"]
-      .map((name) => readRoot(`src/core/policy/${name}.ts`))
+    const sources = ["judge", "limits", "compile", "tools"]
+      .map((name) => readRoot(`src/policy/rules/${name}.ts`))
       .join("\n");
     const used = [...sources.matchAll(/"((?:limit|tools|final|undo):[a-z_]+|default)"[,);]/g)].map(
       ([, rule]) => rule ?? "",

@@ -36,6 +36,12 @@ test("docs/reference/library.md has every exported name once, and no other", () 
   assert.deepEqual(names.toSorted(), exportedNames());
 });
 
+const readSources = (): string =>
+  readTree("src")
+    .filter(({ path }) => !path.endsWith(".test.ts"))
+    .map(({ text }) => text)
+    .join("\n");
+
 /** Methods of the parts of an instance, read from their types. */
 function methodsOf(type: string, source: string): readonly string[] {
   const body = new RegExp(`^export type ${type} = [^{]*\\{\\n([\\s\\S]*?)^\\};`, "m").exec(source)?.[1] ?? "";
@@ -44,23 +50,7 @@ function methodsOf(type: string, source: string): readonly string[] {
 }
 
 test("docs/reference/library.md has every method of an instance, and no other", () => {
-  const sources = [
-    "instance",
-    "workflow/instance",
-    "policies",
-    "monitor/alerts",
-    "monitor/monitors",
-    "identity/instance",
-    "intent/instance",
-    "message/endpoints",
-    "message/messages",
-    "message/notifications",
-    "nodes",
-    "outside/instance",
-    "tenant/instance",
-    "../approvals/contract",
-  ];
-  const instance = sources.map((file) => readRoot(`src/engine/${file}.ts`)).join("\n");
+  const instance = readSources();
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Intents"],
     ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
@@ -82,7 +72,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
 });
 
 test("docs/reference/errors.md has the code of every error that is thrown to a definition", () => {
-  const sources = readTree("src/engine/workflow").map(({ text }) => text);
+  const sources = readTree("src/workflows").map(({ text }) => text);
   const thrown = sources.flatMap((text) => [
     ...text.matchAll(/^export class (\w+) extends Error \{\n.*\n {2}readonly code = "(\w+)"/gm),
   ]);
@@ -101,8 +91,10 @@ test("docs/reference/library.md has every refusal code, and whether it may be tr
 
 test("docs/reference/events.md has every event type that the rules know, and no other", () => {
   // Expressions of policies name facts like "workflow.name".
-  const isRule = (file: string) => !file.endsWith(".test.ts") && !file.startsWith("src/core/policy/");
-  const sources = readTree("src/core").filter(({ path }) => isRule(path));
+  const isRule = (file: string) =>
+    /\/(?:rules|stream|state|events)\b/.test(file) &&
+    !/\.test\.ts$|^src\/policy\/(?:rules|backtest)\//.test(file);
+  const sources = readTree("src").filter(({ path }) => isRule(path));
   const KINDS = [
     ...[
       "action",
@@ -169,12 +161,12 @@ test("docs/reference/settings.md has every option of an instance, a tool and a c
 });
 
 test("docs/reference/settings.md has every option of a workflow, its start, its calls and its steps, and no other", () => {
-  const source = (file: string) => readRoot(`src/engine/workflow/${file}.ts`);
+  const source = (file: string) => readRoot(`src/workflows/${file}.ts`);
   const written = (title: string) => section(title).toSorted();
-  assert.deepEqual(written("Options of a workflow"), listed(source("define-workflow"), "FIELDS").toSorted());
-  assert.deepEqual(written("Options of its start"), listed(source("workflows"), "RUN_OPTIONS").toSorted());
-  assert.deepEqual(written("Options of `ctx.call`"), listed(source("call-op"), "OPTIONS").toSorted());
-  assert.deepEqual(written("Options of `ctx.step`"), listed(source("step-op"), "FIELDS").toSorted());
+  assert.deepEqual(written("Options of a workflow"), listed(source("define"), "FIELDS").toSorted());
+  assert.deepEqual(written("Options of its start"), listed(source("start"), "RUN_OPTIONS").toSorted());
+  assert.deepEqual(written("Options of `ctx.call`"), listed(source("run/call"), "OPTIONS").toSorted());
+  assert.deepEqual(written("Options of `ctx.step`"), listed(source("run/step"), "FIELDS").toSorted());
 });
 
 test("docs/reference/settings.md has every option of hp.deliver, and no other", () => {

@@ -208,11 +208,11 @@ describe("examples/refund", () => {
     test(`${name}.ts is what the demo plays, word for word`, () => {
       const words = (file: string) =>
         readFileSync(join(ROOT, file), "utf8")
-          .replace('from "../../index.ts"', 'from "holdpoint"')
+          .replace('from "../../src/index.ts"', 'from "holdpoint"')
           .split("\n");
       const isImport = (line: string) => line.startsWith("import ");
       const example = words(`examples/refund/${name}.ts`);
-      const demo = words(`src/cli/demos/refund-${name}.ts`);
+      const demo = words(`examples/demos/refund-${name}.ts`);
       // Imports stand in another order, because of where they lead.
       assert.deepEqual(demo.filter(isImport).sort(), example.filter(isImport).sort());
       assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
  * Expressions the slow and obvious way: a tree is walked for each action, everything in it is computed, and an error is a
- * value. Shares nothing with `src/core/policy`.
+ * value. Shares nothing with `src/policy`.
  */
 import type { Json } from "../../src/kernel/json.ts";
 import type { Tree } from "./policy-draw-expression.ts";

@@ -1,4 +1,4 @@
-/** Times the slow and obvious way. Shares nothing with `src/core/policy`. */
+/** Times the slow and obvious way. Shares nothing with `src/policy`. */
 import type { Json } from "../../src/kernel/json.ts";
 
 export const ERROR: unique symbol = Symbol("error");

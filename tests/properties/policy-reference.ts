@@ -1,4 +1,4 @@
-/** A policy's verdict the slow and obvious way, written from the documentation and sharing nothing with `src/core/policy`. */
+/** A policy's verdict the slow and obvious way, written from the documentation and sharing nothing with `src/policy`. */
 
 import type { Json } from "../../src/kernel/json.ts";
 import type { PastCall, PolicyInput } from "../../src/policy/rules/verdict.ts";

@@ -11,7 +11,7 @@ export const PLANTED_IN_GRANTS: readonly Planted[] = [
     "a use of a grant is counted in a commit of its own",
     inside("startEffect", COUNT, ""),
     inside(
-      "move",
+      "advanceCall",
       'await runtime.reach(isNew ? "after_propose"',
       `if (moved.kind === "new" && moved.answer.kind === "started") {
         const { effect, state } = moved.answer;
@@ -80,8 +80,8 @@ export const PLANTED_IN_DELEGATION: readonly Planted[] = [
     "somebody who has left the group still counts",
     inside(
       "agreedIn",
-      "export function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {",
-      "export function agreedIn(approval: LiveApproval, now: RosterState, stage: number): readonly string[] {\n" +
+      "function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {",
+      "function agreedIn(approval: LiveApproval, now: RosterState, stage: number): readonly string[] {\n" +
         '  const past = approval.votes.map(({ by }) => [by, { name: by, mail: null, roles: [], groups: ["desk"] }] as const);\n' +
         "  const roster = { ...now, members: new Map([...now.members, ...past]) };",
     ),

@@ -36,7 +36,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   bug(
     "a process that lost a workflow writes on",
     inside(
-      "heldBy",
+      "lockOwnRun",
       "state.runner === runner.epoch && PHASES[phase].includes(state.status)",
       "PHASES[phase].includes(state.status)",
     ),
@@ -94,7 +94,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   ),
   bug(
     "a parent is not told of its child's end",
-    inside("tellParent", "if (state.parent === null) return;", "return;"),
+    inside("notifyParent", "if (state.parent === null) return;", "return;"),
   ),
   bug(
     "a sleep ends by the process's clock",
@@ -102,7 +102,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   ),
   bug(
     "a decision that came meanwhile is slept through",
-    inside("follow", 'if (run.woken.delete(answer.approval ?? "")) return startAgain(run, op);', ""),
+    inside("followAnswer", 'if (run.woken.delete(answer.approval ?? "")) return startAgain(run, op);', ""),
   ),
   bug(
     "a run that failed is never begun again",

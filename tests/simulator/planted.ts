@@ -58,7 +58,7 @@ const IN_CALLS: readonly Planted[] = [
     "an approval is consumed in a commit of its own",
     inside("startByApproval", 'if (answer.kind === "started") {', "if (false) {"),
     inside(
-      "move",
+      "advanceCall",
       'await runtime.reach(isNew ? "after_propose"',
       `if (moved.kind === "new" && moved.answer.kind === "started") {
         const { effect } = moved.answer;
@@ -95,14 +95,14 @@ const IN_CALLS: readonly Planted[] = [
   bug(
     "a key is minted per attempt",
     inside(
-      "contextOf",
+      "createToolContext",
       "idempotencyKey: effect.id",
       'idempotencyKey: effect.attempt === 1 ? effect.id : [effect.id, effect.attempt].join(".")',
     ),
   ),
   bug(
     "a key is used by two effects",
-    inside("contextOf", "idempotencyKey: effect.id", "idempotencyKey: state.argsDigest.slice(0, 1)"),
+    inside("createToolContext", "idempotencyKey: effect.id", "idempotencyKey: state.argsDigest.slice(0, 1)"),
   ),
   bug("the lease is not checked before the send", inside("attempts", "!epoch.mayRun() ||", "")),
   bug(
@@ -123,7 +123,7 @@ const IN_CALLS: readonly Planted[] = [
   ),
   bug(
     "an unknown commit is a failure, and sent again",
-    inside("findOut", "|| attempt >= RETRIES", "|| attempt >= 1"),
+    inside("retryUnknownCommit", "|| attempt >= RETRIES", "|| attempt >= 1"),
     inside(
       "persist",
       "(isHoldpointError(error) && error.retryable) ||",
@@ -140,18 +140,18 @@ const IN_CALLS: readonly Planted[] = [
   ),
   bug(
     "an unknown commit is a success",
-    inside("findOut", "|| attempt >= RETRIES", "|| attempt >= 1"),
+    inside("retryUnknownCommit", "|| attempt >= RETRIES", "|| attempt >= 1"),
     inside(
       "castVote",
-      "const answer: VoteAnswer = await runLoading(",
+      "const answer: VoteAnswer = await runWithInputs(",
       `const sure = (answer: Promise<VoteAnswer>): Promise<VoteAnswer> =>
         answer.catch((error) => {
           if (error.code !== "commit_unknown") throw error;
           return { kind: "recorded", status: "approved", approval: ballot.approval };
         });
-      const answer: VoteAnswer = await sure(runLoading(`,
+      const answer: VoteAnswer = await sure(runWithInputs(`,
     ),
-    inside("castVote", "loaderOf(runtime, tool),\n  );", "loaderOf(runtime, tool),\n  ));"),
+    inside("castVote", "createInputLoader(runtime, tool),\n  );", "createInputLoader(runtime, tool),\n  ));"),
   ),
   bug("the requester may vote", inside("isExcluded", "out.includes(person) || ", "")),
   bug(
@@ -174,7 +174,7 @@ const IN_CALLS: readonly Planted[] = [
   ),
   bug(
     "budgets are checked without what is reserved",
-    inside("reserve", "state.spent - state.reserved", "state.spent"),
+    inside("reserveAmount", "state.spent - state.reserved", "state.spent"),
   ),
   bug(
     "a reservation is never released",
@@ -182,10 +182,10 @@ const IN_CALLS: readonly Planted[] = [
   ),
   bug(
     "the chain's head is read outside the lock",
-    inside("groundOf", "found?.streams.get(name)?.head ??", "stale(found?.streams.get(name)) ??"),
+    inside("memoryContext", "found?.streams.get(name)?.head ??", "stale(found?.streams.get(name)) ??"),
     inside(
-      "groundOf",
-      "function groundOf(database: MemoryDatabase",
+      "memoryContext",
+      "function memoryContext(database: MemoryDatabase",
       `const last = new Map(); let calls = 0;
 function stale(stream) {
   if (stream === undefined) return undefined;
@@ -193,7 +193,7 @@ function stale(stream) {
   last.set(stream.name, stream.head);
   return ++calls % 40 === 0 ? before : stream.head;
 }
-function groundOf(database: MemoryDatabase`,
+function memoryContext(database: MemoryDatabase`,
     ),
   ),
   bug(
@@ -259,7 +259,7 @@ function groundOf(database: MemoryDatabase`,
       'vote.decision === "approve" &&',
     ),
   ),
-  bug("a suspended voter counts", inside("isGone", "suspended.includes(person)", "false")),
+  bug("a suspended voter counts", inside("isRemovedOrSuspended", "suspended.includes(person)", "false")),
   bug(
     "a lease is measured by a clock that can be set back",
     inside(

@@ -16,8 +16,6 @@ export const STATUS_STYLES: { readonly [status: string]: Style } = {
 
 export const statusWords = (status: string): string => status.replaceAll("_", " ");
 
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
-
 /** Passed checkpoints out of those declared; one may be passed more often than it is declared. */
 export function passedWords(passed: number, declared: number): string {
   return declared === 0 ? String(passed) : `${passed}/${declared}`;

@@ -175,7 +175,6 @@ export type PolicyText = z.input<typeof policySchema>;
 export type PolicyRule = z.infer<typeof rule>;
 export type PolicyTerms = z.infer<typeof terms>;
 export type PolicyOutcome = z.infer<typeof outcome>;
-type PolicyTotal = z.infer<typeof total>;
 export type PolicyApprovers = z.infer<typeof approvers>;
 export type ToolPattern = z.infer<typeof toolPattern>;
 
