@@ -14,6 +14,7 @@ import type { Json } from "../kernel/json.ts";
 import { actionStream, streamName, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import { entriesOf } from "../workflows/entries.ts";
 import type { CallUndo, Irreversible } from "../workflows/events.ts";
 import { workflowState } from "../workflows/read.ts";
@@ -43,8 +44,6 @@ import {
   findOrDefineUndo,
   loadDeclaredUndo,
 } from "./remote-tool.ts";
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 type TableAtSeq = { readonly table: OperationTable; readonly seq: number };
 

@@ -19,6 +19,7 @@ import { applyPolicy, type OwnPolicy } from "../policy/apply-to-tool.ts";
 import { FINAL } from "../policy/rules/tools.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import type { CallUndo } from "../workflows/events.ts";
 
 /** How long an agent has to say what became of an effect, unless the tool says. */
@@ -259,7 +260,7 @@ export type DeclaredUndoCall = { readonly tool: string; readonly args: Json; rea
 
 /** Of an action that was applied; undefined where its agent had said nothing. */
 export async function loadDeclaredUndo(
-  runtime: Pick<Runtime, "store" | "tenant">,
+  runtime: TenantStore,
   state: LiveAction,
 ): Promise<DeclaredUndoCall | undefined> {
   const { undo } = state;

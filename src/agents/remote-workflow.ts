@@ -10,6 +10,7 @@ import { checkAmount, type Money, moneyToJson } from "../kernel/money.ts";
 import { workflowStream } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import { DEFAULT_MAX_ATTEMPTS } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
 import { getWorkflow, type WorkflowDetails, workflowState } from "../workflows/read.ts";
@@ -230,7 +231,7 @@ export async function failRemoteWorkflowNow(
 
 /** What was captured there, before people decided; undefined where that was erased. */
 async function loadProposedOutputs(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   workflow: string,
   seq: number,
 ): Promise<JsonObject | undefined> {
@@ -257,7 +258,7 @@ export type CheckpointAccount = CheckpointTally & {
 
 /** Of any workflow, whoever runs it. */
 export async function loadCheckpointAccount(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   { id, lastDecision: last, tally }: WorkflowDetails,
 ): Promise<CheckpointAccount> {
   if (last?.decision !== "modified") return { modifications: null, ...tally };

@@ -2,6 +2,7 @@
  * HTTP routes of the seed's REST surface, whose clients work unchanged: a workflow created, listed and read; its pending
  * approvals and their decisions; figures.
  */
+
 import { z } from "zod";
 import { readTenantStats } from "../api/activity/routes.ts";
 import { actingPerson, type Who } from "../api/authenticate.ts";
@@ -27,6 +28,7 @@ import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { TenantStore } from "../stores/store.ts";
 
 import { creationSchema, readCreation } from "../workflows/creation-input.ts";
 import { getWorkflow, listWorkflows, type WorkflowSummary, workflowState } from "../workflows/read.ts";
@@ -100,10 +102,7 @@ const objectOf = (value: Json): JsonObject => {
 };
 
 /** A checkpoint's `context` if the agent gave one; of anything else, and without one, what stands for approval. */
-async function contextOf(
-  place: Pick<Runtime, "store" | "tenant">,
-  { subject, schema, args }: Approval,
-): Promise<JsonObject> {
+async function contextOf(place: TenantStore, { subject, schema, args }: Approval): Promise<JsonObject> {
   if (subject?.kind !== "checkpoint") return objectOf(args);
   // A snapshot that was erased, or is broken, keeps nobody from seeing that something waits.
   const snapshot = await openSnapshot(place, schema).catch((error: unknown) => {

@@ -21,14 +21,13 @@ import { errorText } from "../kernel/text.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState, runCommand, storeTime } from "../runtime/store-access.ts";
-import type { JournalEntry } from "../stores/store.ts";
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { recordSignal } from "./raise-alert.ts";
 import { keepMonitorPosition } from "./rules/alert.ts";
 import { MOST_SUBJECTS, type MonitorRule, type Sighting, type Signal } from "./rules/monitor-rule.ts";
 import { saveRuleStates, type WatchedRule, watchRules } from "./rules/watch.ts";
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 type StreamSubject = Pick<Sighting, "tool" | "agent" | "workflow">;
 type EntryHeader = { readonly stream: string; readonly type: string; readonly at: number };
 

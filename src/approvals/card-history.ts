@@ -2,16 +2,13 @@
 
 import { documentsNamed } from "../effects/rules/review.ts";
 import type { ActionEvent, LiveAction, ReviewFacts } from "../effects/state.ts";
-
 import { actionStream, streamName } from "../kernel/stream.ts";
 import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import type { StateOf } from "../states.ts";
+import type { TenantStore } from "../stores/store.ts";
 import type { Card } from "./card-schema.ts";
 import type { LiveApproval } from "./state.ts";
-
-export type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 /** The states of many actions at one moment. */
 export function readActions(

@@ -23,12 +23,11 @@ import {
   revealSecrets,
 } from "../runtime/secrets.ts";
 import { loadArtifact, loadValue, readState, runWithInputs } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import { raisedName } from "../workflows/rules/ask.ts";
 import type { Approval, Decided, Decision, Rejection } from "./contract.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 export const unknownApproval = (id: string): HoldpointError =>
   new HoldpointError("unknown_id", `There is no approval ${shownText(id)}.`);

@@ -19,7 +19,7 @@ import {
 } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
-import type { ViewRow } from "../stores/store.ts";
+import type { TenantStore, ViewRow } from "../stores/store.ts";
 import { knownUndo } from "./card-workflow.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { isIrreversible, type KnownUndo } from "./rules/card.ts";
@@ -67,8 +67,6 @@ async function isIrreversibleRow(place: ListStore, { data }: ViewRow): Promise<b
 }
 
 // Lists of approvals: pages of them, those that wait for one person, and how many there are.
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 const APPROVALS = "approvals";
 const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;

@@ -3,13 +3,12 @@
 import { actionStream } from "../kernel/stream.ts";
 import type { ApproverRule } from "../policy/rules/verdict.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import type { Approval, ApprovalSummary } from "./contract.ts";
 import { type ListedApproval, type LiveApproval, ruleIn, stageRules, type Vote } from "./state.ts";
 import type { ApprovalView, StageState, StagesView, SummaryView } from "./views.ts";
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 type Subject = Pick<SummaryView, "about" | "action" | "workflow" | "intent">;
 
 /** The workflow in which it is asked; the state of an action says whether it is in one. */

@@ -9,15 +9,13 @@ import { sealTenant } from "../runtime/keyring.ts";
 import { eachRow, rowPage, rowSummary } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
-import type { ViewQuery, ViewRow } from "../stores/store.ts";
+import type { TenantStore, ViewQuery, ViewRow } from "../stores/store.ts";
 import { requestName } from "./rules/propose.ts";
 import { type Receipt, receiptOf, receiptPayload } from "./rules/receipt.ts";
 import { actionIdOf } from "./rules/start.ts";
 import type { LiveAction } from "./state.ts";
 
 export const ACTION_LABEL = "An action";
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 /** The action behind an action's, an effect's or a caller's request id. */
 export async function findAction(place: TenantStore, id: string): Promise<string> {
@@ -71,7 +69,7 @@ const ACTIONS = "actions";
 const MOST = 1_000;
 
 /** By its own id, its effect's, or the caller's request id. */
-export async function getAction(place: Pick<Runtime, "store" | "tenant">, id: string): Promise<Action> {
+export async function getAction(place: TenantStore, id: string): Promise<Action> {
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
@@ -79,10 +77,7 @@ export async function getAction(place: Pick<Runtime, "store" | "tenant">, id: st
   return structuredClone({ ...state, id: action, args: await loadValue(place, state.args) });
 }
 
-export async function listActions(
-  place: Pick<Runtime, "store" | "tenant">,
-  page: ActionPage,
-): Promise<ActionList> {
+export async function listActions(place: TenantStore, page: ActionPage): Promise<ActionList> {
   const { phase, limit = 100, order = "oldest" } = page;
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
     throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
@@ -101,7 +96,7 @@ type ActionsPage = Omit<ActionPage, "phase"> & {
 
 /** In pages, of one phase or all: `next` is the cursor of the following page. */
 export async function pageOfActions(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   { phase, limit = 100, order = "oldest", after }: ActionsPage,
 ): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
   const list = { view: ACTIONS, kind: "action", prefix: "act", bucket: phase } as const;
@@ -110,9 +105,7 @@ export async function pageOfActions(
 }
 
 /** Effects that were started by processes which are gone: the next process that executes takes them over. */
-export async function abandonedActions(
-  place: Pick<Runtime, "store" | "tenant">,
-): Promise<readonly ActionSummary[]> {
+export async function abandonedActions(place: TenantStore): Promise<readonly ActionSummary[]> {
   const running = await listActions(place, { phase: "running", limit: MOST });
   const items = running.items.filter((item) => item["reportBy"] === undefined);
   const epochs = [...new Set(items.map((item) => String(item["epoch"])))];
@@ -123,7 +116,7 @@ export async function abandonedActions(
 
 /** Every action in one phase, oldest first. `dueBy: null` leaves out what agents outside perform and report by a time. */
 export async function actionRows(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   phase: "open" | "waiting" | "running" | "in_doubt",
   only: Pick<ViewQuery, "dueBy"> = {},
 ): Promise<readonly ViewRow[]> {

@@ -11,6 +11,7 @@ import { type Refusal, refusal } from "../kernel/refusals.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import type { Placement } from "../workflows/rules/calls.ts";
 import { advanceCall, type CallSource } from "./advance-call.ts";
 import { perform } from "./perform.ts";
@@ -57,7 +58,7 @@ function notExecuted(action: string, why: Refusal, approval: string | null = nul
 
 /** The answer that an ended action has for ever. */
 async function buildAnswer(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   action: string,
   state: LiveAction,
 ): Promise<Answer<Json> | undefined> {

@@ -2,6 +2,7 @@
  * Routes of actions (what was proposed, what became of it, and a person's word where nobody knows) and of receipts,
  * plain or signed.
  */
+
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { ok, route } from "../api/route.ts";
@@ -18,8 +19,8 @@ import {
   timeSchema,
 } from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 
 import {
   type Action,
@@ -117,7 +118,7 @@ function approvalOf(action: LiveAction): string | null {
   return grant?.kind === "approval" ? grant.approval : null;
 }
 
-async function outcomeOf(place: Pick<Runtime, "store" | "tenant">, action: LiveAction) {
+async function outcomeOf(place: TenantStore, action: LiveAction) {
   if (!("outcome" in action)) return null;
   const { at, by, reason, result } = action.outcome;
   return { at: time(at), by, reason, result: await loadValue(place, result) };
@@ -135,7 +136,7 @@ function reviewOf({ review }: LiveAction) {
   return { verdict, rule, reason, policy, documents, risk: risk ?? null };
 }
 
-export async function actionOnWire(place: Pick<Runtime, "store" | "tenant">, action: Action) {
+export async function actionOnWire(place: TenantStore, action: Action) {
   const { tool, agent, requester, says, args } = action;
   return {
     action_id: action.id,

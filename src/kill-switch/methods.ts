@@ -19,7 +19,7 @@ import { readOwnTenant } from "../people/tenants/stream.ts";
 import { rowPage } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import type { Store, ViewRow } from "../stores/store.ts";
+import type { Store, TenantStore, ViewRow } from "../stores/store.ts";
 import {
   agentScope,
   decideSwitch,
@@ -149,8 +149,6 @@ export async function getSwitch(place: CommandStore, whose: string | Stoppable =
     throw noWorkflow(workflow);
   return structuredClone(await readState(place, switchStream(switchScopeOf(named))));
 }
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 export type ActiveStop = {
   readonly whose: Stopped;

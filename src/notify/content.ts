@@ -12,14 +12,12 @@ import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { parseStreamRef, type StreamRef } from "../kernel/stream.ts";
 import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { JournalEntry } from "../stores/store.ts";
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { getWorkflow, readSnapshot, type WorkflowDetails } from "../workflows/read.ts";
 import { readTimeline, type TimelineRow } from "../workflows/timeline.ts";
 import { type AnnouncementText, announcementOf } from "./rules/announced-events.ts";
 import type { DeliverySettings } from "./settings.ts";
 import type { LiveMessage } from "./stream.ts";
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 export type MessageContent = AnnouncementText & {
   readonly type: string;

@@ -21,7 +21,7 @@ import type { Draft } from "../kernel/transaction.ts";
 import { eachRow, isUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import type { JournalEntry, StoreChanges } from "../stores/store.ts";
+import type { JournalEntry, StoreChanges, TenantStore } from "../stores/store.ts";
 import { canFoldEvent, type EventIdentity } from "../streams.ts";
 import { ANNOUNCED_EVENTS } from "./rules/announced-events.ts";
 import { APPROVERS_RECIPIENT, peopleToNotify, resolveRecipients } from "./rules/endpoint.ts";
@@ -94,8 +94,6 @@ export async function sendUntilAcknowledged(
   const isLeft = await isStillUnacknowledged(place, endpoint, ref);
   return isLeft === true ? { kind: "failed", status: outcome.status, problem: NOT_ACKNOWLEDGED } : outcome;
 }
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 export type ActiveEndpoint = {
   readonly id: string;

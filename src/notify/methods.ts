@@ -11,6 +11,7 @@ import { findIds, rowPage, rowSummary } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Environment } from "../runtime/settings.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
+import type { TenantStore } from "../stores/store.ts";
 import type { RenderCard } from "./content.ts";
 import { checkOperator, type Endpoints, endpointMethods } from "./endpoints.ts";
 import { requeueMessage } from "./rules/message.ts";
@@ -40,8 +41,6 @@ export type Messages = {
   /** Tries a dead one again, from the first attempt on and with the same id. */
   retry(id: string, word: Via & { readonly by: string }): Promise<Message>;
 };
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 const MESSAGE = "A message";
 const VIEW = "messages";

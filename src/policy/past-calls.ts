@@ -8,13 +8,11 @@ import type { LiveAction } from "../effects/state.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { loadValue } from "../runtime/store-access.ts";
-import type { Store } from "../stores/store.ts";
+import type { Store, TenantStore } from "../stores/store.ts";
 import { entriesOf } from "../workflows/entries.ts";
 import type { Fork } from "../workflows/events.ts";
 import type { WorkflowEntry } from "../workflows/rules/operations.ts";
 import type { PastCall } from "./rules/verdict.ts";
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
 
 type WorkflowCalls = {
   readSeq: number;

@@ -8,9 +8,7 @@ import type { Json, JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
 import { eachRow } from "../runtime/lists.ts";
 import { loadValue } from "../runtime/store-access.ts";
-import type { JournalEntry, Store } from "../stores/store.ts";
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
 
 export type PolicyProgram = {
   /** The agent whose program it is, and which process: `host/pid`. */

@@ -15,7 +15,7 @@ import type { JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
 import { readOwnTenant } from "../people/tenants/stream.ts";
 import { takePolicy } from "../policy/rules/adopt.ts";
-import type { EpochHold, ViewRow } from "../stores/store.ts";
+import type { EpochHold, TenantStore, ViewRow } from "../stores/store.ts";
 import { eachRow, forEachReadable, rowPage } from "./lists.ts";
 import { type Epoch, freshId, type PoliciesInForce, type Runtime, type RuntimeOpener } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
@@ -177,8 +177,6 @@ export function createEpochRenewal({ begin, isOver, lost }: RenewalParts): Epoch
 
   return { current, begun: () => epoch };
 }
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 /** `lapsed`: it has not ended, and does not hold its epoch any more. `closed`: it ended by itself. */
 export type NodeStatus = "live" | "lapsed" | "closed" | "died";

@@ -23,11 +23,10 @@ import {
   streamName,
   workflowStream,
 } from "../kernel/stream.ts";
-import type { JournalEntry, Rebuilt } from "../stores/store.ts";
+import type { JournalEntry, Rebuilt, TenantStore } from "../stores/store.ts";
 import { getSavedSeal, sealTenant } from "./keyring.ts";
-import type { Runtime, RuntimeOpener } from "./runtime.ts";
+import type { RuntimeOpener } from "./runtime.ts";
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 const PAGE = 1_000;
 const MOST_FINDINGS = 1_000;
 

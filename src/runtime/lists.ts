@@ -9,9 +9,8 @@ import { rejectInput } from "../kernel/fields.ts";
 import { type IdPrefix, isId } from "../kernel/ids.ts";
 import type { StreamKind } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
-import type { ViewQuery, ViewRow } from "../stores/store.ts";
+import type { TenantStore, ViewQuery, ViewRow } from "../stores/store.ts";
 import { workflowName } from "../workflows/rules/create.ts";
-import type { Runtime } from "./runtime.ts";
 
 export const isUnreadable = (error: unknown): error is HoldpointError =>
   isHoldpointError(error, "unknown_event") || isHoldpointError(error, "body_erased");
@@ -42,7 +41,6 @@ export async function forEachReadable<Item>(
   if (left !== undefined) throw left;
 }
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 type After = NonNullable<ViewQuery["after"]>;
 
 /** How a cursor tells the list's streams from others: by the prefix of their ids, or they have names. */

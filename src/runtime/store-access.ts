@@ -24,7 +24,7 @@ import {
 } from "../kernel/transaction.ts";
 import type { Load } from "../policy/rules/tool-rules.ts";
 import type { StateOf } from "../states.ts";
-import type { SqlTransaction, Store } from "../stores/store.ts";
+import type { SqlTransaction, TenantStore } from "../stores/store.ts";
 import type { Runtime } from "./runtime.ts";
 import { SecretsNeeded } from "./secrets.ts";
 
@@ -116,8 +116,6 @@ export async function runWithInputs<Result extends { readonly kind: string }>(
 function isLoad(answer: unknown): answer is Load {
   return (answer as { kind?: unknown }).kind === "load";
 }
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
 
 export function readState<K extends StreamKind>(place: TenantStore, ref: StreamRef<K>): Promise<StateOf<K>> {
   return place.store.transact(place.tenant, { read: [ref] }, (sight) => ({

@@ -174,3 +174,6 @@ export type Store = {
 
   close(): Promise<void>;
 };
+
+/** One tenant of a store: what most of the code needs to read or to decide. */
+export type TenantStore = { readonly store: Store; readonly tenant: string };

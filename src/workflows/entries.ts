@@ -7,7 +7,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json.ts";
 import { workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { Store } from "../stores/store.ts";
+import type { TenantStore } from "../stores/store.ts";
 import type { Fork } from "./events.ts";
 import {
   applyEntry,
@@ -30,8 +30,6 @@ function parseEntry(id: string, text: string, body: string | null): WorkflowEntr
   if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} of ${id} is gone.`);
   return { type, seq, at, body: JSON.parse(body) as JsonObject };
 }
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
 
 export async function entryAt(
   { store, tenant }: TenantStore,

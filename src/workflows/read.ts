@@ -14,7 +14,7 @@ import { displayValue } from "../kernel/text.ts";
 import { type RowFilter, rowPage, rowSummary } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
-import type { ViewRow } from "../stores/store.ts";
+import type { TenantStore, ViewRow } from "../stores/store.ts";
 import { entriesOf, readChildRecords } from "./entries.ts";
 import type { CallUndo, Irreversible, ReachedBody, Snapshot } from "./events.ts";
 import {
@@ -28,10 +28,7 @@ import { openSnapshot } from "./snapshots.ts";
 import { type LiveWorkflow, mayMove, WORKFLOW_STATUSES, type WorkflowStatus } from "./state.ts";
 import { workflowFold } from "./stream.ts";
 
-export async function workflowState(
-  place: Pick<Runtime, "store" | "tenant">,
-  id: string,
-): Promise<LiveWorkflow> {
+export async function workflowState(place: TenantStore, id: string): Promise<LiveWorkflow> {
   const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };
   if (state.status === "none")
     throw new HoldpointError("unknown_id", `There is no workflow ${displayValue(id)}.`, {
@@ -39,8 +36,6 @@ export async function workflowState(
     });
   return state;
 }
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 /** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
 export type WorkflowDetails = Omit<LiveWorkflow, "generation" | "asked"> & {
@@ -270,10 +265,7 @@ function foldJob(workflow: string, jobs: Job[], entry: WorkflowEntry): void {
   }
 }
 
-export async function readJobs(
-  place: Pick<Runtime, "store" | "tenant">,
-  id: string,
-): Promise<readonly Job[]> {
+export async function readJobs(place: TenantStore, id: string): Promise<readonly Job[]> {
   await workflowState(place, id);
   const jobs: Job[] = [];
   for await (const entry of entriesOf(place, id)) foldJob(id, jobs, entry);

@@ -5,7 +5,7 @@
 
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { TenantStore } from "../stores/store.ts";
 import { entriesOf } from "./entries.ts";
 import type { Irreversible, RollbackReport, Snapshot } from "./events.ts";
 import { checkMoment, type Moment, workflowState } from "./read.ts";
@@ -362,7 +362,7 @@ function applyLife(tale: TimelineTable, entry: WorkflowEntry): void {
 
 /** Up to a moment, or until now. */
 export async function readTimeline(
-  place: Pick<Runtime, "store" | "tenant">,
+  place: TenantStore,
   id: string,
   given?: Moment,
 ): Promise<readonly TimelineRow[]> {

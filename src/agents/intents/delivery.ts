@@ -15,7 +15,7 @@ import { eachRow, forEachReadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../../runtime/store-access.ts";
 import type { WaitLimit } from "../../runtime/waker.ts";
-import type { ViewRow } from "../../stores/store.ts";
+import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import type { WaitOptions } from "./input.ts";
 import { markDelivered, timeOutIntentIfDue } from "./rules/answer.ts";
 import { getIntent, type Intent, loadAnswerData, unknownIntent } from "./send-and-answer.ts";
@@ -195,11 +195,7 @@ async function bringIntentUpToDate(place: TenantStoreAndClock, id: string): Prom
   }
 }
 
-async function waitResult(
-  place: Pick<Runtime, "store" | "tenant">,
-  intent: string,
-  state: LiveIntent,
-): Promise<Waited> {
+async function waitResult(place: TenantStore, intent: string, state: LiveIntent): Promise<Waited> {
   const { end, approval } = state;
   if (end === null) return { status: "timed_out_waiting", intent };
   if (end.status !== "completed") return { status: end.status, intent, reason: end.reason };

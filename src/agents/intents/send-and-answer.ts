@@ -12,7 +12,7 @@ import { rowPage, rowSummary } from "../../runtime/lists.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { redactJson, redactText, resolveSecrets } from "../../runtime/secrets.ts";
 import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import type { ViewRow } from "../../stores/store.ts";
+import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import type { Lineage } from "../../workflows/events.ts";
 import { checkCancelReason, type IntentAnswer, type IntentPage, type OutgoingIntent } from "./input.ts";
 import {
@@ -37,8 +37,6 @@ import {
   type LiveIntent,
   lifecycleStatus,
 } from "./stream.ts";
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 /** An intent in full. */
 export type Intent = Omit<IntentTerms, "payloadDigest"> & {

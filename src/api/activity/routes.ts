@@ -12,7 +12,7 @@ import { createYieldCheck, runYielding, type YieldCheck } from "../../runtime/co
 import { eachRow } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
-import type { ViewRow } from "../../stores/store.ts";
+import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import { WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
 import { cacheRecent } from "../expensive-answers.ts";
 import { checkHasScopes, ok, type RouteRequest, route } from "../route.ts";
@@ -91,8 +91,6 @@ export async function readActivity(
   const activity = await runYielding(countActivity(counted), pace);
   return { ...activity, since, until, isAll: since === asked, now: await nowOf(place) };
 }
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 /** Nobody has decided these. */
 const UNDECIDED: readonly ApprovalStatus[] = [

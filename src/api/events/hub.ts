@@ -9,8 +9,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
 import { type JournalRecord, parseRecord } from "../../runtime/journal.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import type { JournalEntry } from "../../stores/store.ts";
+import type { JournalEntry, TenantStore } from "../../stores/store.ts";
 import { time } from "../wire.ts";
 
 export type Frame = {
@@ -26,7 +25,6 @@ export type Frame = {
   readonly size: number;
 };
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 /** What is forgotten is read again from the stream's first entry. */
 const MOST_KNOWN = 10_000;
 

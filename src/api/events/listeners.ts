@@ -3,11 +3,12 @@
  * - Each frame that a listener wants is sent once, in commit order, also over reconnects: it resumes by position.
  * - A listener that does not read is cut off and can resume; nothing piles up for it.
  */
+
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../../kernel/clock.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import type { TenantHost } from "../tenant-hosts.ts";
 import { createHub, type Frame, type Hub, readFrames } from "./hub.ts";
 import { createLongPolls, type LongPollLimits, type LongPolls } from "./long-polls.ts";
@@ -46,8 +47,6 @@ function textFor(frames: readonly Frame[], { name, wants }: ListenRequest): stri
 }
 
 export type ListenRequest = { readonly name: string; readonly wants: FrameFilter };
-type TenantStore = Pick<Runtime, "store" | "tenant">;
-
 type Listening = {
   readonly hub: Hub;
   readonly place: TenantStore;

@@ -1,14 +1,13 @@
 /** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
+
 import { questionEnds } from "../../approvals/state.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { approvalStream, parseStreamRef } from "../../kernel/stream.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import type { Frame, Hub } from "../events/hub.ts";
 import type { Log } from "../log.ts";
 import type { JournalCounters } from "./metrics.ts";
-
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 
 const ACTIONS: { readonly [type: string]: string } = {
   "effect.applied": "applied",

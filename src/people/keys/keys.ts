@@ -7,6 +7,7 @@ import { displayValue } from "../../kernel/text.ts";
 import { rowPage } from "../../runtime/lists.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../../runtime/store-access.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import { forgetCredentials } from "../authenticate.ts";
 import { checkSaid, type KeyOffer, type KeyPage, type KeyRotation, type Said } from "../input.ts";
 import {
@@ -21,7 +22,6 @@ import { ROLES } from "../stream.ts";
 import { issueKey, revokeKey, rotateKey } from "./rules.ts";
 import type { KeyTerms, LiveKey } from "./stream.ts";
 
-type TenantStore = Pick<Runtime, "store" | "tenant">;
 type KeyDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
 
 /** A key as it is listed: everything but the secret, of which only a hash is kept. */

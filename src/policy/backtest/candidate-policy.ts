@@ -7,7 +7,7 @@
 
 import { documentsNamed } from "../../effects/rules/review.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
-import type { Store } from "../../stores/store.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import { stricterVerdict, withNotesOf } from "../rules/combine-verdicts.ts";
 import { compilePolicy } from "../rules/compile.ts";
 import type { PolicyText } from "../rules/document.ts";
@@ -26,7 +26,6 @@ export type Candidate = {
   readonly limits?: { readonly toolCalls?: number };
 };
 
-type TenantStore = { readonly store: Store; readonly tenant: string };
 type JudgingDocument = Pick<Candidate, "judge">;
 export type JudgeFunction = Candidate["judge"];
 

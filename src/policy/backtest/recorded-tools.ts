@@ -10,10 +10,8 @@ import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import { eachRow } from "../../runtime/lists.ts";
 import { readState } from "../../runtime/store-access.ts";
-import type { Store, ViewRow } from "../../stores/store.ts";
+import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import type { Validation } from "../rules/tool-rules.ts";
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
 
 export type Validate = (args: Json) => Validation;
 const acceptAnything: Validate = (value) => ({ ok: true, value });

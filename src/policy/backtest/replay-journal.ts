@@ -13,7 +13,7 @@ import { actionStream, type StreamRef, workflowStream } from "../../kernel/strea
 import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
 import { logPages } from "../../runtime/journal.ts";
 import { loadValue } from "../../runtime/store-access.ts";
-import type { JournalEntry, Store } from "../../stores/store.ts";
+import type { JournalEntry, Store, TenantStore } from "../../stores/store.ts";
 import { entriesOf } from "../../workflows/entries.ts";
 import type { Fork } from "../../workflows/events.ts";
 import { noteOriginCalls } from "../past-calls.ts";
@@ -27,7 +27,6 @@ import {
   type ReplayEvent,
 } from "./rules/replay-state.ts";
 
-type TenantStore = { readonly store: Store; readonly tenant: string };
 async function stateBefore(
   { store, tenant }: TenantStore,
   id: string,

@@ -3,7 +3,7 @@
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
-import type { Store } from "../../stores/store.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import { type Review, reviewAction } from "../rules/review.ts";
 import type { CallKind } from "../rules/tools.ts";
 import {
@@ -39,8 +39,6 @@ import {
   openTally,
   reportOf,
 } from "./rules/tally.ts";
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
 
 export type BacktestOptions = {
   /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */

@@ -11,7 +11,7 @@ import { isArtifactRef } from "../../kernel/stored-value.ts";
 import { createYieldCheck, neverYield, runYielding } from "../../runtime/concurrency.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
-import type { Store } from "../../stores/store.ts";
+import type { Store, TenantStore } from "../../stores/store.ts";
 import { argsType, compileOverArguments } from "../expression/expression.ts";
 import { compilePolicy } from "../rules/compile.ts";
 import type { PolicyText } from "../rules/document.ts";
@@ -40,7 +40,6 @@ import {
   withRule,
 } from "./rules/suggestions.ts";
 
-type TenantStore = { readonly store: Store; readonly tenant: string };
 type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
 
 /** What a suggestion does as a rule. */

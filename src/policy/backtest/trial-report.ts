@@ -9,12 +9,10 @@ import { type MoneyJson, moneyText } from "../../kernel/money.ts";
 import { actionStream } from "../../kernel/stream.ts";
 import { visible } from "../../kernel/text.ts";
 import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
-import type { Store } from "../../stores/store.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import { loadRecordedArgs } from "./replay-journal.ts";
 import type { PersonDecision } from "./rules/replay-state.ts";
 import { type BacktestReport, changeLabels, type Transition, type VerdictChange } from "./rules/report.ts";
-
-type TenantStore = { readonly store: Store; readonly tenant: string };
 
 /** The beginning, as JSON with short fields first, and how many characters there are. */
 type ListedArgs = { readonly text: string; readonly characters: number };

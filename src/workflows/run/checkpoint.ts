@@ -19,8 +19,9 @@ import {
   whyUnmeetable,
 } from "../../policy/rules/stages.ts";
 import { type ApproverRule, type EligibilityContext, namesGroups } from "../../policy/rules/verdict.ts";
-import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import { freshId } from "../../runtime/runtime.ts";
 import { loadValue, readState } from "../../runtime/store-access.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import type { Passed } from "../definition.ts";
 import { readChildCalls } from "../entries.ts";
 import type { Irreversible, ReachedBody } from "../events.ts";
@@ -42,7 +43,7 @@ import { commitRun, type WorkflowRun } from "./run.ts";
 
 /** Who asks, and where. */
 type AskingRun = {
-  readonly runtime: Pick<Runtime, "store" | "tenant">;
+  readonly runtime: TenantStore;
   readonly state: Pick<LiveWorkflow, "requester" | "parties">;
 };
 type PeopleTerms = Omit<ApprovalTerms, "executeWithinMs">;

@@ -15,7 +15,7 @@ import { skipUnreadable } from "../../runtime/lists.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
-import type { ViewRow } from "../../stores/store.ts";
+import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import type { Definition } from "../definition.ts";
 import { parseObstacle, remainingBudget } from "../state.ts";
 import { runsBucket } from "../stream.ts";
@@ -24,7 +24,7 @@ const RUNS = "runs";
 const RUNS_PER_PAGE = 200;
 
 type RunSource = {
-  readonly runtime: Pick<Runtime, "store" | "tenant">;
+  readonly runtime: TenantStore;
   readonly definitions: ReadonlyMap<string, Definition>;
   /** Of workflows that were asked for here with a definition of their own. */
   readonly chosen: ReadonlyMap<string, Definition>;
