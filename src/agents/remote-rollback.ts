@@ -1,7 +1,7 @@
 /**
  * Rollback of a workflow that a remote agent drives, and the calls since a checkpoint that it covers.
- * - The agent undoes what it did, one call after the other; what a tool of this program did is undone here.
- * - Pending approvals are withdrawn first. Once nothing is left to undo, the rollback ends without the agent.
+ * The agent undoes its own calls, one after the other; calls of tools of this program are undone here. Pending approvals are
+ * withdrawn first. Once nothing is left to undo, the rollback ends without the agent.
  */
 
 import type { Caller } from "../effects/advance-call.ts";
@@ -46,7 +46,6 @@ import {
 } from "./remote-tool.ts";
 
 type TableAtSeq = { readonly table: OperationTable; readonly seq: number };
-
 export async function readOperationTable(place: TenantStore, workflow: string): Promise<TableAtSeq> {
   const table = emptyTable();
   let seq = 0;

@@ -2,6 +2,7 @@
  * Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string.
  * Also the check of amounts that programs pass in: a field beside currency and micros is refused, not ignored.
  */
+
 import { fieldFault, rejectInput } from "./fields.ts";
 
 /** Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string. */
@@ -61,3 +62,16 @@ export function isMoney(value: unknown): value is Money {
     typeof money.micros === "bigint"
   );
 }
+
+/** What a tool declares for several budgets is the same money. */
+export function dearest(costs: readonly MoneyJson[]): ReadonlyMap<string, bigint> {
+  const most = new Map<string, bigint>();
+  for (const { currency, micros } of costs) {
+    const amount = BigInt(micros);
+    if ((most.get(currency) ?? -1n) < amount) most.set(currency, amount);
+  }
+  return most;
+}
+
+export const moneyList = (money: ReadonlyMap<string, bigint>): readonly MoneyJson[] =>
+  [...money].map(([currency, micros]) => moneyToJson({ currency, micros }));

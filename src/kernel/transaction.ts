@@ -138,13 +138,7 @@ export function openDraft(sight: DecisionScope): Draft {
       if (stored.artifact !== undefined) artifacts.push(stored.artifact);
       return stored.json;
     },
-    commit: (result) => ({
-      kind: "commit",
-      append: written as readonly StreamAppend[],
-      names,
-      artifacts,
-      result,
-    }),
+    commit: (result) => ({ kind: "commit", append: written, names, artifacts, result }),
   };
 }
 

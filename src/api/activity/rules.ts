@@ -97,10 +97,10 @@ export function actionFact({ stream, bucket, at, data }: ViewRow): ActionFact {
 }
 
 /** The value that so many of a hundred are at most, one of those that are there: the nearest rank. Null of nothing. */
-export function percentile(values: readonly number[], of: number): number | null {
+export function percentile(values: readonly number[], percent: number): number | null {
   if (values.length === 0) return null;
   const sorted = Float64Array.from(values).sort();
-  const rank = Math.max(1, Math.ceil((of / 100) * sorted.length));
+  const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length));
   return sorted[rank - 1] ?? null;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval } from "../../approvals/contract.ts";
-import { readReview as reviewOf } from "./decide.ts";
+import { readReview as reviewOf } from "./await-review.ts";
 import { findChange as changeOf, remember as seenOf } from "./list.ts";
 
 const ANN = "person:ann";

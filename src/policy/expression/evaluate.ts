@@ -8,29 +8,27 @@
 
 import { operationsNamed } from "./functions.ts";
 import { patternOf, testPattern } from "./pattern.ts";
-import { type Arithmetic, type Node, type NodeOf, weightOf } from "./syntax.ts";
+import { type Node, type NodeOf, weightOf } from "./syntax.ts";
 import type { ExpressionFunction } from "./types.ts";
 import {
+  addValues,
+  arithmetic,
+  compareValues,
   ExpressionError,
   equalValues,
   isList,
-  isMoment,
   isObject,
   isRecoverable,
-  isSpan,
   isTrue,
   kindOf,
   kindText,
   type Meter,
-  makeMoment,
-  makeSpan,
   payForList,
-  payForText,
   requireFinite,
   STEPS_PER_ERROR,
   spend,
   spendKeys,
-  spendText,
+  subtractValues,
   type Value,
 } from "./values.ts";
 
@@ -41,52 +39,6 @@ export type Evaluate<S extends EvaluationContext> = (scene: S) => Value;
 export type Readers<S extends EvaluationContext> = ReadonlyMap<string, Evaluate<S>>;
 type Slots = ReadonlyMap<string, number>;
 type Build<S extends EvaluationContext> = (node: Node, slots?: Slots) => Evaluate<S>;
-
-function operandError(op: string, a: Value, b: Value): never {
-  throw new ExpressionError(`${kindText(kindOf(a))} ${op} ${kindText(kindOf(b))} is nothing`);
-}
-
-function addValues(a: Value, b: Value, meter: Meter): Value {
-  if (typeof a === "number" && typeof b === "number") return requireFinite(a + b);
-  if (typeof a === "string" && typeof b === "string") {
-    payForText(meter, a.length + b.length);
-    return a + b;
-  }
-  if (isList(a) && isList(b)) {
-    payForList(meter, a.length + b.length);
-    return [...a, ...b];
-  }
-  if (isSpan(a) && isSpan(b)) return makeSpan(a.ms + b.ms);
-  if (isMoment(a) && isSpan(b)) return makeMoment(a.ms + b.ms);
-  return isSpan(a) && isMoment(b) ? makeMoment(a.ms + b.ms) : operandError("+", a, b);
-}
-
-function subtractValues(a: Value, b: Value): Value {
-  if (typeof a === "number" && typeof b === "number") return requireFinite(a - b);
-  if (isMoment(a) && isSpan(b)) return makeMoment(a.ms - b.ms);
-  if ((isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b))) return makeSpan(a.ms - b.ms);
-  return operandError("-", a, b);
-}
-
-function arithmetic(op: Arithmetic, a: Value, b: Value): number {
-  if (typeof a !== "number" || typeof b !== "number") return operandError(op, a, b);
-  if (op === "*") return a * b;
-  if (b === 0) throw new ExpressionError("division by zero");
-  // What is left of a negative number may be -0, which JSON does not know.
-  return op === "/" ? a / b : (a % b) + 0;
-}
-
-/** Below, at or above zero. Text is ordered by its UTF-16 units. */
-function compareValues(a: Value, b: Value, meter: Meter): number {
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a === "string" && typeof b === "string") {
-    spendText(meter, Math.min(a.length, b.length));
-    if (a === b) return 0;
-    return a < b ? -1 : 1;
-  }
-  if ((isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b))) return a.ms - b.ms;
-  return operandError("and", a, b);
-}
 
 /** An object is made by its keys, and looked through for one that is there twice. */
 const STEPS_PER_ENTRY = 12;

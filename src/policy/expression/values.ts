@@ -6,6 +6,7 @@
  * A step is some 8 ns on a usual machine; all the steps of a verdict are some 20 ms.
  */
 import type { Json } from "../../kernel/json.ts";
+import type { Arithmetic } from "./syntax.ts";
 
 /**
  * What expressions compute with: JSON as it is, and moments and lengths of time. Numbers are JSON numbers; there is no
@@ -188,4 +189,50 @@ export function toJson(value: Value, meter: Meter): Json {
   const entries = Object.entries(value as ValueObject);
   spendKeys(meter, 2 * entries.length);
   return Object.fromEntries(entries.map(([key, part]) => [key, toJson(part, meter)]));
+}
+
+function operandError(op: string, a: Value, b: Value): never {
+  throw new ExpressionError(`${kindText(kindOf(a))} ${op} ${kindText(kindOf(b))} is nothing`);
+}
+
+export function addValues(a: Value, b: Value, meter: Meter): Value {
+  if (typeof a === "number" && typeof b === "number") return requireFinite(a + b);
+  if (typeof a === "string" && typeof b === "string") {
+    payForText(meter, a.length + b.length);
+    return a + b;
+  }
+  if (isList(a) && isList(b)) {
+    payForList(meter, a.length + b.length);
+    return [...a, ...b];
+  }
+  if (isSpan(a) && isSpan(b)) return makeSpan(a.ms + b.ms);
+  if (isMoment(a) && isSpan(b)) return makeMoment(a.ms + b.ms);
+  return isSpan(a) && isMoment(b) ? makeMoment(a.ms + b.ms) : operandError("+", a, b);
+}
+
+export function subtractValues(a: Value, b: Value): Value {
+  if (typeof a === "number" && typeof b === "number") return requireFinite(a - b);
+  if (isMoment(a) && isSpan(b)) return makeMoment(a.ms - b.ms);
+  if ((isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b))) return makeSpan(a.ms - b.ms);
+  return operandError("-", a, b);
+}
+
+export function arithmetic(op: Arithmetic, a: Value, b: Value): number {
+  if (typeof a !== "number" || typeof b !== "number") return operandError(op, a, b);
+  if (op === "*") return a * b;
+  if (b === 0) throw new ExpressionError("division by zero");
+  // What is left of a negative number may be -0, which JSON does not know.
+  return op === "/" ? a / b : (a % b) + 0;
+}
+
+/** Below, at or above zero. Text is ordered by its UTF-16 units. */
+export function compareValues(a: Value, b: Value, meter: Meter): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "string" && typeof b === "string") {
+    spendText(meter, Math.min(a.length, b.length));
+    if (a === b) return 0;
+    return a < b ? -1 : 1;
+  }
+  if ((isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b))) return a.ms - b.ms;
+  return operandError("and", a, b);
 }

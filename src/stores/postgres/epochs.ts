@@ -25,10 +25,7 @@ type LeaseParts = {
   readonly clock?: { now(): number };
 };
 
-export function prepareEpochLeases(
-  { ask }: QueryRunner,
-  { schema, leaseMs, random, clock }: LeaseParts,
-): EpochLeases {
+function leaseStatements(schema: string) {
   const table = `${schema}.hp_epochs`;
   const now = `coalesce($1::int8, ${DATABASE_NOW})`;
   const take = {
@@ -44,6 +41,14 @@ export function prepareEpochLeases(
   const release = { name: "hp_release_epoch", text: `DELETE FROM ${table} WHERE id = $1 AND holder = $2` };
   const held = { name: "hp_epoch_held", text: `SELECT until > ${now} FROM ${table} WHERE id = $2` };
   const clear = { name: "hp_clear_epoch", text: `DELETE FROM ${table} WHERE id = $2 AND until <= ${now}` };
+  return { take, renew, release, held, clear };
+}
+
+export function prepareEpochLeases(
+  { ask }: QueryRunner,
+  { schema, leaseMs, random, clock }: LeaseParts,
+): EpochLeases {
+  const { take, renew, release, held, clear } = leaseStatements(schema);
   const holds = new Map<string, () => Promise<void>>();
   let isOver = false;
   const time = (): number | null => clock?.now() ?? null;

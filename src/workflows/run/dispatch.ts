@@ -1,17 +1,15 @@
 /**
- * Finds workflows that have something to do and runs them here: those that were woken, whose time has come, or whose process
- * died.
+ * Finds workflows that have work to do and runs them here: those that were woken, are due, or whose process died.
  *
- * H1. What waits holds nothing here: no timer, no promise. It is found again by the view of runs.
- * H2. A workflow runs once in this process, and at most so many at a time.
- * H3. One whose definition was made for it alone is run where it was asked for, and nowhere else: what has its name only may
- *     have another policy.
- * H4. One that this process is not the right one for is left to others, and keeps nobody from the next.
+ * - A waiting workflow keeps no timer and no promise: the view of runs leads back to it.
+ * - A workflow runs once in this process, and at most 256 run at a time.
+ * - A workflow whose definition was made for it alone runs only where it was started: a definition of the same name may have another policy.
+ * - A workflow that this process is not the right one for is left to other nodes, and does not delay the next.
  */
 
 import { outsideCallers, outsideFrames } from "../../effects/call-context.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { type StreamRef, workflowStream } from "../../kernel/stream.ts";
+import { workflowStream } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
 import { endIfDead } from "../../runtime/epochs.ts";
 import { isUnreadable } from "../../runtime/lists.ts";
@@ -32,6 +30,7 @@ import {
   firstRunRows,
   type HeldLook,
   isObstacle,
+  isStuck,
   isTimeToLook,
   judgeHeld,
   notifyMismatchOnce,
@@ -66,7 +65,7 @@ type DispatchState = {
   isBehind: boolean;
   /** Something was left to others that nobody may take. */
   hasLeft: boolean;
-  /** There was no room to try something that is stuck, or nobody has looked yet. */
+  /** There was no room to try a stuck workflow, or this process has not looked yet. */
   mayBeStuck: boolean;
 };
 
@@ -151,19 +150,9 @@ function lookOnce(desk: DispatchState, id: string): void {
 
 type NamedRun = Pick<LiveWorkflow, "name" | "isOfOneRun"> & { readonly version?: string | null };
 
-function definitionOf(
-  desk: DispatchState,
-  id: string,
-  { name, isOfOneRun }: NamedRun,
-): Definition | undefined {
-  return isOfOneRun === true ? desk.chosen.get(id) : desk.definitions.get(name);
+function findDefinition(desk: DispatchState, id: string, run: NamedRun): Definition | undefined {
+  return run.isOfOneRun === true ? desk.chosen.get(id) : desk.definitions.get(run.name);
 }
-
-/** Nobody runs it, and what it waits for is a definition. While a checkpoint waits there is nothing to try. */
-const isStuck = ({ runner, status, waits }: LiveWorkflow): boolean =>
-  runner === null &&
-  (status === "executing" || status === "rolling_back") &&
-  waits.some(({ kind }) => kind === "definition");
 
 const isMeantFor = ({ options }: Definition, { version }: NamedRun): boolean =>
   version == null || version === options.version;
@@ -202,7 +191,7 @@ async function offerOne(desk: DispatchState, id: string): Promise<void> {
     const { by, reason } = state.end;
     await withdrawOpen(desk.runtime, id, { by, reason });
   }
-  const definition = definitionOf(desk, id, state);
+  const definition = findDefinition(desk, id, state);
   if (definition === undefined) return;
   const offered = { definition, id, dead: null };
   const isToTry = state.isReady ? !isOthers(desk, offered, state) : isStuck(state) && !desk.unfit.has(id);
@@ -212,7 +201,7 @@ async function offerOne(desk: DispatchState, id: string): Promise<void> {
 function offerRow(desk: DispatchState, row: ViewRow, dead: string | null): void {
   const { id } = row.stream;
   const named = row.data as unknown as NamedRun;
-  const definition = definitionOf(desk, id, named);
+  const definition = findDefinition(desk, id, named);
   if (definition === undefined || desk.runs.has(id)) return;
   const offered = { definition, id, dead };
   const look = async () => {
@@ -319,8 +308,6 @@ async function keepOn(desk: DispatchState, round: () => Promise<unknown>): Promi
   }
 }
 
-const isWorkflow = (ref: StreamRef): boolean => ref.kind === "workflow";
-
 async function followMoves(desk: DispatchState): Promise<void> {
   const { store, tenant, closing } = desk.runtime;
   let position: number | null = null;
@@ -334,7 +321,7 @@ async function followMoves(desk: DispatchState): Promise<void> {
     if (moved.streams.some((move) => move.tenant === tenant && isObstacle(move.stream)))
       desk.held.isDue = true;
     const ids = moved.streams.flatMap((move) =>
-      move.tenant === tenant && isWorkflow(move.stream) ? move.stream.id : [],
+      move.tenant === tenant && move.stream.kind === "workflow" ? move.stream.id : [],
     );
     for (const id of new Set(ids)) await offer(desk, id);
     // Not before: what fails is told again.

@@ -17,7 +17,7 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import type { Definition } from "../definition.ts";
-import { parseObstacle, remainingBudget } from "../state.ts";
+import { type LiveWorkflow, parseObstacle, remainingBudget } from "../state.ts";
 import { runsBucket } from "../stream.ts";
 
 const RUNS = "runs";
@@ -238,3 +238,9 @@ export function judgeHeld(runtime: Runtime, look: HeldLook) {
     },
   };
 }
+
+/** Nobody runs it, and what it waits for is a definition. While a checkpoint waits there is nothing to try. */
+export const isStuck = ({ runner, status, waits }: LiveWorkflow): boolean =>
+  runner === null &&
+  (status === "executing" || status === "rolling_back") &&
+  waits.some(({ kind }) => kind === "definition");

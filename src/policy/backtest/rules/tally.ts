@@ -8,7 +8,7 @@
  */
 
 import type { Json } from "../../../kernel/json.ts";
-import { type MoneyJson, moneyToJson } from "../../../kernel/money.ts";
+import { dearest, moneyList } from "../../../kernel/money.ts";
 import type { Review } from "../../rules/review.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { UNDO_NOT_NAMED } from "../../rules/tools.ts";
@@ -318,19 +318,6 @@ function countRevoked(
   const plain = { isAlike: false, isEditBlocked: false };
   countPerson(tally, one, { decision: "rejected", approval, ...plain, isDanger });
 }
-
-/** What a tool declares for several budgets is the same money. */
-function dearest(costs: readonly MoneyJson[]): ReadonlyMap<string, bigint> {
-  const most = new Map<string, bigint>();
-  for (const { currency, micros } of costs) {
-    const amount = BigInt(micros);
-    if ((most.get(currency) ?? -1n) < amount) most.set(currency, amount);
-  }
-  return most;
-}
-
-const moneyList = (money: ReadonlyMap<string, bigint>): readonly MoneyJson[] =>
-  [...money].map(([currency, micros]) => moneyToJson({ currency, micros }));
 
 function countStart(
   tally: BacktestTally,
