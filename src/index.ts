@@ -144,7 +144,7 @@ export type {
   Tenants,
 } from "./people/tenants/methods.ts";
 export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
-export type { Told } from "./policy/backtest/replay-journal.ts";
+export type { ReplayResult as Told } from "./policy/backtest/replay-journal.ts";
 export type { BacktestReport } from "./policy/backtest/rules/report.ts";
 export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
 export type { BacktestOptions } from "./policy/backtest/run.ts";

@@ -1,5 +1,5 @@
 /** A model that needs no key: it reads the same prompt as a real one, and proposes what a sensible one would. */
-import type { Model } from "../../src/supervise/models/model.ts";
+import type { Model } from "../../src/index.ts";
 
 /** Anna's case. `amount` is what is to be proposed, in USD. */
 export const goalOf = (amount: number): string =>

@@ -3,12 +3,12 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import type { Holdpoint } from "../../src/index.ts";
 
-const USERS = {
+export const USERS = {
   42: { id: 42, name: "Anna", country: "US", tier: "enterprise" },
   7: { id: 7, name: "Max", country: "US", tier: "pro" },
 } as const;
 
-const BILLING = {
+export const BILLING = {
   42: { plan: "annual_enterprise", currency: "USD", last_charge_usd: 1200, days_since_payment: 10 },
   7: { plan: "pro_monthly", currency: "USD", last_charge_usd: 49, days_since_payment: 35 },
 } as const;
@@ -22,7 +22,7 @@ const cents = (amount: number): number => Math.round(amount * 100) / 100;
 const failed = (error: string) => ({ status: "error", error });
 
 /** What happens outside: it is told a key, and does what it was told under one key once. */
-type Outside = { once(key: string, entry: object): void };
+export type Outside = { once(key: string, entry: object): void };
 
 /** A file with a line for everything that was done. */
 export function fileOutside(file: string): Outside {
@@ -39,7 +39,7 @@ export function refundContext(user_id: number) {
   return { user: USERS[user_id], billing: BILLING[user_id], policy_hint: HINT };
 }
 
-type Refund = { readonly user_id: number; readonly amount_usd: number; readonly reason: string };
+export type Refund = { readonly user_id: number; readonly amount_usd: number; readonly reason: string };
 
 export function refunded({ user_id, amount_usd, reason }: Refund) {
   if (!isUser(user_id)) return failed(`refund_user_not_found:${user_id}`);
@@ -52,7 +52,7 @@ export function refunded({ user_id, amount_usd, reason }: Refund) {
   return { status: "ok", refund };
 }
 
-type Email = { readonly user_id: number; readonly amount_usd: number; readonly message: string };
+export type Email = { readonly user_id: number; readonly amount_usd: number; readonly message: string };
 
 export function emailed({ user_id, amount_usd, message }: Email) {
   if (!isUser(user_id)) return failed(`email_user_not_found:${user_id}`);

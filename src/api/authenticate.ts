@@ -184,7 +184,7 @@ export function checkGiven(who: Who, person: string, roles: readonly Role[]): vo
   throw new HoldpointError(
     "forbidden",
     `This credential does not have ${lacking}, which these roles bring: ${roles.join(", ")}.`,
-    { next: "Have somebody give them whose session or key has all that they bring, such as an admin." },
+    { next: "Ask a person whose session or key has all of these rights, such as an admin." },
   );
 }
 

@@ -1,7 +1,7 @@
 /** What a card says of the past: what its agent did with the same tool, and what policy said of what is asked. */
 
-import { documentsNamed } from "../effects/rules/review.ts";
-import type { ActionEvent, LiveAction, ReviewFacts } from "../effects/state.ts";
+import { type ActionEvent, documentsNamed, type LiveAction, type ReviewFacts } from "../effects/state.ts";
+
 import { actionStream, streamName } from "../kernel/stream.ts";
 import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
 import { skipUnreadable } from "../runtime/lists.ts";

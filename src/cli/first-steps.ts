@@ -222,7 +222,7 @@ export const demo: Command = {
   ],
   onlyHere: "it plays in a store of its own",
   flags: {
-    without: { summary: "nobody looks: the mistake happens" },
+    without: { summary: "no person looks: the mistake happens" },
     with: { summary: "a person looks, and it is corrected (unless another is chosen)" },
     reject: { summary: "a person says no for good: what was done is undone" },
     yes: { summary: "play the person's part as well; needed where there is no terminal" },

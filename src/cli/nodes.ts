@@ -45,7 +45,7 @@ export const nodesCommand: Command = {
   words: [],
   summary: "the processes that execute here: which are there, and what they have in hand",
   details: [
-    "live: it holds its epoch. lapsed: it does not any more, and whoever executes next takes its work over. closed and died have ended (--all).",
+    "live: it holds its epoch. lapsed: it lost it, and the next process that executes takes its work over. closed and died have ended (--all).",
     "Workflows that wait for people or time are in nobody's hands, and counted nowhere.",
     "In a pipe each line is tab-separated: epoch, status, kind, version, since, workflows, effects, agent, host/pid.",
   ],

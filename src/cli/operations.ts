@@ -113,7 +113,8 @@ export const serve: Command = {
     },
     "first-admin": {
       value: "<person>",
-      summary: "the first admin of an empty store, who is given the login link; whoever starts it unless set",
+      summary:
+        "the first admin of an empty store, who gets the login link; default: the user who starts the server",
     },
     "no-auth": { summary: "everybody may do everything; only on a loopback address" },
     "drain-seconds": { value: "<n>", summary: "how long effects get to end when it stops; 30 unless set" },

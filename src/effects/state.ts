@@ -288,3 +288,15 @@ export type LiveAction = ActionFacts & ActionPhase;
 export type ActionState = { readonly phase: "none" } | LiveAction;
 export type ActionIn<Phase extends ActionPhase["phase"]> = ActionFacts &
   Extract<ActionPhase, { phase: Phase }>;
+
+/**
+ * Digests under which the documents of a recorded verdict are kept. Older entries name one, or have it as their policy; there,
+ * and where only code was asked, it may be that none is kept.
+ */
+export function documentsNamed({
+  documents,
+  document,
+  policy,
+}: Pick<ReviewFacts, "documents" | "document" | "policy">): readonly string[] {
+  return documents ?? [document ?? policy];
+}

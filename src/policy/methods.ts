@@ -3,7 +3,7 @@
 import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { listRecordedTools, type RecordedTool } from "./backtest/recorded-tools.ts";
-import { readFirstReview, type Told } from "./backtest/replay-journal.ts";
+import { type ReplayResult, readFirstReview } from "./backtest/replay-journal.ts";
 import type { BacktestReport } from "./backtest/rules/report.ts";
 import { type BacktestOptions, runBacktest } from "./backtest/run.ts";
 import { type Suggestions, type SuggestOptions, suggestRules } from "./backtest/suggest.ts";
@@ -28,7 +28,7 @@ export type Policies = {
   /** Tools that the journal knows, with the schemas that it kept. */
   tools(): Promise<readonly RecordedTool[]>;
   /** What the policy of a recorded action was told at its first review, and what it said. */
-  told(action: string): Promise<Told>;
+  told(action: string): Promise<ReplayResult>;
   /** Every recorded action whose verdict another policy would change. Nothing is written. */
   backtest(document: PolicyText, options?: BacktestOptions): Promise<BacktestReport>;
   /** Rules and grants that people's decisions support. */

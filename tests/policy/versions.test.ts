@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
 import { defineTool, type Policy } from "../../src/effects/define-tool.ts";
-import { documentsNamed } from "../../src/effects/rules/review.ts";
+import { documentsNamed } from "../../src/effects/state.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
 import { applyPolicy } from "../../src/policy/apply-to-tool.ts";

@@ -84,7 +84,7 @@ const deputy = (context: Context): string => {
 const delegate = act({
   name: "delegate",
   words: ["<id>", "<person>"],
-  summary: "have somebody else decide in your place",
+  summary: "let another person decide in your place",
   details: [
     "Only somebody who may decide it now can do so, and only for the stage that is asked now. From then on the other person decides and you do not, until you take it back.",
   ],
@@ -96,7 +96,7 @@ const delegate = act({
 
 const takeBack = act({
   name: "take-back",
-  summary: "decide yourself after all, while nobody has in your place",
+  summary: "decide yourself after all, before your delegate has",
   verb: "takeBack",
   input: (context) => ({ ...reason(context), via }),
   says: ({ id, tool }) => `You decide ${id} yourself again: ${visible(tool)}.`,
@@ -147,7 +147,7 @@ async function cancelled({ subject }: Approval, { hp }: Context): Promise<string
 
 const cancelApproval = act({
   name: "cancel",
-  summary: "take a question back that nobody has decided yet, or end a workflow",
+  summary: "withdraw a question that is not decided yet, or end a workflow",
   details: [
     "A workflow whose checkpoint is cancelled fails. What a workflow did stays done: to have it undone, `holdpoint rollback <workflow> --fail` instead.",
   ],

@@ -5,7 +5,7 @@ import { visible } from "../../kernel/text.ts";
 import type { Context } from "../shell/command.ts";
 
 /** The outcome of an edit, which a process that has the tool reviews. */
-export type Review =
+export type EditReview =
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly rule: string; readonly reason: string }
   /** It was accepted, and the editor still has to vote: on what the tool shows now, or in a later stage. */
@@ -19,7 +19,7 @@ export type Review =
 
 const REVIEW_WAIT_MS = 3_000;
 
-export function readReview(approval: Approval, person: string): Review {
+export function readReview(approval: Approval, person: string): EditReview {
   const { edit, editRefused, status, decided, editor, preview } = approval;
   if (edit !== null) return { kind: "open" };
   if (editRefused?.rule === UNSEEN_PREVIEW && editRefused.by === person)
@@ -35,7 +35,7 @@ export function readReview(approval: Approval, person: string): Review {
 }
 
 /** Waits a moment for a process that has the tool. */
-export async function awaitReview({ hp, person, terminal }: Context, id: string): Promise<Review> {
+export async function awaitReview({ hp, person, terminal }: Context, id: string): Promise<EditReview> {
   const look = async () => readReview(await hp.approvals.get(id), person);
   terminal.progress("Waiting for a running program to review the edit …");
   try {
@@ -49,7 +49,7 @@ export async function awaitReview({ hp, person, terminal }: Context, id: string)
   }
 }
 
-type OpenReview = Exclude<Review, { kind: "accepted" | "refused" }>;
+type OpenReview = Exclude<EditReview, { kind: "accepted" | "refused" }>;
 
 export function reviewText({ id, status }: Approval, review: OpenReview): string {
   switch (review.kind) {

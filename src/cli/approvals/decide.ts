@@ -24,7 +24,7 @@ import { sectionsOn } from "../shell/sections.ts";
 import { valueTree } from "../shell/values.ts";
 import { showApproval } from "../show.ts";
 import { goesOnWords, intentToldWords, placeWords, statusWords } from "../workflows/words.ts";
-import { awaitReview, type Review, reviewText } from "./await-review.ts";
+import { awaitReview, type EditReview, reviewText } from "./await-review.ts";
 import { hasSuggestion } from "./card.ts";
 import { stageCount } from "./card-parts.ts";
 
@@ -107,7 +107,7 @@ async function approveOne(context: Context): Promise<number> {
   const seen = isEdit && !isOn(context, "binding") ? {} : { binding };
   const vote = { by, ...seen, via: "cli", ...readNote(context), ...edit };
   const decided = await hp.approvals.approve(id, vote);
-  const review: Review = isEdit ? await awaitReview(context, id) : { kind: "accepted" };
+  const review: EditReview = isEdit ? await awaitReview(context, id) : { kind: "accepted" };
   if (review.kind === "refused") {
     const what = `The edit was refused by the rule "${review.rule}": ${review.reason}.`;
     throw new HoldpointError("edit_refused", what);
@@ -215,7 +215,7 @@ export const approve: Command = {
     note: { value: "<text>", summary: "a word to the tool; it is recorded" },
     binding: BINDING,
     "all-of": { value: "<tool>", summary: "everything that waits for this tool" },
-    confirm: { value: "<count>", summary: "how many there are, where nobody is there to type it" },
+    confirm: { value: "<count>", summary: "how many there are, for a script that cannot type it" },
     full: FULL,
   },
   async run(context) {

@@ -77,7 +77,7 @@ export function linkServer(given: string | undefined, place: string): string {
 export const loginLink: Command = {
   name: "login-link",
   words: ["<person>"],
-  summary: "a link by which somebody of the list of people logs in, once",
+  summary: "a one-time login link for a person of the list",
   details: [
     "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
     "Whoever has it is that person: hand it over where nobody else reads it.",

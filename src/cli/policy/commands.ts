@@ -40,7 +40,9 @@ export const policyExplain: Command = {
   ],
   flags: {
     policy: { value: "<file>", summary: "by this policy" },
-    now: { summary: "by the policy in force now, whatever decided at the time; so is a file's action" },
+    now: {
+      summary: "by the policy in force now, not by the one at the time; an action from a file always is",
+    },
     tools: {
       value: "<file>",
       summary: "a program whose default export declares tools, or a list of them in JSON",

@@ -10,7 +10,7 @@ import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue, visible, visiblePreview } from "../../kernel/text.ts";
 import { agentNamed, SOMEONE, usualEffect } from "../../policy/backtest/explain-action.ts";
 import { validatorFor } from "../../policy/backtest/recorded-tools.ts";
-import type { Told } from "../../policy/backtest/replay-journal.ts";
+import type { ReplayResult } from "../../policy/backtest/replay-journal.ts";
 import {
   type ExplainedRound,
   type ExplainedRule,
@@ -237,7 +237,7 @@ type ActionToExplain = {
   readonly input: PolicyInput;
   /** Undefined where nobody knows the tool. */
   readonly tool: KnownTool | undefined;
-  readonly told: Told | null;
+  readonly told: ReplayResult | null;
 };
 
 /** Those that were given come before those that the journal has met. */

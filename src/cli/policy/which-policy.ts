@@ -1,8 +1,8 @@
 /** By which policies an action is explained: those that its verdict names, those in force now, or a file. */
 
-import { documentsNamed } from "../../effects/rules/review.ts";
+import { documentsNamed } from "../../effects/state.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
-import type { Told } from "../../policy/backtest/replay-journal.ts";
+import type { ReplayResult } from "../../policy/backtest/replay-journal.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";
 import { type PolicyDocument, parseDocument } from "../../policy/rules/document.ts";
 import { type KeptPolicy, type ListedVersion, versionInForce } from "../../policy/versions.ts";
@@ -67,7 +67,7 @@ async function keptUnder({ hp }: Context, digest: string): Promise<KeptPolicy | 
 
 type KeptDocuments = { readonly kept: readonly KeptPolicy[]; readonly gone: readonly string[] };
 
-async function keptFor(context: Context, { said }: Told): Promise<KeptDocuments> {
+async function keptFor(context: Context, { said }: ReplayResult): Promise<KeptDocuments> {
   const named = documentsNamed(said);
   const found = await Promise.all(named.map((digest) => keptUnder(context, digest)));
   // What an entry only may mean by a document's digest is gone only where it says that it is one.
@@ -77,7 +77,7 @@ async function keptFor(context: Context, { said }: Told): Promise<KeptDocuments>
 }
 
 /** Nothing can be explained: what decided is not kept, or never was a document. */
-function noneKept({ action, said }: Told, gone: readonly string[]): CommandError {
+function noneKept({ action, said }: ReplayResult, gone: readonly string[]): CommandError {
   const digests = gone.map(shortDigest).join(", ");
   if (gone.length > 0)
     return new CommandError(
@@ -90,7 +90,7 @@ function noneKept({ action, said }: Told, gone: readonly string[]): CommandError
   return new CommandError("usage", `No policy document was asked about ${action}: ${what}.`, ANOTHER);
 }
 
-async function byVerdict(context: Context, told: Told): Promise<PolicyChoice> {
+async function byVerdict(context: Context, told: ReplayResult): Promise<PolicyChoice> {
   const { kept, gone } = await keptFor(context, told);
   if (kept.length === 0) throw noneKept(told, gone);
   const words = "the version that the verdict names";
@@ -113,7 +113,7 @@ async function inForce(
 }
 
 /** Of an action that documents were asked about: what their names stand for by now. */
-async function byNow(context: Context, told: Told | null): Promise<PolicyChoice> {
+async function byNow(context: Context, told: ReplayResult | null): Promise<PolicyChoice> {
   if (!context.hasStore) throw noStore(context.folder, "Name a policy's file: --policy <file>");
   const versions = await context.hp.policies.list();
   const { kept, gone } = told === null ? { kept: [], gone: [] } : await keptFor(context, told);
@@ -129,7 +129,7 @@ async function byNow(context: Context, told: Told | null): Promise<PolicyChoice>
 }
 
 /** `told`: what the journal has of the action; null of one that is written down. */
-export async function choosePolicies(context: Context, told: Told | null): Promise<PolicyChoice> {
+export async function choosePolicies(context: Context, told: ReplayResult | null): Promise<PolicyChoice> {
   const file = flag(context, "policy");
   if (file !== undefined && isOn(context, "now"))
     throw new CommandError("usage", "--policy and --now are two policies.", "Leave one of them out.");

@@ -4,8 +4,8 @@
  */
 
 import type { Action } from "../../effects/actions.ts";
-import { documentsNamed } from "../../effects/rules/review.ts";
-import type { ReviewFacts } from "../../effects/state.ts";
+import { documentsNamed, type ReviewFacts } from "../../effects/state.ts";
+
 import type { CardFields } from "../../kernel/terminal.ts";
 import type { Policies } from "../../policy/methods.ts";
 import type { ListedVersion, PolicyNames } from "../../policy/versions.ts";

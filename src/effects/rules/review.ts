@@ -188,18 +188,6 @@ function limitIn(answer: Review): Pick<ReviewFacts, "limitOf" | "limitBehind"> {
   };
 }
 
-/**
- * Digests under which the documents of a recorded verdict are kept. Older entries name one, or have it as their policy; there,
- * and where only code was asked, it may be that none is kept.
- */
-export function documentsNamed({
-  documents,
-  document,
-  policy,
-}: Pick<ReviewFacts, "documents" | "document" | "policy">): readonly string[] {
-  return documents ?? [document ?? policy];
-}
-
 export const PREVIEW_MOVED = "what the preview showed has moved";
 
 /** What is computed to ask with is never what an approval is used by: each approval has a key of its own. */

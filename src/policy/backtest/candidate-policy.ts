@@ -5,7 +5,7 @@
  * A document that is gone, or that only its program can run, is reported: without it the answer may differ.
  */
 
-import { documentsNamed } from "../../effects/rules/review.ts";
+import { documentsNamed } from "../../effects/state.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import { stricterVerdict, withNotesOf } from "../rules/combine-verdicts.ts";

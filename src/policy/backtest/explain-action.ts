@@ -3,7 +3,7 @@
  * why. A written action is alone, outside of any workflow.
  */
 
-import { documentsNamed } from "../../effects/rules/review.ts";
+import { documentsNamed } from "../../effects/state.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -17,7 +17,7 @@ import type { PolicyInput, Risk } from "../rules/verdict.ts";
 import { type ListedVersion, listPolicies, versionInForce } from "../versions.ts";
 import { loadKeptDocument } from "./candidate-policy.ts";
 import { type Validate, validatorFor } from "./recorded-tools.ts";
-import { readFirstReview, type Told } from "./replay-journal.ts";
+import { type ReplayResult, readFirstReview } from "./replay-journal.ts";
 import {
   type Explanation,
   type ExplanationContext,
@@ -87,7 +87,10 @@ function checkSize(args: Json): void {
 }
 
 /** Of an action that documents were asked about, what their names stand for now; else what was put in force last. */
-async function versionsFor(place: ExplainRuntime, told: Told | null): Promise<readonly ListedVersion[]> {
+async function versionsFor(
+  place: ExplainRuntime,
+  told: ReplayResult | null,
+): Promise<readonly ListedVersion[]> {
   const all = await listPolicies(place);
   const asked = told === null ? [] : documentsNamed(told.said);
   const names = new Set(all.filter(({ digest }) => asked.includes(digest)).map(({ name }) => name));
@@ -98,7 +101,7 @@ async function versionsFor(place: ExplainRuntime, told: Told | null): Promise<re
 
 type CompiledPolicies = { readonly policies: readonly CompiledPolicy[]; readonly gone: readonly string[] };
 
-async function policiesFor(place: ExplainRuntime, told: Told | null): Promise<CompiledPolicies> {
+async function policiesFor(place: ExplainRuntime, told: ReplayResult | null): Promise<CompiledPolicies> {
   const versions = await versionsFor(place, told);
   const kept = await Promise.all(versions.map(({ digest }) => loadKeptDocument(place, digest)));
   return {

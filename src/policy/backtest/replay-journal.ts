@@ -116,7 +116,7 @@ export async function replayJournal(
   }
 }
 
-export type Told = {
+export type ReplayResult = {
   readonly action: string;
   readonly input: PolicyInput;
   readonly said: RecordedReview;
@@ -160,7 +160,7 @@ async function replayToReview(place: TenantStore, action: string) {
 }
 
 /** By an action's id, its effect's, or the caller's request id. */
-export async function readFirstReview(place: TenantStore, id: string): Promise<Told> {
+export async function readFirstReview(place: TenantStore, id: string): Promise<ReplayResult> {
   const action = await findAction(place, id);
   const { heard, replay } = await replayToReview(place, action);
   const args = await loadValue(place, heard.action.args);
