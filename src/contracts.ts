@@ -1,4 +1,4 @@
-/** Every contract and every stream that is defined once. The generator of tables and reference rows works on these lists. */
+/** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";

@@ -1,4 +1,4 @@
-/** The door of the package, and the one place where its parts are put together. */
+/** Entry point of the package, and the composition root of the library. */
 
 import { type Intents, intentMethods } from "./agents/intents/methods.ts";
 import { type Outside, remoteMethods } from "./agents/remote-methods.ts";
@@ -239,13 +239,13 @@ export type { TimelineRow } from "./workflows/timeline.ts";
 
 type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {
-  /** Declares a tool; the function that comes back asks, waits, runs once and answers with a receipt. */
+  /** Declares a tool. The returned function reviews a call, waits for approval, runs it once and returns a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
-  /** Declares a tool that agents outside perform themselves: it has rules and no function. */
+  /** Declares a tool that external agents execute themselves: it has rules and no `run` function. */
   declare<Args>(definition: DeclaredTool<Args>): void;
-  /** What agents do that run elsewhere: propose, perform it themselves, report. */
+  /** API for agents that run in another process: propose an action, execute it, report the outcome. */
   readonly outside: Outside;
-  /** Runs something once under a request id. */
+  /** Runs a function once per request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
   readonly receipts: Receipts;
@@ -259,12 +259,12 @@ export type Holdpoint = Verbs & {
   readonly grants: Grants;
   /** The processes that execute in this tenant. */
   readonly nodes: Nodes;
-  /** What one agent asks of another, or of people, and waits for. */
+  /** Requests from one agent to another agent or to people, with their answers. */
   readonly intents: Intents;
   readonly policies: Policies;
   /**
-   * Declares a workflow: a function whose every operation is journaled, so that it goes on where it was after a crash,
-   * stops where people want to look, and can be sent back.
+   * Declares a workflow: a function whose every operation is journaled. It resumes after a crash, pauses at checkpoints
+   * for people, and can be sent back to an earlier checkpoint.
    */
   workflow<Input, Result>(name: string, body: WorkflowBody<Input, Result>): Workflow<Input, Result>;
   workflow<Input, Result>(
@@ -274,32 +274,32 @@ export type Holdpoint = Verbs & {
   ): Workflow<Input, Result>;
   readonly workflows: Workflows;
   /**
-   * Has a model work on a goal: it only proposes, each proposal is validated, reviewed and performed by the gate, and all of it
-   * is a workflow. Answers when the run is over, with why it ended and what was proposed, decided, executed and observed.
+   * Has a model work on a goal, as a workflow. The model only proposes; the gate validates, reviews and executes.
+   * Resolves when the run has ended, with the stop reason and all that was proposed, decided, executed and observed.
    */
   supervise(options: SuperviseOptions): Promise<SuperviseResult>;
-  /** The definition, step, effect or check that the caller runs in; undefined outside of this instance's. */
+  /** The workflow, step, effect or check that the caller runs in; undefined outside of this instance's. */
   current(): Current | undefined;
-  /** Runs the workflows that are defined here whenever there is something to do, until the signal or `close`. */
+  /** Runs the workflows defined here whenever one has work to do, until the signal aborts or `close` is called. */
   work(signal?: AbortSignal): Promise<void>;
-  /** Finds effects of dead processes now: retries them where their class allows, else puts them in doubt. */
+  /** Finds effects of dead processes now. Retries those whose class allows it, and puts the others in doubt. */
   recover(): Promise<Recovered>;
-  /** Whether anything tells that this store was restored or copied since its history was last written; then nothing starts. */
+  /** Whether there is evidence that this store was restored or copied since its last write. If so, nothing starts. */
   restored(): Promise<Restored>;
   /**
-   * A person takes a restored store on as it is: what was under way is in doubt, what may have been done since does not start by
-   * itself, and programs may execute again. `anyway`: also when nothing tells that it was restored.
+   * A person accepts a restored store. Effects under way become in doubt, effects that may have been done since do not
+   * start by themselves, and programs may execute again. `anyway`: even without evidence of a restore.
    */
   acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
-  /** Keeps a value encrypted beside the journal; put the handle that comes back into arguments. */
+  /** Stores a value encrypted, outside the journal. Put the returned handle into arguments. */
   putSecret(value: string): Promise<SecretHandle>;
-  /** Lets effects under way end, seals the journal and lets go of the store. */
+  /** Lets effects under way finish, seals the journal and closes the store. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
- * Opens Holdpoint on a folder of this machine.
+ * Opens Holdpoint, by default on a folder of this machine.
  *
  * ```ts
  * import { holdpoint } from "holdpoint";

@@ -1,6 +1,6 @@
 /**
- * Opens the store and the runtime of an instance from the options of `holdpoint()`, which are checked when the
- * instance is made and not at the first call.
+ * Opens the store and the runtime of an instance from the options of `holdpoint()`. The options are checked when the
+ * instance is made, not at the first call.
  */
 
 import { hostname } from "node:os";
@@ -27,7 +27,7 @@ import type { Definition } from "./workflows/definition.ts";
 import { createDispatcher } from "./workflows/run/dispatch.ts";
 import type { Definitions, Dispatcher, WorkflowHost } from "./workflows/start.ts";
 
-/** One dispatcher for the runtime, made when a workflow first needs it. */
+/** One dispatcher per runtime, created when a workflow first needs it. */
 export function createDefinitions(
   known: Map<string, Definition>,
   opening: () => Promise<OpenRuntime>,
@@ -45,45 +45,45 @@ export function createDefinitions(
 }
 
 export type HoldpointOptions = {
-  /** Where the journal is kept. `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
+  /** Folder of the journal. Default: `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward, else a new one here. */
   readonly folder?: string;
-  /** A PostgreSQL database instead of a folder: `postgres://user@host/database`. `HOLDPOINT_DATABASE` unless set. */
+  /** PostgreSQL database to use instead of a folder: `postgres://user@host/database`. Default: `HOLDPOINT_DATABASE`. */
   readonly database?: string;
   readonly tenant?: string;
-  /** The program's name: its principal is `agent:<name>`. The script's file name unless set. */
+  /** The program's name: its principal is `agent:<name>`. Default: the file name of the script. */
   readonly agent?: string;
-  /** Whom the program acts for: they cannot approve what it asks. */
+  /** Principals the program acts for. They cannot approve what it requests. */
   readonly actsFor?: readonly string[];
-  /** Separation of duties in everything that people are asked: whoever posted the work does not decide about it. */
+  /** Separation of duties for every approval: the requester of the work cannot decide on it. */
   readonly separationOfDuties?: boolean;
   /**
-   * Who decides about every tool: a policy file (YAML or JSON, followed while the program runs) or the same document as an
-   * object. A tool's own policy is asked too, and the stricter answer counts.
+   * Policy for every tool: a YAML or JSON file (watched while the program runs), or the same document as an object. A
+   * tool's own policy is evaluated too, and the stricter verdict applies.
    */
   readonly policy?: PolicySource;
-  /** Told when a call waits, an effect is in doubt and so on. Printed on standard error unless set. */
+  /** Called when a call waits, an effect is in doubt and so on. Default: print to standard error. */
   readonly notify?: (notice: Notice) => void;
-  /** The key that signs. `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
+  /** File of the signing key. Default: `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder. */
   readonly keyFile?: string;
-  /** Bring a store of your own; it is closed with the instance. */
+  /** A store you opened yourself. Closing the instance closes it. */
   readonly store?: Store;
-  /** `existing` refuses to make a new store. */
+  /** `existing` refuses to create a new store. */
   readonly mode?: "read-write" | "existing";
-  /** What kind of node this process is in a fleet, and of which version; for people who look at who is there. */
+  /** Kind and version of this process, shown to people in the list of nodes. */
   readonly node?: { readonly kind: string; readonly version: string };
-  /** How long effects under way get to end when it closes; 30 seconds unless set. */
+  /** How long `close` lets effects under way finish. Default: 30 seconds. */
   readonly drainMs?: number;
-  /** Called at the places between two commits; for crash tests. */
+  /** Called at each crash point between two commits; for crash tests. */
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
 
-/** What stands behind an instance, for the parts that are put together with it. */
+/** The definitions of an instance, for parts composed with it later. */
 export const instanceDefinitions = new WeakMap<object, Definitions>();
 
 export const environment = (name: string): string | undefined => process.env[name];
 export const random = pooledRandom();
 
-/** PostgreSQL where an address is given, else the file of a folder. */
+/** PostgreSQL if an address is configured, else the SQLite file of a folder. */
 export async function openConfiguredStore(
   options: HoldpointOptions & { readonly leaseMs?: number },
 ): Promise<Store> {
@@ -98,7 +98,7 @@ export async function openConfiguredStore(
   return openSqliteStore({ folder, folds: FOLDS, projections, clock: wallClock, random, mode });
 }
 
-/** A database that only the program names has to be named to the command as well. */
+/** If the database is set in the program's code only, a command needs it as well. */
 function commandHint({ database }: HoldpointOptions): string | null {
   return database === undefined
     ? null
@@ -108,7 +108,7 @@ function commandHint({ database }: HoldpointOptions): string | null {
 type InstanceParts = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy: LivePolicy | undefined;
-  /** Names of the workflows that are defined by now. */
+  /** Names of the workflows defined so far. */
   readonly definitions: () => readonly string[];
 };
 
@@ -157,7 +157,7 @@ async function openInstance(
   return runtime;
 }
 
-/** Opened at the first use, closed once. */
+/** Opens the runtime at first use, and closes it once. */
 export function createOpener(options: HoldpointOptions, parts: InstanceParts) {
   let runtime: Promise<OpenRuntime> | undefined;
   let closed: Promise<void> | undefined;
@@ -184,7 +184,7 @@ const isPath = (value: unknown) => typeof value === "string" && value !== "";
 const isText = (value: unknown) => typeof value === "string" && value !== "" && value.length <= 100;
 const isFunction = (value: unknown) => typeof value === "function";
 
-/** Every option there is, and what it has to be when it is given. */
+/** Every option, and what its value has to be. */
 export const INSTANCE_OPTIONS: Readonly<Record<string, OptionRule>> = {
   folder: { isRight: isPath, what: "is a path" },
   database: {

@@ -1,4 +1,4 @@
-/** The door `holdpoint/postgres`: a PostgreSQL store with settings of one's own, for `holdpoint({ store })`. */
+/** Entry point `holdpoint/postgres`: a PostgreSQL store with custom settings, for `holdpoint({ store })`. */
 
 import { pooledRandom } from "./runtime/keyring.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";

@@ -1,4 +1,4 @@
-/** The server put together with a store: the second door, which only `holdpoint serve` and tests go through. */
+/** Composition root of the HTTP server, used by `holdpoint serve` and by tests only. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,21 +38,21 @@ export type ServeOptions = TenantHostOptions & {
   readonly outflow?: BackpressureLimits;
 };
 
-/** Beside `src/` and beside `dist/` alike. */
+/** The same relative path from `src/` and from `dist/`. */
 const DESK = fileURLToPath(new URL("../dashboard/dist/", import.meta.url));
 const EXAMPLE_POLICY = fileURLToPath(new URL("../examples/desk/policy.yaml", import.meta.url));
 const EXAMPLE_FILE = "example-refunds.log";
 const FIRST_WITHIN_MS = 5_000;
 
 export type StartedServer = Server & {
-  /** Where people's pages are, if that is said (`HOLDPOINT_PUBLIC_URL`). */
+  /** Public address of the pages for people (`HOLDPOINT_PUBLIC_URL`), if set. */
   readonly publicUrl: string | null;
   office(tenant?: string): Promise<TenantHost>;
-  /** The approval of the example that waits, where there is one. */
+  /** The pending approval of the example, if there is one. */
   asked(): Promise<string | null>;
 };
 
-/** What the server runs and judges by, with the example beside it where that is wanted. */
+/** Adds the tool and policy of the example, if it is switched on. */
 function withExample(options: ServeOptions): ServeOptions {
   const { settings, define } = options;
   if (!settings.example) return options;
@@ -67,14 +67,14 @@ function withExample(options: ServeOptions): ServeOptions {
   };
 }
 
-/** A server without its first question is a server all the same. */
+/** The server starts even if the example's first approval request fails. */
 async function beginExample({ settings, log }: ServeOptions, office: TenantHost): Promise<void> {
   if (!settings.example) return;
   const failed = (error: unknown) => log({ level: "warn", message: "example", error: errorText(error) });
   await example.askFirst(office, FIRST_WITHIN_MS).catch(failed);
 }
 
-/** Commands on a page name this server where its address is known to people. */
+/** Commands shown on a page name this server if its public address is known. */
 function cardParts(): CardParts {
   const { publicUrl } = deliverySettings({}, environment);
   return { render: cardLines, where: publicUrl === null ? "" : ` --server ${publicUrl}` };
@@ -96,7 +96,7 @@ async function listen(
     watchJournal(office.runtime, audience.hubOf(office), { tally: metrics.of(office.tenant), log, failed }),
   );
   tenants.left(audience.leave);
-  // Whatever is wrong with policy and definitions is said before anybody is listened to.
+  // Report errors in policy and definitions before the server accepts connections.
   await openAllTenants(store, tenants);
   const condition = { version, ready: async () => void (await store.position()) };
   const hands = { store, clock: wallClock, random };
@@ -126,7 +126,7 @@ async function listen(
 export async function startServer(given: ServeOptions): Promise<StartedServer> {
   const options = withExample(given);
   const { settings, log } = options;
-  // What is wrong with where messages go is said before anything is opened.
+  // Report invalid delivery settings before opening anything.
   const { publicUrl } = deliverySettings({}, environment);
   const shared = await openSharedStore(settings);
   const { store } = shared;
@@ -164,7 +164,7 @@ export async function startServer(given: ServeOptions): Promise<StartedServer> {
       settings.example ? (await example.standing((await office()).runtime)).approval : null;
     return { ...server, publicUrl, close, office, asked };
   } catch (error) {
-    // Whatever else goes wrong now, this is why it does not start.
+    // Report the original error even if closing fails too.
     await close().catch(() => undefined);
     throw error;
   }

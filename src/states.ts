@@ -43,7 +43,7 @@ type StateMap = {
   workflow: WorkflowState;
 };
 export type StateOf<K extends StreamKind> = StateMap[K];
-/** The state that a reference leads to: its definition's where it carries one, else by its kind. */
+/** The state of a reference: that of the definition it carries, else that of its kind. */
 export type StateAt<Ref extends StreamRef> =
   Ref extends Folded<infer State> ? (unknown extends State ? StateMap[Ref["kind"]] : State) : never;
 export type Folds = { readonly [K in StreamKind]: Fold<StateMap[K]> };

@@ -1,7 +1,7 @@
 /**
- * The registry of streams: how each kind folds, what lower capabilities call on it, and every view that a store keeps.
- * An event that no fold here knows was written by a newer program. Imported by composition, and by the notifier, which
- * has to wait for a newer program there.
+ * Registry of streams: the fold of each kind, the ports that lower capabilities call, and every view that a store
+ * keeps. An event that no fold here knows was written by a newer program. Imported by composition, and by the notifier,
+ * which waits for a newer program at such an event.
  */
 
 import { intentSubject } from "./agents/intents/rules/answer.ts";
@@ -44,7 +44,7 @@ import type { Folds } from "./states.ts";
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
 import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
 
-/** What an approval may be about. */
+/** The kinds of stream that an approval can be about. */
 const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {
   action: actionSubject,
   intent: intentSubject,
@@ -77,7 +77,7 @@ export const FOLDS: Folds = {
 
 export type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
 
-/** A fold looks at type and version before anything else, and a body that is gone is none that it does not know. */
+/** A fold checks type and version first: any other error, such as for the missing body, means it knows the event. */
 export function canFoldEvent({ stream, type, tv }: EventIdentity): boolean {
   const ref = findStreamRef(stream);
   if (ref === undefined) return false;

@@ -1,4 +1,4 @@
-/** A worker put together with a store: it runs what is declared, and listens to nobody but whoever asks how it is. */
+/** Composition root of a worker: it runs the declared workflows and serves health and metrics only. */
 import { randomUUID } from "node:crypto";
 import { authenticateByCredential } from "./api/authenticate.ts";
 import { createMetrics, readViewTotals, readWorkInHand } from "./api/metrics/metrics.ts";
@@ -23,10 +23,10 @@ import type { Store } from "./stores/store.ts";
 type WorkOptions = TenantHostOptions & { readonly settings: Settings };
 
 export type StartedWorker = {
-  /** Where it says how it is; null where it does not listen. */
+  /** Address of the health endpoint; null if it does not listen. */
   readonly url: string | null;
   readonly tenants: TenantHosts;
-  /** What runs comes to rest or is left to others, then the store is closed. */
+  /** Lets running work finish or leaves it to other nodes, then closes the store. */
   close(): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ async function serveHealth(
   const routes: readonly Route[] = [...healthRoutes({ version, ready }), ...metricsRoutes(metrics)];
   return startHttpServer({
     routes,
-    // It closes what it has opened itself.
+    // The worker closes the tenants itself.
     tenants: { ...tenants, close: async () => undefined },
     authenticate: authenticateByCredential({ store, clock: wallClock }),
     settings: { ...settings, port: settings.healthPort },
@@ -56,7 +56,7 @@ async function serveHealth(
   });
 }
 
-/** Opens every tenant of the store, and those that come. */
+/** Opens every tenant of the store, and those created later. */
 export async function startWorker(options: WorkOptions): Promise<StartedWorker> {
   const { settings, log } = options;
   deliverySettings({}, environment);

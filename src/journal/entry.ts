@@ -1,6 +1,6 @@
 /**
  * The journal's entry format (docs/reference/journal.md): writing entries and reading headers. `hash` is SHA-256 over
- * the header's bytes; the header is RFC 8785 JSON of nine fields. `prev` is the hash of the stream's entry before, 64
+ * the header's bytes; the header is RFC 8785 JSON of nine fields. `prev` is the hash of the stream's previous entry, 64
  * zeros for the first; `seq` counts from 1. The header holds SHA-256 over salt and canonical body, never the body:
  * erasing both leaves the chain whole. A header is read only from its exact text.
  */
@@ -24,7 +24,7 @@ export type Header = {
   readonly body: string;
 };
 
-/** An entry as it is stored: the header's exact bytes, its hash, and beside them what may be erased. */
+/** An entry as stored: the header's exact bytes, its hash, and the salt and body, which can be erased. */
 export type StoredEntry = {
   readonly header: string;
   readonly hash: string;
@@ -40,7 +40,7 @@ type EntryPosition = {
   readonly prev: string;
 };
 
-/** Most bodies fit: one copy into here is cheaper than three buffers. */
+/** Most bodies fit: one copy into this buffer is cheaper than allocating three. */
 const scratch = Buffer.alloc(16 * 1024);
 
 export function bodyDigest(salt: string, body: string): string {
@@ -50,7 +50,7 @@ export function bodyDigest(salt: string, body: string): string {
   return sha256(scratch.subarray(0, start + scratch.write(body, start)));
 }
 
-/** Keys in the order RFC 8785 asks for; strings escaped by the same rules. */
+/** Keys in RFC 8785 order; strings escaped by the same rules. */
 export function headerBytes(header: Header): string {
   return (
     `{"at":${header.at},"body":"${header.body}","prev":"${header.prev}","seq":${header.seq},` +
@@ -75,7 +75,7 @@ export const isHash = (value: unknown): value is string => typeof value === "str
 export const isCount = (value: unknown, least = 0): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least;
 
-/** The header that a text stands for, or undefined unless it is the exact text of a header of version 1. */
+/** Parses a header. Undefined if the text is not the exact text of a version 1 header. */
 export function readHeader(text: string): Header | undefined {
   const header = headerOf(parsed(text));
   return header !== undefined && headerBytes(header) === text ? header : undefined;

@@ -1,8 +1,8 @@
 /**
- * The export format, one line of canonical JSON each, and its verification. The first line says what it is, the last
- * how many entries and seals there have to be; between them are keys, seals, entries in commit order, and receipts. An
- * exporter reads the seals before the entries, or a seal made in between would cover entries that the export does not
- * hold. Verification holds the entries in memory; verifier/verify.mjs reads exports of any size.
+ * The export format, and its verification. Each line is canonical JSON: the first identifies the export, then come
+ * keys, seals, entries in commit order and receipts, and the last counts entries and seals. An exporter must read the
+ * seals before the entries, or a seal made in between would cover entries that the export does not hold. Verification
+ * holds the entries in memory; verifier/verify.mjs reads exports of any size.
  */
 
 import { canonicalJson } from "../kernel/canonical-json.ts";
@@ -26,7 +26,7 @@ type ExportLine =
 /** Without the line feed. */
 export function exportLine(line: ExportLine): string {
   if (!("entry" in line)) return canonicalJson(line);
-  // A store's row may carry more than the format knows.
+  // A store's row may have more fields than the format.
   const { header, hash, salt, body, position } = line.entry;
   return canonicalJson({ entry: { header, hash, salt, body, position } });
 }
@@ -51,7 +51,7 @@ function lineOf(value: JsonObject): ExportLine | undefined {
     case "entry":
       return wrap(entryOf(inner), (entry) => ({ entry }));
     case "receipt":
-      // Any object: `verifyReceipt` judges it.
+      // Any object: `verifyReceipt` checks it.
       return { receipt: inner as ReceiptBundle & JsonObject };
     case "end":
       return endOf(inner);
@@ -108,12 +108,12 @@ type ExportContents = {
   readonly seals: Seal[];
   readonly entries: JournalLine[];
   readonly receipts: ReceiptBundle[];
-  /** What is wrong with the export as a file. */
+  /** Defects of the export as a file. */
   readonly findings: Finding[];
 };
 
 type ExportOptions = {
-  /** Keys known from elsewhere. Without them, and without a saved seal, the export's own keys are trusted. */
+  /** Keys from a trusted source. Without them, and without a saved seal, the export's own keys are trusted. */
   readonly keys?: readonly PublicJwk[];
   readonly savedSeal?: SavedSeal | undefined;
   readonly requireSealed?: boolean;
@@ -128,7 +128,7 @@ export function verifyExport(lines: Iterable<string>, options: ExportOptions = {
   return { ...report, ok: total === 0, total, findings: [...contents.findings, ...report.findings] };
 }
 
-/** Throws `invalid_input` when the first line is not that of an export; everything else is a finding. */
+/** Throws `invalid_input` if the first line is not that of an export. Every other defect is a finding. */
 function readExport(lines: Iterable<string>): ExportContents {
   let contents: ExportContents | undefined;
   let line = 0;
@@ -159,7 +159,7 @@ function start(text: string): ExportContents {
   return { tenant, incarnation, keys: [], seals: [], entries: [], receipts: [], findings: [] };
 }
 
-/** Says whether this was the last line. */
+/** True if this was the last line. */
 function take(text: string, contents: ExportContents, number: number): boolean {
   const line = readLine(text);
   if (line === undefined || "holdpoint" in line) contents.findings.push(lineFinding(number));

@@ -1,8 +1,8 @@
 /**
  * Compact JWS (RFC 7515) with Ed25519 (RFC 8037), for seals and receipts.
  *
- * J1. Header and payload are canonical JSON; the header is exactly `alg`, `kid`, `typ`. So one payload has one JWS.
- * J2. `kid` is the RFC 7638 thumbprint of the public key. A JWS is accepted only under the type it was asked for.
+ * - Header and payload are canonical JSON; the header is exactly `alg`, `kid`, `typ`. So one payload has one JWS.
+ * - `kid` is the RFC 7638 thumbprint of the public key. A JWS is accepted only under the `typ` the caller expects.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { canonicalJson } from "../kernel/canonical-json.ts";
@@ -17,7 +17,7 @@ export type SigningKey = {
   readonly publicJwk: PublicJwk;
 };
 
-/** A JWS taken apart. Nothing in it has been verified. */
+/** A parsed JWS, not verified. */
 type OpenedJws = {
   readonly kid: string;
   readonly payload: JsonObject;
@@ -52,7 +52,7 @@ function unusable(what: string, cause?: unknown): HoldpointError {
   return new HoldpointError("key_unusable", what, { cause });
 }
 
-/** A public key out of JSON, or undefined. Members beyond `kty`, `crv` and `x` are dropped. */
+/** Reads a public key from JSON; undefined if it is none. Members other than `kty`, `crv` and `x` are dropped. */
 export function readPublicJwk(value: unknown): PublicJwk | undefined {
   if (!isJsonObject(value)) return undefined;
   const { kty, crv, x } = value;

@@ -1,9 +1,9 @@
 /**
  * A signed receipt, and the proof that the journal which holds its outcome was sealed.
  *
- * R1. The walk is unbroken: receipt → hash of the outcome's entry → the headers after it → the sealed head of the stream
- *     → the seal's Merkle root → the seal's signature.
- * R2. A bundle is either the receipt alone (not sealed yet) or the receipt with the whole proof.
+ * - The proof is an unbroken path: receipt → hash of the outcome's entry → the headers after it → the sealed head of
+ *   the stream → the seal's Merkle root → the seal's signature.
+ * - A bundle is either the receipt alone (not sealed yet) or the receipt with the whole proof.
  */
 
 import { sha256 } from "../kernel/canonical-json.ts";
@@ -35,7 +35,7 @@ type ReceiptProof = {
 };
 export type ReceiptBundle = { readonly receipt: string } & (ReceiptProof | { readonly seal?: never });
 
-/** What a receipt's payload holds at least: where its outcome stands in the journal. */
+/** The least a receipt's payload holds: the journal position of its outcome. */
 type ReceiptPosition = { readonly stream: string; readonly seq: number; readonly entry: string };
 
 type ReceiptCheck =
@@ -46,12 +46,12 @@ type ReceiptCheck =
     }
   | { readonly ok: false; readonly what: string };
 
-/** The first seal that covers an entry of a stream; undefined while none does. */
+/** The first seal that covers an entry; undefined if none does yet. */
 export function sealCovering(seals: readonly Seal[], stream: string, seq: number): Seal | undefined {
   return seals.find((seal) => seal.leaves.some((leaf) => leaf.stream === stream && leaf.seq >= seq));
 }
 
-/** `links` are the headers after the outcome's entry up to the head that `seal` holds. */
+/** `links` are the headers after the outcome's entry, up to the head in `seal`. */
 export function signReceipt(
   payload: JsonObject,
   key: SigningKey,
@@ -69,7 +69,7 @@ export function signReceipt(
   return { receipt, seal: jws, leaf, index, size: leaves.length, path, links: proof.links };
 }
 
-/** Checks a bundle as it came from outside: any JSON will do. */
+/** Verifies a bundle from an untrusted source: any JSON is accepted as input. */
 export function verifyReceipt(bundle: unknown, publicKey: PublicJwk): ReceiptCheck {
   if (!isJsonObject(bundle) || typeof bundle["receipt"] !== "string") return no("It is not a receipt.");
   const payload = verifyJws(bundle["receipt"], publicKey, RECEIPT_TYP);

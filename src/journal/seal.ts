@@ -1,9 +1,9 @@
 /**
- * Seals: signed statements of where every stream of a tenant stood, so that a cut tail or a rewrite shows; and the
- * Merkle tree under them (RFC 6962, section 2.1; built level by level, a node without a sibling moves up unchanged). A
- * tenant's seals are numbered from 1 without gaps, and each holds the hash of the one before. The root is over the
- * heads that moved since the seal before, ordered by stream name in code units. `entries` counts every entry sealed so
- * far: the sum of each stream's highest sealed seq.
+ * Seals are signed statements of the head of every stream of a tenant, so that a cut tail or a rewrite is detected. The
+ * Merkle tree under them is RFC 6962, section 2.1, built level by level: a node without a sibling moves up unchanged. A
+ * tenant's seals are numbered from 1 without gaps, and each holds the hash of the previous one. The root covers the
+ * heads that moved since the previous seal, ordered by stream name in code units. `entries` counts every entry sealed
+ * so far: the sum of each stream's highest sealed seq.
  */
 import { createHash } from "node:crypto";
 import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
@@ -36,7 +36,7 @@ export function merkleRoot(leaves: readonly string[]): string {
   return level[0] ?? createHash("sha256").digest("hex");
 }
 
-/** The siblings on the way from a leaf to the root, lowest first. */
+/** The siblings on the path from a leaf to the root, lowest first. */
 export function inclusionPath(leaves: readonly string[], index: number): string[] {
   const path: string[] = [];
   let at = index;
@@ -55,7 +55,7 @@ type Inclusion = {
   readonly path: readonly string[];
 };
 
-/** The root that a path leads to, or undefined when the path does not fit a tree of that size. */
+/** The root that a path leads to; undefined if the path does not fit a tree of that size. */
 export function rootFromPath({ leaf, index, size, path }: Inclusion): string | undefined {
   if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size)
     return undefined;
@@ -75,27 +75,27 @@ export function rootFromPath({ leaf, index, size, path }: Inclusion): string | u
   return siblings.length === 0 ? root : undefined;
 }
 
-/** A stream's head at the moment of a seal. */
+/** A stream's head at the time of a seal. */
 export type SealLeaf = { readonly stream: string; readonly seq: number; readonly hash: string };
 
-/** What a sealer signs. `prev` is SHA-256 over the seal before (its JWS text), 64 zeros for the first. */
+/** What a sealer signs. `prev` is SHA-256 over the previous seal's JWS text, 64 zeros for the first. */
 export type SealDraft = {
   readonly tenant: string;
   readonly n: number;
   readonly at: number;
   readonly prev: string;
-  /** The seal before, as it stands in the store; absent for the first. */
+  /** The previous seal as stored; absent for the first. */
   readonly previous?: string;
   readonly incarnation: string;
-  /** Commit position up to which everything is sealed. */
+  /** Commit position up to which every entry is sealed. */
   readonly position: number;
-  /** Entries of the tenant sealed so far, this seal included. */
+  /** Entries of the tenant sealed so far, including by this seal. */
   readonly entries: number;
-  /** Heads that moved since the seal before, ordered by stream name (code units). */
+  /** Heads that moved since the previous seal, ordered by stream name (code units). */
   readonly leaves: readonly SealLeaf[];
 };
 
-/** A seal as it is stored: the compact JWS, and beside it the leaves its root was made of. */
+/** A seal as stored: the compact JWS, and the leaves of its root. */
 export type Seal = { readonly n: number; readonly jws: string; readonly leaves: readonly SealLeaf[] };
 
 export type SealPayload = {
@@ -107,7 +107,7 @@ export type SealPayload = {
   readonly incarnation: string;
   readonly position: number;
   readonly entries: number;
-  /** How many leaves the root is over. */
+  /** Number of leaves under the root. */
   readonly streams: number;
   readonly root: string;
 };
@@ -131,12 +131,12 @@ export function leafText({ stream, seq, hash }: SealLeaf): string {
   return canonicalJson({ stream, seq, hash });
 }
 
-/** What the next seal's `prev` has to be. */
+/** The required `prev` of the next seal. */
 export function sealHash(jws: string): string {
   return sha256(jws);
 }
 
-/** What a seal says, without checking its signature; undefined when it is not a seal. */
+/** A seal's payload, without a signature check; undefined if it is not a seal. */
 export function readSealPayload(jws: string): SealPayload | undefined {
   const payload = openJws(jws, SEAL_TYP)?.payload;
   return payload !== undefined && isSealPayload(payload) ? payload : undefined;

@@ -1,15 +1,15 @@
 /**
- * The store's own stream: that its history was restored or copied, and who acknowledged that. What was committed after
- * the backup, or in the original after the copy, is not in it and cannot be.
+ * The store's own stream: records that its history was restored or copied, and who acknowledged that. Entries committed
+ * after the backup, or in the original after the copy, are not in this history and cannot be.
  */
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 type Restore = {
   readonly by: string;
   readonly reason: string;
-  /** What told that it was restored or copied. */
+  /** The evidence of the restore or copy. */
   readonly seen: string;
-  /** The history's name from then on. */
+  /** The history's new name. */
   readonly incarnation: string;
 };
 export type StoreState = {

@@ -1,7 +1,6 @@
 /**
- * The words for what a verification can find (docs/reference/journal.md explains each; the offline verifier uses the
- * same), and the check of a tenant's chain of seals. That check stops at the first seal that fails: nothing after it
- * can be relied on.
+ * The kinds of finding of a verification, and the check of a tenant's chain of seals. That check stops at the first
+ * seal that fails, because no later seal can be relied on.
  */
 
 import { GENESIS } from "./entry.ts";
@@ -17,7 +16,7 @@ import {
   sealHash,
 } from "./seal.ts";
 
-/** What a verification can find. `docs/reference/journal.md` explains each; the offline verifier uses the same words. */
+/** Kinds of finding. `docs/reference/journal.md` explains each; the offline verifier uses the same names. */
 export const FINDING_KINDS = [
   // of an entry
   "header_unreadable",
@@ -53,7 +52,7 @@ export const FINDING_KINDS = [
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** What only the store itself can show: an export does not have it. */
+/** Found only in the store itself: an export does not hold the data. */
 export const STORE_FINDING_KINDS = ["name_missing"] as const;
 type StoreFindingKind = (typeof STORE_FINDING_KINDS)[number];
 
@@ -63,7 +62,7 @@ export type Finding = {
   readonly seq?: number;
   /** The seal's number. */
   readonly seal?: number;
-  /** The line of an export, counted from 1. */
+  /** Line number in an export, 1-based. */
   readonly line?: number;
   /** A full sentence for people. */
   readonly what: string;
@@ -72,7 +71,7 @@ export type Finding = {
 type FindingLocation = Omit<Finding, "kind" | "what">;
 export type ReportFinding = (kind: FindingKind, place: FindingLocation, what: string) => void;
 
-/** A seal kept outside the journal, with the key it is checked by. */
+/** A seal saved outside the journal, with the key that verifies it. */
 export type SavedSeal = { readonly jws: string; readonly key: PublicJwk };
 
 type SealedHead = SealLeaf & { readonly seal: number };
@@ -87,7 +86,7 @@ export type SealChain = {
 type SealsInput = {
   readonly tenant: string;
   readonly seals: Iterable<Seal>;
-  /** The keys that are trusted. */
+  /** Trusted keys. */
   readonly keys: readonly PublicJwk[];
 };
 
@@ -168,7 +167,7 @@ function leavesFault({ leaves }: Seal, payload: SealPayload, chain: GrowingChain
   return { kind: "seal_count", what: `It counts ${payload.entries} entries; its heads make ${entries}.` };
 }
 
-/** How far a stream is sealed. */
+/** The last sealed seq of a stream; 0 if none. */
 export function sealedSeq(chain: SealChain, stream: string): number {
   return chain.heads.get(stream)?.at(-1)?.seq ?? 0;
 }

@@ -1,8 +1,8 @@
 /**
- * Verifies a tenant's journal: its chains, its bodies, its seals and, if given, receipts and a seal that was kept
- * elsewhere. One pass over the entries in commit order; memory grows with streams and seals, not with entries. Seals
- * have to be read before entries: what is committed in between is then merely not sealed yet. An erased body (salt and
- * body both gone) and an unsealed tail are legitimate: they are counted and are no findings.
+ * Verifies a tenant's journal: its chains, bodies and seals and, if given, receipts and a seal saved outside the
+ * journal. It takes one pass over the entries in commit order; memory grows with streams and seals, not with entries.
+ * The caller must read seals before entries: an entry committed in between is then only unsealed. An erased body (salt
+ * and body both gone) and an unsealed tail are legitimate: they are counted and are no findings.
  */
 
 import { sha256 } from "../kernel/canonical-json.ts";
@@ -20,7 +20,7 @@ import {
   verifySeals,
 } from "./verify-seals.ts";
 
-/** One entry with its place in the store's commit order. */
+/** One entry with its position in the store's commit order. */
 export type JournalLine = StoredEntry & { readonly position: number };
 
 type JournalCounts = {
@@ -42,7 +42,7 @@ type VerificationState = {
   readonly find: ReportFinding;
   readonly counts: JournalCounts;
   readonly streams: Map<string, StreamProgress>;
-  /** Entries that receipts speak of, by stream, until they are met. */
+  /** Entries named by receipts and not met yet, by stream. */
   readonly awaited: Map<string, readonly SealLeaf[]>;
   position: number;
 };
@@ -89,7 +89,7 @@ function checkLine({ salt, body, position }: JournalLine, header: Header, seen: 
   }
 }
 
-/** Checks an entry against the one before it in its stream. One that is out of place is not considered further. */
+/** Checks an entry against the previous one of its stream. Undefined: out of place, and not checked further. */
 function checkChainLink(
   header: Header,
   hash: string,
@@ -181,12 +181,12 @@ function checkEnd(
 type VerifyInput = {
   readonly tenant: string;
   readonly seals: readonly Seal[];
-  /** The keys that are trusted. */
+  /** Trusted keys. */
   readonly keys: readonly PublicJwk[];
-  /** A seal kept elsewhere; its key is trusted too. */
+  /** A seal saved outside the journal; its key is trusted too. */
   readonly savedSeal?: SavedSeal | undefined;
   readonly receipts?: readonly ReceiptBundle[];
-  /** Makes entries that are not sealed yet a finding. */
+  /** Reports entries that are not sealed yet as findings. */
   readonly requireSealed?: boolean;
 };
 
@@ -194,7 +194,7 @@ export type Report = {
   readonly ok: boolean;
   /** At most the first 1,000. */
   readonly findings: readonly Finding[];
-  /** How many there are, those beyond the first 1,000 included. */
+  /** Number of all findings, including those beyond the first 1,000. */
   readonly total: number;
   readonly counts: Readonly<JournalCounts>;
   readonly lastSeal: { readonly n: number; readonly at: number } | undefined;
@@ -210,7 +210,7 @@ export function verifyJournal(input: VerifyInput & { readonly entries: Iterable<
   return verification.finish();
 }
 
-/** For entries that arrive page by page: call `entry` for each in commit order, then `finish` once. */
+/** For entries that arrive in pages: call `entry` for each in commit order, then `finish` once. */
 export function startVerification(input: VerifyInput): Verification {
   const findings: Finding[] = [];
   let total = 0;

@@ -1,8 +1,8 @@
 /**
- * Canonical JSON (RFC 8785), which is what gets hashed, signed and stored, and SHA-256 digests over it. Equal data has
- * equal text, in whatever order its keys were written. What the text could not hold exactly is refused, never
- * repaired, with two exceptions as in `JSON.stringify`: a property that is `undefined` is left out, and -0 is 0. Any
- * input gives text, or throws a HoldpointError that names the path of the fault.
+ * Canonical JSON (RFC 8785), the text that is hashed, signed and stored, and SHA-256 digests over it. Equal data has
+ * equal text, in any order of keys. A value that the text cannot hold exactly is refused, never repaired, with two
+ * exceptions as in `JSON.stringify`: a property that is `undefined` is left out, and -0 is 0. Any input gives text, or
+ * throws a HoldpointError that names the path of the fault.
  */
 
 import { hash, timingSafeEqual } from "node:crypto";
@@ -10,11 +10,11 @@ import { HoldpointError } from "./errors.ts";
 import { type Json, MAX_DEPTH } from "./json.ts";
 
 const MAX_LENGTH = 64 * 1024 * 1024;
-/** Printable ASCII that needs no escape: most text, and three times faster than asking `JSON.stringify`. */
+/** Printable ASCII that needs no escape: most text, and three times faster than calling `JSON.stringify`. */
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
 type Key = string | number;
-/** An array or object being written, and the way to it. */
+/** An array or object being written, and the path to it. */
 type Holder = {
   readonly value: object;
   readonly key: Key;
@@ -31,12 +31,12 @@ export function canonicalJson(value: unknown): string {
 }
 
 type Kept = { readonly text: string; readonly levels: number };
-/** The texts of values that cannot change any more. */
+/** Cached texts of frozen values. */
 const kept = new WeakMap<object, Kept>();
 
 /**
- * The value as it stands in its text, frozen all through. The text is kept beside it: what is digested, stored and handed
- * on several times is written out once.
+ * The value parsed from its canonical text, deeply frozen. The text is cached, so that a value that is hashed, stored
+ * and passed on several times is serialized once.
  */
 export function frozenJson(value: unknown): Json {
   if (isFrozenJson(value)) return value;
@@ -46,17 +46,17 @@ export function frozenJson(value: unknown): Json {
   return frozen;
 }
 
-/** Made by `frozenJson`: it can never change. */
+/** Made by `frozenJson`: it never changes. */
 function isFrozenJson(value: unknown): value is Json & object {
   return typeof value === "object" && value !== null && kept.has(value);
 }
 
-/** A copy that its holder may change. */
+/** A mutable copy. */
 export function copyJson(value: unknown): Json {
   return JSON.parse(canonicalJson(value)) as Json;
 }
 
-/** Answers how many levels it has. */
+/** Returns the number of levels. */
 function freeze(value: object): number {
   let deepest = 0;
   for (const part of Object.values(value)) {
@@ -128,7 +128,7 @@ function arrayText(array: readonly unknown[], holder: Holder): string {
 
 function objectText(object: object, holder: Holder): string {
   const prototype: unknown = Object.getPrototypeOf(object);
-  // A plain object of another realm has another Object.prototype; that one has no prototype either.
+  // A plain object of another realm has another Object.prototype, which has no prototype either.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     return refuse(instanceAdvice(object), holder.parent, holder.key);
   }
@@ -145,7 +145,7 @@ function objectText(object: object, holder: Holder): string {
 const MOST_KEYS = 1_000;
 const keyTexts = new Map<string, string>();
 
-/** With its colon. Most keys are few and come again and again. */
+/** Includes the colon. Cached, because a few keys make up most of them. */
 function keyText(key: string, holder: Holder): string {
   const known = keyTexts.get(key);
   if (known !== undefined) return known;
@@ -154,7 +154,7 @@ function keyText(key: string, holder: Holder): string {
   return text;
 }
 
-/** By UTF-16 code units. Insertion sort because most objects are small, and on those it is far faster than `sort`. */
+/** By UTF-16 code units. Most objects are small, and on those insertion sort is far faster than `sort`. */
 function sortKeys(keys: string[]): string[] {
   if (keys.length > 16) return keys.sort();
   for (let next = 1; next < keys.length; next++) {
@@ -205,10 +205,10 @@ function pathOf(holder: Holder | undefined, key: Key): string {
   return pathOf(holder.parent, holder.key) + (named ? `.${key}` : `[${JSON.stringify(key)}]`);
 }
 
-/** A field that is longer comes after those that are not: a mail's recipient before its text. */
+/** Longer fields come after shorter ones: a mail's recipient before its text. */
 const SHORT_CHARACTERS = 60;
 
-/** Canonical but for the order of the fields. */
+/** Canonical except for the order of the fields. */
 export function shortFieldsFirst(value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return canonicalJson(value);
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -230,19 +230,19 @@ export function digestOf(value: unknown): string {
   return known;
 }
 
-/** Of values that cannot change. */
+/** Cached digests of frozen values. */
 const digests = new WeakMap<object, string>();
 
-/** The short name of a set of arguments that people and traces see: 12 hex digits. */
+/** Short name of a set of arguments, for people and traces: 12 hex digits. */
 export function argsHash(args: unknown): string {
   return digestOf(args).slice(0, 12);
 }
 
-/** Two texts of the same form, compared in a time that does not tell where they differ. */
+/** Constant-time comparison of two texts of the same form. */
 export function isSameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one, "latin1"), Buffer.from(other, "latin1")];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Stands for the hash of what does not exist, so that looking for it takes as long: no text has this hash. */
+/** Compared in place of a missing record's hash, so that both take equally long. No text has this hash. */
 export const NO_HASH = "-".repeat(64);

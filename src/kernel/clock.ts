@@ -1,22 +1,22 @@
 /**
- * Clocks: the machine's own, and one that follows the store's time between two of its answers. A machine's clock may
- * be minutes off, and deadlines are due by the store's time. The store clock only says when to look: what is due is
- * decided in the store's transaction, by the store's time.
+ * Clocks: the machine's own, and one that follows the store's time between two of its answers. A machine's clock may be
+ * minutes off, and deadlines are due by the store's time. The store clock only says when to check: the store's
+ * transaction decides what is due, by the store's time.
  */
 
 export type Clock = {
   now(): number;
-  /** Resolves after `ms`, or at once when the signal aborts. Never longer than a day at a time. */
+  /** Resolves after `ms`, or at once when the signal aborts. Sleeps at most a day per call. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Milliseconds that only ever grow, whatever `now` is set to; without it `now` has to serve. */
+  /** Monotonic milliseconds, unaffected by changes of `now`. Default: `now`. */
   elapsed?(): number;
-  /** Resolves when everything that is ready to run has run; without it, with the next turn of the event loop. */
+  /** Resolves when everything ready to run has run. Default: the next turn of the event loop. */
   turn?(): Promise<void>;
-  /** Told the store's time whenever something was decided by it. */
+  /** Receives the store's time after each decision made by it. */
   heard?(now: number): void;
 };
 
-/** Node fires timers over 24.8 days at once; nothing here sleeps longer than a day in one go. */
+/** Node fires timers over 24.8 days at once, so no single sleep is longer than a day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function sleeper(keepsAlive: boolean): Clock["sleep"] {
@@ -34,7 +34,7 @@ function sleeper(keepsAlive: boolean): Clock["sleep"] {
     });
 }
 
-/** However long: sleeps as often as it takes. */
+/** Sleeps for any length of time, a day at a time. */
 export async function sleepFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0 && !signal.aborted; left -= DAY_MS)
     await clock.sleep(Math.min(left, DAY_MS), signal);
@@ -43,12 +43,12 @@ export async function sleepFor(clock: Clock, ms: number, signal: AbortSignal): P
 const elapsed = (): number => performance.now();
 
 export const wallClock: Clock = { now: () => Date.now(), sleep: sleeper(true), elapsed };
-/** For upkeep: a program that has nothing else to do may end. */
+/** For maintenance: its timers do not keep the process alive. */
 export const idleClock: Clock = { now: () => Date.now(), sleep: sleeper(false), elapsed };
 
 /**
- * How long ago it was made, by the clock that says more: a clock that is set back does not shorten it, and neither does
- * a machine that slept, during which the steady clock stood still.
+ * Time since the stopwatch was made, by the clock that shows more. A clock that is set back does not shorten it, and
+ * neither does a suspended machine, during which the monotonic clock stops.
  */
 export function stopwatch(clock: Clock): () => number {
   const steady = () => clock.elapsed?.() ?? clock.now();
@@ -56,7 +56,7 @@ export function stopwatch(clock: Clock): () => number {
   return () => Math.max(clock.now() - begun.wall, steady() - begun.steady);
 }
 
-/** Goes by its own clock until it hears the store's time, and is set by that whenever it hears it. */
+/** Runs on its own clock, corrected each time it receives the store's time. */
 export function storeClock(own: Clock): Clock {
   let ahead = 0;
   return {

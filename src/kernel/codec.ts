@@ -1,24 +1,24 @@
 /**
- * One schema, two spellings. A contract's schema describes values as the library has them; the same values on the wire are
+ * One schema, two spellings. A contract's schema describes values as the library has them. Their form on the wire is
  * derived from it, so that REST, client and library cannot drift apart.
  *
- * | library                                   | wire                                    |
- * |-------------------------------------------|-----------------------------------------|
- * | `camelCase`                               | `snake_case`                            |
- * | `timestamp`: milliseconds since 1970           | RFC 3339 in UTC                         |
- * | `duration`, a field `…Ms`: milliseconds       | `…_seconds`: whole seconds, at least 1  |
- * | `moneyAmount`: `micros` is a bigint             | `micros` is text                        |
- * | `id("grant")` as `id`                     | `grant_id`                              |
- * | `id("action")` as `action`                | `action_id`                             |
- * | `actor`, a field `by`: required           | optional: the credential says who it is |
- * | `principal`: `person:ann`                 | `ann` is taken for `person:ann`         |
- * | `queryFlag`: a boolean                    | `true`, or left out                     |
- * | `channel`, `viewer`                       | left out: the credential says it        |
+ * | library                                 | wire                                    |
+ * |-----------------------------------------|-----------------------------------------|
+ * | `camelCase`                             | `snake_case`                            |
+ * | `timestamp`: milliseconds since 1970    | RFC 3339 in UTC                         |
+ * | `duration`, a field `…Ms`: milliseconds | `…_seconds`: whole seconds, at least 1  |
+ * | `moneyAmount`: `micros` is a bigint     | `micros` is text                        |
+ * | `id("grant")` as `id`                   | `grant_id`                              |
+ * | `id("action")` as `action`              | `action_id`                             |
+ * | `actor`, a field `by`: required         | optional: taken from the credential     |
+ * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
+ * | `queryFlag`: a boolean                  | `true`, or left out                     |
+ * | `channel`, `viewer`                     | left out: taken from the credential     |
  *
- * `spelled("q", schema)` gives one field another name on the wire. Each is listed in docs/decisions/0027.
+ * `spelled("q", schema)` gives one field another name on the wire. Each use is listed in docs/decisions/0027.
  *
- * C1. A field that is undefined is not there, on either side.
- * C2. What a contract refines beyond its shape is checked after decoding, by the library's own schema.
+ * - A field that is undefined is absent, on either side.
+ * - Refinements of a contract beyond its shape are checked after decoding, by the library's own schema.
  */
 import { z } from "zod";
 import {
@@ -54,7 +54,7 @@ type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as":
 type Unwrapped<Schema> = Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
   ? Inner
   : Schema;
-/** Without what says that it may be missing, or null. */
+/** Without optional, default and nullable wrappers. */
 type Bare<Schema> = Schema extends
   | z.ZodOptional<infer Inner>
   | z.ZodDefault<infer Inner>
@@ -86,7 +86,7 @@ type ObjectOnWire<Shape, In extends boolean> = {
 };
 type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] };
 
-/** The type of a schema's values on the wire. `In`: as they are sent. */
+/** The type of a schema's values on the wire. `In`: as a request sends them. */
 export type OnWire<Schema, In extends boolean = false> =
   Schema extends Marked<unknown, "time" | "id" | "actor" | "principal">
     ? string
@@ -112,7 +112,7 @@ export type OnWire<Schema, In extends boolean = false> =
                     : never;
 
 type Codec = {
-  /** What the wire may hold: for the server's parser and the OpenAPI document. */
+  /** The schema on the wire, for the server's parser and the OpenAPI document. */
   readonly wire: z.ZodType;
   encode(value: unknown): unknown;
   decode(value: unknown): unknown;
@@ -122,7 +122,7 @@ const SECOND = 1_000;
 const LONGEST_PRINCIPAL = 210;
 const same = (value: unknown): unknown => value;
 
-/** Values of a query are text: numbers and booleans are read out of it. The fields of a view keep their order. */
+/** `text`: a query, whose numbers and booleans are parsed from text. `view`: the fields keep their order. */
 type Form = "text" | "json" | "view";
 
 const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
@@ -177,7 +177,7 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
-/** The name on the wire of the field that says who acts, and who may; undefined where a verb has none. */
+/** The wire name of the field for the actor, and who may act; undefined if the verb has none. */
 export function actorIn(
   input: z.ZodObject | undefined,
 ): { readonly as: string; readonly may: string } | undefined {
@@ -186,7 +186,7 @@ export function actorIn(
   return by === undefined || may === undefined ? undefined : { as: fieldOnWire("by", by), may };
 }
 
-/** Built once for each schema, when its contract is bound. */
+/** Built once per schema, when its contract is bound. */
 export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
   const { kind } = marks.get(schema) ?? {};
   if (kind !== undefined) return MARKED[kind](schema);
@@ -220,7 +220,7 @@ function readText(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodNumber ? z.coerce.number().pipe(schema) : schema;
 }
 
-/** What else a list has to fulfil is about values as the library has them. */
+/** Only length checks: all others apply to the library's values. */
 const lengthChecks = ({ def }: z.ZodArray): z.core.$ZodCheck<unknown[]>[] =>
   ((def.checks ?? []) as z.core.$ZodCheck<unknown[]>[]).filter(({ _zod }) =>
     /^(min|max)_length$/.test(_zod.def.check),
@@ -279,7 +279,7 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
 }
 
 type ShapeOnWire<Fields> = { [Name in keyof Fields]: z.ZodType<Fields[Name], Fields[Name]> };
-/** Of what routes written by hand answer. */
+/** For the answers of hand-written routes. */
 export function viewCodec<Schema extends z.ZodObject>(schema: Schema) {
   const { wire, encode } = makeCodec(schema, "view");
   return {

@@ -1,15 +1,15 @@
 /**
- * What a capability offers, apart from what it does: the names, routes, scopes and schemas of its verbs. The library, the
- * server, the client, the command line at a distance and the reference are made from it.
+ * What a capability offers, without its implementation: the names, routes, scopes and schemas of its verbs. The
+ * library, the server, the client, the remote command line and the reference are made from it.
  *
  * V1. A verb's name is the library method and the client call: `grants.give`.
  * V2. The names in its path come first in the library's arguments, in the order of the path; then one input object. A
- *     `positional` field comes before that object, which is left out where nothing else is in it.
- * V3. A list takes `limit` and `after` and answers `{ items, next }`. On the wire it takes `limit` and `cursor` and answers
- *     its items under the contract's name, with `next_cursor`.
- * V4. Verbs may share a route: a field of the body says which of them is meant, and the client has one call for all.
- * V5. Where the wire answers another shape than the library, `output` is that shape. The capability makes it of the library's
- *     answer, and `read` makes the library's answer of it at a distance.
+ *     `positional` field comes before that object, which is omitted if it has no other field.
+ * V3. A list takes `limit` and `after` and returns `{ items, next }`. On the wire it takes `limit` and `cursor` and
+ *     returns its items under the contract's name, with `next_cursor`.
+ * V4. Verbs may share a route: a field of the body selects the verb, and the client has one call for all of them.
+ * V5. If the wire's answer has another shape than the library's, `output` is the wire's. The capability makes it from
+ *     the library's answer, and a remote client makes the library's answer from it with `read`.
  */
 import { z } from "zod";
 import type { Scope } from "../people/rules/scopes.ts";
@@ -21,29 +21,29 @@ import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 type Method = "GET" | "POST";
 type Input = z.ZodObject | undefined;
 
-/** Of a route that several verbs share: the client's call, what the route does, and the field by which this verb is meant. */
+/** A route that several verbs share: the client's call, its summary, and the field and value that select this verb. */
 type SharedRoute = {
   readonly call: string;
   readonly summary: string;
   readonly field: string;
   readonly value: string;
 };
-/** Makes an error of a problem document, where an answer holds some. */
+/** Turns a problem document inside an answer into an error. */
 type ReadProblem = (problem: unknown) => HoldpointError;
 
 export type VerbFacts<Http> = {
   readonly http: Http;
-  /** Default: `<name>:read` of a GET, `<name>:write` of a POST. */
+  /** Default: `<name>:read` for a GET, `<name>:write` for a POST. */
   readonly scope?: Scope;
-  /** A credential that has this scope instead may ask too. */
+  /** Alternative scope that also allows the call. */
   readonly orScope?: Scope;
   readonly summary: string;
-  /** More for the OpenAPI document. */
+  /** Additional text for the OpenAPI document. */
   readonly description?: string;
-  /** What the reference calls the input: `hp.grants.give(offer)`. Default: `input`. */
+  /** Name of the input in the reference: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
   readonly status?: 200 | 201;
-  /** Of a POST whose answer was lost with its process: see `Route`. */
+  /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
 };
 
@@ -56,10 +56,10 @@ export type VerbContract<
   readonly output: Out;
   readonly positional?: string;
   readonly shares?: SharedRoute;
-  /** Of a list: the schema of one item, and the name of the list that a cursor is of, unless it is the contract's. */
+  /** For a list: the schema of one item, and the list's name in cursors (default: the contract's name). */
   readonly item?: z.ZodType;
   readonly cursorName?: (input: never) => string;
-  /** Of an output that is no object: the field that holds it on the wire. */
+  /** The field that holds an output that is no object, on the wire. */
   readonly wrap?: string;
   readonly read?: (view: never, readProblem: ReadProblem) => unknown;
   readonly status: 200 | 201;
@@ -68,9 +68,9 @@ export type VerbContract<
 type Verbs = { readonly [name: string]: VerbContract };
 
 export type Contract<Name extends string = string, All extends Verbs = Verbs> = {
-  /** Of the library's namespace, the client's resource and the items of its list. */
+  /** Name of the library's namespace, of the client's resource and of the items in its list. */
   readonly name: Name;
-  /** What messages call one of them. */
+  /** Singular noun for one of them, in messages. */
   readonly owner: string;
   readonly verbs: All;
 };
@@ -81,7 +81,7 @@ export function contract<const Name extends string, All extends Verbs>(
   return value;
 }
 
-/** A verb without an input beside the names in its path. */
+/** A verb without input other than the names in its path. */
 export function plainVerb<
   const Http extends `${Method} /${string}`,
   Out extends z.ZodType,
@@ -107,7 +107,7 @@ export function presented<One extends VerbContract, Answer>(
   return { ...one, read };
 }
 
-/** Of an answer that nothing makes of the wire's shape: only its type counts. */
+/** For an answer that cannot be made from the wire's shape: only its type is used. */
 export const libraryOnly =
   <Answer>() =>
   (_view: unknown): Answer => {
@@ -134,7 +134,7 @@ export function listVerb<
   return { status: 200 as const, takes: "page", ...facts, input, output, item };
 }
 
-/** Ids that begin with a text, at most ten: for people who type them. */
+/** Finds ids by prefix, at most ten: for people who type them. */
 export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFacts<Http>, "summary">) {
   const input = z.strictObject({ beginning: z.string().min(1).max(LONGEST_ID) });
   const summary = "Ids that begin with a text, at most ten";
@@ -156,13 +156,13 @@ type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
 type Remaining<Fields> = keyof Fields extends never ? readonly [] : readonly [more: Fields];
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
-/** What the library answers. */
+/** What the library returns. */
 export type LibraryAnswer<One extends VerbContract> = One extends {
   readonly read: (...args: never) => infer Answer;
 }
   ? Answer
   : z.output<One["output"]>;
-/** A verb as the library has it. */
+/** A verb as a library method. */
 type VerbMethod<One extends VerbContract> = (
   ...args: [...PathNames<One["http"]>, ...InputNames<One>]
 ) => Promise<LibraryAnswer<One>>;
@@ -179,7 +179,7 @@ export const scopeFor = ({ name }: Pick<Contract, "name">, { http, scope }: Verb
 
 export const httpMethod = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
 
-/** Arguments of a library method as one object: the names in the path, and the input as its schema reads it. */
+/** Arguments of a library method as one object: the names in the path, and the input parsed by its schema. */
 export function parseArguments(
   { owner }: Pick<Contract, "owner">,
   { http, input, positional }: VerbContract,
@@ -197,7 +197,7 @@ export function parseArguments(
   return { ...Object.fromEntries(ids), ...read };
 }
 
-/** With its article, as a sentence begins: "A grant". */
+/** With its article, to begin a sentence: "A grant". */
 export const nounFor = (owner: string): string => `${/^[aeiou]/.test(owner) ? "An" : "A"} ${owner}`;
 
 function checkId(what: string, given: unknown): string {
@@ -206,7 +206,7 @@ function checkId(what: string, given: unknown): string {
   throw new HoldpointError("invalid_input", `${what} is named by a text that is not empty.`);
 }
 
-/** Wrong input is an error that names the field, before anything is read or written. */
+/** Invalid input is an error that names the field, before anything is read or written. */
 export function parseInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
   const odd = findOdd(schema, given, []);
   if (odd?.length === 0) throw notAnObject(what, schema);
@@ -214,7 +214,7 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
     throw new HoldpointError("invalid_input", `${what} does not fit: "${odd.join(".")}" is not plain data.`);
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  // A misspelt field explains that another one is missing.
+  // Report a misspelt field first: it explains why another one is missing.
   const { issues } = read.error;
   const issue = issues.find(({ code: kind }) => kind === "unrecognized_keys") ?? issues[0];
   const code =
@@ -236,7 +236,7 @@ const notAnObject = (what: string, schema: Input): HoldpointError =>
 
 type Path = readonly (string | number)[];
 
-/** Where something else than plain data is given for an object or a list: fields may come from a prototype there, or be missed. */
+/** Path of an object or list that is not plain data: its fields could come from a prototype, or be missed. */
 function findOdd(schema: unknown, given: unknown, path: Path): Path | undefined {
   if (typeof given !== "object" || given === null || !(schema instanceof z.ZodType)) return undefined;
   const inner = unwrap(schema);
@@ -256,7 +256,7 @@ function findOdd(schema: unknown, given: unknown, path: Path): Path | undefined 
   return undefined;
 }
 
-/** The fields of the object at a path below a schema; none where the path leads to something else. */
+/** The fields of the object at a path in a schema; none if the path leads to another type. */
 function fieldsAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   if (schema instanceof z.ZodArray) return fieldsAt(schema.element, path.slice(1));
   if (schema instanceof z.ZodObject) {
@@ -271,7 +271,7 @@ function fieldsAt(schema: unknown, path: readonly PropertyKey[]): readonly strin
   return isWrapped ? fieldsAt(schema.unwrap(), path) : [];
 }
 
-/** A message that ends as a sentence does is the contract's own; any other is about the field that it names. */
+/** A message that ends with a full stop is the contract's own sentence; any other is prefixed with the field. */
 function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): string {
   const path = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
@@ -283,7 +283,7 @@ function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): 
   return `${what} does not fit: "${path}": ${issue.message}.`;
 }
 
-/** Of an id that no stream has. */
+/** Error for an id that no stream has. */
 export function unknownId({ owner, name }: Pick<Contract, "owner" | "name">, given: string): HoldpointError {
   return new HoldpointError("unknown_id", `There is no ${owner} ${displayValue(given)}.`, {
     next: `\`holdpoint ${name}\` lists them.`,

@@ -1,4 +1,4 @@
-/** Lengths of time as people write them: `90s`, `30m`, `24h`, `7d`, and in expressions also `1h30m` or `250ms`. */
+/** Durations as people write them: `90s`, `30m`, `24h`, `7d`, and in expressions also `1h30m` or `250ms`. */
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -9,10 +9,10 @@ const UNITS: Readonly<Record<string, number>> = {
 const WHOLE = /^(?:\d{1,12}(?:\.\d{1,3})?(?:ms|s|m|h|d))+$/;
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const LONGEST_TEXT = 64;
-/** Some three hundred years, as for every deadline. */
+/** Some three hundred years, the limit of every deadline. */
 const LONGEST_MS = 1e13;
 
-/** In milliseconds; undefined if it is no length of time. */
+/** In milliseconds; undefined if the text is no duration. */
 export function durationMs(text: string): number | undefined {
   const negative = text.startsWith("-");
   const size = negative ? text.slice(1) : text;

@@ -1,12 +1,12 @@
 /**
- * The one error type and its table of codes. docs/reference/errors.md is tested against the table. Refusals by policy,
- * people, deadlines, budgets and the kill switch are not errors: they are events, and come back as answers.
+ * The only error type and its table of codes. docs/reference/errors.md is tested against the table. Refusals by policy,
+ * people, deadlines, budgets and the kill switch are not errors: they are events, and are returned as answers.
  */
 
 type CodeFacts = {
-  /** HTTP status that stands for it on the wire. */
+  /** HTTP status on the wire. */
   readonly status: number;
-  /** May the very same call succeed later? */
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   /** What happened to the data. */
   readonly data: string;
@@ -327,7 +327,7 @@ export class HoldpointError extends Error {
   readonly what: string;
   readonly data: string;
   readonly next: string;
-  /** Machine-readable particulars, for example the current state of an approval. */
+  /** Machine-readable details, for example the current state of an approval. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, what: string, more: ErrorMore = {}) {
@@ -346,7 +346,7 @@ export class HoldpointError extends Error {
 
 type ErrorMore = {
   readonly cause?: unknown;
-  /** Where the code's own words on the data or on what to do do not fit. */
+  /** Override the code's texts about the data and the next step. */
   readonly data?: string;
   readonly next?: string;
   readonly details?: Readonly<Record<string, unknown>>;
@@ -356,5 +356,5 @@ export function isHoldpointError(error: unknown, code?: ErrorCode): error is Hol
   return error instanceof HoldpointError && (code === undefined || error.code === code);
 }
 
-/** Of a workflow that is not there. */
+/** Advice for an unknown workflow id. */
 export const WORKFLOW_ID_HINT = "Check the id; `holdpoint workflows` lists them.";

@@ -1,20 +1,19 @@
 /**
- * Checks of objects and values that a caller passes in, made before anything is read.
- * A field that nothing reads is refused: a misspelt limit would be no limit. The fault names the field and the nearest
- * known one.
- * Where a field decides who approves, the object must be plain data (H2): no prototype, getter, symbol or hidden
- * property can say something that the check does not see.
+ * Checks of objects and values that a caller passes in, made before anything is read. A field that no code reads is
+ * refused, because a misspelt limit would be no limit. The error names the field and the nearest known one. If a field
+ * decides who approves, the object must be plain data: a prototype, getter, symbol or hidden property could hold a
+ * value that the check does not see.
  */
 import { HoldpointError } from "./errors.ts";
 import { didYouMean } from "./spelling.ts";
 import { displayValue } from "./text.ts";
 
-/** Made by `{}`, in this realm or another, or without a prototype. */
+/** Made by `{}` in this or another realm, or without a prototype. */
 export function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return true;
-  // The Object.prototype of another realm has methods of its own, no prototype, and nothing that could be taken for a field.
+  // The Object.prototype of another realm has its own methods, no prototype and no enumerable property.
   return (
     typeof prototype === "object" &&
     Object.getPrototypeOf(prototype) === null &&
@@ -23,17 +22,17 @@ export function isPlainObject(value: unknown): value is object {
   );
 }
 
-/** ` has no field "quorom" (did you mean quorum?); there are …`, to follow the name of the object. */
+/** ` has no field "quorom" (did you mean quorum?); there are …`, to follow the object's name. */
 export const noField = (field: PropertyKey, known: readonly string[]): string =>
   ` has no field "${displayValue(field)}"${didYouMean(String(field), known)}; there are ${known.join(", ")}`;
 
-/** Why an object has a field that nothing reads; undefined when it has none. */
+/** The message about an unknown field; undefined if there is none. */
 export function fieldFault(what: string, given: object, known: readonly string[]): string | undefined {
   const extra = Object.keys(given).find((field) => !known.includes(field));
   return extra === undefined ? undefined : `${what}${noField(extra, known)}`;
 }
 
-/** Why a value is not plain data that has only these fields (H2). */
+/** Why a value is not plain data with only these fields. */
 export function dataFault(what: string, given: unknown, known: readonly string[]): string | undefined {
   if (!isPlainObject(given)) return `${what} is not an object of plain data`;
   for (const key of Reflect.ownKeys(given)) {
@@ -46,7 +45,7 @@ export function dataFault(what: string, given: unknown, known: readonly string[]
   return undefined;
 }
 
-/** The same where a field that is undefined would be read as one that was left out. */
+/** Also refuses a field that is undefined, for callers that would read it as left out. */
 export function fullDataFault(what: string, given: unknown, known: readonly string[]): string | undefined {
   const fault = dataFault(what, given, known);
   if (fault !== undefined) return fault;
@@ -54,12 +53,12 @@ export function fullDataFault(what: string, given: unknown, known: readonly stri
   return empty === undefined ? undefined : `${what}.${empty} is undefined; leave it out or give a value`;
 }
 
-/** Misuse, said before anything is looked at. */
+/** Reports misuse, before anything is read. */
 export function rejectInput(what: string): never {
   throw new HoldpointError("invalid_input", what);
 }
 
-/** An object with no fields beyond those named: a misspelt one would otherwise be ignored in silence. */
+/** Requires an object without unknown fields: a misspelt one would be ignored silently. */
 export function checkFields<Given>(what: string, given: Given, fields: readonly string[]): Given {
   if (!isPlainObject(given)) return rejectInput(`${what} is an object: { ${fields.join(", ")} }.`);
   const fault = fieldFault(what, given, fields);

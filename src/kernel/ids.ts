@@ -1,4 +1,4 @@
-/** Ids: a prefix and 26 Crockford base-32 characters; 48 bits of time, then 80 of randomness, so they sort by age. */
+/** Ids: a prefix and 26 Crockford base-32 characters (48 bits of time, then 80 random bits), so they sort by age. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const ID_RANDOM_BYTES = 10;
 
@@ -26,7 +26,7 @@ const CHARACTERS = 26;
 const bytes = new Uint8Array(16);
 const text = Buffer.alloc(CHARACTERS);
 
-/** 26 characters hold 130 bits: two zero bits stand in front. */
+/** 26 characters hold 130 bits: the first two are zero. */
 function base32(): string {
   let held = 0;
   let bits = 2;

@@ -1,9 +1,9 @@
 /**
  * JSON values as the journal stores them: their type, a strict parser, and the differences between two values. The
  * parser refuses what `canonicalJson` would refuse to write, with line and column, and everything that two parsers
- * could read differently: a key twice, half a surrogate pair, an integer beyond 2^53. One pass, linear time, at most
- * 64 levels deep; -0 is read as 0. Differences are complete and minimal: applied at their paths they make the one
- * value out of the other, and they name only what differs (a field, a list item, or a whole value of another kind).
+ * could read differently: a duplicate key, half a surrogate pair, an integer beyond 2^53. It takes one pass, linear
+ * time, at most 64 levels deep; -0 is read as 0. Differences are complete and minimal: applied at their paths they turn
+ * one value into the other, and they name only what differs (a field, a list item, or a whole value of another type).
  */
 import { HoldpointError } from "./errors.ts";
 
@@ -114,7 +114,7 @@ function readKey(cursor: Cursor, object: object): string {
   return key;
 }
 
-/** Steps inside an array or object; says whether it ended at once. */
+/** Enters an array or object. True if it is empty. */
 function opensEmpty(cursor: Cursor, close: number): boolean {
   if (cursor.depth === MAX_DEPTH) fail(cursor, `more than ${MAX_DEPTH} levels`);
   cursor.at += 1;
@@ -127,7 +127,7 @@ function opensEmpty(cursor: Cursor, close: number): boolean {
   return false;
 }
 
-/** After a member: steps over a comma to the next one, or out of the array or object. */
+/** After a member: moves past a comma to the next one, or out of the array or object. */
 function continues(cursor: Cursor, close: number): boolean {
   skipSpace(cursor);
   const found = cursor.text.charCodeAt(cursor.at);
@@ -184,7 +184,7 @@ function fail(cursor: Cursor, what: string, offset: number = cursor.at): never {
 
 type JsonPath = readonly (string | number)[];
 
-/** Without `before` it was not there, and without `after` it is not there any more. */
+/** Without `before` it was added, without `after` it was removed. */
 export type JsonChange = { readonly path: JsonPath; readonly before?: Json; readonly after?: Json };
 
 type Comparison = {
@@ -223,6 +223,6 @@ function changesAt(place: Comparison): readonly JsonChange[] {
   return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
 }
 
-/** In the order in which the values are written, what was there before first. */
+/** In the order of the keys and items, those of `before` first. */
 export const diffJson = (before: Json, after: Json): readonly JsonChange[] =>
   changesAt({ path: [], before, after });

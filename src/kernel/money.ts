@@ -1,6 +1,6 @@
 /**
- * Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string.
- * Also the check of amounts that programs pass in: a field beside currency and micros is refused, not ignored.
+ * Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string. Also checks
+ * amounts that programs pass in: a field other than currency and micros is refused, not ignored.
  */
 
 import { fieldFault, rejectInput } from "./fields.ts";
@@ -29,7 +29,7 @@ export function moneyText({ currency, micros }: Money): string {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 const MICRO_DIGITS = 6;
 
-/** A number of units in micros, rounded up: what is written as 0.1 is 100000 of them. Undefined for what is no amount. */
+/** Converts units to micros, rounded up: 0.1 is 100000 micros. Undefined if it is no valid amount. */
 export function unitsToMicros(units: number): bigint | undefined {
   const [, whole, rest = "", exponent = "0"] = DECIMAL.exec(String(units)) ?? [];
   if (whole === undefined) return undefined;
@@ -40,11 +40,11 @@ export function unitsToMicros(units: number): bigint | undefined {
   return (digits + unit - 1n) / unit;
 }
 
-/** A field beside the amount, such as a period, would be lost in silence. */
+/** Refuses any other field, such as a period, which would be ignored silently. */
 export const moneyFault = (what: string, given: unknown): string | undefined =>
   typeof given === "object" && given !== null ? fieldFault(what, given, ["currency", "micros"]) : undefined;
 
-/** An amount of at least 0, with no field beside currency and micros. */
+/** Requires an amount of at least 0, with no field but currency and micros. */
 export function checkAmount(what: string, given: Money): Money {
   const fault = moneyFault(what, given);
   if (fault !== undefined) rejectInput(`${fault}.`);
@@ -63,7 +63,7 @@ export function isMoney(value: unknown): value is Money {
   );
 }
 
-/** What a tool declares for several budgets is the same money. */
+/** The largest cost per currency: costs that a tool declares for several budgets are the same money. */
 export function dearest(costs: readonly MoneyJson[]): ReadonlyMap<string, bigint> {
   const most = new Map<string, bigint>();
   for (const { currency, micros } of costs) {

@@ -1,10 +1,10 @@
 /**
- * Who acts: `person:<name>`, `agent:<name>` or `service:<name>`. Only people vote, resolve and stop.
- * `Via` is the channel through which the actor authenticated, as far as the caller knows it (`cli`, `api_key`, …):
- * events carry it only when it is known, states never keep it.
+ * Principals: `person:<name>`, `agent:<name>` or `service:<name>`. Only people vote, resolve and stop.
+ * `Via` is the channel through which the actor authenticated, as far as the caller knows it (`cli`, `api_key`, …).
+ * Events carry it only if it is known, and states never keep it.
  */
 
-/** Who acts: `person:<name>`, `agent:<name>` or `service:<name>`. Only people vote, resolve and stop. */
+/** `person:<name>`, `agent:<name>` or `service:<name>`. */
 const FORM = /^(person|agent|service):[^\s/](?:[^\n\r\t]{0,198}[^\s])?$/u;
 
 export function isPrincipal(value: unknown): value is string {
@@ -15,10 +15,10 @@ export function isPerson(principal: string): boolean {
   return principal.startsWith("person:");
 }
 
-/** How whoever did something had shown who they are, as far as whoever let them in says so. */
+/** Channel through which the actor authenticated (`cli`, `api_key`, …), if known. */
 export type Via = { readonly via?: string };
 
-/** An entry of what nobody said it of is as it always was. */
+/** No field at all if the channel is unknown, so that such entries keep their original form. */
 export const channelField = ({ via }: Via): Via => (via === undefined ? {} : { via });
 
 /** States do not keep it. */

@@ -1,12 +1,12 @@
 /**
- * Refusals: why something did not run (one structure for policy, people, deadlines, budgets and the kill switch), and
- * how many refused requests a stream records. A recorded refusal changes nothing. Only so many are recorded, of one
- * principal and of all; later ones get the same answer and leave no entry, so that nobody can make another's stream
- * grow without end. A refusal that decides something, such as that of an edit, is always recorded and not counted
- * here.
+ * Refusals: why an action did not run (one structure for policy, people, deadlines, budgets and the kill switch), and
+ * how many refused requests a stream records. A recorded refusal changes nothing. The number recorded is limited, per
+ * principal and in total. Later ones get the same answer and leave no entry, so that a caller cannot make another's
+ * stream grow without end. A refusal that decides something, such as that of an edit, is always recorded and not
+ * counted here.
  */
 
-/** Why something did not run: one structure for policy, people, deadlines, budgets and the kill switch. */
+/** One structure for refusals by policy, people, deadlines, budgets and the kill switch. */
 export const REFUSALS = {
   blocked: { retry: false, next: "Do not try the same action again; ask for something the policy allows." },
   invalid_revision: {
@@ -65,7 +65,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** `retry` means that calling again with the same request id may have another answer. */
+/** `retry`: calling again with the same request id may return another answer. */
 export type Refusal = {
   readonly by: string;
   readonly code: RefusalCode;
@@ -78,26 +78,26 @@ export function refusal(code: RefusalCode, by: string, reason: string): Refusal 
   return { by, code, reason, ...REFUSALS[code] };
 }
 
-/** How many stand in a stream, by whom. */
+/** Recorded refusals of a stream, by principal. */
 type Refusals = { readonly [by: string]: number };
-/** Of a state whose stream holds any. */
+/** State of a stream that records refusals. */
 export type WithRefusals = { readonly refusals?: Refusals };
 
 export const MOST_REFUSALS = { each: 20, all: 200 } as const;
 
-/** Whether one more of this principal is recorded. */
+/** Whether one more refusal of this principal is recorded. */
 export function hasRoomForRefusal({ refusals = {} }: WithRefusals, by: string): boolean {
   const all = Object.values(refusals).reduce((sum, count) => sum + count, 0);
   return (refusals[by] ?? 0) < MOST_REFUSALS.each && all < MOST_REFUSALS.all;
 }
 
-/** The state with one more. */
+/** The state with one more refusal counted. */
 export function withRefusal<State extends WithRefusals>(state: State, by: string): State {
   const { refusals = {} } = state;
   return { ...state, refusals: { ...refusals, [by]: (refusals[by] ?? 0) + 1 } };
 }
 
-/** What became of the data, as an error says it. */
+/** The error's text about the data. */
 export function refusalData(what: string, isRecorded: boolean, unchanged: string): string {
   return isRecorded
     ? `The refused ${what} was recorded; ${unchanged}.`

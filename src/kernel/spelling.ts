@@ -1,8 +1,8 @@
-/** What somebody probably meant, for a message about a name that nobody knows. */
+/** Suggests the closest known name, for a message about an unknown one. */
 const MOST_EDITS = 3;
 const LONGEST = 60;
 
-/** Insertions, deletions, replacements and swapped neighbours. */
+/** Edit distance: insertions, deletions, replacements and swapped neighbours. */
 function edits(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,13 +1,13 @@
 /**
- * Values as the journal keeps them: small ones as they are, large ones as a reference to an artifact, secrets as a
- * handle that says where the value is and holds nothing of it. Keys that start with `$artifact` or `$secret` are
- * Holdpoint's own and are refused in what a user sends.
+ * Values as the journal stores them: small ones inline, large ones as a reference to an artifact, secrets as a handle
+ * that says where the value is and holds no part of it. Keys that start with `$artifact` or `$secret` are Holdpoint's
+ * own and are refused in user input.
  */
 
 import { canonicalJson, sha256 } from "./canonical-json.ts";
 import { isJsonObject, type Json, MAX_DEPTH } from "./json.ts";
 
-/** Bytes kept under their own hash (SHA-256, hex). */
+/** Bytes stored under their own hash (SHA-256, hex). */
 export type Artifact = { readonly hash: string; readonly bytes: Uint8Array };
 
 export const INLINE_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ export function artifactHash(ref: ArtifactRef): string {
   return ref.$artifact.replace(/^sha256:/, "");
 }
 
-/** An entry's body nests a value a few levels deeper than it came, and has the same limit of levels. */
+/** An entry's body nests a value a few levels deeper, and has the same limit of levels. */
 const INLINE_LEVELS = MAX_DEPTH - 4;
 
 function isDeep(value: Json, levels: number): boolean {
@@ -31,10 +31,10 @@ function isDeep(value: Json, levels: number): boolean {
   return Object.values(value).some((part: Json) => isDeep(part, levels - 1));
 }
 
-/** A small value that itself looks like a reference is kept as an artifact too, so that the two cannot be confused. */
+/** A small value that looks like a reference is stored as an artifact too, so that the two cannot be confused. */
 export function storeValue(value: Json): { readonly json: Json; readonly artifact?: Artifact } {
   const text = canonicalJson(value);
-  // So many levels take more characters than most values have.
+  // Shorter text cannot have that many levels, so most values skip the walk.
   const isPlain =
     !isArtifactRef(value) && (text.length <= INLINE_LEVELS * 2 || !isDeep(value, INLINE_LEVELS));
   if (isPlain && text.length <= INLINE_BYTES / 4) return { json: value };
@@ -51,7 +51,7 @@ const REFERENCE = /^(env:[A-Za-z_][A-Za-z0-9_]{0,199}|row:sec_[0-9A-Z]{26})$/;
 export const isSecretReference = (text: unknown): text is string =>
   typeof text === "string" && REFERENCE.test(text);
 
-/** It, and nothing beside it. */
+/** A handle without any other field. */
 export function isSecretHandle(value: unknown): value is SecretHandle {
   return isJsonObject(value) && Object.keys(value).length === 1 && isSecretReference(value["$secret"]);
 }
@@ -62,8 +62,8 @@ const memberAt = (before: Json | undefined, key: string | number): Json | undefi
 };
 
 /**
- * Whether a handle stands where it did not stand before: a tool gets the value of each, and one that was moved into a text would be
- * told to whomever that text goes to. `isFree`: one that may stand anywhere.
+ * Whether a handle is at a path where it was not before. A tool receives the value of each handle, so a handle moved
+ * into a text would disclose its value to the recipients of that text. `isFree`: handles allowed at any path.
  */
 export function hasMovedHandle(
   value: unknown,

@@ -1,19 +1,19 @@
 /**
- * Streams. A stream is one journal in a tenant: every fact about one action, one approval and so on, named `kind/id`
- * in an entry's header. Here are references to streams, events, folds, and `defineStream`, which defines a kind once:
- * its events with what each does to the state, its lists, its indexes, and the texts of the events reference. An event
- * that is unknown, newer than this program or erased is an error, never skipped. An event applies only to the statuses
- * that it names; in any other it is the error `broken_rule`. An event that has to change gets a new version and an
- * upcast from each version before it; entries are never rewritten. A row depends on the state alone, so that a store
- * can build every list again from the journal.
+ * Streams. A stream is one journal in a tenant: every fact about one action, one approval and so on, named `kind/id` in
+ * an entry's header. Here are references to streams, events, folds, and `defineStream`, which defines a kind once:
+ * events with their effect on the state, lists, indexes, and texts of the events reference.
+ * - An event that is unknown, newer than this program or erased is an error, never skipped.
+ * - An event applies only to the statuses that it names; in any other it is the error `broken_rule`.
+ * - An event that has to change gets a new version and an upcast from each earlier one. Entries are never rewritten.
+ * - A row depends on the state alone, so that a store can rebuild every list from the journal.
  */
 import { HoldpointError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 
-/** What a rule returns: a fact to append. `tv` is the version of the event type. */
+/** A fact to append, returned by a rule. `tv` is the version of the event type. */
 export type NewEvent = { readonly type: string; readonly tv: number; readonly body: JsonObject };
 
-/** A fact as a fold sees it. `body` is null when it was erased together with its salt. */
+/** A fact as a fold sees it. `body` is null if it was erased together with its salt. */
 export type RecordedEvent = {
   readonly type: string;
   readonly tv: number;
@@ -22,18 +22,18 @@ export type RecordedEvent = {
   readonly body: JsonObject | null;
 };
 
-/** The fold of one kind of stream. `version` changes whenever `evolve` does: cached states are then thrown away. */
+/** The fold of one kind of stream. `version` must change with `evolve`: cached states are then discarded. */
 export type Fold<State> = {
   readonly version: number;
   readonly initial: State;
   evolve(state: State, event: RecordedEvent): State;
-  /** Nothing is expected to follow: such a state is not worth keeping at hand. */
+  /** No further event is expected, so the state is not worth caching. */
   isOver?(state: State): boolean;
-  /** What rules of lower capabilities call on a stream of this kind. A store hands it on to the draft. */
+  /** Called by rules of lower capabilities on a stream of this kind. A store passes it to the draft. */
   readonly port?: unknown;
 };
 
-/** The body of an event that a fold knows. One that is unknown, newer or erased is an error, never skipped or guessed. */
+/** The body of a known event. An unknown, newer or erased one is an error, never skipped or guessed. */
 export function eventBody(what: string, event: RecordedEvent, types: readonly string[]): JsonObject {
   const { type, tv, body, seq } = event;
   if (!types.includes(type) || tv !== 1)
@@ -68,7 +68,7 @@ export const STREAM_KINDS = [
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 declare const folded: unique symbol;
-/** Known to the compiler alone: the state that a reference leads to. */
+/** Exists for the compiler only: the state of the referenced stream. */
 export type Folded<State> = { readonly [folded]?: State };
 
 export type StreamRef<K extends StreamKind = StreamKind, State = unknown> = Folded<State> & {
@@ -114,18 +114,18 @@ export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "ses
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const tenantStream = (name: string): StreamRef<"tenant"> => ({ kind: "tenant", id: name });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });
-/** The one reader that makes messages of entries. */
+/** The only reader that turns entries into messages. */
 export const NOTIFIER: StreamRef<"notifier"> = { kind: "notifier", id: "outbox" };
-/** The one list of the people of a tenant: what they are there for, and whose standing was taken away. */
+/** The only list of a tenant's people: their roles, and who was suspended. */
 export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
-/** The one stream about the store itself. */
+/** The only stream about the store itself. */
 export const STORE_HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };
 
 type Status = { readonly status: string };
 type Entry = { readonly at: number; readonly seq: number };
 type Upcast = (body: JsonObject) => JsonObject;
 
-/** What one type of event does. `Body` is known to the compiler alone. */
+/** The effect of one type of event. `Body` exists for the compiler only. */
 type EventStep<State, Body> = {
   readonly from: readonly string[] | "live";
   /** For the events reference. */
@@ -137,13 +137,13 @@ type EventStep<State, Body> = {
 type Steps<State> = { readonly [type: string]: EventStep<State, unknown> };
 type BodyIn<Step> = Step extends EventStep<infer _State, infer Body> ? Body : never;
 
-/** One order of a list. A store keeps each in a table of its own, named by `view`. */
+/** One sort order of a list. A store keeps each in its own table, named by `view`. */
 type Order<State> = {
   readonly view: string;
   readonly version: number;
-  /** The oldest version whose rows may be beside these. Default: `version`. */
+  /** The oldest version whose rows may coexist with these. Default: `version`. */
   readonly oldest?: number;
-  /** Which states are listed. Default: every state but the initial one. */
+  /** Filters the listed states. Default: every state but the initial one. */
   readonly only?: (state: State) => boolean;
   readonly at: (state: State) => number;
   readonly due?: (state: State) => number | null;
@@ -153,14 +153,14 @@ type List<State> = {
   readonly bucket: (state: State) => string;
   readonly data: (state: State) => JsonObject;
   readonly orders: { readonly [order: string]: Order<State> };
-  /** A row does not change while its state is listed: it is written once. */
+  /** A row never changes while its state is listed, so it is written once. */
   readonly isFixed?: true;
 };
 
-/** Streams by a key of their own that rules look up inside the transaction. */
+/** Streams by key, for lookups by rules inside the transaction. */
 type Index<State> = Omit<Order<State>, "view" | "due"> & {
   readonly key: (state: State) => string;
-  /** What a rule looks at before it locks a stream: nothing that changes while the state is listed. */
+  /** Data that a rule reads before it locks a stream. It must not change while the state is listed. */
   readonly data: (state: State) => JsonObject;
 };
 
@@ -170,7 +170,7 @@ type Row = {
   readonly due: number | null;
   readonly data: JsonObject;
 };
-/** What a store writes rows by. */
+/** How a store writes the rows of a view. */
 type StreamView<Kind, State> = {
   readonly view: string;
   readonly kind: Kind;
@@ -184,23 +184,23 @@ type Stream<Kind extends StreamKind, State, Events extends Steps<State>, Indexes
   readonly kind: Kind;
   readonly fold: Fold<State>;
   readonly views: readonly StreamView<Kind, State>[];
-  /** Known to the compiler alone: the body of each type of event. */
+  /** Exists for the compiler only: the body of each type of event. */
   readonly bodies?: { readonly [Type in keyof Events & string]: BodyIn<Events[Type]> };
   /** Every type of event with its meaning, in the order of the definition. */
   readonly reference: readonly { readonly type: string; readonly tv: number; readonly meaning: string }[];
   ref(id: string): StreamRef<Kind, State>;
   event<Type extends keyof Events & string>(type: Type, body: BodyIn<Events[Type]>): NewEvent;
-  /** What a rule declares and looks up to find streams by a key. */
+  /** The key that a rule declares and looks up to find streams. */
   by(index: Indexes, key: string): IndexKey;
 };
 
 type Definition<State, Listed, Events, Indexes extends string> = {
   /** With its article, for errors: "A grant". */
   readonly what: string;
-  /** Of the fold: another one whenever what an event does to the state changes. Cached states are then folded again. */
+  /** Version of the fold. It must change with the effect of any event: cached states are then folded again. */
   readonly version: number;
   readonly initial: State;
-  /** Words for statuses in errors, where they are not the statuses themselves. */
+  /** Words for statuses in errors. Default: the status itself. */
   readonly words?: { readonly [status: string]: string };
   readonly isOver?: (state: State) => boolean;
   readonly events: Events;
@@ -209,8 +209,8 @@ type Definition<State, Listed, Events, Indexes extends string> = {
 };
 
 /**
- * `defineStream<State>()` gives the two functions that a definition is written with: `after` for one event, `define` for all of it.
- * Curried, because the state is named and the rest is inferred.
+ * `defineStream<State>()` returns the two functions for writing a definition: `after` for one event, `define` for the
+ * whole. Curried, because the caller names the state and the compiler infers the rest.
  */
 export function defineStream<State extends Status, Initial extends string = "none">() {
   type Live = Exclude<State, { readonly status: Initial }>;
@@ -291,7 +291,7 @@ function bodyIn(
   return step.upcasts.slice(tv - 1).reduce((older, upcast) => upcast(older), body);
 }
 
-/** For the events of a definition that look at more than the status. */
+/** For events that check more than the status. */
 export function outOfOrder(what: string, type: string, status: string): HoldpointError {
   const subject = what.charAt(0).toLowerCase() + what.slice(1);
   return new HoldpointError("broken_rule", `The event "${type}" cannot follow ${subject} that is ${status}.`);

@@ -1,13 +1,13 @@
 /**
- * How a capability is shown to people in a terminal, as data: a command of several parts over its contract, the columns of its
- * list, and the card of one item. The command line renders it, and takes flags from the fields of the verbs' inputs.
+ * How a terminal shows a capability, as data: a command with subcommands over its contract, the columns of its list,
+ * and the card of one item. The command line renders it, and derives flags from the fields of the verbs' inputs.
  */
 import type { Json } from "./json.ts";
 
-/** Text, with moments that the renderer writes out: `["revoked ", { ago: at }, " by ann"]`. */
+/** Text with timestamps that the renderer formats: `["revoked ", { ago: at }, " by ann"]`. */
 export type RichText = string | readonly (string | { readonly ago: number } | { readonly moment: number })[];
 
-/** What stands beside or below a label. What is null or undefined is left out, with its label. */
+/** The value next to or below a label. Null and undefined omit the label too. */
 export type CardField =
   | RichText
   /** The label is repeated. */
@@ -15,13 +15,13 @@ export type CardField =
   /** A value below its label: one line for each field, or canonical JSON. */
   | { readonly tree: Json }
   | { readonly json: Json }
-  /** Without the label: one line for each field of a value, then the same as canonical JSON. */
+  /** Without the label: one line per field of a value, then the same as canonical JSON. */
   | { readonly args: Json }
-  /** Without the label: one line for each field of a value, anybody's text, or lines that are visible already. */
+  /** Without the label: one line per field of a value, untrusted text, or lines that are already safe to show. */
   | { readonly value: Json }
   | { readonly quote: string }
   | { readonly block: readonly string[] }
-  /** Without the label: sentences of Holdpoint's own, as they are, folded, or with a red mark before them. */
+  /** Without the label: Holdpoint's own sentences, verbatim, wrapped, or marked red. */
   | { readonly lines: readonly string[] }
   | { readonly paragraphs: readonly string[] }
   | { readonly warnings: readonly string[] }
@@ -29,30 +29,30 @@ export type CardField =
   | undefined;
 
 export type CardFields = { readonly [label: string]: CardField };
-/** By heading. Several records of fields follow each other where a label comes more than once. Null and undefined: left out. */
+/** By heading. A list of records allows a label to occur more than once. Null and undefined omit the section. */
 export type CardSections = {
   readonly [heading: string]: CardFields | readonly CardFields[] | null | undefined;
 };
 export type Tone = "green" | "yellow" | "red" | "bold";
 
-/** What everybody sees of one thing: sections of labelled values, in the order in which they are read. */
+/** The view of one thing for all readers: sections of labelled values, in reading order. */
 export type CardDocument = {
   readonly title: string;
-  /** When it last changed: a terminal whose clock is behind does not show that as the future. */
+  /** When it last changed, so that a terminal whose clock is behind does not show that as the future. */
   readonly asOf?: number;
   readonly badge: { readonly text: string; readonly tone: Tone };
   readonly sections: CardSections;
-  /** Of headings that stand out. */
+  /** Tones of highlighted headings. */
   readonly tones?: { readonly [heading: string]: Tone };
-  /** Commands on offer, without the program's name. */
+  /** Suggested commands, without the program's name. */
   readonly next: readonly string[];
 };
 
-/** A part that performs a verb. A verb with an id in its path takes it as a word and is shown what was there before. */
+/** A subcommand that performs a verb. If the verb's path has an id, it is an argument and the item is read first. */
 export type Act<Item> = {
-  /** Instead of the card of what it answers. `before` is what was there, for a verb with an id. */
+  /** Printed instead of the card of the result. `before` is the item before, for a verb with an id. */
   readonly says: (after: Item, before: Item | undefined) => RichText;
-  /** The card follows what it says. */
+  /** Prints the card as well. */
   readonly showsCard?: true;
 };
 
@@ -67,6 +67,6 @@ export type ResourceCommand<Item, Verb extends string = string> = {
   };
   readonly acts: { readonly [Name in Verb]?: Act<Item> };
   readonly card: (item: Item) => CardDocument;
-  /** What `--json` prints of one. Default: the item. */
+  /** What `--json` prints for one item. Default: the item. */
   readonly json?: (item: Item) => object;
 };

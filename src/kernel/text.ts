@@ -1,11 +1,11 @@
 /**
- * Text for people: errors and wrong values as the journal and messages can hold them, and untrusted text made safe to
- * show. What `visible` returns has no control, bidi, zero-width or otherwise invisible character except the plain
+ * Text for people: errors and invalid values as the journal and messages can hold them, and untrusted text made safe to
+ * show. The result of `visible` has no control, bidi, zero-width or otherwise invisible character except the plain
  * space, and no mark that strikes a letter out. Nothing is lost: a backslash is doubled, so that an escape and a text
- * that looks like one differ. The terminal shows no text that Holdpoint did not write itself without it.
+ * that looks like one differ. The terminal shows text that Holdpoint did not write itself only through it.
  */
 
-/** What an error says, as the journal can keep it: valid Unicode, never empty, and not longer than people read. */
+/** Longest error text for the journal. */
 const MOST_CHARACTERS = 2_000;
 
 function messageOf(error: unknown): string {
@@ -17,7 +17,7 @@ function messageOf(error: unknown): string {
   }
 }
 
-/** `clean` takes out what nobody may see; it comes before the cut, which could leave half of it. */
+/** `clean` removes secrets. It runs before the cut, which could leave half of one. */
 export function errorText(error: unknown, clean: (text: string) => string = (text) => text): string {
   const text = clean(messageOf(error)).toWellFormed();
   if (text.length <= MOST_CHARACTERS) return text;
@@ -26,21 +26,21 @@ export function errorText(error: unknown, clean: (text: string) => string = (tex
 
 const MOST_SHOWN = 100;
 
-/** A value that was wrong, for a message about it: whatever it is, and however long. */
+/** An invalid value of any type and length, for a message about it. */
 export function displayValue(value: unknown): string {
   const text = (value === "" ? "" : messageOf(value)).toWellFormed();
   return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN).toWellFormed()}…`;
 }
 
-/** Blank though Unicode does not call it ignorable: an empty braille cell, a null notehead, a Khitan filler. */
+/** Blank, although Unicode does not call it ignorable: an empty braille cell, a null notehead, a Khitan filler. */
 const BLANK = "\u2800\u{1d159}\u{16fe4}";
-/** Marks that strike a letter out or hide it behind a sign: what is written would read as withdrawn. */
+/** Marks that strike a letter out or cover it with a sign: the text would read as withdrawn. */
 const STRUCK = "\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20dd-\u20e0\u20e2\u20e4-\u20e6\u20ea\u20eb";
 const HIDDEN = new RegExp(
   `[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}${BLANK}${STRUCK}]|(?! )\\p{Zs}|\\p{Default_Ignorable_Code_Point}`,
   "gu",
 );
-/** Marks pile up over neighbouring lines, and one at the beginning would sit on what we wrote. */
+/** Stacked marks cover neighbouring lines, and a leading one would combine with Holdpoint's own text. */
 const PILED = /(?<=\p{M}{3})\p{M}|^\p{M}/gu;
 const SHORT = new Map([
   ["\n", "\\n"],
@@ -57,12 +57,12 @@ function escaped(character: string): string {
   return SHORT.get(character) ?? (code > 0xffff ? `\\u{${code.toString(16)}}` : unit(code));
 }
 
-/** On one line, whatever the text holds. */
+/** Always one line. */
 export function visible(text: string): string {
   return text.replaceAll("\\", "\\\\").replace(HIDDEN, escaped).replace(PILED, escaped);
 }
 
-/** JSON text that says the same and shows everything: hidden characters become JSON's own escapes. */
+/** Equivalent JSON text without hidden characters: they become JSON escapes. */
 export function visibleJson(json: string): string {
   const units = (character: string) =>
     Array.from({ length: character.length }, (_, at) => unit(character.charCodeAt(at))).join("");
@@ -71,13 +71,13 @@ export function visibleJson(json: string): string {
     .replace(HIDDEN, (found) => (found === "\n" ? found : units(found)));
 }
 
-/** A line of JSON text that may have been cut: not to be read back, but on one line in any case. */
+/** One line of JSON text that may have been cut, so it need not parse. */
 export function visiblePreview(json: string): string {
   return visibleJson(json).replaceAll("\n", "\\n");
 }
 
-/** One piece that must not be torn apart: an escape or a character. */
+/** One unit that must not be split: an escape or a character. */
 export const PIECES = /\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|\P{M}\p{M}*|./gsu;
 
-/** An escape that stands for a hidden character, as `visible` and `visibleJson` write it; for colouring. */
+/** An escape for a hidden character, as `visible` and `visibleJson` write it; for colouring. */
 export const ESCAPES = /(\\\\)|\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\[nrt]/g;

@@ -1,7 +1,7 @@
 /**
- * One decision in a store's transaction. A store locks the declared needs, hands over a `DecisionScope`, and appends
- * what comes back to all streams, or to none. A `Draft` is a decision in the making: rules append to it and see at
- * once what they appended; `commit` hands it to the store.
+ * One decision in a store's transaction. A store locks the declared needs, passes a `DecisionScope`, and appends the
+ * result to all streams, or to none. A `Draft` is a decision in progress: rules append to it and see their own events
+ * at once; `commit` hands it to the store.
  */
 
 import type { StateAt } from "../states.ts";
@@ -13,7 +13,7 @@ import type { Fold, IndexKey, NewEvent, StreamKind, StreamRef } from "./stream.t
 export type Needs = {
   /** Streams to append to. */
   readonly write?: readonly StreamRef[];
-  /** Streams the decision depends on and that must not change under it. */
+  /** Streams the decision depends on. They must not change during it. */
   readonly read?: readonly StreamRef[];
   /** Unique names in the tenant that the decision looks up or takes. */
   readonly names?: readonly string[];
@@ -21,27 +21,27 @@ export type Needs = {
   readonly index?: readonly IndexKey[];
 };
 
-/** A stream under a key, with the data that its definition indexes. */
+/** A stream under a key, with its indexed data. */
 export type IndexRow = { readonly stream: StreamRef; readonly data: JsonObject };
-/** Rows of one key that a decision sees, newest first; the others are as if they were not there. */
+/** Rows per key that a decision sees, newest first. The others are ignored. */
 export const MOST_INDEXED = 100;
 
-/** Asking for a stream, a name or a key that was not declared is an error. */
+/** Requesting a stream, name or key that was not declared is an error. */
 export type DecisionScope = {
   readonly tenant: string;
   readonly now: number;
   state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
-  /** The fold of a kind: what a draft evolves its own events with. */
+  /** The fold of a kind, with which a draft applies its own events. */
   fold(kind: StreamKind): Fold<unknown>;
-  /** Entries in the stream so far; 0 means that it does not exist. */
+  /** Number of entries in the stream; 0 if it does not exist. */
   version(ref: StreamRef): number;
   name(name: string): StreamRef | undefined;
   /**
    * Streams that an index lists under a key, as of the last commit before this decision. A listed stream is not locked:
-   * a rule that builds on one declares it, and looks at its state.
+   * a rule that depends on one declares it, and reads its state.
    */
   index(key: IndexKey): readonly IndexRow[];
-  /** The part of these needs that was not declared yet; undefined when all of it was. */
+  /** The part of these needs that is not declared yet; undefined if all of it is. */
   missing(needs: Needs): Needs | undefined;
 };
 
@@ -53,7 +53,7 @@ export type DecideResult<Result> =
   | {
       readonly kind: "commit";
       readonly append: readonly StreamAppend[];
-      /** Names to take, or to lead elsewhere from now on. */
+      /** Names to take, or to point to another stream. */
       readonly names?: readonly { readonly name: string; readonly stream: StreamRef }[];
       readonly artifacts?: readonly Artifact[];
       readonly result: Result;
@@ -66,24 +66,24 @@ export type Need = { readonly kind: "need"; readonly needs: Needs };
 export type Draft = {
   readonly tenant: string;
   readonly now: number;
-  /** What else has to be locked before going on; undefined when nothing is. */
+  /** What has to be locked before going on; undefined if everything is. */
   need(needs: Needs): Need | undefined;
   state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
   append(ref: StreamRef, events: readonly NewEvent[]): void;
   lookUp(name: string): StreamRef | undefined;
-  /** By which a rule has a consequence for a stream of a higher capability, inside this decision. */
+  /** Port for consequences in a stream of a higher capability, inside this decision. */
   port(kind: StreamKind): unknown;
-  /** Streams that an index lists under a key; see `Sight`. */
+  /** Streams that an index lists under a key; see `DecisionScope`. */
   index(key: IndexKey): readonly IndexRow[];
   take(name: string, stream: StreamRef): void;
-  /** Keeps bytes under their hash. */
+  /** Stores bytes under their hash. */
   attach(artifact: Artifact): void;
-  /** Keeps a value: as it is, or as an artifact when it is large. */
+  /** Stores a value: inline, or as an artifact if it is large. */
   keep(value: Json): Json;
   commit<Result>(result: Result): DecideResult<Result>;
 };
 
-/** A stream that the decision has appended to: its events, and its state after them. */
+/** A stream that the decision has appended to: its events, and the resulting state. */
 type Written = { readonly stream: StreamRef; readonly events: NewEvent[]; version: number; state: unknown };
 
 export function openDraft(sight: DecisionScope): Draft {
@@ -142,7 +142,7 @@ export function openDraft(sight: DecisionScope): Draft {
   };
 }
 
-/** Turns rules over a draft into what a store's `transact` takes. */
+/** Turns rules over a draft into the argument of a store's `transact`. */
 export function decideWith<Result>(
   rules: (draft: Draft) => Need | Result,
 ): (sight: DecisionScope) => DecideResult<Exclude<Result, Need>> {
@@ -155,7 +155,7 @@ export function decideWith<Result>(
   };
 }
 
-/** Rules that have to be handed something first run again from the start: what they had written so far is dropped. */
+/** Rules that need something loaded first run again from the start: their events so far are dropped. */
 function isLoad(value: unknown): boolean {
   return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "load";
 }
@@ -164,7 +164,7 @@ export function isNeed(value: unknown): value is Need {
   return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "need";
 }
 
-/** Answers whether there was room for it. */
+/** Returns whether the refusal was recorded. */
 export function appendRefusal(
   draft: Draft,
   ref: StreamRef,

@@ -1,6 +1,4 @@
-/**
- * The schemas that contracts are made of. Those whose values are spelled differently on the wire are marked; `codec.ts` says how.
- */
+/** Schemas that contracts are made of. Those whose values differ on the wire are marked; see `codec.ts`. */
 import { z } from "zod";
 import { agentScope } from "../kill-switch/stream.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
@@ -9,9 +7,9 @@ import { displayValue } from "./text.ts";
 export type ValueKind =
   | ("time" | "span" | "money" | "id" | "flag" | "name" | "expression")
   | ("actor" | "principal" | "channel" | "viewer");
-/** A schema whose values are spelled differently on the wire; the mark is known to the compiler alone. */
+/** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
-/** `of`: what an id names. `as`: the field's name on the wire. `may`: whose credential is taken. `either`: of an object, see below. */
+/** `of`: kind of an id. `as`: field name on the wire. `may`: whose credential is accepted. `either`: see `either()`. */
 type Mark = {
   readonly kind?: ValueKind;
   readonly of?: string;
@@ -21,7 +19,7 @@ type Mark = {
 };
 export type Hidden = "channel" | "viewer";
 
-/** A schema that is derived from a marked one, for example by `.describe()`, has its marks too. */
+/** A schema derived from a marked one, for example by `.describe()`, inherits its marks. */
 export const marks = z.registry<Mark>();
 function mark<Schema extends z.ZodType, Name extends ValueKind>(
   schema: Schema,
@@ -31,7 +29,7 @@ function mark<Schema extends z.ZodType, Name extends ValueKind>(
   return schema as Marked<Schema, Name>;
 }
 
-/** One field has another name on the wire than its own in snake_case. */
+/** Gives a field another name on the wire than its own in snake_case. */
 export function spelled<const Name extends string, Schema extends z.ZodType>(
   as: Name,
   schema: Schema,
@@ -49,9 +47,9 @@ export const moneyOnWire = z.object({
     .regex(/^-?\d{1,30}$/)
     .meta({ description: "millionths of the currency, as text" }),
 });
-/** As a contract takes it: a period beside the amount, for example, is refused as in the library. */
+/** As input of a contract: another field, such as a period, is refused as in the library. */
 export const strictMoneyOnWire = z.strictObject(moneyOnWire.shape);
-/** Only without authentication; otherwise it has to be the person whose credential it is. */
+/** Needed only without authentication; otherwise it must be the credential's own person. */
 export const actorOnWire = z
   .string()
   .min(1)
@@ -78,13 +76,13 @@ const principalName = () =>
   });
 /** A person who acts. */
 export const actor = mark(personName(), { kind: "actor", may: "person" });
-/** Programs act in the library, and over HTTP only people do. */
+/** In the library any principal can act; over HTTP only people can. */
 export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "person" });
 /** A person, or a program with its own credential. */
 export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
-/** Somebody who is named, and does not act. */
+/** A principal that is named and does not act. */
 export const principal = mark(principalName(), { kind: "principal" });
-/** Who looks: what they are shown may depend on it. Null where nobody is authenticated. */
+/** The person who reads: the answer may depend on it. Null without authentication. */
 export const viewer = mark(personName(), { kind: "viewer" }).optional();
 /** The channel through which the actor authenticated. */
 export const channel = mark(
@@ -93,22 +91,22 @@ export const channel = mark(
   }),
   { kind: "channel" },
 ).optional();
-/** On or off; in a query it is there or not. */
+/** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
-/** A whole number from 1; `error` is a whole sentence. */
+/** An integer from 1 to `most`; `error` is a full sentence. */
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
 /** At most `most` milliseconds. */
 export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
-/** Milliseconds since 1970, `most` at the latest. */
+/** Milliseconds since 1970, at most `most`. */
 export const timestampUpTo = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
 const isText = (text: string): boolean => text.isWellFormed();
-/** A sentence about the value that is not one. The checks that follow are left out. */
+/** An error sentence about the invalid value. Later checks are skipped. */
 const notA = (what: string) => ({
   error: ({ input }: { readonly input?: unknown }) => `"${displayValue(input)}" is not ${what}.`,
   abort: true,
 });
 const TOOL = notA("a tool's name");
-/** Plain words of the domain: their values are spelled alike everywhere, and people type them after a flag. */
+/** Plain words of the domain: spelled the same everywhere, and typed by people after a flag. */
 export const toolName = mark(
   z
     .string()
@@ -131,23 +129,23 @@ export const expression = mark(
   z.string().max(4_000).refine(isText, { error: "An expression is well-formed Unicode." }),
   { kind: "expression" },
 );
-/** Of what people write. */
+/** Limit for text written by people. */
 export const LONGEST_WRITTEN = 10_000;
 const WORDS = "a text that is not empty is needed";
-/** A text that people write. */
+/** Text written by a person. */
 export const words = z
   .string({ error: WORDS })
   .trim()
   .min(1, { error: WORDS })
   .max(LONGEST_WRITTEN)
   .refine(isText, { error: "is not well-formed Unicode" });
-/** The same of what may be left out: the text itself says that it must not be empty. */
+/** The same for an optional field: the error says that it must not be empty. */
 export const note = z
   .string()
   .max(LONGEST_WRITTEN)
   .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
 const REASON = `A reason of at most ${LONGEST_WRITTEN} characters is needed.`;
-/** A text that people write down with what they do. */
+/** Text that a person records with an action. */
 export const reason = z
   .string({ error: REASON })
   .trim()
@@ -156,18 +154,18 @@ export const reason = z
   .refine(isText, { error: "A reason is well-formed Unicode." })
   .describe("why; it is recorded");
 
-/** Without what only says that it may be missing, or null. */
+/** Removes optional, default and nullable wrappers. */
 export function unwrap(schema: z.ZodType): z.ZodType {
   const isWrapped =
     schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
   return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema;
 }
 
-/** The name of the field that says who looks. */
+/** The name of the field for the viewer. */
 export const viewerIn = (input: z.ZodObject | undefined): string | undefined =>
   Object.entries(input?.shape ?? {}).find(([, field]) => valueKind(field) === "viewer")?.[0];
 
-/** What a value is, for code that reads it from text: a mark of its schema, or a plain type. */
+/** The kind of a value, for code that parses it from text: the mark of its schema, or a plain type. */
 export function valueKind(schema: unknown): ValueKind | "number" | "boolean" | "text" {
   if (!(schema instanceof z.ZodType)) return "text";
   const inner = unwrap(schema);
@@ -185,13 +183,13 @@ const VALUES = {
   expression: "<expression>",
 };
 
-/** How people type what a program gives as a number or an object. */
+/** How people type a value that programs pass as a number or an object. */
 const TYPED: { readonly [kind: string]: string } = {
   span: ", such as 12h or 7d",
   money: ', such as "500 USD"',
 };
 
-/** What help says of a field: what follows its flag, and its description, which the OpenAPI document has too. */
+/** Help for a field: the placeholder after its flag, and its description, which the OpenAPI document has too. */
 export function helpText(schema: z.ZodType | undefined): {
   readonly value: string;
   readonly description: string;
@@ -201,7 +199,7 @@ export function helpText(schema: z.ZodType | undefined): {
   return { value, description: `${schema?.description ?? ""}${TYPED[kind] ?? ""}` };
 }
 
-/** One of two fields, and not both; `error` is the library's sentence. */
+/** Exactly one of two fields; `error` is the library's sentence. */
 export function either<Schema extends z.ZodObject>(
   schema: Schema,
   fields: readonly [string, string],

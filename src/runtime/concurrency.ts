@@ -1,14 +1,14 @@
 /**
- * Work beside other work: a concurrency limit per tool, long work that yields to the event loop, and helpers for
- * promises. What hangs in one tool's queue holds up no other tool; a failure is reported once, not every round. Long
- * work stops for a turn of the event loop after some milliseconds, and only one such piece in the process runs per
- * turn. It ends with an error when the instance closes.
+ * Concurrent work: a concurrency limit per tool, long work that yields to the event loop, and helpers for promises. A
+ * call that hangs in one tool's queue holds up no other tool. A failure is reported once, not every round. Long work
+ * yields to the event loop after some milliseconds, and only one such piece in the process runs per turn. It ends with
+ * an error when the instance closes.
  */
 import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { errorText } from "../kernel/text.ts";
 
-/** All of it, whatever fails; the first failure is told afterwards. */
+/** Runs every step, even after a failure, then throws the first failure. */
 export async function runAll(steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) {
@@ -26,21 +26,21 @@ export function isThenable(value: unknown): boolean {
 }
 
 /**
- * A promise where a plain answer belongs is of no use; if it also fails, that must not end the process. A lazy thenable
- * is left alone: asking it would start it.
+ * For a promise where a plain value is expected: its rejection must not end the process. A lazy thenable is left alone,
+ * because calling it would start it.
  */
 export function ignoreRejection<Value>(value: Value): Value {
   if (value instanceof Promise) value.catch(() => undefined);
   return value;
 }
 
-/** Asked between any two steps; what it answers is awaited only if it has to be. */
+/** Called between two steps. The result is awaited only if it is a promise. */
 export type YieldCheck = () => Promise<void> | undefined;
 
-/** For a process that has nothing else to do. */
+/** For a process with no other work. */
 export const neverYield: YieldCheck = () => undefined;
 
-/** Takes the steps one after the other. */
+/** Runs the steps in order. */
 export async function runYielding<Result>(steps: Generator<void, Result>, pace: YieldCheck): Promise<Result> {
   for (;;) {
     const step = steps.next();
@@ -54,7 +54,7 @@ const SLICE_MS = 5;
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** For what cannot be done in pieces, such as reading a text: of all such work in the process, one a turn. */
+/** For work that cannot be split, such as parsing a text: one piece per turn in the whole process. */
 export function nextTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => new Promise<void>((resolve) => setImmediate(resolve)));
   return lastTurn;
@@ -83,9 +83,9 @@ export function createYieldCheck({
 }
 
 export type ConcurrencyLimit = {
-  /** Runs the work when its lane has room, unless it is queued or under way by that name already. Never rejects. */
+  /** Runs the work when its lane has a slot. Joins work of that name that is queued or running. Never rejects. */
   run(lane: string, name: string, work: () => Promise<void>): Promise<void>;
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or running. */
   rest(): Promise<void>;
 };
 

@@ -1,7 +1,6 @@
 /**
- * Rules run on what stands now, and nothing of what they decide is kept.
- *
- * R1. Nothing is written: what they wanted to write is only looked at, and what they appended is handed back and dropped.
+ * Runs rules on the current state as a dry run. Nothing is written: streams are only read, and the rules' events are
+ * returned and dropped.
  */
 
 import type { Json } from "../kernel/json.ts";
@@ -24,7 +23,7 @@ type DryRunRuntime = Pick<Runtime, "store" | "tenant" | "clock">;
 type Rules<Result> = (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result;
 type Loader = (asked: Load) => Promise<Json>;
 
-/** What the rules answered, and what they would have appended. */
+/** The rules' answer, and the events they would have appended. */
 export type DryRunResult<Result> = {
   readonly answer: Exclude<Result, Need | Load>;
   readonly append: readonly StreamAppend[];

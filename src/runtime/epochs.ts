@@ -1,10 +1,10 @@
 /**
- * Epochs of this process, and nodes: the processes that execute in a tenant, each known by its epoch. The hold is
- * taken before the epoch is opened, so an open epoch that nobody holds is dead. Nothing starts in the name of a lost
- * epoch, nor once its end has begun. With a lease nothing is sent in its last third, so a frozen process that wakes up
- * may not run; it begins another epoch, and what it began in the old one is not carried over. None begins in a closed
- * tenant. A process that closes while something still runs leaves its epoch open and held until that ends or the lease
- * lapses. Listing nodes ends none: one whose hold has lapsed is shown as such until an executing process ends it.
+ * Epochs of this process, and nodes: the processes that execute in a tenant, each known by its epoch. A process takes
+ * the hold before it opens the epoch, so an open epoch without a hold is dead. Nothing starts under a lost epoch, nor
+ * once its end has begun. With a lease nothing is sent in its last third, so a frozen process that wakes up may not
+ * run: it begins another epoch, and does not carry over effects of the old one. No epoch begins in a closed tenant. A
+ * process that closes while effects still run leaves its epoch open and held until they end or the lease lapses.
+ * Listing nodes ends none: one whose hold has lapsed is shown as such until an executing process ends it.
  */
 
 import { actionRows } from "../effects/actions.ts";
@@ -22,11 +22,11 @@ import { runCommand } from "./store-access.ts";
 import { type EpochFacts, endEpoch, openEpoch } from "./stream.ts";
 
 type EpochContext = Pick<Runtime, "store" | "tenant" | "clock" | "random" | "agent">;
-/** What it says of its process. */
+/** What the epoch records about its process. */
 type ProcessFacts = {
   readonly process: string;
   readonly node?: Pick<EpochFacts, "kind" | "version">;
-  /** Names of the workflows that are defined here by now. */
+  /** Names of the workflows defined here so far. */
   readonly definitions?: () => readonly string[];
 };
 
@@ -34,19 +34,19 @@ export const leaseLostError = (): HoldpointError =>
   new HoldpointError("epoch_ended", "This process has lost the lease on its epoch.");
 
 export type OwnEpoch = Epoch & {
-  /** Renews a lease; answers false when it was lost. */
+  /** Renews a lease; false if it was lost. */
   renew(): Promise<boolean>;
-  /** Its lease was lost: for good, and whatever was started in its name is for others to take over. */
+  /** The lease was lost for good: other processes take over what was started under this epoch. */
   isLost(): boolean;
   readonly leaseMs: number | null;
   end(): Promise<void>;
-  /** Instead of ending it. What still runs is told; `rest` comes when nothing does any more, if it does. */
+  /** Instead of ending the epoch: aborts `lost` for work that still runs. `rest` resolves when it ends, if ever. */
   leave(rest: Promise<unknown>): void;
 };
 
 type Lapse = { giveUp(): void };
 
-/** The lease counts from before it was asked for: the answer may have taken long. */
+/** The lease counts from before the request for it, because the answer may have taken long. */
 function createLease(
   hold: EpochHold,
   clock: Clock,
@@ -81,7 +81,7 @@ function createLease(
   return { mayRun, leaseLeftMs, renew, confirm, isLost: () => lost.aborted, lost, giveUp, leaseMs };
 }
 
-/** Says in the same commit which versions of policies it judges by. */
+/** Records the policy versions it judges by in the same commit. */
 export async function beginEpoch(
   place: EpochContext,
   { process, node = { kind: "program", version: null }, definitions }: ProcessFacts,
@@ -129,7 +129,7 @@ export async function beginEpoch(
   };
 }
 
-/** Ends an epoch that nobody holds any more. Answers whether it is over. */
+/** Ends an epoch that no process holds. Returns whether it has ended. */
 export async function endIfDead(place: EpochContext, id: string, by: string): Promise<boolean> {
   if (await place.store.epochHeld(id)) return false;
   const ref = epochStream(id);
@@ -140,17 +140,17 @@ export async function endIfDead(place: EpochContext, id: string, by: string): Pr
 }
 
 type EpochRenewal = {
-  /** The one in whose name things are done now. */
+  /** The epoch that work runs under now. */
   current(): Promise<OwnEpoch>;
-  /** The same, where one was begun. */
+  /** The same, if one was begun. */
   begun(): Promise<OwnEpoch> | undefined;
 };
 
 type RenewalParts = {
   begin(): Promise<OwnEpoch>;
-  /** There is to be no other. */
+  /** No further epoch may begin. */
   isOver(): boolean;
-  /** Told when the lease of one was lost and another begins. */
+  /** Called when a lease was lost, before the next epoch begins. */
   lost(): void;
 };
 
@@ -178,11 +178,11 @@ export function createEpochRenewal({ begin, isOver, lost }: RenewalParts): Epoch
   return { current, begun: () => epoch };
 }
 
-/** `lapsed`: it has not ended, and does not hold its epoch any more. `closed`: it ended by itself. */
+/** `lapsed`: not ended, but it no longer holds its epoch. `closed`: it ended by itself. */
 export type NodeStatus = "live" | "lapsed" | "closed" | "died";
 
 export type FleetNode = {
-  /** Its epoch. */
+  /** Id of its epoch. */
   readonly id: string;
   readonly tenant: string;
   readonly status: NodeStatus;
@@ -195,16 +195,16 @@ export type FleetNode = {
   /** By the store's clock. */
   readonly openedAt: number;
   readonly endedAt: number | null;
-  /** Names of the workflows that it can run, as it began; null where it did not say. */
+  /** Names of the workflows it can run, as of its start; null if it did not report them. */
   readonly definitions: readonly string[] | null;
-  /** Workflows that it runs now; those that wait are nobody's. */
+  /** Workflows it runs now. Waiting workflows belong to no node. */
   readonly workflows: number;
-  /** Effects that it has started and that have not ended. */
+  /** Effects it has started that have not ended. */
   readonly effects: number;
 };
 
 export type NodePage = {
-  /** Those that have ended too. */
+  /** Includes nodes that have ended. */
   readonly all?: boolean;
   readonly limit?: number;
   readonly after?: string;
@@ -212,7 +212,7 @@ export type NodePage = {
 export type NodeList = { readonly items: readonly FleetNode[]; readonly next: string | null };
 
 export type Nodes = {
-  /** The newest first; `next` is the cursor of the following page. */
+  /** Newest first; `next` is the cursor of the next page. */
   list(page?: NodePage): Promise<NodeList>;
 };
 
@@ -267,7 +267,7 @@ export async function listNodes(place: TenantStore, page: NodePage = {}): Promis
   return { items, next };
 }
 
-/** How many that are there now say that they have a definition; null where some do not say what they have. */
+/** Number of live nodes that report a definition; null if there is none and some nodes report no definitions. */
 export async function countNodesWith(place: TenantStore, name: string): Promise<number | null> {
   let count = 0;
   let isSaid = true;
@@ -280,7 +280,7 @@ export async function countNodesWith(place: TenantStore, name: string): Promise<
   return count === 0 && !isSaid ? null : count;
 }
 
-/** Those that died with nothing under way: nobody else comes across them. */
+/** Ends nodes that died with nothing under way: recovery does not find them. */
 export async function endDeadNodes(runtime: Runtime): Promise<void> {
   const own = await runtime.epoch();
   const others: string[] = [];

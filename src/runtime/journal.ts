@@ -1,4 +1,4 @@
-/** The journal read back: by id, as an export, and verified. */
+/** Reads the journal: by id, as an export, and to verify it. */
 
 import type { ApprovalQuestion } from "../approvals/state.ts";
 import { ACTION_LABEL, findAction } from "../effects/actions.ts";
@@ -30,7 +30,7 @@ import type { RuntimeOpener } from "./runtime.ts";
 const PAGE = 1_000;
 const MOST_FINDINGS = 1_000;
 
-/** One entry as people read it. `body` is null when it was erased. */
+/** One entry in readable form. `body` is null if it was erased. */
 export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
   readonly position: number;
   readonly hash: string;
@@ -57,7 +57,7 @@ async function recordsOf(place: TenantStore, stream: StreamRef): Promise<readonl
   return (await place.store.read(place.tenant, stream)).map(parseRecord);
 }
 
-/** An action's stream with those of its approvals. */
+/** The streams of an action and its approvals. */
 async function streamsOfAction(place: TenantStore, action: string): Promise<readonly StreamRef[]> {
   const records = await recordsOf(place, actionStream(action));
   const approvals = records.flatMap((record) =>
@@ -66,7 +66,7 @@ async function streamsOfAction(place: TenantStore, action: string): Promise<read
   return [actionStream(action), ...[...new Set(approvals)].map(approvalStream)];
 }
 
-/** A workflow's stream with those of its actions, its questions and its children. */
+/** The streams of a workflow, its actions, its questions and its children. */
 async function streamsOfWorkflow(place: TenantStore, id: string): Promise<readonly StreamRef[]> {
   const streams: StreamRef[] = [workflowStream(id)];
   for (const record of await recordsOf(place, workflowStream(id))) {
@@ -81,7 +81,7 @@ async function streamsOfWorkflow(place: TenantStore, id: string): Promise<readon
   return streams;
 }
 
-/** An approval's stream with its action's, or with what its workflow says of it. */
+/** The streams of an approval and its action, or the entries of its workflow that concern it. */
 async function selectApprovalStreams(place: TenantStore, id: string): Promise<StreamSelection> {
   const [first] = await recordsOf(place, approvalStream(id));
   if (first === undefined) throw new HoldpointError("unknown_id", `There is no approval ${id}.`);
@@ -96,7 +96,7 @@ async function selectApprovalStreams(place: TenantStore, id: string): Promise<St
   };
 }
 
-/** An intent's stream, and that of the question to people that it is. */
+/** The streams of an intent, and of its approval if it is a question to people. */
 async function streamsOfIntent(place: TenantStore, id: string): Promise<readonly StreamRef[]> {
   const [first] = await recordsOf(place, intentStream(id));
   if (first === undefined) throw new HoldpointError("unknown_id", `There is no intent ${id}.`);
@@ -104,7 +104,7 @@ async function streamsOfIntent(place: TenantStore, id: string): Promise<readonly
   return [intentStream(id), ...(approval === undefined ? [] : [approvalStream(approval)])];
 }
 
-/** The streams that tell the story of an id. */
+/** The streams with the history of an id. */
 async function selectStreams(place: TenantStore, id: string): Promise<StreamSelection> {
   if (id.startsWith("apr_")) return selectApprovalStreams(place, id);
   if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
@@ -115,7 +115,7 @@ async function selectStreams(place: TenantStore, id: string): Promise<StreamSele
   return { streams: await streamsOfAction(place, await findAction(place, id)) };
 }
 
-/** Everything about an action, an approval or a workflow, in the order in which it was committed. */
+/** Everything about an action, an approval or a workflow, in commit order. */
 export async function readJournal(place: TenantStore, id: string): Promise<readonly JournalRecord[]> {
   const { streams, only } = await selectStreams(place, id);
   const all = (await Promise.all(streams.map((stream) => recordsOf(place, stream)))).flat();
@@ -139,7 +139,7 @@ export async function* logPages(place: TenantStore): AsyncGenerator<readonly Jou
   }
 }
 
-/** Lines of an export. The seals are read first: one made meanwhile would cover entries that are not in it. */
+/** Lines of an export. Seals are read first: one made in between would cover entries that are not in the export. */
 async function* exportJournal(place: TenantStore, keys: readonly PublicJwk[]): AsyncGenerator<string> {
   const { tenant, store } = place;
   yield exportLine({ holdpoint: "export", v: 1, tenant, incarnation: store.incarnation });
@@ -158,7 +158,7 @@ export type VerifyOptions = {
   readonly keys: readonly PublicJwk[];
   readonly savedSeal?: SavedSeal;
   readonly requireSealed?: boolean;
-  /** With more entries of the tenant than this it is refused. */
+  /** Throws if the tenant has more entries than this. Default: no limit. */
   readonly most?: number;
   readonly progress?: (entries: number) => void;
 };
@@ -196,7 +196,7 @@ function withFindings(report: Report, more: Pick<Report, "findings" | "total">):
   return { ...report, ok: total === 0, findings, total };
 }
 
-/** A request id whose name does not lead to its action would run again. Names are no part of the chains. */
+/** A request id whose name does not lead to its action would run again, and names are not in the hash chains. */
 async function findUnnamed(
   { store, tenant }: TenantStore,
   page: readonly JournalEntry[],
@@ -216,7 +216,7 @@ async function findUnnamed(
   });
 }
 
-/** An erased or damaged entry names no request; the latter is found by its hash. */
+/** An erased or damaged entry names no request; verification finds a damaged one by its hash. */
 function requestOf({ header, body }: JournalEntry) {
   if (body === null || !header.includes('"action.proposed"')) return [];
   try {
@@ -248,12 +248,12 @@ function checkVerification<Given extends object>(options: Given): Given {
 export type Journal = {
   /** Everything about an action, an approval or a workflow, in commit order. */
   read(id: string): Promise<readonly JournalRecord[]>;
-  /** Lines of NDJSON that the separate verifier checks. */
+  /** Lines of NDJSON for the separate verifier. */
   export(): AsyncGenerator<string>;
   verify(options?: Partial<VerifyOptions>): Promise<Report>;
-  /** Seals what moved since the last seal, now. */
+  /** Seals now what moved since the last seal. */
   seal(): Promise<Seal | undefined>;
-  /** Seals now and answers the last seal with its key, for keeping elsewhere; undefined while there is no entry. */
+  /** Seals now and returns the last seal with its key, to save outside the store; undefined if there is no entry. */
   savedSeal(): Promise<SavedSeal | undefined>;
   rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
 };

@@ -1,7 +1,7 @@
 /**
- * The key that signs seals and receipts, the key that encrypts secret rows, random bytes, and sealing. Both keys are
- * in one file outside the data folder, readable by its owner alone: whoever can rewrite the store cannot sign it.
- * Sealing happens one at a time, off the path of calls, always with the key that sealed before.
+ * The key that signs seals and receipts, the key that encrypts secret rows, random bytes, and sealing. Both keys are in
+ * one file outside the data folder, readable by its owner alone: write access to the store is not enough to sign it.
+ * Sealing happens one at a time, off the path of calls, always with the key of the previous seal.
  */
 import { generateKeyPairSync, randomFillSync } from "node:crypto";
 import {
@@ -24,7 +24,7 @@ import type { Runtime } from "./runtime.ts";
 
 const POOL_BYTES = 8192;
 
-/** Random bytes drawn from the system a page at a time: a call into it costs as much for 16 bytes as for a page. */
+/** Draws random bytes from the system a page at a time: a system call costs as much for 16 bytes as for a page. */
 export function pooledRandom(): (bytes: number) => Uint8Array {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
@@ -70,7 +70,7 @@ function errorCode(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
 
-/** Two processes may make it at once: the first link wins and both read that one. Answers whether this one has made it. */
+/** Two processes may create it at once: the first link wins and both read that file. True if this one created it. */
 function createKeyFile(file: string, random: (bytes: number) => Uint8Array): boolean {
   const { privateKey } = generateKeyPairSync("ed25519");
   const signing = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -80,7 +80,7 @@ function createKeyFile(file: string, random: (bytes: number) => Uint8Array): boo
     signing,
     secrets: Buffer.from(random(32)).toString("base64"),
   };
-  // Processes in containers may have the same number.
+  // Processes in containers may have the same pid.
   const part = `${file}.${Buffer.from(random(8)).toString("hex")}.part`;
   const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(part, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
@@ -98,7 +98,7 @@ function createKeyFile(file: string, random: (bytes: number) => Uint8Array): boo
   return isNew;
 }
 
-/** What is signed with it outlives a power cut, so the key has to: its name, and those of the folders made for it. */
+/** Its signatures survive a power cut, so the key must too: sync its name, and those of the folders made for it. */
 function syncFolders(folder: string, top: string): void {
   if (process.platform === "win32") return;
   for (let place = folder; ; place = dirname(place)) {
@@ -107,14 +107,14 @@ function syncFolders(folder: string, top: string): void {
       fsyncSync(descriptor);
       closeSync(descriptor);
     } catch (error) {
-      // Who may write in a folder need not be allowed to read it, and some file systems sync no folders.
+      // A process may have write but no read permission on a folder, and some file systems do not sync folders.
       if (!["EACCES", "EPERM", "EINVAL"].includes(errorCode(error))) throw error;
     }
     if (place === top || place === dirname(place)) return;
   }
 }
 
-/** The key that is there; undefined when there is none. */
+/** The existing key; undefined if there is none. */
 export function findKeyring(file: string): Keyring | undefined {
   try {
     return parseKeyFile(file, readFileSync(file, "utf8"));
@@ -133,7 +133,7 @@ function createKeyFileOrRefuse(file: string, random: (bytes: number) => Uint8Arr
   }
 }
 
-/** Before anything needs it. A file that is there, whatever it holds, is left as it is. */
+/** Creates the key file before it is needed. An existing file is left as it is, with any content. */
 export function makeKeyFile(
   file: string,
   random: (bytes: number) => Uint8Array,
@@ -142,7 +142,7 @@ export function makeKeyFile(
   return { isNew: true, publicJwk: parseKeyFile(file, readFileSync(file, "utf8")).signing.publicJwk };
 }
 
-/** The key that is there, or a new one: asked for when something is to be signed or encrypted. */
+/** The existing key, or a new one. Called when something has to be signed or encrypted. */
 export function openKeyring(file: string, random: (bytes: number) => Uint8Array): Keyring {
   const found = findKeyring(file);
   if (found !== undefined) return found;
@@ -158,7 +158,7 @@ function checkSealingKey({ previous }: Pick<SealDraft, "previous">, key: Signing
   throw new HoldpointError("key_mismatch", what);
 }
 
-/** Nothing may be left to seal, and the key be another one all the same. */
+/** Checks the key even if there is nothing to seal. */
 export async function refuseOtherKey(
   runtime: Pick<Runtime, "store" | "tenant" | "signingKey">,
 ): Promise<void> {
@@ -183,7 +183,7 @@ export async function sealTenant(
   return seal;
 }
 
-/** Seals now; answers the last seal with its key, to be kept where nobody who writes the store can reach it. */
+/** Seals now and returns the last seal with its key, to save where no writer of the store has access. */
 export async function getSavedSeal(
   runtime: Parameters<typeof sealTenant>[0],
 ): Promise<SavedSeal | undefined> {

@@ -1,7 +1,7 @@
 /**
- * Pages of a view's rows, with a cursor for clients and whole for the runtime; ids found by their beginning; and
- * streams that this program cannot read, because a newer one wrote to them or a body was erased. Such a stream never
- * stops work on the others: loops look at each stream by itself.
+ * Pages of a view's rows, with a cursor for clients and complete for the runtime; ids found by prefix; and streams that
+ * this program cannot read, because a newer one wrote to them or a body was erased. Such a stream never stops work on
+ * the others: loops handle each stream by itself.
  */
 
 import { type HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -15,7 +15,7 @@ import { workflowName } from "../workflows/rules/create.ts";
 export const isUnreadable = (error: unknown): error is HoldpointError =>
   isHoldpointError(error, "unknown_event") || isHoldpointError(error, "body_erased");
 
-/** Undefined where the stream is left alone. */
+/** Undefined if the stream is unreadable. */
 export async function skipUnreadable<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work;
@@ -25,7 +25,7 @@ export async function skipUnreadable<Value>(work: Promise<Value>): Promise<Value
   }
 }
 
-/** All of them, whatever is left alone among them; the first of those is told afterwards. */
+/** Handles every item, skipping unreadable streams, then throws the error of the first one skipped. */
 export async function forEachReadable<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<unknown>,
@@ -43,14 +43,14 @@ export async function forEachReadable<Item>(
 
 type After = NonNullable<ViewQuery["after"]>;
 
-/** How a cursor tells the list's streams from others: by the prefix of their ids, or they have names. */
+/** How a cursor identifies the list's streams: by the prefix of their ids, or by name. */
 type CursorKind = { readonly prefix: IdPrefix } | { readonly isName: (id: unknown) => boolean };
 
 type ListQuery = CursorKind & {
   readonly view: string;
-  /** Of whose rows a cursor of the list can be. */
+  /** Kind of the streams in the list's cursors. */
   readonly kind: StreamKind;
-  /** Of every bucket where it is "any". */
+  /** Default: "any", which is every bucket. */
   readonly bucket?: string;
   readonly order: "oldest" | "newest";
   readonly limit: number;
@@ -61,7 +61,7 @@ export type RowPage = { readonly rows: readonly ViewRow[]; readonly next: string
 
 const MOST_ROWS = 1_000;
 const SCANNED = 500;
-/** Rows that one request looks at: whoever asks for what is rare goes on from there. */
+/** Most rows that one request scans. A search for rare rows continues with the cursor. */
 export const MOST_SCANNED = 10_000;
 
 function readCursor(asked: ListQuery): After | undefined {
@@ -82,18 +82,18 @@ function queryOf(asked: ListQuery): Omit<ViewQuery, "limit"> {
   return { view, order, ...(bucket === "any" ? {} : { bucket }), ...(after && { after }) };
 }
 
-/** Where a list goes on after a row. */
+/** The cursor after a row. */
 export const cursorAfter = ({ at, stream }: ViewRow): string => `${at}-${stream.id}`;
 
 export type RowFilter = (row: ViewRow) => boolean | Promise<boolean>;
 const ANY: RowFilter = () => true;
 
-/** Others have their turn: a store may answer without ever waiting for anything. */
+/** Yields to other work: a store may answer without ever waiting. */
 export const yieldToOthers = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
- * One page; a filter is for what the view's buckets don't tell apart. Where it has looked at as many rows as it may, the page is
- * short, or empty, and says where it goes on.
+ * One page. A filter is for what the view's buckets do not distinguish. When the scan limit is reached, the page is
+ * short or empty, and has a cursor to continue.
  */
 export async function rowPage(place: TenantStore, asked: ListQuery, fits: RowFilter = ANY): Promise<RowPage> {
   const { limit } = asked;
@@ -112,7 +112,7 @@ export async function rowPage(place: TenantStore, asked: ListQuery, fits: RowFil
   return { rows, next: null };
 }
 
-/** Every row, read a page of `limit` at a time. */
+/** Every row, read in pages of `limit`. */
 export async function* eachRow(
   { store, tenant }: TenantStore,
   { limit = SCANNED, ...query }: Omit<ViewQuery, "limit"> & { readonly limit?: number },
@@ -129,7 +129,7 @@ export async function* eachRow(
 
 export const rowSummary = (row: ViewRow) => ({ id: row.stream.id, ...row.data });
 
-/** Enough to show that it was not unique, and which ones were meant. */
+/** Enough to show that the prefix is ambiguous, and which ids match. */
 const MOST_IDS = 10;
 
 /** Ids of a view's streams that begin with a text, oldest first. */
@@ -163,7 +163,7 @@ async function workflowNamed({ store, tenant }: TenantStore, requestId: string):
   return found === undefined ? [] : [found.id];
 }
 
-/** By the beginning of their id; anything else is taken for a request id. */
+/** By id prefix; any other text is a request id. */
 export function findWorkflows(place: TenantStore, text: string): Promise<readonly string[]> {
   return text.startsWith("wf_") ? findIds(place, "workflows", text) : workflowNamed(place, text);
 }

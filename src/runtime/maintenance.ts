@@ -21,7 +21,7 @@ import { runCommand, storeTime } from "./store-access.ts";
 
 const APPROVALS = "approvals";
 const MOST_AT_ONCE = 200;
-/** Of several processes one announces each; if it dies, another one does after this time. */
+/** One of several processes announces each approval. If that process dies, another takes over after this time. */
 const LEASE_MS = 10_000;
 
 async function announceDueApprovals(
@@ -53,7 +53,7 @@ export type MaintenanceIntervals = {
   readonly probeMs: number;
   readonly sweepMs: number;
   readonly sealMs: number;
-  /** How often nodes that died with nothing under way are looked for; never unless set. */
+  /** How often to look for nodes that died with nothing under way. Default: never. */
   readonly nodesMs?: number;
 };
 
@@ -62,7 +62,7 @@ export const MAINTENANCE_INTERVALS: MaintenanceIntervals = {
   nodesMs: 60_000,
 };
 
-/** Of what has to be told, what was not told before. What is left alone is told of once, whatever succeeds in between. */
+/** Suppresses repeated errors. An unreadable stream is reported once, even if other rounds succeed in between. */
 function createErrorFilter(): { isNews(error: unknown): boolean; over(): void } {
   let told = "";
   const left = new Set<string>();
@@ -82,7 +82,7 @@ function createErrorFilter(): { isNews(error: unknown): boolean; over(): void } 
 
 type Round = { readonly everyMs: number; readonly over: AbortSignal; work(): Promise<unknown> };
 
-/** Repeats until it is over; a round that fails is told about once and the next one comes all the same. */
+/** Repeats until aborted. A failure is reported once, and the next round runs anyway. */
 async function repeatUntil(runtime: Runtime, idle: Clock, { everyMs, over, work }: Round): Promise<void> {
   const news = createErrorFilter();
   while (!over.aborted) {
@@ -109,19 +109,19 @@ async function sweepOutside(runtime: Runtime): Promise<void> {
   await sweepOverdueIntents(runtime);
 }
 
-/** Where it was lost, another epoch begins. */
+/** If the lease was lost, another epoch begins. */
 async function keepLease(current: () => Promise<OwnEpoch>): Promise<void> {
   const own = await current();
   if (!(await own.renew())) await current();
 }
 
-/** A machine's clock may be set while nothing is decided here. A store that does not answer is told of by the others. */
+/** The machine's clock may be changed while no decision is made here. Other loops report a store that fails. */
 const syncClock = (runtime: Runtime): Promise<unknown> => storeTime(runtime).catch(() => undefined);
 
-/** The epoch of the moment, and how long its hold lasts without being renewed. */
+/** The current epoch, and the length of its lease. */
 type EpochLease = { readonly leaseMs: number | null; readonly current: () => Promise<OwnEpoch> };
 
-/** Until the instance has come to rest, and not only until it closes: what it still has in hand meanwhile is its own. */
+/** Runs until all work has ended, not only until close: work still in progress needs the lease. */
 export async function holdLease(
   runtime: Runtime,
   { leaseMs, current }: EpochLease,
@@ -132,7 +132,7 @@ export async function holdLease(
   await repeatUntil(runtime, idle, { everyMs: leaseMs / 3, over, work: () => keepLease(current) });
 }
 
-/** `idle` does not keep the process alive. Resolves when everything has come to rest after closing. */
+/** `idle` does not keep the process alive. Resolves when everything has stopped after closing. */
 export async function maintain(
   runtime: Runtime,
   { leaseMs }: Pick<EpochLease, "leaseMs">,

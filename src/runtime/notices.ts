@@ -1,10 +1,7 @@
-/**
- * What a program is told about its calls, and how it is printed on standard error unless the program gives its own
- * `notify`.
- */
+/** Notices to a program about its calls, and their text on standard error, the default for `notify`. */
 import { errorText, visible } from "../kernel/text.ts";
 
-/** What a program may want to tell its people about. */
+/** An event that a program may show to people. */
 export type Notice =
   | {
       readonly kind: "waiting";
@@ -43,7 +40,7 @@ export type Notice =
       readonly subject: string;
       readonly workflow: string | null;
       readonly says: string;
-      /** The question at the checkpoint that it has raised. */
+      /** The approval at the checkpoint that the alert raised. */
       readonly approval: string | null;
     }
   | {
@@ -57,10 +54,10 @@ export type Notice =
       readonly kind: "policy_adopted";
       readonly policy: string;
       readonly digest: string;
-      /** What was in force until then; null for the first. */
+      /** Digest of the previous version; null for the first. */
       readonly before: string | null;
       readonly source: string;
-      /** What is worth a second look in it. */
+      /** Lint warnings about the document. */
       readonly warnings: readonly string[];
     }
   | { readonly kind: "policy_refused"; readonly source: string; readonly faults: readonly string[] }
@@ -109,7 +106,7 @@ export function noticeText(notice: Notice): string {
 
 const ASKS_FOR_A_COMMAND: readonly Notice["kind"][] = ["waiting", "reminder", "in_doubt"];
 
-/** `hint`: what has to be known to use the commands that are shown. */
+/** `hint`: what the reader needs to run the commands shown. */
 export function noticePrinter(hint: string | null): (notice: Notice) => void {
   return (notice) => {
     const more = hint !== null && ASKS_FOR_A_COMMAND.includes(notice.kind) ? `\n  ${hint}` : "";

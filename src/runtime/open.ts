@@ -1,4 +1,4 @@
-/** One instance's runtime over an open store: its epoch is taken at the first effect, its key read at the first seal. */
+/** One instance's runtime over an open store: begins its epoch at the first effect, reads its key at the first seal. */
 
 import { outsideCallers, outsideFrames } from "../effects/call-context.ts";
 import type { Tool } from "../effects/tool.ts";
@@ -27,25 +27,25 @@ export type RuntimeParts = {
   readonly requester: readonly string[];
   readonly separate?: boolean;
   readonly clock: Clock;
-  /** A clock whose sleeping does not keep the process alive. */
+  /** A clock whose timers do not keep the process alive. */
   readonly idle: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy?: () => CompiledPolicy;
   readonly environment: (name: string) => string | undefined;
   readonly keyring: () => Keyring;
-  /** The same, but never made for the purpose. */
+  /** The same, but never creates a key. */
   readonly knownKeyring?: () => Keyring | undefined;
-  /** What this machine saw of the store before; without one, an old backup in its place is not recognised. */
+  /** What this machine saw of the store before. Without a witness, an old backup in its place is not detected. */
   readonly witness?: Witness;
   readonly notify: (notice: Notice) => void;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
-  /** What an epoch says of its process, for people who read the journal. */
+  /** Name of the process that its epoch records, for people who read the journal. */
   readonly process: string;
   readonly node?: { readonly kind: string; readonly version: string };
-  /** Names of the workflows that are defined here by now. */
+  /** Names of the workflows defined here so far. */
   readonly definitions?: () => readonly string[];
-  /** How long effects under way get to end before the instance closes under them; 30 seconds unless set. */
+  /** How long `close` lets effects under way finish. Default: 30 seconds. */
   readonly drainMs?: number;
   readonly rhythm: MaintenanceIntervals;
   readonly seals: boolean;
@@ -56,11 +56,11 @@ const SEAL_MS = 5_000;
 const LOOK_MS = 20;
 const REST_MS = 1_000;
 
-/** Of each tool. */
+/** Per tool. */
 const RECOVERED_AT_ONCE = 16;
 const PROBED_AT_ONCE = 8;
 
-/** Whether it has ended in time. */
+/** Whether the work ended in time. */
 async function within(clock: Clock, work: Promise<void>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const late = clock.sleep(ms, timer.signal).then(() => false);
@@ -73,22 +73,22 @@ async function restPerforming(runtime: Runtime, withinMs: number): Promise<boole
   return runtime.performing.size === 0;
 }
 
-/** However long that takes: it keeps no process alive. */
+/** Waits without limit; it does not keep the process alive. */
 async function atRest(runtime: Runtime, upkeep: Promise<void> | undefined): Promise<void> {
   await upkeep;
   while (runtime.performing.size > 0) await runtime.idle.sleep(REST_MS);
 }
 
-/** Both within one limit: whoever stops the process counts on it. */
+/** Both within one limit, because the caller that stops the process relies on it. */
 async function comeToRest(runtime: Runtime, upkeep: Promise<void>, drainMs: number): Promise<boolean> {
   const spent = stopwatch(runtime.clock);
   return (await within(runtime.clock, upkeep, drainMs)) && restPerforming(runtime, drainMs - spent());
 }
 
-/** What a program brings may well be asynchronous, whatever its type says. */
+/** A program's `notify` may be asynchronous, even if its declared type is not. */
 type NoticeListener = Pick<RuntimeParts, "reach"> & { readonly notify: (notice: Notice) => unknown };
 
-/** Told at once, unless a test holds the process at the point before. */
+/** Delivers immediately, unless a test holds the process at the crash point before. */
 async function deliverNotice({ notify, reach }: NoticeListener, notice: Notice): Promise<void> {
   const held = reach("before_notify");
   if (held !== undefined) await held;
@@ -96,7 +96,7 @@ async function deliverNotice({ notify, reach }: NoticeListener, notice: Notice):
   await reach("after_notify");
 }
 
-/** A listener that fails, now or later, is no reason to fail: what it was told about stands in the journal. */
+/** A listener that fails, now or later, does not fail the call: the fact is in the journal. */
 function notifyListener(listener: NoticeListener, notice: Notice): void {
   outsideFrames(() => deliverNotice(listener, notice)).catch((error: unknown) => {
     process.stderr.write(`holdpoint: notify failed on "${notice.kind}": ${visible(errorText(error))}\n`);
@@ -104,10 +104,10 @@ function notifyListener(listener: NoticeListener, notice: Notice): void {
 }
 
 const NOT_OURS_TO_SEAL: readonly unknown[] = ["key_mismatch", "store_read_only", "store_busy"];
-/** What it did is in another history than the one that is there now. */
+/** The process worked on another history than the store now has. */
 const NOBODYS_TO_SEAL: readonly unknown[] = ["store_restored"];
 
-/** A process that executed seals what it leaves; one that only decided does so where the key is at hand. */
+/** A process that executed seals its work. One that only decided does so if the key is available. */
 async function sealLast(runtime: Runtime, executed: boolean): Promise<void> {
   if (!executed && (await runtime.knownKeys().catch(() => [])).length === 0) return;
   try {
@@ -118,7 +118,7 @@ async function sealLast(runtime: Runtime, executed: boolean): Promise<void> {
   }
 }
 
-/** A key that is missing or not this store's, and a store that is not the one it was, are found before anything runs. */
+/** Detects a missing or wrong key, and a restored or copied store, before anything runs. */
 async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnEpoch> {
   const { history } = runtime;
   if (parts.seals) await refuseOtherKey(runtime);
@@ -127,7 +127,7 @@ async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnE
   return { ...own, mayRun: () => history.broken() === undefined && own.mayRun() };
 }
 
-/** What only this process knows, and forgets with it. */
+/** In-memory state of this process, lost with it. */
 const createMemory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "overdue" | "inForce"> => ({
   performing: new Set(),
   sent: new Set(),
@@ -136,7 +136,7 @@ const createMemory = (): Pick<Runtime, "performing" | "sent" | "recovered" | "ov
   inForce: new Map(),
 });
 
-/** What runs beside the work: the lease is held until that has come to rest, everything else ends before. */
+/** Background loops. The lease is held until all work has ended; the other loops end before that. */
 function createUpkeep(parts: RuntimeParts) {
   const over = new AbortController();
   let upkeep: Promise<void> | undefined;
@@ -146,7 +146,7 @@ function createUpkeep(parts: RuntimeParts) {
       holding ??= outsideCallers(() => holdLease(runtime, life, parts.idle, over.signal));
       upkeep ??= outsideCallers(() => maintain(runtime, life, parts.idle, parts));
     },
-    /** Whether it has come to rest in time. */
+    /** Whether all work ended in time. */
     async end(runtime: Runtime): Promise<boolean> {
       const { drainMs = DRAIN_MS } = parts;
       const isIdle = await comeToRest(runtime, upkeep ?? Promise.resolve(), drainMs);
@@ -158,7 +158,7 @@ function createUpkeep(parts: RuntimeParts) {
   };
 }
 
-/** Its epoch is found dead when the hold is gone, and what was under way put in doubt. One that has yet to begin is not waited for. */
+/** Others find the epoch dead when its hold is gone, and put its effects in doubt. Waits for no unfinished begin. */
 function leaveOwn(begun: Promise<OwnEpoch> | undefined, rest: () => Promise<void>): void {
   begun?.then(
     (own) => own.leave(rest()),
@@ -194,7 +194,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     recovering: lanes(RECOVERED_AT_ONCE),
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
-    // One that could not begin is told of to whoever wanted it.
+    // The caller that needed the epoch gets the error of one that could not begin.
     begunEpoch: async () => lives.begun()?.catch(() => undefined),
     epoch: () => (history.broken() === undefined ? lives.current() : Promise.reject(history.broken())),
   };
@@ -210,7 +210,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     else leaveOwn(lives.begun(), () => upkeep.rest(runtime));
   }
 
-  /** Whoever comes next seals what a store that does not answer has left unsealed. */
+  /** If the store does not answer in time, the next process seals the rest. */
   async function sealInTime(): Promise<void> {
     if (!parts.seals) return;
     await within(clock, sealLast(runtime, lives.begun() !== undefined), SEAL_MS);
@@ -224,7 +224,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   return { ...runtime, close };
 }
 
-/** What never opened is closed already; whoever tried to open it has been told why. */
+/** If opening failed there is nothing to close, and the caller that opened it already has the error. */
 export async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
   const opened = await opening.catch(() => undefined);
   await opened?.close();

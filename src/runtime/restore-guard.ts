@@ -1,10 +1,10 @@
 /**
- * Detects that the store is a copy or an older backup: it lies elsewhere than noted, or is behind what this machine
- * saw. Nothing executes before that is checked. No seal is signed that does not follow the last one this machine saw:
- * two histories never share a number. What it saw is kept outside the store, beside the key: one empty file per
- * tenant, whose name holds a seal's number, position and hash. This witness only moves forward, with several processes
- * writing it: each leaves a file and removes lower ones. It is behind the store, never ahead: written after the seal
- * was committed, and never synced. Where it cannot be written or read, nothing is known, and work goes on.
+ * Detects that the store is a copy or an older backup: its location is not the recorded one, or it is behind what this
+ * machine saw. Nothing executes before that check. No seal is signed that does not follow the last one this machine
+ * saw, so two histories never share a number. The witness of what it saw is outside the store, next to the key: one
+ * empty file per tenant, whose name holds a seal's number, position and hash. It only moves forward, even with several
+ * processes: each writes a file and removes lower ones. It may be behind the store and is never ahead: it is written
+ * after the seal was committed, and never synced. If it cannot be written or read, nothing is known, and work goes on.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { Store, StoreLocation } from "../stores/store.ts";
 
 type WitnessedSeal = { readonly n: number; readonly position: number; readonly hash: string };
-/** With when it was written down. */
+/** With the time of its file. */
 type RememberedSeal = WitnessedSeal & { readonly at: number };
 
 export type Witness = {
@@ -78,25 +78,25 @@ export function openWitness(folder: string): Witness {
       try {
         writeWitness(of(incarnation), tenantKey(tenant), seen);
       } catch {
-        // M3.
+        // Best effort: without a witness, work goes on.
       }
     },
   };
 }
 
 export type RestoreGuard = {
-  /** What tells that the store was restored or copied, in words; undefined when nothing does. */
+  /** Evidence that the store was restored or copied, in words; undefined if there is none. */
   suspicion(reach?: "tenant" | "store"): Promise<string | undefined>;
-  /** Before anything executes: throws `store_restored`, or notes where the store is and what is in it. */
+  /** Before anything executes: throws `store_restored`, or records the store's location and last seal. */
   confirm(): Promise<void>;
-  /** Before something is sealed by a process that does not execute. */
+  /** Before a process that does not execute seals something. */
   refuseRestored(): Promise<void>;
-  /** While a seal is drafted: throws unless it follows what this machine saw. */
+  /** While a seal is drafted: throws unless it follows the last one this machine saw. */
   judge(draft: SealDraft): void;
   saw(seal: Seal): void;
-  /** The last seal that this machine saw of the tenant. */
+  /** The tenant's last seal that this machine saw. */
   lastSeen(incarnation: string): RememberedSeal | undefined;
-  /** That the store was restored under this process. */
+  /** The error, if the store was restored while this process was running. */
   broken(): HoldpointError | undefined;
 };
 
@@ -114,7 +114,7 @@ export async function readHome(store: Store): Promise<HomeCheck> {
     : store.home.look();
 }
 
-/** Only what is known of both places is compared. */
+/** Compares only the parts known of both locations. */
 function describeMove({ noted, found }: HomeCheck): string | undefined {
   const parts = Object.entries(noted ?? {}).filter(([part, was]) => (found[part] ?? was) !== was);
   if (parts.length === 0) return undefined;
@@ -137,7 +137,7 @@ async function describeMismatch(
   return `its seal ${saw.n} is not the one that this machine saw at ${when(saw.at)}`;
 }
 
-/** The tenants of this store that this machine knows; one that is gone altogether is behind too. */
+/** Checks every tenant of this store that this machine saw. A missing tenant is evidence too. */
 async function describeAnyMismatch(
   { store, witness }: GuardParts,
   incarnation: string,
@@ -184,14 +184,14 @@ async function findSuspicion(
   return saw === undefined ? undefined : describeMismatch(store, tenant, saw);
 }
 
-/** Of a store that nobody can put back, nothing has to be remembered. */
+/** A store without a home cannot be restored, so it needs no witness. */
 export function createRestoreGuard(given: GuardParts): RestoreGuard {
   const parts = given.store.home === undefined ? { ...given, witness: undefined } : given;
   const { store, tenant, witness } = parts;
   let isConfirmed = false;
   let broken: HoldpointError | undefined;
 
-  /** Answers what it looked at. */
+  /** Returns what it read. */
   async function look(): Promise<HomeCheck> {
     const looked = await readHome(store);
     const why = await findSuspicion(parts, looked, "tenant");

@@ -1,6 +1,6 @@
 /**
- * A restored or copied store: what is known of it, and a person's acknowledgement, which takes it on as it is. The
- * last step gives the history its new name and home. Until then everything may be repeated, and nothing executes.
+ * A restored or copied store: its status, and a person's acknowledgement, which accepts it as it is. The last step
+ * gives the history a new name and home. Until then every step can be repeated, and nothing executes.
  */
 
 import { actionRows } from "../effects/actions.ts";
@@ -25,14 +25,14 @@ type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 type SealPoint = { readonly n: number; readonly at: number };
 
 export type Restored = {
-  /** What tells that the store was restored or copied; null when nothing does. */
+  /** Evidence that the store was restored or copied; null if there is none. */
   readonly why: string | null;
   readonly incarnation: string;
   readonly lastEntryAt: number | null;
   readonly lastSeal: SealPoint | null;
-  /** The last seal of it that this machine saw, and when. */
+  /** The last seal that this machine saw, and when. */
   readonly witness: SealPoint | null;
-  /** Actions by what would become of them. `approved`: approvals that were given and not used yet. */
+  /** Counts of open work. `approved`: approvals granted and not used yet. */
   readonly open: { readonly [kind in "running" | "approved" | "open" | "waiting"]: number };
 };
 
@@ -47,7 +47,7 @@ async function countOpen({ store, tenant }: CommandStore): Promise<Restored["ope
   };
 }
 
-/** null when the last commit was another tenant's. */
+/** Null if the last commit was another tenant's. */
 async function lastEntryAt({ store, tenant }: CommandStore): Promise<number | null> {
   const entries = await store.log(tenant, (await store.position()) - 1, 1_000);
   const last = entries.at(-1);
@@ -70,7 +70,7 @@ export async function getRestoreStatus(runtime: Runtime): Promise<Restored> {
   };
 }
 
-/** How many epochs and workflows were ended, effects put in doubt, actions refused, and questions that still wait. */
+/** Counts: epochs and workflows ended, effects in doubt, actions refused, approvals pending, grants revoked. */
 export type Acknowledged = { readonly incarnation: string } & Readonly<EndedCounts>;
 type EndedCounts = {
   epochs: number;
@@ -94,7 +94,7 @@ async function openEpochs(place: CommandStore): Promise<readonly string[]> {
   return [...open];
 }
 
-/** Whoever still lives by one of them finds that it ended. */
+/** A process that still runs under one of them finds that it has ended. */
 async function endEpochs(place: CommandStore, by: string, counts: EndedCounts): Promise<void> {
   for (const id of await openEpochs(place)) {
     const ref = epochStream(id);
@@ -107,12 +107,12 @@ async function endEpochs(place: CommandStore, by: string, counts: EndedCounts): 
   }
 }
 
-/** All but those that wait at a checkpoint: there a person says whether they go on. */
+/** All but those that wait at a checkpoint, where a person decides whether they continue. */
 const GOING_ON: readonly WorkflowStatus[] = ["initialized", "executing", "rolling_back", "settling"];
 const WORKFLOWS_AT_ONCE = 200;
 const GRANTS_AT_ONCE = 200;
 
-/** A workflow would go on by itself from where the backup was made, and do again what it did since. */
+/** A workflow would resume from the state of the backup, and repeat what it did since. */
 async function endWorkflows(runtime: Runtime, by: string, counts: EndedCounts): Promise<void> {
   const reason = "the store was restored, and it may have gone on since the backup";
   const { store, tenant } = runtime;
@@ -152,7 +152,7 @@ async function endGrantsIn(place: CommandStore, bucket: string, counts: EndedCou
   }
 }
 
-/** Uses since the backup are forgotten. One that was used up may get a use back that was used again since. */
+/** Uses since the backup are unknown. A used-up grant may get a use back that was used again since. */
 async function endGrants(place: CommandStore, counts: EndedCounts): Promise<void> {
   for (const bucket of ["active", "used_up"]) await endGrantsIn(place, bucket, counts);
 }

@@ -37,25 +37,25 @@ function entryOnWire({ position, stream, seq, type, at, hash, body }: JournalRec
   return { position, stream, seq, type, at: time(at), hash, body };
 }
 
-/** Entries of the caller's tenant. More is a matter of hours: the command line has no limit. */
+/** Most entries verified per request. More would take hours: the command line has no limit. */
 const MOST_VERIFIED = 1_000_000;
 const verifying = new WeakSet<object>();
 const LIST = "journal";
 
-/** As far as a number goes. */
+/** Limited to safe integers. */
 function positionOf(cursor: string | undefined): number {
   const text = openCursor(LIST, cursor) ?? "0";
   if (!/^\d{1,15}$/.test(text)) throw new HoldpointError("invalid_input", "The cursor is not a position.");
   return Number(text);
 }
 
-/** Entries that are read before it is known whether they fit. */
+/** Entries read at a time, before it is known whether they fit the page. */
 const BATCH = 50;
 const weightOf = ({ body, header }: JournalEntry): number => (body?.length ?? 0) + header.length;
 
 type Batches = {
   readonly read: (from: number, most: number) => Promise<readonly JournalEntry[]>;
-  /** Where to go on after an entry. */
+  /** Where to continue after an entry. */
   readonly next: (entry: JournalEntry) => number;
 };
 

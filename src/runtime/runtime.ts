@@ -1,4 +1,4 @@
-/** The dependencies of everything that is not a rule, injected so that the simulator can replace them. */
+/** Dependencies of everything that is not a rule, injected so that the simulator can replace them. */
 
 import type { Tool } from "../effects/tool.ts";
 import type { PublicJwk, SigningKey } from "../journal/jws.ts";
@@ -13,7 +13,7 @@ import type { RestoreGuard } from "./restore-guard.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Waker } from "./waker.ts";
 
-/** Places between two commits where a test may stop the world. */
+/** Points between two commits where a test may stop the process. */
 export type CrashPoint =
   | "before_propose"
   | "after_propose"
@@ -46,17 +46,17 @@ export type Epoch = {
   readonly id: string;
   /** Whether this process may still send: its hold has not lapsed, with a margin. */
   mayRun(): boolean;
-  /** How long the hold lasts from now unless it is renewed, as far as this process knows; null where it is no lease. */
+  /** Time left on the hold without renewal, as far as this process knows; null if it is not a lease. */
   leaseLeftMs(): number | null;
-  /** Aborted once the hold was lost for good, by the store's word. */
+  /** Aborts once the store has confirmed that the hold is lost for good. */
   readonly lost: AbortSignal;
-  /** Renews a hold that is about to lapse. One that was lost is the error `epoch_ended`. */
+  /** Renews a hold that is about to lapse. Throws `epoch_ended` if it was lost. */
   confirm(): Promise<void>;
 };
 
-/** How many documents of this instance are this version, and the epoch in whose name it was told; null while none is. */
+/** Number of documents of this instance with this version, and the epoch that recorded it; null if none has. */
 export type PolicyUse = { readonly version: UsedVersion; count: number; epoch: string | null };
-/** By name and digest: however many runs bring the same document, it is one. */
+/** By name and digest: runs that bring the same document share one entry. */
 export type PoliciesInForce = Map<string, PolicyUse>;
 
 export type Runtime = {
@@ -64,35 +64,35 @@ export type Runtime = {
   readonly tenant: string;
   readonly agent: string;
   readonly requester: readonly string[];
-  /** Separation of duties in everything that people are asked. */
+  /** Separation of duties for every approval. */
   readonly separate?: boolean;
   readonly clock: Clock;
-  /** A clock whose sleeping does not keep the process alive. */
+  /** A clock whose timers do not keep the process alive. */
   readonly idle: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** The policy document that is in force; absent where there is none. */
+  /** The policy document in force; absent if there is none. */
   readonly policy?: () => CompiledPolicy;
   readonly secrets: Secrets;
   readonly history: RestoreGuard;
   readonly waker: Waker;
   readonly epoch: () => Promise<Epoch>;
-  /** The same, where it was begun already; undefined where nothing needed one yet. */
+  /** The epoch if it was begun; undefined if nothing has needed one yet. */
   readonly begunEpoch: () => Promise<Epoch | undefined>;
-  /** Versions of policies that this instance judges by. */
+  /** Policy versions that this instance judges by. */
   readonly inForce: PoliciesInForce;
   readonly signingKey: () => Promise<SigningKey>;
-  /** Public keys that this machine trusts; none while there is no key. */
+  /** Public keys that this machine trusts; empty if it has no key. */
   readonly knownKeys: () => Promise<readonly PublicJwk[]>;
   readonly notify: (notice: Notice) => void;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
-  /** Actions that this process performs at this moment, and calls between a decision and its outcome. */
+  /** Actions that this process is performing, and calls between a decision and its outcome. */
   readonly performing: Set<string>;
-  /** Attempts (`action#attempt`) that this process may have sent and not yet written down. */
+  /** Attempts (`action#attempt`) that this process may have sent and not recorded yet. */
   readonly sent: Set<string>;
-  /** Attempts of its own that recovery has looked at: whoever started them asks the store again before a send. */
+  /** Own attempts that recovery has examined: the call that started one checks the store again before a send. */
   readonly recovered: Set<string>;
-  /** Attempts that were given up at their time-out: null while they are out, then how long ago they came back. */
+  /** Attempts given up at their timeout: null while they are running, then the time since they returned. */
   readonly overdue: Map<string, (() => number) | null>;
   readonly recovering: ConcurrencyLimit;
   readonly probing: ConcurrencyLimit;
@@ -102,7 +102,7 @@ export type Runtime = {
 
 export type OpenRuntime = Runtime & { close(): Promise<void> };
 
-/** Opens the store on first use; every verb waits for that. */
+/** Opens the store on first use; every verb waits for it. */
 export type RuntimeOpener = () => Promise<OpenRuntime>;
 
 export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {

@@ -1,9 +1,9 @@
 /**
  * Secrets are handles in arguments, journal, views, hashes and logs; only the tool's function gets the value.
  *
- * M1. A value is put in place just before the tool runs, and taken out of whatever comes back: keys, numbers and the usual
- *     spellings (escaped, percent-encoded, base64) included.
- * M2. Rows are AES-256-GCM under a key that is not in the store; the tenant and the id are authenticated with them.
+ * - A value is inserted just before the tool runs, and removed from everything that the tool returns: in keys and
+ *   numbers too, and in the usual spellings (escaped, percent-encoded, base64).
+ * - Rows are AES-256-GCM under a key that is not in the store; the tenant and the id are authenticated with them.
  */
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
@@ -22,12 +22,12 @@ export type Secrets = {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Shorter values occur by chance; taking them out would maim honest text. */
+/** Shorter values occur by chance, and redacting them would damage ordinary text. */
 const SHORTEST_REDACTED = 4;
 
 /**
- * A handle on a secret: `secret("env:STRIPE_KEY")`. Put it into arguments where the tool wants the text; it passes for
- * one in types, but only the tool's function sees a text: policies, journal and approvers see the handle.
+ * Returns a handle for a secret: `secret("env:STRIPE_KEY")`. Pass it in arguments where the tool expects text. Its type
+ * is a string, but only the tool's function sees one: policies, journal and approvers see the handle.
  */
 export function secret(reference: string): string & SecretHandle {
   if (!isSecretReference(reference)) {
@@ -39,7 +39,7 @@ export function secret(reference: string): string & SecretHandle {
   return handle(reference) as unknown as string & SecretHandle;
 }
 
-/** Handles that this program made. JSON that merely looks like one, such as a model writes, opens nothing. */
+/** Handles that this program made. JSON that only looks like one, for example from a model, is not resolved. */
 const made = new WeakSet<object>();
 
 function handle(reference: string): SecretHandle {
@@ -58,7 +58,7 @@ type SecretsOptions = {
   readonly random: (bytes: number) => Uint8Array;
 };
 
-/** Undefined when the key, the place or the bytes are not those it was made with. */
+/** Undefined if the key, the context or the bytes do not match. */
 function decrypt(sealed: Uint8Array, key: Uint8Array, context: Uint8Array): string | undefined {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -102,7 +102,7 @@ export function createSecrets(options: SecretsOptions): Secrets {
   };
 }
 
-/** Replaces every part of a value for which `change` has an answer. */
+/** Replaces every part of a value for which `change` returns one. */
 function mapJson(value: Json, change: (part: Json) => Json | undefined): Json {
   const changed = change(value);
   if (changed !== undefined) return changed;
@@ -123,12 +123,12 @@ export function handlesIn(value: Json): ReadonlySet<string> {
 
 const isStored = (handle: string): boolean => handle.startsWith("row:");
 
-/** Whether the store has to be asked for some of its secrets. */
+/** Whether some of its secrets are in the store. */
 export const hasStoredSecrets = (value: Json): boolean => [...handlesIn(value)].some(isStored);
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Every handle with what it stands for, if that is known without asking the store. */
+/** Every handle with its value, if no store access is needed. */
 export async function resolveLocalSecrets(
   secrets: Secrets,
   value: Json,
@@ -138,14 +138,14 @@ export async function resolveLocalSecrets(
   return handles.some(isStored) ? undefined : resolveSecrets(secrets, value).catch(() => undefined);
 }
 
-/** Every handle in a value, with what it stands for. */
+/** Every handle in a value, with the secret's value. */
 export async function resolveSecrets(secrets: Secrets, value: Json): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const handle of handlesIn(value)) found.set(handle, await secrets.resolve(handle));
   return found;
 }
 
-/** Thrown where rules met handles whose values nobody has looked up yet: look them up, then run the rules again. */
+/** Thrown if rules meet handles that are not resolved yet: resolve them, then run the rules again. */
 export class SecretsNeeded extends Error {
   override readonly name = "SecretsNeeded";
   readonly resolve: () => Promise<void>;
@@ -156,7 +156,7 @@ export class SecretsNeeded extends Error {
   }
 }
 
-/** Secrets for rules and tools that cannot wait: values are looked up between two runs. */
+/** Secrets for synchronous rules and tools: values are resolved between two runs. */
 export type KnownSecrets = {
   readonly values: ReadonlyMap<string, string>;
   load(value: Json): Promise<void>;
@@ -190,7 +190,7 @@ function withoutValues({ issues, each = [] }: Misfit, values: ReadonlyMap<string
   };
 }
 
-/** Validates with the values in place and takes them out again. */
+/** Validates with the values inserted, then removes them again. */
 export function validateWithSecrets(
   validate: (args: Json) => Validation,
   args: Json,
@@ -204,7 +204,7 @@ export function validateWithSecrets(
   return { ok: true, value: hideSecrets(valid.value, args, known.values) };
 }
 
-/** A key of ours in a value, where none of the handles in it is one that may stand there. */
+/** A reserved key in a value, other than in an allowed handle. */
 export function reservedKey(value: unknown, allowed: ReadonlySet<string>): string | undefined {
   if (Array.isArray(value))
     return value.map((part) => reservedKey(part, allowed)).find((key) => key !== undefined);
@@ -224,8 +224,8 @@ export function revealSecrets(value: Json, known: ReadonlyMap<string, string>): 
 }
 
 /**
- * The way back: a value becomes its handle again, where the handle stood if it still stands there. Text that the caller
- * wrote stays as it was written, or policy and people would be shown a handle in its place.
+ * The inverse of `revealSecrets`: a value becomes its handle again, preferably at the handle's original path. Text that
+ * the caller wrote stays as it is, or policy and people would be shown a handle in its place.
  */
 function hideSecrets(value: Json, original: Json, known: ReadonlyMap<string, string>): Json {
   if (known.size === 0) return value;
@@ -249,12 +249,12 @@ function hideSecrets(value: Json, original: Json, known: ReadonlyMap<string, str
   return hidden;
 }
 
-/** Whether none of the values can be read in a text or value. */
+/** Whether none of the secret values can be read in it. */
 export function hasNoSecrets(value: Json, known: ReadonlyMap<string, string>): boolean {
   return JSON.stringify(redactJson(value, known)) === JSON.stringify(value);
 }
 
-/** A value as it is likely to turn up in what a tool says. */
+/** Spellings of a value that are likely in a tool's output. */
 function spellings(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const encoded = [bytes.toString("base64"), bytes.toString("base64url")];

@@ -1,6 +1,6 @@
 /**
- * Where things are: options, then environment, then default. The data folder is found upward, like git's. Small enough
- * for the command line to load at start.
+ * Locations: options first, then environment, then default. The data folder is searched upward, like git's. Small
+ * enough for the command line to load at start.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ export type Environment = (name: string) => string | undefined;
 
 const FOLDER = ".holdpoint";
 
-/** `HOLDPOINT_DATA`, or the nearest `.holdpoint` upward from the working directory, or a new one right there. */
+/** Default: `HOLDPOINT_DATA`, else the nearest `.holdpoint` upward from the working directory, else a new one there. */
 export function dataFolder(given: string | undefined, environment: Environment, from: string): string {
   const told = given ?? environment("HOLDPOINT_DATA");
   if (told !== undefined && told !== "") return resolve(from, told);
@@ -26,7 +26,7 @@ export type ReadTextFile = (path: string) => string;
 
 const ADDRESS = /^postgres(ql)?:\/\/\S+$/;
 
-/** The address that a file holds; nothing of what it holds is ever said. */
+/** The address in a file. Errors never quote the content. */
 export function databaseInFile(
   path: string,
   readText: ReadTextFile = (file) => readFileSync(file, "utf8"),
@@ -46,7 +46,7 @@ export function databaseInFile(
   return text;
 }
 
-/** `HOLDPOINT_DATABASE`, or what the file of `HOLDPOINT_DATABASE_FILE` holds, unless an option says where. */
+/** The option, else `HOLDPOINT_DATABASE`, else the content of the file named by `HOLDPOINT_DATABASE_FILE`. */
 export function databaseUrl(
   given: { readonly database?: string | undefined; readonly folder?: string | undefined },
   environment: Environment,
@@ -62,7 +62,7 @@ export function databaseUrl(
   return file ? databaseInFile(file) : said || undefined;
 }
 
-/** An address without its password, for people to read. */
+/** An address without its password, for display. */
 export function databaseWithoutPassword(database: string): string {
   try {
     const { protocol, username, host, pathname } = new URL(database);
@@ -72,7 +72,7 @@ export function databaseWithoutPassword(database: string): string {
   }
 }
 
-/** `HOLDPOINT_KEY_FILE`, or a file in the user's configuration folder: never inside the data folder. */
+/** Default: `HOLDPOINT_KEY_FILE`, else a file in the user's configuration folder, never in the data folder. */
 export function keyFile(given: string | undefined, environment: Environment): string {
   const told = given ?? environment("HOLDPOINT_KEY_FILE");
   if (told !== undefined && told !== "") return resolve(told);
@@ -85,18 +85,18 @@ export function keyFile(given: string | undefined, environment: Environment): st
   );
 }
 
-/** Beside the key: outside of every data folder, and so of what is restored with one. */
+/** Next to the key: outside of every data folder, and so not part of a restore. */
 export function witnessFolder(keys: string): string {
   return join(dirname(keys), "witness");
 }
 
-/** A program is an agent under its own name. */
+/** A program's agent name is the name of its script. */
 export function programName(script: string | undefined): string {
   const name = script === undefined ? "" : basename(script, extname(script));
   return name.replace(/[^A-Za-z0-9_.-]/g, "-") || "program";
 }
 
-/** Who decides from this machine's terminal. */
+/** The person at this machine's terminal. */
 export function currentPerson(): string {
   try {
     return `person:${userInfo().username}`;
@@ -105,5 +105,5 @@ export function currentPerson(): string {
   }
 }
 
-/** How many decisions of people a suggestion stands on at least. */
+/** Least number of people's decisions behind a suggestion. */
 export const DEFAULT_MIN_DECISIONS = 20;

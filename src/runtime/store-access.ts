@@ -1,6 +1,6 @@
 /**
- * Runs rules in the store's transaction, and reads states and the values that they refer to. A commit whose outcome is
- * unknown is never guessed: the same rules run again and see what is there. Values and secrets that rules ask for are
+ * Runs rules in the store's transaction, and reads states and the values that they refer to. A commit with an unknown
+ * outcome is never guessed: the same rules run again and see what is there. Values and secrets that rules request are
  * loaded and passed in; rules themselves never wait. Rules run in the async context of their caller: a store decides
  * several commits together, in the context of one of them, and a policy or a transactional tool would otherwise see
  * another caller's request. Bytes of an artifact that do not match their hash are never used.
@@ -32,7 +32,7 @@ type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 const RETRIES = 8;
 const RETRY_MS = 25;
 
-/** For work that answers the same when it is done twice. */
+/** For idempotent work only. */
 async function retryUnknownCommit<Result>(place: CommandStore, work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -63,7 +63,7 @@ export function runDecide<Result>(
 export const storeTime = (place: CommandStore): Promise<number> =>
   runDecide(place, {}, ({ now }) => ({ kind: "commit", append: [], result: now }));
 
-/** In a transaction that the application's own tables share. */
+/** In a transaction shared with the application's own tables. */
 export function runWithSql<Result>(
   place: CommandStore,
   needs: Needs,
@@ -85,7 +85,7 @@ export function runCommand<Result>(
   return runDecide(place, needs, decideWith(rules));
 }
 
-/** Rules that ask for more have decided nothing: what they wrote down until then is not kept, and they begin anew. */
+/** Rules that request more have decided nothing: their events so far are dropped, and they run again from the start. */
 function decideWithInputs<Result>(
   rules: (draft: Draft, loaded: ReadonlyMap<string, Json>) => Need | Result,
   loaded: ReadonlyMap<string, Json>,
@@ -98,7 +98,7 @@ function decideWithInputs<Result>(
   };
 }
 
-/** The same for rules that may ask for what is not in the states. */
+/** The same for rules that may request values that are not in the states. */
 export async function runWithInputs<Result extends { readonly kind: string }>(
   place: CommandStore,
   needs: Needs,
@@ -125,7 +125,7 @@ export function readState<K extends StreamKind>(place: TenantStore, ref: StreamR
   }));
 }
 
-/** With the store's time at which it was so. */
+/** With the store's time of the read. */
 export function readStateAt<K extends StreamKind>(
   place: TenantStore,
   ref: StreamRef<K>,
@@ -137,12 +137,12 @@ export function readStateAt<K extends StreamKind>(
   }));
 }
 
-/** A kept value in full. Bytes that do not match their hash are never used. */
+/** A stored value in full. Bytes that do not match their hash are never used. */
 export async function loadValue(place: TenantStore, kept: Json): Promise<Json> {
   return isArtifactRef(kept) ? loadArtifact(place, artifactHash(kept)) : kept;
 }
 
-/** The arguments of an action, as they were recorded and nothing else. */
+/** The arguments of an action, checked against their recorded digest. */
 export async function loadArgs(
   place: TenantStore,
   action: { readonly args: Json; readonly argsDigest: string },

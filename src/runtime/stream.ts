@@ -1,14 +1,14 @@
 /**
  * Epochs: events, state, fold and the list of nodes. An epoch is one life of one process that performs effects, and it
- * ends once, for good. Nothing starts and no outcome is accepted in the name of an epoch that ended. Only effects of
- * ended epochs are recovered. Whether a process still holds its epoch is not in the stream.
+ * ends once, for good. Nothing starts and no outcome is accepted under an epoch that has ended. Only effects of ended
+ * epochs are recovered. The stream does not record whether a process still holds its epoch.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
-/** What a process says of itself, for people who look at who is there. */
+/** What a process reports about itself, for people who look at the list of nodes. */
 export type EpochFacts = {
   readonly agent: string;
   /** `host/pid`. */
@@ -16,7 +16,7 @@ export type EpochFacts = {
   /** `server`, `worker` or `program`. */
   readonly kind: string;
   readonly version: string | null;
-  /** Names of the workflows that it can run, as it began; null where it did not say. */
+  /** Names of the workflows it can run, as of its start; null if it did not report them. */
   readonly definitions: readonly string[] | null;
 };
 
@@ -53,7 +53,7 @@ export const epochFold: Fold<EpochState> = {
   },
 };
 
-/** With more names than these it does not say any: a list that is cut would say of the rest that they are not there. */
+/** With more names it reports none, because a truncated list would say that the rest do not exist. */
 const MOST_NAMES = 500;
 
 export function openEpoch({ agent, process, kind, version, definitions }: EpochFacts): NewEvent[] {
@@ -62,7 +62,7 @@ export function openEpoch({ agent, process, kind, version, definitions }: EpochF
   return [{ type: "epoch.opened", tv: 1, body: { agent, process, ...node, ...known } }];
 }
 
-/** `died` is said by another process that found its lock free; whoever says it first has ended it. */
+/** `died` is recorded by another process that found its lock free. The first to record it has ended the epoch. */
 export function endEpoch(state: EpochState, how: "closed" | "died", by: string): NewEvent[] {
   if (state.life !== "open") return [];
   return [{ type: `epoch.${how}`, tv: 1, body: { by } }];

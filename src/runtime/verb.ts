@@ -1,9 +1,9 @@
 /**
- * What a capability does, bound to its contract. A verb has one of three forms:
+ * The implementation of a capability, bound to its contract. A verb has one of three forms:
  *
- * - `decide`: a pure rule in the store's transaction, and what to answer of its decision;
+ * - `decide`: a pure rule in the store's transaction, and how to answer its decision;
  * - `read`: reads states and lists, writes nothing;
- * - `run`: anything else that waits. Each is listed by `npm run check`, so that it stays the exception.
+ * - `run`: anything else that waits. `npm run check` lists each, so that it stays the exception.
  */
 import type { z } from "zod";
 import {
@@ -19,13 +19,13 @@ import type { Draft, Need, Needs } from "../kernel/transaction.ts";
 import type { Runtime, RuntimeOpener } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 
-/** `via`: the channel through which the actor authenticated, where one says so. */
+/** `how.via`: the channel through which the actor authenticated, if known. */
 type VerbContext = { readonly runtime: Runtime; readonly how: Via };
 
 type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Field in Name]: string } & PathFields<Rest>
   : unknown;
-/** The names in the path and the fields of the input, as its schema read them. */
+/** The names in the path and the fields of the input, as parsed by its schema. */
 type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
   (One["input"] extends z.ZodType ? z.output<One["input"]> : unknown);
 
@@ -36,9 +36,9 @@ export type BoundVerb<In, Out> = {
   perform(context: VerbContext, input: In): Promise<Out>;
 };
 
-/** `problem`: an error as the wire has it. */
+/** `problem`: converts an error to its form on the wire. */
 export type ViewContext = { readonly runtime: Runtime; problem(error: HoldpointError): unknown };
-/** The shape that the wire answers, made of the library's answer. */
+/** Makes the wire's shape from the library's answer. */
 type Presents<In, Out, View> = { present(context: ViewContext, answer: Out, input: In): Promise<View> };
 type Binding<One extends VerbContract> = BoundVerb<VerbInput<One>, LibraryAnswer<One>> &
   (One extends { readonly read: (...args: never) => unknown }
@@ -46,7 +46,7 @@ type Binding<One extends VerbContract> = BoundVerb<VerbInput<One>, LibraryAnswer
     : unknown);
 type Bindings<One extends Contract> = { readonly [Name in keyof One["verbs"]]: Binding<One["verbs"][Name]> };
 
-/** A contract with what each of its verbs does. */
+/** A contract with the implementation of each verb. */
 export type Capability<One extends Contract = Contract> = {
   readonly contract: One;
   readonly verbs: Bindings<One>;
@@ -73,8 +73,8 @@ export const runVerb = <In, Out>(
 type Prepared<In> = { readonly input: In; readonly needs: Needs };
 
 /**
- * `answer` gets the rule's decision after its commit: it throws what the caller is refused, or reads what it is answered.
- * `prepare` runs before the transaction: what it reads may have changed by then, and the rule checks it again.
+ * `answer` gets the rule's decision after its commit: it throws the caller's refusal, or reads the caller's answer.
+ * `prepare` runs before the transaction: what it reads may change before the rule runs, so the rule checks it again.
  */
 export const decideVerb = <In, Decision, Out>(
   rule: (draft: Draft, input: In, how: Via) => Need | Decision,
@@ -108,7 +108,7 @@ export function bindLibrary<One extends Contract>(open: RuntimeOpener, one: Capa
   return Object.fromEntries(methods) as Library<One>;
 }
 
-/** The rule refused the actor. */
+/** The error if the rule refused the actor. */
 export const notEligible = (reason: string): HoldpointError =>
   new HoldpointError("not_eligible", `Nothing was changed: ${reason}.`, {
     data: "Nothing was written.",

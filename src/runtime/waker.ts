@@ -1,5 +1,5 @@
 /**
- * Wakes those who wait for a stream to change, in this or another process. One follower serves all watches, and only
+ * Wakes callers that wait for a stream to change, in this or another process. One follower serves all watches, and only
  * while there are any. A watch sees every commit after it was made: make it before reading the state it is about.
  */
 
@@ -8,9 +8,9 @@ import { type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Store } from "../stores/store.ts";
 
 type Watch = {
-  /** Resolves when a watched stream moved since the watch was made or last asked, or when the time is over. */
+  /** Resolves when a watched stream moved since the watch was made or last awaited, or at the timeout. */
   moved(withinMs: number | null): Promise<void>;
-  /** Whoever still waits for it is let go. */
+  /** Also wakes a caller that still waits. */
   close(): void;
 };
 
@@ -20,7 +20,7 @@ type Waiter = { readonly names: ReadonlySet<string>; dirty: boolean; wake: (() =
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Sleeps until somebody touches the waiter, or the time is over. */
+/** Sleeps until the waiter is touched, or until the timeout. */
 function wait(waiter: Waiter, clock: Clock, withinMs: number | null): Promise<void> {
   if (waiter.dirty) {
     waiter.dirty = false;
@@ -61,7 +61,7 @@ async function next(position: number, signal: AbortSignal, following: Following)
   return moved.position;
 }
 
-/** A store that fails lets the waiters look for themselves and meet the error there; then it goes on where it was. */
+/** If the store fails, waiters read for themselves and meet the error. Following then resumes at the same position. */
 async function followFrom(start: number, signal: AbortSignal, following: Following): Promise<void> {
   let position = start;
   while (!signal.aborted) {
@@ -78,7 +78,7 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   const waiters = new Set<Waiter>();
   let following: AbortController | null = null;
 
-  /** What was aborted follows no more: whoever comes next begins anew, before that has noticed its end. */
+  /** The next watch starts a new follower at once, even before the aborted one has stopped. */
   function unfollow(): void {
     following?.abort();
     following = null;
@@ -87,7 +87,7 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   async function follow(): Promise<void> {
     if (following !== null) return;
     const position = await store.position();
-    // Another one may have begun meanwhile.
+    // Another call may have started a follower meanwhile.
     if (following !== null) return;
     following = new AbortController();
     followFrom(position, following.signal, { store, tenant, clock, waiters }).catch(() => undefined);
@@ -118,9 +118,9 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   };
 }
 
-/** How long somebody waits at most: a moment. */
+/** Limit of a short wait. */
 export type WaitLimit = {
   readonly holdMs: number;
-  /** Ends the wait early: it is answered as it stands. */
+  /** Ends the wait early, with the current state as the answer. */
   readonly signal: AbortSignal;
 };

@@ -8,8 +8,8 @@ export type Cache<Value> = {
 export type CacheLimit = { readonly count: number; readonly size: number };
 
 /**
- * Keeps what was used lately, in two halves: when the young one is full, the old one is dropped. No other bookkeeping. A
- * value that is larger than a half has one to itself.
+ * Keeps recently used values in two halves: when the young half is full, the old half is dropped. There is no other
+ * bookkeeping. A value larger than a half takes one by itself.
  */
 export function createCache<Value>(most: CacheLimit, sizeOf: (value: Value) => number): Cache<Value> {
   let young = new Map<string, Value>();

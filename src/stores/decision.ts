@@ -1,8 +1,8 @@
 /**
- * One decision, from needs to entries, without I/O: what every store does between taking its locks and writing.
- * A store supplies the transaction's context and writes the plan that comes back. A decision sees only what it declared.
- * - `now` is never before a fact that the decision can see, even when the clock was set back.
- * - A state is folded from the bytes that are stored, so that live and replayed states are equal.
+ * One decision, from needs to entries, without I/O: what every store does between taking its locks and writing. A store
+ * supplies the transaction's context and writes the returned plan. A decision sees only what it declared.
+ * - `now` is never before a fact that the decision can see, even if the clock was set back.
+ * - A state is folded from the stored bytes, so that live and replayed states are equal.
  * - A decision that throws has planned nothing.
  */
 
@@ -23,7 +23,7 @@ type DeclaredStream = {
   readonly head: Head;
 };
 
-/** A list, looked through from the front: a decision declares a handful, and comparing is cheaper than making keys. */
+/** A list with linear search: a decision declares a handful, and comparing is cheaper than making keys. */
 type DeclaredScope = {
   readonly streams: DeclaredStream[];
   readonly names: Map<string, StreamRef | undefined>;
@@ -148,12 +148,12 @@ export type TransactionPlan<Result> = {
 type Commit<Result> = Extract<DecideResult<Result>, { kind: "commit" }>;
 
 /**
- * Each round names streams that were not named before, so that rules end by themselves; this stops a rule that does not. A call deep in
- * workflows that several grants cover takes nine rounds and more.
+ * Each round names streams not named before, so rules terminate by themselves; this stops a rule that does not. A call
+ * deep in workflows, covered by several grants, takes nine rounds or more.
  */
 export const MOST_ROUNDS = 64;
 
-/** Yields what has to be locked before it goes on: a store whose locks take time fetches that first. */
+/** Yields what has to be locked before it continues: a store whose locks take time fetches that first. */
 export function* planDecision<Result>(
   ground: TransactionContext,
   needs: Needs,
@@ -172,7 +172,7 @@ export function* planDecision<Result>(
   throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
 }
 
-/** For a store that has everything at hand. */
+/** For a store with everything in memory or in one transaction. */
 export function planAtOnce<Result>(
   ground: TransactionContext,
   needs: Needs,
@@ -212,7 +212,7 @@ function planCommit<Result>(standing: PlanningState, commit: Commit<Result>): Tr
   return { streams, names, artifacts, result: commit.result };
 }
 
-/** A decision may append to one stream in several goes. */
+/** A decision may append to one stream several times. */
 function extendStream(
   standing: PlanningState,
   streams: PlannedStream[],

@@ -1,16 +1,16 @@
 /**
- * Every call of a store goes through the guard: none after the store was closed, and none on a database that reported
- * damage. Also the check of texts that become keys.
+ * Guards every call of a store: none runs after the store was closed, and none on a database that reported damage. Also
+ * checks texts that become keys.
  */
 import { HoldpointError } from "../kernel/errors.ts";
 
 export type StoreEnd = { damage: unknown; closed: Promise<void> | undefined };
 
-/** What a store's own errors mean. */
+/** The meaning of a store's own errors. */
 type ErrorTranslation = {
   translated(error: unknown): unknown;
   isDamage(error: unknown): boolean;
-  /** Its connection was closed under the call. */
+  /** The connection was closed during the call. */
   isClosed(error: unknown): boolean;
 };
 
@@ -33,7 +33,7 @@ export function guardCalls(
   };
 }
 
-/** Half a surrogate pair has no UTF-8: two such names would be one row in a database. */
+/** Half a surrogate pair has no UTF-8: two such names would become one row in a database. */
 export function checkStoredText(what: string, text: string): string {
   if (text.length > 0 && text.isWellFormed()) return text;
   throw new HoldpointError("invalid_input", `A ${what} has to be valid Unicode and not empty.`);

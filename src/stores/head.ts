@@ -1,4 +1,4 @@
-/** A stream's head: where its chain ends, and the state folded up to there. */
+/** A stream's head: the end of its chain, and the state folded up to there. */
 
 import { GENESIS, type Header, type StoredEntry } from "../journal/entry.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -7,12 +7,12 @@ import type { Fold, StreamKind } from "../kernel/stream.ts";
 import type { Folds } from "../states.ts";
 
 export type Head = {
-  /** Entries so far; 0 means that the stream does not exist. */
+  /** Number of entries; 0 if the stream does not exist. */
   readonly seq: number;
   readonly hash: string;
   readonly at: number;
   readonly state: unknown;
-  /** About what the state takes in memory: the length of what it was made from. */
+  /** Approximate memory of the state: the length of the bodies it was folded from. */
   readonly size: number;
 };
 
@@ -42,7 +42,7 @@ export function foldEvent(folds: Folds, kind: StreamKind, head: Head, step: Head
   return { seq, hash, at, state, size: head.size + (step.body?.length ?? 0) };
 }
 
-/** No decision stands on a chain that is broken: an entry has to follow the one before it. */
+/** Refuses a broken chain: an entry has to follow the previous one, or no decision may build on it. */
 export function foldEntry(folds: Folds, kind: StreamKind, head: Head, entry: StoredEntry): Head {
   const { type, tv, at, seq, prev, stream }: Header = JSON.parse(entry.header);
   if (prev !== head.hash || seq !== head.seq + 1) {

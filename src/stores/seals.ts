@@ -1,11 +1,11 @@
-/** What a sealer gets to sign, made the same way by every store. */
+/** Drafts of seals, made the same way by every store. */
 
 import { GENESIS } from "../journal/entry.ts";
 import type { Seal, SealDraft, SealLeaf } from "../journal/seal.ts";
 import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 
-/** The last seal of a tenant, with what a store keeps beside it. */
+/** The last seal of a tenant, with the columns that a store keeps next to it. */
 export type LastSeal = {
   readonly n: number;
   readonly at: number;

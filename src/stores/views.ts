@@ -1,9 +1,9 @@
 /**
- * Views: which projections a stream feeds, the row each makes of its state, and the checks of a query.
- * Also which version of a projection wrote a view's rows, while processes of several versions work on one store:
- * - A process whose rows are not compatible with the version that is there writes nothing.
+ * Views: the projections that a stream feeds, the row each makes from its state, and the checks of a query. Also which
+ * version of a projection wrote a view's rows, while processes of several versions work on one store:
+ * - A process whose rows are incompatible with the version in the store writes nothing.
  * - A process whose rows are compatible but older marks the view as stale before its first row; the next process of the
- *   newer version that opens the store builds it again. A process that does not know a view at all does the same.
+ *   newer version that opens the store rebuilds it. A process that does not know a view at all does the same.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -40,12 +40,12 @@ export function projectionTable(projections: readonly Projection[]): Projections
   };
 }
 
-/** Whether a row that stands would be written as it is. */
+/** Whether the existing row would be written unchanged. */
 export function isSameRow(projection: Projection, before: unknown, after: unknown): boolean {
   return projection.isSame?.(before as StateOf<StreamKind>, after as StateOf<StreamKind>) === true;
 }
 
-/** `state` is of the projection's own kind: the caller found the projection by the stream's kind. */
+/** `state` is of the projection's kind: the caller found the projection by the stream's kind. */
 export function projectRow(
   projection: Projection,
   stream: StreamRef,
@@ -56,9 +56,9 @@ export function projectRow(
 
 type StoredView = {
   readonly version: number;
-  /** The oldest version whose rows may stand beside these; null where nobody has said. */
+  /** The oldest version whose rows may coexist with these; null if not recorded. */
   readonly oldest: number | null;
-  /** Somebody who writes older rows, or none, has been there since it was built. */
+  /** A process that writes older rows, or none, has used the store since the view was built. */
   readonly isStale: boolean;
 };
 export type StoredViews = ReadonlyMap<string, StoredView>;
@@ -67,7 +67,7 @@ type KnownProjections = readonly Projection[];
 
 export const oldestCompatible = ({ version, oldest = version }: Projection): number => oldest;
 
-/** The name of a view that only newer programs may write to. */
+/** The name of a view that only newer programs may write. */
 export function newerView(found: StoredViews, known: KnownProjections): string | undefined {
   return known.find(({ view, version }) => {
     const there = found.get(view);
@@ -75,7 +75,7 @@ export function newerView(found: StoredViews, known: KnownProjections): string |
   })?.view;
 }
 
-/** Views that this program is to build. */
+/** Views that this program has to build. */
 export function viewsToBuild(found: StoredViews, known: KnownProjections): readonly Projection[] {
   return known.filter(({ view, version }) => {
     const there = found.get(view);
@@ -83,7 +83,7 @@ export function viewsToBuild(found: StoredViews, known: KnownProjections): reado
   });
 }
 
-/** Views that this program lets go stale, and of which nobody has said so. */
+/** Views that this program makes stale and that are not marked yet. */
 export function viewsToMarkStale(found: StoredViews, known: KnownProjections): readonly string[] {
   const ours = new Map(known.map(({ view, version }) => [view, version]));
   return [...found]

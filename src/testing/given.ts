@@ -1,5 +1,5 @@
 /**
- * Rules as given / when / then: facts that stand in the journal, rules that run over them, facts they bring about.
+ * Tests rules as given / when / then: facts in the journal, rules that run over them, facts that they append.
  *
  * ```ts
  * given([fact(switchStream("tenant"), "switch.stopped", { by: "person:ann", reason: "drill" })])
@@ -7,8 +7,8 @@
  *   .then([fact(action, "action.proposed"), fact(action, "action.held", { code: "stopped" })]);
  * ```
  *
- * G1. Rules see only what they declared, as in a store; what they append to has to be declared for writing.
- * G2. Bodies pass through canonical JSON, as in a store: what cannot be kept fails here too.
+ * - Rules see only what they declared, as in a store, and must declare a stream for writing before they append to it.
+ * - Bodies pass through canonical JSON, as in a store: a value that cannot be stored fails here too.
  */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../kernel/canonical-json.ts";
@@ -28,7 +28,7 @@ import type { StateAt } from "../states.ts";
 import type { Projection } from "../stores/store.ts";
 import { FOLDS, PROJECTIONS } from "../streams.ts";
 
-/** One event of one stream. Expected facts name as much of the body as the test is about. */
+/** One event of one stream. An expected fact names only the body fields that the test is about. */
 export type Fact = NewEvent & { readonly on: StreamRef; readonly at: number };
 
 export type World = {
@@ -45,16 +45,16 @@ export type Then<Result> = {
   readonly answer: Result;
   /** The facts that the rules appended, in order. */
   readonly appended: readonly Fact[];
-  /** Everything that stands now: what a next `given` may start from. */
+  /** All facts so far, from which the next `given` may start. */
   readonly world: World;
-  /** Asserts exactly these facts in this order; of each body the fields that are named. */
+  /** Asserts exactly these facts in this order; of each body only the named fields. */
   then(expected: readonly Omit<Fact, "at">[]): Then<Result>;
-  /** Asserts the fields of the answer that are named. */
+  /** Asserts the named fields of the answer. */
   answers(expected: unknown): Then<Result>;
   state<Ref extends StreamRef>(ref: Ref): StateAt<Ref>;
 };
 
-/** Where tests begin: a moment that looks like one. */
+/** Default time of tests. */
 export const NOON = 1_800_000_000_000;
 const MOST_ROUNDS = 64;
 
@@ -153,7 +153,7 @@ function fold<Ref extends StreamRef>(ref: Ref, facts: readonly Fact[]): StateAt<
   ) as StateAt<Ref>;
 }
 
-/** As a store lists them: newest first, by the rows that the product's projections make of the states. */
+/** As a store lists them: newest first, by the rows of the product's projections. */
 function indexed(facts: readonly Fact[], { view, key }: IndexKey): readonly IndexRow[] {
   const all: readonly unknown[] = PROJECTIONS;
   const projection = (all as readonly Projection[]).find((one) => one.view === view);
@@ -184,7 +184,7 @@ function outcome<Result>(before: World, decision: Commit<Result>, now: number): 
     answer: decision.result,
     appended,
     world,
-    // biome-ignore lint/suspicious/noThenProperty: given, when, then is how people say it, and nobody awaits a test.
+    // biome-ignore lint/suspicious/noThenProperty: given, when, then is the usual wording, and no test awaits it.
     then(expected) {
       assert.deepEqual(appended.map(title), expected.map(title));
       for (const [index, { body }] of expected.entries())

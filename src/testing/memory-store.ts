@@ -5,11 +5,11 @@ import type { Store } from "../stores/store.ts";
 import { FOLDS, PROJECTIONS } from "../streams.ts";
 
 export type MemoryStoreOptions = {
-  /** The store's clock: deadlines are decided by it. The machine's unless set. */
+  /** The store's clock, which decides deadlines. Default: the machine's. */
   readonly now?: () => number;
 };
 
-/** A store that forgets everything when the test ends: `holdpoint({ store: memoryStore() })`. */
+/** A store in memory, lost when the process ends: `holdpoint({ store: memoryStore() })`. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const clock = { now: options.now ?? (() => Date.now()) };
   const random = (bytes: number): Uint8Array => randomFillSync(new Uint8Array(bytes));

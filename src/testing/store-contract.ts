@@ -1,6 +1,6 @@
 /**
- * What every store has to do, as tests. A store that is not ours can be held to the same: call `storeContract` with a
- * way to create an empty database and to open handles on it, each of which stands for a process.
+ * The contract of every store, as tests. A third-party store can use them: call `storeContract` with a function that
+ * creates an empty database and opens handles on it, each of which acts as a process.
  */
 import { describe } from "node:test";
 import type { CreateDatabase } from "./store-contract/fixture.ts";

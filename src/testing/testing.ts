@@ -1,4 +1,4 @@
-/** The door of `holdpoint/testing`: rules as given/when/then, a store in memory, and what every store has to prove. */
+/** Entry point `holdpoint/testing`: rules as given/when/then, a store in memory, and the contract tests of a store. */
 export { type Fact, fact, type Given, given, type Then, type World } from "./given.ts";
 
 export { type MemoryStoreOptions, memoryStore } from "./memory-store.ts";

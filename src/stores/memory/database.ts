@@ -1,4 +1,4 @@
-/** The "disk" of the memory store: what several handles, each standing for a process, share. No timers, no real clock. */
+/** The "disk" of the memory store, shared by several handles that each act as a process. No timers, no real clock. */
 
 import type { Seal } from "../../journal/seal.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
@@ -11,7 +11,7 @@ import { type Projections, projectionTable } from "../views.ts";
 export type MemoryStream = {
   readonly stream: StreamRef;
   readonly name: string;
-  /** Streams are numbered in the order in which they came to be. */
+  /** Streams are numbered in order of creation. */
   readonly number: number;
   readonly head: Head;
   readonly entries: JournalEntry[];
@@ -33,7 +33,7 @@ export type MemoryTenant = {
   readonly artifacts: Map<string, Uint8Array>;
   readonly secrets: Map<string, Uint8Array>;
   readonly views: Map<string, Map<string, MemoryRow>>;
-  /** Until when a row of a view belongs to whoever claimed it. */
+  /** Expiry of the claim on a row of a view. */
   readonly claims: Map<string, number>;
   readonly log: JournalEntry[];
   readonly seals: { readonly seal: Seal; readonly sealed: LastSeal }[];
@@ -41,7 +41,7 @@ export type MemoryTenant = {
 
 type MemoryData = {
   readonly tenants: Map<string, MemoryTenant>;
-  /** What moved at each position; the position is the index plus one. */
+  /** The stream that moved at each position; the position is the index plus one. */
   readonly moves: { readonly tenant: string; readonly stream: StreamRef }[];
   streams: number;
 };
@@ -53,7 +53,7 @@ type MemoryOptions = {
   readonly projections: readonly Projection[];
   readonly clock: { now(): number };
   readonly random: (bytes: number) => Uint8Array;
-  /** Epochs are leases: a hold counts only this long unless it is renewed. Without it a hold ends with its handle. */
+  /** Makes epochs leases: a hold lapses after this time without renewal. Default: a hold ends with its handle. */
   readonly leaseMs?: number;
 };
 
@@ -96,7 +96,7 @@ function emptyTenant(): MemoryTenant {
   return { ...maps, log: [], seals: [] };
 }
 
-/** A backup: what is on the disk now. Epochs that are held are not on the disk. */
+/** A backup of the disk. Holds on epochs are not on the disk. */
 export function backUp(database: MemoryDatabase): MemoryData {
   return copyData(database.data);
 }

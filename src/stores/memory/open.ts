@@ -1,7 +1,7 @@
 /**
- * The memory store: for tests and the simulator. A handle acts as one process; several handles on one database see and
- * wake each other like processes on one file. Everything happens within the call; promises only carry the answer.
- * Here are the handle, the epochs that it holds and the followers that it wakes.
+ * The memory store, for tests and the simulator. A handle acts as one process; several handles on one database see and
+ * wake each other like processes on one file. All work happens within the call; promises only carry the answer. This
+ * file has the handle, the epochs that it holds and the followers that it wakes.
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -17,7 +17,7 @@ type MemoryEpochHold = {
   release(): Promise<void>;
   leave(): void;
   readonly leaseMs?: number;
-  /** With leases: holds on for another `leaseMs`. A hold that lapsed stays lost, since others may have seen it free. */
+  /** Extends the lease by `leaseMs`. A lapsed hold stays lost, because other processes may have seen it free. */
   renew(): Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export function isMemoryEpochHeld({ holds, clock }: MemoryDatabase, id: string):
   return hold !== undefined && clock.now() < hold.until;
 }
 
-/** What was left stays when its process closes, and not when it dies. */
+/** A hold that was left survives the close of its process, but not a crash. */
 function dropEpochHolds({ holds }: MemoryDatabase, holder: object, how: "closed" | "crashed"): void {
   for (const [id, hold] of holds)
     if (hold.holder === holder && (how === "crashed" || !hold.isLeft)) holds.delete(id);
@@ -58,7 +58,7 @@ function leaseEnd({ clock, leaseMs }: MemoryDatabase): number {
   return leaseMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + leaseMs;
 }
 
-/** Those of one handle who wait: `stop` refuses them when it closes, or forgets them when it crashes. */
+/** Waiting followers of one handle: `stop` rejects them when it closes, or drops them when it crashes. */
 type Waiters = Set<{ stop(how: "closed" | "crashed"): void }>;
 
 function changesAfter(database: MemoryDatabase, after: number): StoreChanges {
@@ -105,7 +105,7 @@ function follow(
 
 export type MemoryStore = Omit<Store, "holdEpoch"> & {
   holdEpoch(id: string): Promise<MemoryEpochHold>;
-  /** The process dies: what it holds is released, what it awaits never comes, later calls are refused. */
+  /** Simulates the death of the process: releases its holds, never settles its pending calls, refuses later ones. */
   crash(): void;
 };
 

@@ -1,4 +1,4 @@
-/** Reading the journal of a tenant, and the seals over it. */
+/** Reads the journal of a tenant, and the seals over it. */
 
 import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";

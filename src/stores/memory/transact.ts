@@ -30,7 +30,7 @@ function placeEntry(
   return { ...entry, position };
 }
 
-/** Decides and writes without giving way to anybody: the JavaScript turn is the lock. */
+/** Decides and writes without yielding: the JavaScript turn is the lock. */
 export function transact<Result>(
   database: MemoryDatabase,
   tenant: string,

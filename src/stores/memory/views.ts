@@ -11,7 +11,7 @@ type PlannedRow = {
   readonly row: Omit<MemoryRow, "number"> | undefined;
 };
 
-/** Before anything is written: a projection may throw. */
+/** Runs before anything is written, because a projection may throw. */
 export function projectPlan(database: MemoryDatabase, plan: TransactionPlan<unknown>): readonly PlannedRow[] {
   return plan.streams.flatMap(({ stream, after }) => projectStream(database, stream, after.state));
 }

@@ -1,4 +1,4 @@
-/** What a batch has planned so far, and the statements that write it. */
+/** The planned writes of a batch, and the statements that perform them. */
 
 import type { Artifact } from "../../kernel/stored-value.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
@@ -19,7 +19,7 @@ import type { ParameterValue, QueryStep } from "./query.ts";
 import type { PostgresArtifacts } from "./tenant-tables.ts";
 import type { PlannedRow, PostgresViews } from "./views.ts";
 
-/** Places for entries that one transaction has. */
+/** Most entries in one transaction: the number of its positions. */
 export const MOST_ENTRIES = 16_384;
 
 type WrittenStream = {
@@ -39,7 +39,7 @@ export type BatchWrites = {
   readonly artifacts: Map<string, Artifact>;
   readonly snapshots: Map<number, PostgresSnapshot>;
   readonly rows: Map<string, PlannedRow>;
-  /** About how many bytes all that is. */
+  /** Approximate size of all of it in bytes. */
   size: number;
 };
 
@@ -57,13 +57,13 @@ export const isEmptyWrite = ({ entries, names, artifacts }: BatchWrites): boolea
   entries.length + names.size + artifacts.size === 0;
 
 export type PostgresAppend = {
-  /** Adds a member's plan; throws, with nothing added, when one of its rows cannot be made. */
+  /** Adds a member's plan. If one of its rows cannot be made, throws and adds nothing. */
   add(writing: BatchWrites, plan: TransactionPlan<unknown>, place: StoredKeys): void;
   /** `first` is the position of the first entry. */
   steps(tid: number, writing: BatchWrites, first: number): readonly QueryStep[];
 };
 
-/** Where a plan's streams and names stand in the database. */
+/** Where the database has a plan's streams and names. */
 type StoredKeys = { sidOf(stream: string): number; isTaken(name: string): boolean };
 
 type AppendParts = {
@@ -132,7 +132,7 @@ type WriteStatements = {
   names(tid: number, leads: ReadonlyMap<string, WrittenName>): readonly QueryStep[];
 };
 
-/** What is certainly new is inserted; looking for a conflict first would cost half as much again. */
+/** Certainly new rows are inserted directly: a conflict check would cost half as much again. */
 function insertOrUpsert<One extends { readonly isNew: boolean }>(
   all: readonly One[],
   step: (some: readonly One[], isNew: boolean) => QueryStep,

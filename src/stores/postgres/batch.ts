@@ -1,12 +1,12 @@
 /**
- * One transaction for several members: two round trips, a third where states have to be loaded. Members that only read
- * take one moment of the database, no locks, and leave no transaction open while they decide.
- * - Decisions run in order, each sees what those before it planned. One that fails has planned nothing and fails alone,
- *   and is answered when the batch is over: a batch that failed is decided again with all of its members.
- * - A member that needs what is not locked goes into a later batch with its larger needs.
+ * One transaction for several members: two round trips, a third if states have to be loaded. Members that only read use
+ * one snapshot of the database, no locks, and leave no transaction open while they decide.
+ * - Decisions run in order, each sees the plans of those before it. One that fails has planned nothing and fails alone.
+ *   It is answered when the batch has ended: a failed batch is decided again with all of its members.
+ * - A member that needs what is not locked moves to a later batch with its larger needs.
  * - Members are answered after the commit returned. A failure before the commit was sent has written nothing.
- * - A commit whose connection was lost: its transaction number says whether it still runs; then its last entry is there
- *   or not. The number alone is not enough: a server that crashed gives it to another transaction.
+ * - A commit whose connection was lost: its transaction number says whether it still runs; then its last entry exists
+ *   or not. The number alone is not enough: after a crash the server reuses it for another transaction.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -44,7 +44,7 @@ type BatchDecisions = {
   readonly done: readonly { readonly member: BatchMember; readonly result: unknown }[];
   readonly refused: readonly { readonly member: BatchMember; readonly error: unknown }[];
   readonly again: readonly BatchMember[];
-  /** What those asked for. */
+  /** The needs that those requested. */
   readonly asked: readonly Needs[];
 };
 
@@ -87,7 +87,7 @@ function decideBatch(deciding: BatchContext, members: readonly BatchMember[]): B
   return { writing, done, refused, again, asked };
 }
 
-/** When nothing can fail any more. */
+/** Called when nothing can fail any more. */
 function answerMembers({ done, refused }: Pick<BatchDecisions, "done" | "refused">): void {
   for (const { member, result } of done) member.answer(result);
   for (const { member, error } of refused) member.refuse(error);
@@ -138,7 +138,7 @@ function areNeedsLocked({ streams, names, index }: BatchNeeds, needs: Needs): bo
   );
 }
 
-/** What one batch sends at most, unless one member alone is larger. */
+/** Most bytes in one batch, unless one member alone is larger. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 function fitsInBatch(writing: BatchWrites, plan: TransactionPlan<unknown>): boolean {
@@ -152,13 +152,13 @@ function fitsInBatch(writing: BatchWrites, plan: TransactionPlan<unknown>): bool
 type CommitMark = {
   readonly tid: number;
   readonly xid: number;
-  /** Of a batch that writes names or artifacts only there is none. */
+  /** Absent for a batch that writes only names or artifacts. */
   readonly last?: { readonly sid: number; readonly seq: number; readonly hash: string };
 };
 
 type CommitLookup = Pick<QueryRunner, "ask" | "patience"> & { readonly schema: string };
 
-/** Returns when it was committed; throws what the connection said when it certainly was not, else `commit_unknown`. */
+/** Returns if it was committed. Throws the connection's error if it certainly was not, else `commit_unknown`. */
 async function resolveLostCommit(place: CommitLookup, mark: CommitMark, error: unknown): Promise<void> {
   const fate = await commitFate(place, mark).catch((cause: unknown) => commitUnknown(cause));
   if (fate === "committed") return;
@@ -189,7 +189,7 @@ async function lookUpCommit(
 ): Promise<CommitFate | "running"> {
   const text = `SELECT hash FROM ${schema}.hp_entries WHERE tid = $1 AND sid = $2 AND seq = $3`;
   const values = [tid, last?.sid ?? 0, last?.seq ?? 0];
-  // Two statements, the status first: the entry is looked for at a later moment.
+  // Two statements, the status first: the entry is then looked up in a later snapshot.
   const found = { statement: { name: "hp_fate_entry", text }, values };
   const [status, rows] = await ask(tid, { statement: TRANSACTION_STATUS, values: [String(xid)] }, found);
   const said = textColumn(status?.[0], 0);
@@ -203,12 +203,12 @@ function commitUnknown(cause: unknown): HoldpointError {
   return new HoldpointError("commit_unknown", what, { cause });
 }
 
-/** Positions that a transaction has: its number tells the first. */
+/** Positions per transaction: the transaction number determines the first. */
 const POSITIONS_PER_TRANSACTION = 16_384;
 
 const firstPosition = (base: number, xid: number): number => base + xid * POSITIONS_PER_TRANSACTION;
 
-/** Answers who has to be decided again, with larger needs. Throws when it is certain that nothing was written. */
+/** Returns the members to decide again, with larger needs. Throws if certainly nothing was written. */
 export async function runBatch(
   journal: PostgresJournal,
   tenant: string,
@@ -272,7 +272,7 @@ function mayBeNew(heads: PostgresHeads, tid: number, { streams }: BatchNeeds): n
   return many;
 }
 
-/** New streams get their numbers before they are written. */
+/** Assigns numbers to new streams before they are written. */
 async function withStreamNumbers(
   { journal, client }: Running,
   { streams }: BatchNeeds,
@@ -285,7 +285,7 @@ async function withStreamNumbers(
   return standing.found.map((found) => (isNew(found) ? { ...found, sid: numbers.shift() ?? 0 } : found));
 }
 
-/** Answers who turned out to write, or to need more. */
+/** Returns the members that turned out to write, or to need more. */
 export async function runReadOnly(
   journal: PostgresJournal,
   tenant: string,
@@ -313,7 +313,7 @@ export async function runReadOnly(
   return writers;
 }
 
-/** What declared nothing to write and writes all the same (artifacts) is decided again under locks. */
+/** A member that declared no writes but has some (artifacts) is decided again under locks. */
 function asWriter(member: BatchMember): BatchMember {
   if (onlyReads(member)) member.writes = true;
   return member;

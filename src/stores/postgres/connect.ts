@@ -1,10 +1,10 @@
 /**
  * The pool of connections, each with the settings that durability and order depend on, read back after they were set.
- * - The address is read once, before anything is connected, so that a mistake in it is reported as such.
- * - A connection is used only if the server syncs its log, writes whole pages, and may be written.
- * - Every wait has a timeout, here and on the server: for a connection, a statement, a lock, a transaction left open, and
- *   for a silent server: a line on which nothing moved for too long while the server is waited for is cut, and is lost.
- * - A connection on which anything failed is not used again: the server rolls back what it was in the middle of.
+ * - The address is parsed once, before any connection, so that a mistake in it is reported as such.
+ * - A connection is used only if the server syncs its log, writes whole pages, and is writable.
+ * - Every wait has a timeout, here and on the server: for a connection, a statement, a lock, a transaction left open,
+ *   and a silent server. A connection without traffic for too long while a reply is due is cut, and counts as lost.
+ * - A connection on which anything failed is not used again: the server rolls back its open transaction.
  */
 import type { Socket } from "node:net";
 import type { ClientConfig } from "pg";
@@ -16,11 +16,11 @@ import { isDatabaseUrl, type ResolvedOptions } from "./options.ts";
 type DatabaseAddress = {
   /** Host and port, or the socket's folder. */
   readonly where: string;
-  /** Without the password, should it be in there. */
+  /** Removes the password from a text. */
   scrubbed(text: string): string;
 };
 
-/** An address that cannot be read is not repeated: it may hold a password. */
+/** An address that cannot be parsed is not quoted: it may hold a password. */
 function readAddress(pg: Pg, config: ClientConfig): DatabaseAddress {
   if (!isDatabaseUrl(config.connectionString ?? "")) throw unreadable("cannot be read");
   try {
@@ -33,7 +33,7 @@ function readAddress(pg: Pg, config: ClientConfig): DatabaseAddress {
   }
 }
 
-/** A certificate or a key, named in the address. */
+/** A certificate or key file named in the address. */
 function isMissingFile(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "path" in error;
 }
@@ -44,12 +44,12 @@ function unreadable(what: string): HoldpointError {
   });
 }
 
-/** What `pg` says of passwords and TLS has no code. What has one is left to its own words. */
+/** `pg` errors about passwords and TLS have no code. Errors with a code are translated later. */
 function rethrowRefused({ scrubbed }: DatabaseAddress): (error: unknown) => never {
   return (error) => {
     const isKnown = sqlState(error) !== undefined || isConnectionLost(error) || isEndedPool(error);
     if (isKnown || !(error instanceof Error)) throw error;
-    // No cause: its texts are not ours, and may hold what is secret.
+    // No cause: its texts are not ours, and may hold secrets.
     throw new HoldpointError(
       "store_unavailable",
       `The database refused the connection: ${scrubbed(error.message)}.`,
@@ -60,12 +60,12 @@ function rethrowRefused({ scrubbed }: DatabaseAddress): (error: unknown) => neve
   };
 }
 
-/** The pool's own word for a call that came between two pages of a read and the end. */
+/** The pool's error for a call after its end, for example between two pages of a read. */
 export function isEndedPool(error: unknown): boolean {
   return error instanceof Error && /after calling end on the pool/.test(error.message);
 }
 
-/** How a store is opened: there was no connection yet that could be lost, and a name that is not known stays unknown. */
+/** Rules for opening a store: no connection existed that could be lost, and an unknown host name stays unknown. */
 export function openingRetryRules({ where }: DatabaseAddress): {
   isPassing(error: unknown, tries: number): boolean;
   translated(error: unknown): unknown;
@@ -85,17 +85,17 @@ export function openingRetryRules({ where }: DatabaseAddress): {
 
 const LONGEST_STATEMENT_MS = 60_000;
 const SHORTEST_STATEMENT_MS = 10_000;
-/** So much later than the server's own time-out one stops waiting for its word. */
+/** Wait this much longer than the server's own timeout for its reply. */
 const MARGIN_MS = 5_000;
 const LOCK_MS = 5_000;
 const LEFT_OPEN_MS = 10_000;
 const OLDEST_SERVER = 140_000;
 
-/** The server stops a statement after this time. */
+/** The server's statement timeout. */
 export const statementMs = (busyMs: number): number =>
   Math.max(SHORTEST_STATEMENT_MS, Math.min(LONGEST_STATEMENT_MS, 2 * busyMs));
 
-/** How long a server may say nothing while it is waited for: longer than any statement may take. */
+/** Most time without traffic while a reply is due: longer than any statement may take. */
 export const idleTimeoutMs = ({ hooks, busyMs }: Pick<ResolvedOptions, "hooks" | "busyMs">): number =>
   hooks?.silentMs ?? statementMs(busyMs) + MARGIN_MS;
 
@@ -162,7 +162,7 @@ export function limitIdleTime({ connection }: Pick<Client, "connection">, mostMs
 export type Connections = {
   readonly address: DatabaseAddress;
   use<Answer>(work: (client: Client) => Promise<Answer>): Promise<Answer>;
-  /** A connection beside the pool, for listening. `free` ends the watch over its silence. */
+  /** A connection outside the pool, for listening. `free` removes its idle limit. */
   alone(): Promise<{ readonly client: Client; free(): void }>;
   end(): Promise<void>;
 };
@@ -189,7 +189,7 @@ export function createConnections(pg: Pg, options: ResolvedOptions): Connections
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
   });
-  // What an idle connection says when its server goes away; the pool drops it by itself.
+  // Emitted when the server of an idle connection goes away; the pool drops the connection by itself.
   pool.on("error", () => {});
   const ready = new WeakSet<PoolClient>();
   const prepare = async (client: PoolClient & Client) => {
@@ -222,7 +222,7 @@ export function createConnections(pg: Pg, options: ResolvedOptions): Connections
   };
 }
 
-/** `pg` leaves the socket of a connection that was refused open, and that would keep the process alive. */
+/** `pg` leaves the socket of a refused connection open, which would keep the process alive. */
 function closingClient(pg: Pg) {
   return class extends pg.Client {
     constructor(config?: ClientConfig) {

@@ -1,4 +1,4 @@
-/** `pg` is an optional package: it is loaded only by those who use PostgreSQL. */
+/** `pg` is an optional package: it is loaded only if PostgreSQL is used. */
 import type * as Driver from "pg";
 import { HoldpointError } from "../../kernel/errors.ts";
 

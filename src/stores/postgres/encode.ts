@@ -1,16 +1,11 @@
 /**
- * Arrays as PostgreSQL reads them in binary: nothing to escape, nothing to inject, and the server parses no text. `pg`
- * sends a parameter that is a Buffer in binary.
- * Texts as PostgreSQL can keep and index them: it has no U+0000 in texts, and no index entries over a third of a page.
- * Ordinary texts are kept as they are.
+ * Arrays in PostgreSQL's binary format: nothing to escape, nothing to inject, and the server parses no text. `pg` sends
+ * a Buffer parameter in binary. Texts as PostgreSQL can store and index them: it has no U+0000 in texts, and no index
+ * entries over a third of a page. Ordinary texts are stored as they are.
  */
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 
-/**
- * Arrays as PostgreSQL reads them in binary: nothing to escape, nothing to inject, and the server parses no text. A
- * parameter that is a Buffer is sent in binary by `pg`.
- */
 const OID = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25 } as const;
 const HEAD = 20;
 const NULL = -1;
@@ -58,7 +53,7 @@ export function encodeBytes(values: Many<Uint8Array>): Buffer {
   return buffer;
 }
 
-/** Bytes that are at hand as hexadecimal digits. */
+/** Bytes given as hexadecimal digits. */
 export function encodeHexes(values: Many<string>): Buffer {
   let total = 0;
   for (const value of values) total += (value?.length ?? 0) / 2;
@@ -72,7 +67,7 @@ export function encodeHexes(values: Many<string>): Buffer {
   return buffer;
 }
 
-/** Whole numbers that JavaScript holds exactly. */
+/** Integers that JavaScript holds exactly. */
 export function encodeLongs(values: Many<number>): Buffer {
   const absent = values.reduce((sum: number, value) => sum + (value === null ? 1 : 0), 0);
   const buffer = arrayHead(OID.int8, values.length, 8 * (values.length - absent));
@@ -139,13 +134,13 @@ export function decodeText(kept: string): string {
     : kept;
 }
 
-/** What is looked up: a long text by its hash. No kept text has a backslash before an h. */
+/** The indexed key: a long text is replaced by its hash. No encoded text has a backslash before an h. */
 export function indexKey(text: string): string {
   const kept = encodeText(text);
   return kept.length * 3 <= LONGEST || Buffer.byteLength(kept) <= LONGEST ? kept : `\\h${sha256(text)}`;
 }
 
-/** The text behind a key, where the key alone does not tell it. */
+/** The full text, if the key is only its hash. */
 export const fullTextOfKey = (text: string, key: string): string | null =>
   key.startsWith("\\h") ? encodeText(text) : null;
 

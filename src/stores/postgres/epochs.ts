@@ -1,10 +1,10 @@
 /**
  * An epoch is held by a lease on the database's time: a row that has to be renewed before it lapses.
  *
- * L1. A hold is taken when there is none, when it has lapsed, or when it is one's own: asking twice is harmless.
- * L2. A hold that lapsed cannot be renewed, even if nobody has taken it: others may have seen it free.
- * L3. A hold that was left is not released with the others: it lapses.
- * L4. Nothing tells a row that lapsed from one that is not there, so whoever comes across one clears it away.
+ * - A hold is taken if there is none, if it has lapsed, or if it is the caller's own, so taking it is idempotent.
+ * - A lapsed hold cannot be renewed, even if no process has taken it: other processes may have seen it free.
+ * - A hold that was left is not released with the others: it lapses.
+ * - A lapsed row means the same as no row, so a process that finds one deletes it.
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -80,7 +80,7 @@ export function prepareEpochLeases(
       const values = [time(), indexKey(id)];
       const [rows] = await ask("ids", { statement: held, values });
       const isHeld = textColumn(rows?.[0], 0) === "t";
-      // A server that only reads has answered all the same.
+      // A read-only server refuses the deletion, but its answer is valid.
       if (!isHeld && rows?.length === 1)
         await ask("ids", { statement: clear, values }).catch(() => undefined);
       return isHeld;

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL's and the network's errors as Holdpoint errors, and the retry while a server restarts, for as long as it is
+ * PostgreSQL's and the network's errors as Holdpoint errors, and the retry while a server restarts, as long as it is
  * certain that nothing was committed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ type Meaning = readonly [code: ErrorCode, what: string, next: string];
 const REACH = "Check that the server runs and can be reached, then call again.";
 const RIGHTS = "Give the user the rights that the guide on PostgreSQL lists.";
 
-/** By the whole SQLSTATE, else by its class. */
+/** By the full SQLSTATE, else by its class. */
 const MEANING: { readonly [state: string]: Meaning } = {
   "08": ["store_unavailable", "The connection to the database was lost.", REACH],
   "25006": ["store_read_only", "The database is read-only.", "Connect to the primary server."],
@@ -64,7 +64,7 @@ const LOST =
 
 export function sqlState(error: unknown): string | undefined {
   const code = codeOf(error);
-  // The system's codes have no digit, PostgreSQL's all have one.
+  // System error codes have no digit; every SQLSTATE has one.
   return code !== undefined && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
@@ -73,14 +73,14 @@ function codeOf(error: unknown): string | undefined {
   return error.code;
 }
 
-/** Of a file, ENOENT is a mistake; of a socket, a server that is not up. */
+/** For a file, ENOENT is a mistake; for a socket, the server is not running. */
 export function networkCode(error: unknown): string | undefined {
   const code = codeOf(error) ?? "";
   const isSocket = error instanceof Error && "syscall" in error && error.syscall === "connect";
   return NETWORK.has(code) || (code === "ENOENT" && isSocket) ? code : undefined;
 }
 
-/** Nothing can be said to the server on this connection any more, or no connection could be had. */
+/** The connection is unusable, or none could be made. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return /^(08|57P0[1-5]|25P03)/.test(state);
@@ -89,7 +89,7 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && LOST.test(error.message);
 }
 
-/** The same may succeed a moment later. */
+/** The same call may succeed on retry. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return (
@@ -123,7 +123,7 @@ type RetryRules = { isPassing(error: unknown, tries: number): boolean; translate
 
 const LONGEST_PAUSE_MS = 250;
 
-/** For what may be done twice. */
+/** For idempotent work only. */
 export async function retryWhileUnavailable<Answer>(
   patience: ConnectRetry,
   attempt: () => Promise<Answer>,
@@ -141,7 +141,7 @@ export async function retryWhileUnavailable<Answer>(
   }
 }
 
-/** Longer each time, and never the same for two who wait. */
+/** Back-off with jitter: longer each time, and different for two callers. */
 export function pauseMs({ random }: ConnectRetry, tries: number): number {
   const longest = Math.min(LONGEST_PAUSE_MS, 5 * 2 ** Math.min(tries, 6));
   return 2 + ((random(1)[0] ?? 0) / 256) * longest;

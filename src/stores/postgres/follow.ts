@@ -1,9 +1,9 @@
 /**
- * What changed between two moments of the database, over all tenants (ids only), and the followers that it wakes: at once
- * after a commit of this process, after commits of others by a notification, and by a slow poll behind both.
- * - A position is settled: nothing can appear before it any more. It does not pass a transaction that still runs.
- * - Nobody waits for another's long transaction: what can be seen beyond the settled is reported, once to each follower.
- *   A follower is known by its signal; what it has seen is one moment of the database.
+ * Changes between two snapshots of the database, over all tenants (ids only), and the followers that they wake: at once
+ * after a commit of this process, by a notification after commits of other processes, and by a slow poll as a fallback.
+ * - A position is settled: nothing can appear before it any more. It does not pass a running transaction.
+ * - No follower waits for another's long transaction: visible changes beyond the settled position are reported, once to
+ *   each follower. A follower is identified by its signal; what it has seen is one snapshot of the database.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
@@ -19,9 +19,9 @@ type CommittedChange = {
 };
 
 /**
- * What a follower has seen: everything before `upto`, except what transactions write that ran at that moment; each has
- * its positions from a number of `running` on. `upto` lies right after something that was committed: numbers of
- * transactions that wrote nothing are given out again by a server that crashed.
+ * What a follower has seen: everything before `upto`, except the writes of transactions that were running then; each of
+ * those has its positions from a number in `running` on. `upto` is right after a commit: after a crash, the server
+ * reuses the numbers of transactions that wrote nothing.
  */
 type FollowerSnapshot = { readonly upto: number; readonly running: readonly number[] };
 
@@ -32,7 +32,7 @@ export type ChangesSince = (seen: FollowerSnapshot) => Promise<{
   readonly seen: FollowerSnapshot;
 }>;
 
-/** A follower that slept for long gets what moved in portions. */
+/** A follower that slept for long gets its changes in portions. */
 const MOST_CHANGES = 500;
 const POSITIONS_PER_TRANSACTION = 16_384;
 
@@ -74,7 +74,7 @@ function changeFromRow(row: ResultRow): CommittedChange {
   };
 }
 
-/** PostgreSQL writes a moment as `xmin:xmax:xip,xip`: the first running, the first not yet begun, those running. */
+/** PostgreSQL's text of a snapshot is `xmin:xmax:xip,xip`: first running, first not yet begun, all running. */
 function snapshotFromRow(
   row: ResultRow | undefined,
   upto: number,
@@ -87,7 +87,7 @@ function snapshotFromRow(
 
 export type PostgresFollowers = {
   follow(position: number, signal: AbortSignal): Promise<StoreChanges>;
-  /** After a commit of this process, or a word of another. */
+  /** Called after a commit of this process, or a notification from another. */
   wake(): void;
   close(): void;
 };
@@ -97,7 +97,7 @@ type Options = {
   readonly listener: Pick<CommitListener, "start" | "rest">;
   readonly pollMs: number;
   translate(error: unknown): unknown;
-  /** How looks are spaced; the process's own time unless set. */
+  /** Timing of the queries. Default: the process's own clock. */
   readonly pace?: FollowPace;
 };
 
@@ -106,18 +106,18 @@ type FollowPace = { now(): number; sleep(ms: number): Promise<unknown> };
 type PostgresWaiter = {
   readonly position: number;
   readonly seen: FollowerSnapshot;
-  /** Since when there is something that is not settled. */
+  /** Since when there are unsettled changes. */
   since: number | undefined;
   settle(moved: StoreChanges, seen: FollowerSnapshot): void;
   refuse(error: unknown): void;
 };
 
-/** So long what is not settled may become so before it is reported unsettled. */
+/** How long changes may take to settle before they are reported unsettled. */
 const GRACE_MS = 25;
 const AGAIN_MS = 4;
 /**
- * Commits that follow each other closely are looked at together: looking takes at most a fifth of the time. A look that had to
- * wait for the database says nothing of what looking costs, so no pause is long.
+ * Commits in quick succession are read together: querying takes at most a fifth of the time. A query that had to wait
+ * for the database does not show its own cost, so the pause is capped.
  */
 const PAUSE_MS = 2;
 const PAUSE_SHARE = 4;
@@ -174,7 +174,7 @@ export function createPostgresFollowers(options: Options): PostgresFollowers {
   };
 }
 
-/** One look at a time; whoever is woken during one, or in the pause after it, looks again after that. */
+/** One round of queries at a time. A wake during it, or in the pause after it, starts another. */
 function createLookLoop(
   { moves, translate, pace = OWN_PACE }: Options,
   waiters: ReadonlySet<PostgresWaiter>,
@@ -211,7 +211,7 @@ function createLookLoop(
   return wake;
 }
 
-/** Those who have seen the same are told the same: it is asked for once. */
+/** Followers that have seen the same share one query. */
 function shareQueries(moves: ChangesSince): ChangesSince {
   const asked = new Map<string, ReturnType<ChangesSince>>();
   return (seen) => {
@@ -245,7 +245,7 @@ const lastOf = ({ position }: CommittedChange): number => position;
 
 type Poll = { start(): void; rest(): void; stop(): void };
 
-/** Keeps the process alive while somebody waits; at rest it does not. */
+/** Keeps the process alive while there is a follower, but not at rest. */
 function createPoll(everyMs: number, look: () => void): Poll {
   let timer: NodeJS.Timeout | undefined;
   const stop = () => {

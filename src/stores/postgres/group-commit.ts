@@ -1,10 +1,10 @@
 /**
- * Calls of `transact` wait in queues of a process: members of one tenant that wait at the same time share a transaction.
- * Several batches are under way at once, on different connections; while they are, others queue and then go together.
- * - A batch that fails for a passing reason (server away, lock not had) goes back to the front until its time is up.
- * - A batch that fails for another reason is tried again member by member; a member by itself has its answer.
- * - A batch takes a limited number of locks: all batches of all connections together fit the server's table of locks.
- * - Tenants take turns: one that is never done keeps no other from being served.
+ * Queues of `transact` calls in a process: members of one tenant that wait at the same time share a transaction.
+ * Several batches run at once, on different connections; members that queue meanwhile form the next batch.
+ * - A batch that fails for a transient reason (server away, lock timeout) goes back to the front until its deadline.
+ * - A batch that fails for another reason is retried member by member; a member that was alone gets the error.
+ * - A batch takes a limited number of locks: all batches of all connections together fit the server's lock table.
+ * - Tenants take turns, so a busy one cannot starve the others.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
@@ -17,16 +17,16 @@ import { type ConnectRetry, isTransient, pauseMs, translatePostgresError } from 
 
 export type BatchMember = {
   readonly tenant: string;
-  /** Grows when the decision asks for more; it is then decided again, from the start, in a later batch. */
+  /** Grows if the decision requests more; it is then decided again, from the start, in a later batch. */
   needs: Needs;
   readonly decide: Decide<unknown>;
-  /** When it is no longer tried again. */
+  /** When retries end. */
   readonly deadline: number;
   rounds: number;
   tries: number;
-  /** Its batch failed: it is tried by itself. */
+  /** Its batch failed: it is retried by itself. */
   alone: boolean;
-  /** It declared nothing to write, and writes artifacts. */
+  /** It declared no writes, but writes artifacts. */
   writes: boolean;
   answer(result: unknown): void;
   refuse(error: unknown): void;
@@ -35,11 +35,11 @@ export type BatchMember = {
 export const onlyReads = ({ needs, writes }: BatchMember): boolean =>
   !writes && (needs.write ?? []).length + (needs.names ?? []).length === 0;
 
-/** About how many locks it takes. */
+/** Approximate number of locks it takes. */
 const lockCount = ({ needs }: BatchMember): number =>
   (needs.write ?? []).length + (needs.read ?? []).length + (needs.names ?? []).length;
 
-/** Throws when a decision asks for more without end. */
+/** Throws if a decision requests more without end. */
 export function addNeeds(member: BatchMember, more: Needs): void {
   if (++member.rounds >= MOST_ROUNDS)
     throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
@@ -52,21 +52,21 @@ export function addNeeds(member: BatchMember, more: Needs): void {
   };
 }
 
-/** Runs one batch; answers who has to be decided again. Throws when it is certain that nothing was written. */
+/** Runs one batch and returns the members to decide again. Throws if certainly nothing was written. */
 type RunBatch = (tenant: string, members: readonly BatchMember[]) => Promise<readonly BatchMember[]>;
 
 export type Queues = {
   submit(member: BatchMember): void;
-  /** Takes no more members, and resolves when those that are queued have their answers. */
+  /** Takes no more members, and resolves when the queued ones have their answers. */
   close(): Promise<void>;
 };
 
 type QueueOptions = {
   readonly run: RunBatch;
   readonly patience: ConnectRetry;
-  /** Batches under way at once. */
+  /** Most batches at once. */
   readonly most: number;
-  /** Where members go that are decided again. */
+  /** Receives members to decide again. Default: the front of their queue. */
   again?(member: BatchMember): void;
 };
 
@@ -76,7 +76,7 @@ const MOST_LOCKS = 192;
 const MOST_MEMBERS = 64;
 /** Batches of one tenant at once: one decides while another commits. */
 const MOST_RUNNERS = 3;
-/** With fewer waiting, a second batch would only take members from the next. */
+/** With fewer waiting, a second batch would only take members from the next one. */
 const WORTH_ANOTHER = 16;
 
 export function createQueues(options: QueueOptions): Queues {
@@ -157,7 +157,7 @@ async function attemptBatch(
   }
 }
 
-/** Those whose time is not over yet. */
+/** Returns the members whose deadline has not passed. */
 async function waitToRetry(
   patience: ConnectRetry,
   members: readonly BatchMember[],
@@ -199,7 +199,7 @@ export function transactPostgres<Result>(
   });
 }
 
-/** Before they meet the database: what it cannot hold would fail the whole batch. */
+/** Checked before the database sees them: a text that it cannot hold would fail the whole batch. */
 function checkNeeds({ write = [], read = [], names = [], index = [] }: Needs): void {
   for (const stream of write) checkStoredText("stream", streamName(stream));
   for (const stream of read) checkStoredText("stream", streamName(stream));

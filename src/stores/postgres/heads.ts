@@ -1,9 +1,9 @@
 /**
- * The heads and states of streams, from a bounded cache where it agrees with the database and from the journal otherwise.
- * - A cached state counts only if the head row, read under the lock, has the same number and hash. So what a batch is
- *   about to write may enter the cache at once: if it is never committed, no row agrees with it.
- * - A stream that cannot be folded fails those who look at it, and nobody else.
- * Snapshots keep a state every so many entries, so that a long stream is not folded from its first entry. They are a
+ * The heads and states of streams, from a bounded cache if it agrees with the database and from the journal otherwise.
+ * - A cached state is used only if the head row, read under the lock, has the same number and hash. So a batch may
+ *   cache its state before the commit: if it is never committed, no row agrees with it.
+ * - A stream that cannot be folded fails only the decisions that read it.
+ * Snapshots store a state every so many entries, so that a long stream is not folded from its first entry. They are a
  * cache: losing one costs time.
  */
 
@@ -27,7 +27,7 @@ export type PostgresSnapshot = {
 type WantedSnapshot = { readonly sid: number; readonly version: number };
 
 type PostgresSnapshots = {
-  /** Of these streams, where there is one of the same version of the fold that stands on an entry of the journal. */
+  /** Snapshots of these streams with the same version of the fold and a matching entry in the journal. */
   find(wanted: readonly WantedSnapshot[]): QueryStep;
   head(row: ResultRow): { readonly sid: number; readonly head: Head } | undefined;
   keep(tid: number, snapshots: readonly PostgresSnapshot[]): QueryStep;
@@ -72,7 +72,7 @@ export function preparePostgresSnapshots(schema: string): PostgresSnapshots {
   };
 }
 
-/** V8's own format knows big integers; a Node too old for what a newer one wrote simply folds the stream again. */
+/** V8's own format supports big integers. A Node too old to read a newer one's bytes folds the stream again. */
 function snapshotHead(row: ResultRow): { readonly sid: number; readonly head: Head } | undefined {
   const packed = bytesColumn(row, 3);
   try {
@@ -89,7 +89,7 @@ function snapshotHead(row: ResultRow): { readonly sid: number; readonly head: He
   }
 }
 
-/** When a stream passes a place where its state is kept. */
+/** Makes a snapshot if the stream has passed a multiple of the interval. */
 export function snapshotIfDue(
   sid: number,
   version: number,
@@ -100,7 +100,7 @@ export function snapshotIfDue(
   return { sid, version, head: after, state: serialize(after.state) };
 }
 
-/** A head row as it was found; `sid` and `seq` are 0 for a stream that does not exist. */
+/** A head row as found; `sid` and `seq` are 0 for a stream that does not exist. */
 export type FoundHead = {
   readonly stream: StreamRef;
   readonly name: string;
@@ -117,10 +117,10 @@ export type LoadedHead = { readonly found: FoundHead } & (
 type RunSteps = (steps: readonly QueryStep[]) => Promise<readonly (readonly ResultRow[])[]>;
 
 export type PostgresHeads = {
-  /** The heads with their states; `run` is asked for what the cache does not have. */
+  /** The heads with their states; `run` loads those that the cache does not have. */
   resolve(tid: number, found: readonly FoundHead[], run: RunSteps): Promise<Map<string, LoadedHead>>;
   remember(tid: number, stream: StreamRef, head: Head): void;
-  /** Whether the stream was there when it was last looked at. */
+  /** Whether the stream existed at its last lookup. */
   isKnown(tid: number, name: string): boolean;
 };
 
@@ -183,7 +183,7 @@ function entriesOf(schema: string): HeadLoading["entries"] {
   });
 }
 
-/** From the cached state or a snapshot, if there is an earlier one, else from the first entry. */
+/** From an earlier cached state or a snapshot if there is one, else from the first entry. */
 async function loadHeads(
   loading: HeadLoading,
   missing: readonly MissingHead[],
@@ -195,7 +195,7 @@ async function loadHeads(
   }
   await startFromSnapshots(loading, missing, run);
   const loaded = await foldNewer(loading, missing, run);
-  // A cached state of something that was never committed does not go on in the journal: then from the first entry.
+  // A cached state that was never committed does not continue in the journal: fold from the first entry then.
   const broken = missing.filter(
     ({ found, start }) => start !== undefined && "error" in pickHead(loaded, found),
   );

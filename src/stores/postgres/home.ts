@@ -1,10 +1,10 @@
 /**
- * Where the schema is: the server's system identifier, its timeline, the database, and the table itself. A copied database
- * has another number, a server made from a backup that was rolled forward another timeline, and a dump that was read in
- * other tables. A data folder that is put back as it was has the same of all. Everybody may ask for these; where a server
- * does not answer, that part is left out.
+ * The location of the schema: the server's system identifier, its timeline, the database, and the table itself. A
+ * copied database has another number, a server made from a backup and rolled forward another timeline, and an imported
+ * dump other tables. A data folder that is put back as it was has the same values. Any role may query these; a part
+ * that the server does not answer is left out.
  * Positions are made of transaction numbers. A database that was dumped and restored into another server has positions
- * from numbers that the new server has not come to yet: then all new ones are moved behind them.
+ * from numbers that the new server has not reached yet: all new positions are then moved behind them.
  */
 import type { Home, StoreLocation } from "../store.ts";
 import { sqlState } from "./errors.ts";
@@ -27,7 +27,7 @@ export function preparePostgresHome({ ask }: QueryRunner, schema: string): Home 
     name: "hp_home",
     text: `SELECT key, value FROM ${schema}.hp_meta WHERE key IN ('home', 'incarnation')`,
   };
-  /** The locks and the channel of processes that have the store open go on by its first name, `born`. */
+  /** Locks and the channel of processes that have the store open keep using its first name, `born`. */
   const note = {
     name: "hp_note_home",
     text: `UPDATE ${schema}.hp_meta m SET value = CASE m.key WHEN 'home' THEN $1 WHEN 'incarnation' THEN coalesce($2, m.value)

@@ -1,4 +1,4 @@
-/** Everything prepared for one schema: what the verbs of this folder work with. */
+/** All prepared statements for one schema, used by the other files of this folder. */
 
 import type { Folds } from "../../states.ts";
 import { type CacheLimit, createCache } from "../cache.ts";
@@ -32,19 +32,19 @@ import { type ClaimRows, type PostgresViews, prepareClaims, preparePostgresViews
 
 type PostgresJournalParts = {
   readonly asking: QueryRunner;
-  /** As it was given, not quoted. */
+  /** As given, not quoted. */
   readonly schema: string;
   readonly folds: Folds;
   readonly projections: Projections;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock?: { now(): number };
   readonly incarnation: string;
-  /** Its first name, by which processes know each other's locks whatever it is called now. */
+  /** The store's first name, from which all processes derive lock numbers, even after it was renamed. */
   readonly born: string;
   readonly leaseMs: number;
   readonly mostHeads: CacheLimit;
   readonly hooks: PostgresHooks;
-  /** Throws if the schema was brought to a layout that this program may not use. */
+  /** Throws if the schema was migrated to a layout that this program may not use. */
   checkLayout(seen: string): Promise<void>;
   committed(): void;
 };

@@ -1,4 +1,4 @@
-/** The first round trip of a batch: what its members depend on is locked and loaded, then the time is read. */
+/** The first round trip of a batch: locks and loads what its members depend on, then reads the time. */
 import { type IndexKey, parseStreamRef, type StreamRef, streamName } from "../../kernel/stream.ts";
 import { type IndexRow, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
 import { indexName } from "../decision.ts";
@@ -24,7 +24,7 @@ export type BatchNeeds = {
   readonly index: Map<string, IndexKey>;
 };
 
-/** What was found. `xid` is the number of the transaction, given out after the locks; 0 without locks. */
+/** What was found. `xid` is the transaction's number, assigned after the locks; 0 without locks. */
 export type LoadedBatch = {
   readonly found: readonly FoundHead[];
   readonly names: ReadonlyMap<string, StreamRef>;
@@ -33,14 +33,14 @@ export type LoadedBatch = {
   readonly layout: string;
   readonly base: number;
   readonly xid: number;
-  /** Numbers that no stream has yet. */
+  /** Unused stream numbers. */
   readonly numbers: readonly number[];
 };
 
 export type LockAndLoad = {
-  /** `fresh`: so many of the streams to be written may be new, and need numbers. */
+  /** `fresh`: how many of the streams to write may be new, and need numbers. */
   locked(tid: number, wanted: BatchNeeds, fresh: number): readonly QueryStep[];
-  /** Without locks: enough for who writes nothing, since it is one moment of the database. */
+  /** Without locks: enough for members that write nothing, because it is one snapshot of the database. */
   looked(tid: number, wanted: BatchNeeds): readonly QueryStep[];
   /** More numbers for new streams. */
   numbers(many: number): QueryStep;
@@ -119,7 +119,7 @@ function statementsOf(schema: string) {
   const numbers = `array_to_string(ARRAY(SELECT nextval('${schema}.hp_sid') FROM generate_series(1, $1::int4)), ',')`;
   const now = `SELECT ${DATABASE_NOW}, ${meta("layout")}, ${meta("base")}`;
   return {
-    // OFFSET keeps the inner SELECT as it is: one lock after another, in the order of the arrays.
+    // OFFSET prevents flattening of the inner SELECT: locks are taken one by one, in the order of the arrays.
     lock: {
       name: "hp_lock",
       text: `SELECT count(*) FROM (
@@ -140,7 +140,7 @@ function statementsOf(schema: string) {
   };
 }
 
-/** As the statement writes them. */
+/** Each number in the list begins a block. */
 export const expandNumberBlocks = (list: string): readonly number[] =>
   list === ""
     ? []
@@ -150,10 +150,10 @@ export const expandNumberBlocks = (list: string): readonly number[] =>
 
 const blocksFor = (many: number): number => Math.ceil(many / STREAM_NUMBERS);
 
-/** Three steps come before the index's rows where there are locks, and one where there are none. */
+/** Steps before the index rows: three with locks, one without. */
 const STEPS_BEFORE_INDEX = { locked: 3, looked: 1 };
 
-/** The heads are the third last of the results, or the second last where no names were asked for. */
+/** The heads are the third last of the results, or the second last if no names were requested. */
 function readLoadedBatch(wanted: BatchNeeds, results: readonly (readonly ResultRow[])[]): LoadedBatch {
   const last = results.at(-1)?.[0];
   const isLocked = results.length - wanted.index.size > 3;

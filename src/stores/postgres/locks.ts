@@ -1,10 +1,10 @@
 /**
- * Advisory locks on the names of streams hold still what a decision depends on: they exist for streams that do not, cost
- * no write, and need no transaction number, which is therefore given out after the locks, in the order of decisions.
- * - All locks of a transaction are taken in one statement, in ascending order, each in the strongest mode wanted.
+ * Advisory locks on stream names freeze what a decision depends on. They work for streams that do not exist yet, cost
+ * no write, and need no transaction number, which is therefore assigned after the locks, in the order of decisions.
+ * - All locks of a transaction are taken in one statement, in ascending order, each in the strongest mode requested.
  * - Two names with one number share a lock; that costs waiting, never correctness.
- * Lock prediction: what decisions of a tenant lately asked for in a second round (the kill switch, an epoch, a shared
- * budget) is locked from the start, so that the next ones find it there. A wrong guess costs a lock, no more.
+ * Lock prediction: streams that a tenant's decisions recently requested in a second round (the kill switch, an epoch, a
+ * shared budget) are locked from the start, for the next decisions. A wrong guess costs one lock, no more.
  */
 
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
@@ -36,7 +36,7 @@ export function lockOf({ seed }: LockSpace, kind: Lockable, tid: number, name: s
 
 const inOrder = (a: Halves, b: Halves): number => a.high - b.high || a.low - b.low;
 
-/** K1: sorted, and each number once. */
+/** Sorts, and keeps each number once. */
 export function orderLocks(locks: Lock[]): readonly Lock[] {
   locks.sort(inOrder);
   const unique: Lock[] = [];
@@ -49,12 +49,12 @@ export function orderLocks(locks: Lock[]): readonly Lock[] {
 }
 
 export type LockPrediction = {
-  /** After a batch: what its members asked for, each in its second round. */
+  /** After a batch: the needs its members requested in their second round. */
   learn(members: number, asked: readonly Needs[]): void;
   usual(): Needs;
 };
 
-/** Streams that were asked for twice are locked along for so many batches. */
+/** Streams requested twice are locked in advance for this many batches. */
 const KEPT_BATCHES = 128;
 const MOST_PREDICTED = 16;
 

@@ -1,9 +1,9 @@
 /**
- * The layout of the schema, in steps that only add (expand); each runs once, all that are missing in one transaction
- * under a lock, while other nodes go on. `oldestReader` is the oldest layout whose programs may still use the schema.
- * The worker role owns nothing, cannot log in, and row-level security binds it.
- * Each view has a table. `hp_views` holds the version of the projection that built it, and how far a rebuild that is
- * under way has come (`built` is the last stream done, null when complete).
+ * The layout of the schema, in steps that only add (expand). Each runs once, all missing ones in one transaction under
+ * a lock, while other nodes go on. `oldestReader` is the oldest layout whose programs may still use the schema. The
+ * worker role owns nothing, cannot log in, and is bound by row-level security. Each view has a table. `hp_views` holds
+ * the version of the projection that built it, and the progress of a rebuild (`built` is the last stream done, null
+ * when complete).
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -19,14 +19,14 @@ import type { Client } from "./driver.ts";
 import { sqlState } from "./errors.ts";
 import { firstLayout, quoteIdentifier, viewLayout } from "./tables.ts";
 
-/** From PostgreSQL 16 on, a member of a role may still lack the right to take it on. */
+/** From PostgreSQL 16 on, a member of a role may still lack the right to SET it. */
 const FIND_ROLE = `SELECT r.oid IS NOT NULL AS exists, r.rolsuper OR r.rolbypassrls AS mighty,
     pg_has_role(current_user, r.oid, CASE WHEN v.is_16 THEN 'SET' ELSE 'MEMBER' END) AS ours,
     v.is_16, quote_ident(current_user) AS me
   FROM (SELECT current_setting('server_version_num')::int >= 160000 AS is_16) v
   LEFT JOIN pg_roles r ON r.rolname = $1`;
 
-/** Makes the role if it is not there, and lets the connected user take it on. */
+/** Creates the role if it does not exist, and lets the connected user assume it. */
 async function ensureRole(client: Client, role: string): Promise<void> {
   const { rows } = await client.query(FIND_ROLE, [role]);
   const { exists, mighty, ours, is_16, me } = rows[0] ?? {};
@@ -43,14 +43,14 @@ async function ensureRole(client: Client, role: string): Promise<void> {
     .catch(rethrowMissingRight(`grant itself the role ${role}`, lacking));
 }
 
-/** Roles belong to the whole server: stores of two databases may make it at the same moment. */
+/** Roles belong to the whole server: stores of two databases may create it at the same time. */
 function createRoleSql(role: string): string {
   const attributes = "NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
   return `DO $make$ BEGIN CREATE ROLE ${quoteIdentifier(role)} ${attributes};
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $make$`;
 }
 
-/** A right that is missing, with the SQL that gives it. */
+/** Reports a missing right, with the SQL that grants it. */
 function rethrowMissingRight(what: string, lacking: readonly string[]): (error: unknown) => never {
   return (error) => {
     if (sqlState(error) !== "42501") throw error;
@@ -76,11 +76,11 @@ type Migration = {
 };
 type SchemaRole = { readonly schema: string; readonly role: string };
 
-/** The role that works may change rows of `hp_meta` and add none. */
+/** The worker role may update rows of `hp_meta`, but not add any. */
 const homeMigration = ({ schema }: SchemaRole): string =>
   `INSERT INTO ${schema}.hp_meta (key, value) VALUES ('home', ''), ('born', '') ON CONFLICT DO NOTHING`;
 
-/** Which versions of a view's rows may stand beside each other, and whether older ones do. */
+/** Which versions of a view's rows may coexist, and whether older ones do. */
 const viewVersionsMigration = ({ schema }: SchemaRole): string =>
   `ALTER TABLE ${schema}.hp_views ADD COLUMN oldest int4, ADD COLUMN stale bool NOT NULL DEFAULT false`;
 
@@ -100,7 +100,7 @@ type Migrating = {
 
 export type SchemaMeta = ReadonlyMap<string, string>;
 
-/** Brings the schema to this program's layout. */
+/** Migrates the schema to this program's layout. */
 export async function migrateSchema(
   client: Client,
   options: Migrating,
@@ -123,7 +123,7 @@ export async function migrateSchema(
   });
 }
 
-/** Looked for first: to make one, even one that is there, takes a right on the whole database. */
+/** Checked first: CREATE SCHEMA needs a right on the whole database, even if the schema exists. */
 async function ensureSchema(client: Client, schema: string): Promise<void> {
   const find = "SELECT to_regnamespace($1) IS NOT NULL AS exists, quote_ident(current_user) AS me";
   const { rows } = await client.query(find, [quoteIdentifier(schema)]);
@@ -133,7 +133,7 @@ async function ensureSchema(client: Client, schema: string): Promise<void> {
   await client.query(make).catch(rethrowMissingRight(`make the schema "${schema}"`, lacking));
 }
 
-/** Whoever waits for a table keeps all others waiting behind it: it gives up soon, and is tried again. */
+/** A migration that waits for a table blocks all access queued behind it, so it times out soon and is retried. */
 const LONGEST_WAIT = "SET LOCAL lock_timeout = '1s'";
 
 /** One at a time, over all nodes; readers and writers of data do not wait for it. */
@@ -153,7 +153,7 @@ async function step(client: Client, place: SchemaRole, migration: Migration): Pr
   await bumpSchemaLayout(client, schema);
 }
 
-/** Whoever has the schema open looks at its versions again when this number moved. */
+/** A process that has the schema open checks its versions again when this number changes. */
 async function bumpSchemaLayout(client: Client, schema: string): Promise<void> {
   const before = (await readSchemaMeta(client, schema))?.get("layout") ?? "0";
   await writeSchemaMeta(client, schema, "layout", String(Number(before) + 1));
@@ -169,7 +169,7 @@ export function refuseNewerSchema(meta: SchemaMeta, ours: number = SCHEMA_LAYOUT
 
 const layoutOf = (meta: SchemaMeta | undefined): number => Number(meta?.get("version") ?? "0");
 
-/** undefined: there is no store in this schema. */
+/** Undefined if there is no store in this schema. */
 export async function readSchemaMeta(client: Client, schema: string): Promise<SchemaMeta | undefined> {
   const table = `${quoteIdentifier(schema)}.hp_meta`;
   const exists = await client.query("SELECT to_regclass($1) IS NOT NULL AS exists", [table]);
@@ -195,7 +195,7 @@ export const postgresViewTable = (view: string): string => `hp_view_${view}`;
 
 type SchemaViewTables = { readonly schema: string; readonly role: string; readonly projections: Projections };
 
-/** Makes what is missing and marks what has to be built. */
+/** Creates missing tables and marks the views to build. */
 export async function createPostgresViewTables(client: Client, place: SchemaViewTables): Promise<void> {
   await checkPostgresViews(client, place);
   const { all } = place.projections;
@@ -205,7 +205,7 @@ export async function createPostgresViewTables(client: Client, place: SchemaView
     const quotedPlace = { schema: quoteIdentifier(place.schema), role: quoteIdentifier(place.role) };
     for (const projection of viewsToBuild(found, all)) {
       const { view, version } = projection;
-      // Rights and indexes of a table that is there are not touched: whoever writes to it would have to wait.
+      // Rights and indexes of an existing table are not touched: its writers would have to wait.
       if (!found.has(view)) await client.query(viewLayout(quotedPlace, postgresViewTable(view)));
       const upsert = `INSERT INTO ${quotedPlace.schema}.hp_views (view, version, oldest, built) VALUES ($1, $2, $3, 0)
         ON CONFLICT (view) DO UPDATE
@@ -216,7 +216,7 @@ export async function createPostgresViewTables(client: Client, place: SchemaView
   });
 }
 
-/** Refuses to go on where only newer programs may; says where this one leaves older rows, or none. */
+/** Throws if only newer programs may write a view. Marks views for which this program writes older rows, or none. */
 export async function checkPostgresViews(client: Client, place: SchemaViewTables): Promise<void> {
   const found = await readStoredViews(client, place);
   const newer = newerView(found, place.projections.all);

@@ -1,6 +1,6 @@
 /**
- * Tells other processes that something was committed: after the commit, never inside it, at most once in a while, and
- * only if somebody waits. Who waits holds a shared lock; a try for the exclusive one tells, without a table or a write.
+ * Notifies other processes of commits: after the commit, never inside it, at a limited rate, and only if one is
+ * listening. A listener holds a shared lock; trying the exclusive one detects it, without a table or a write.
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -11,7 +11,7 @@ import { type QueryRunner, textColumn } from "./query.ts";
 
 export type CommitNotifier = { tell(): void; close(): Promise<void> };
 
-/** Between two tellings. Under steady load with nobody to tell, asking costs more than it is worth. */
+/** Pause between two notifications. Under steady load without listeners, checking for them costs more than it gains. */
 const PAUSE_MS = 10;
 const PAUSE_ALONE_MS = 40;
 
@@ -23,7 +23,7 @@ const NOTIFY = {
 
 type Channel = { readonly name: string; readonly lock: Halves };
 
-/** A telling that fails is made good by the slow poll of those who wait. */
+/** If a notification fails, the slow poll of the followers finds the commit. */
 export function createCommitNotifier({ ask }: QueryRunner, { name, lock }: Channel): CommitNotifier {
   const values = [encodeHalves([lock]), name];
   let isDue = false;
@@ -65,7 +65,7 @@ const PART_MS = 1_000;
 
 type Opened = Promise<Client | undefined>;
 
-/** Undefined where it could not be made. `dropped` is told however it ends. */
+/** Undefined if it could not connect. `dropped` is called when it ends, for any reason. */
 async function openListener({ connect, channel, heard }: Listening, dropped: () => void): Opened {
   let fresh: Client | undefined;
   try {
@@ -91,8 +91,8 @@ const disconnectOpened = async (opened: Opened | undefined): Promise<void> => {
 };
 
 /**
- * A connection of its own, while somebody waits; one that drops is made again. It never keeps the process alive. One that is
- * parted from may end when there is another one already.
+ * Its own connection, while there is a follower; reconnects if it drops. It never keeps the process alive. A connection
+ * being closed may end after the next one has opened.
  */
 export function createCommitListener(listening: Listening): CommitListener {
   let current: Opened | undefined;
@@ -141,7 +141,7 @@ async function register(client: Client, { name, lock }: Channel): Promise<void> 
 
 type Referred = { ref(): void; unref(): void };
 
-/** Referred to again: nothing else may be left that keeps the process alive until the server has said goodbye. */
+/** Referenced again: nothing else may keep the process alive until the server has closed the connection. */
 async function disconnect(client: Client): Promise<void> {
   (client as Client & Referred).ref();
   limitIdleTime(client, PART_MS);

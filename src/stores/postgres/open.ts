@@ -52,7 +52,7 @@ type PostgresSession = {
 
 const MOST_HEADS = { count: 20_000, size: 64 * 1024 * 1024 };
 const POLL_MS = 1_500;
-/** Batches and looks leave connections free for reading, leases and notifications. */
+/** Connections that batches and reads leave free for other queries, leases and notifications. */
 const SPARE = 3;
 
 async function openPostgresSession(given: PostgresOptions): Promise<PostgresSession> {
@@ -180,7 +180,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     isDamage: isPostgresDamage,
     isClosed: isEndedPool,
   });
-  /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
+  /** A tenant without any writes has the number 0, which no row has. */
   const ask = <Answer>(tenant: string, find: (tid: number) => Promise<Answer>) =>
     call(async () => find((await tenants.find(tenant)) ?? 0));
   return {

@@ -1,4 +1,4 @@
-/** What the application may set, what tests may hook into, the defaults, and the check of settings. */
+/** Settings for the application, hooks for tests, defaults, and the check of settings. */
 
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Folds } from "../../states.ts";
@@ -13,37 +13,37 @@ export function isDatabaseUrl(text: string): boolean {
   }
 }
 
-/** What whoever opens the store may set. */
+/** Settings of `openPostgres()`. */
 export type PostgresSettings = {
-  /** `postgres://user@host:port/database`; TLS and the like as `pg` reads them. */
+  /** `postgres://user@host:port/database`; TLS and other parameters as in `pg`. */
   readonly database: string;
-  /** Where Holdpoint's tables are; made if it is not there. `holdpoint` unless set. */
+  /** Schema of Holdpoint's tables, created if missing. Default: `holdpoint`. */
   readonly schema?: string;
-  /** The role under which all work is done, so that row-level security binds it. `holdpoint_worker` unless set. */
+  /** Role for all queries, so that row-level security binds them. Default: `holdpoint_worker`. */
   readonly role?: string;
-  /** Connections of this process at most. 10 unless set. */
+  /** Size of this process's connection pool; waiting for changes uses one more. Default: 10. */
   readonly connections?: number;
-  /** How long an epoch counts as held unless it is renewed. 15 s unless set. */
+  /** Lease of an epoch: how long a hold lasts without renewal. Default: 15 s. */
   readonly leaseMs?: number;
-  /** How long a call waits for a server that is away, or for a lock. 15 s unless set. */
+  /** How long a call waits for an unavailable server, or for a lock. Default: 15 s. */
   readonly busyMs?: number;
-  /** Shown in `pg_stat_activity`. */
+  /** Shown in `pg_stat_activity`. Default: `holdpoint`. */
   readonly applicationName?: string;
-  /** `existing` opens a store that is there and creates none. */
+  /** `existing` opens an existing store and creates none. */
   readonly mode?: "read-write" | "existing";
 };
 
-/** For tests: what stands around the commit, and what may be missed. */
+/** For tests: hooks around the commit, and shorter timeouts. */
 export type PostgresHooks = {
-  /** Before the writes of a batch are sent, or after its commit returned. */
+  /** Called before the writes of a batch are sent, and after its commit returned. */
   commit?(when: "before" | "after", members: number): void | Promise<void>;
-  /** Swallows notifications. */
+  /** Ignores notifications. */
   readonly deaf?: boolean;
-  /** How long the poll behind the notifications waits. */
+  /** Interval of the poll behind the notifications. */
   readonly pollMs?: number;
-  /** Locks are given up after this time. */
+  /** Lock timeout. */
   readonly lockMs?: number;
-  /** A server that says nothing is given up after this time. */
+  /** Timeout for a silent server. */
   readonly silentMs?: number;
 };
 
@@ -51,7 +51,7 @@ export type PostgresOptions = PostgresSettings & {
   readonly folds: Folds;
   readonly projections: readonly Projection[];
   readonly random: (bytes: number) => Uint8Array;
-  /** Instead of the database's own time; for tests. */
+  /** Replaces the database's own time; for tests. */
   readonly clock?: { now(): number };
   readonly mostHeads?: CacheLimit;
   readonly hooks?: PostgresHooks;
@@ -75,7 +75,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
 type Rule = readonly [isRight: (value: unknown) => boolean, what: string];
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-/** PostgreSQL cuts longer names off, and two would become one. */
+/** PostgreSQL truncates longer names, and two could become one. */
 const isName: Rule = [
   (value) => isText(value) && Buffer.byteLength(value) <= 63 && !value.includes("\0"),
   "is a name of at most 63 bytes",
@@ -99,7 +99,7 @@ const SETTINGS: Readonly<Record<string, Rule>> = {
   mode: [(value) => value === "read-write" || value === "existing", "is read-write or existing"],
 };
 
-/** No value is repeated: the address may hold a password. */
+/** No value is quoted: the address may hold a password. */
 export function checkPostgresSettings(settings: unknown): void {
   if (typeof settings !== "object" || settings === null)
     throw invalidSetting("What openPostgres() takes is an object.");

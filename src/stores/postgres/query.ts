@@ -1,7 +1,7 @@
 /**
- * Queries: several prepared statements in one round trip. `pg` sends one at a time and waits; the protocol does not have
- * to. The statements between two syncs succeed in order up to the first that fails; none after it runs.
- * - A statement is prepared on a connection once, at its first use there, under the role it always runs under.
+ * Queries: several prepared statements in one round trip. `pg` sends one at a time and waits, but the protocol does not
+ * require that. The statements between two syncs succeed in order up to the first that fails; none after it runs.
+ * - A statement is prepared once per connection, at its first use, under the role it always runs under.
  * - A query runs in one round trip and one transaction, under the worker role, for one tenant or over the ids of all.
  */
 
@@ -14,7 +14,7 @@ export type ParameterValue = string | number | Buffer | null;
 export type QueryStep = { readonly statement: Statement; readonly values?: readonly ParameterValue[] };
 export type ResultRow = readonly (string | null)[];
 
-/** One list of rows a step. */
+/** Returns one list of rows per step. */
 export function sendPipeline(
   client: Client,
   steps: readonly QueryStep[],
@@ -101,9 +101,9 @@ type QueryScope = number | "ids";
 type QueryResults = readonly (readonly ResultRow[])[];
 
 export type QueryRunner = {
-  /** What may be done twice: it is tried again when the server was away. Answers the rows of each step. */
+  /** For idempotent steps: they are retried if the server was unavailable. Returns the rows of each step. */
   ask(reach: QueryScope, ...steps: readonly QueryStep[]): Promise<QueryResults>;
-  /** The step that has to be the first of every transaction. */
+  /** The required first step of every transaction. */
   enter(reach: QueryScope): QueryStep;
   readonly connections: Connections;
   readonly patience: ConnectRetry;
@@ -143,7 +143,7 @@ export function createQueryRunner(
 
 export const numberColumn = (row: ResultRow | undefined, at: number): number => Number(row?.[at] ?? 0);
 export const textColumn = (row: ResultRow | undefined, at: number): string => row?.[at] ?? "";
-/** PostgreSQL writes bytes as `\x` and hexadecimal digits. */
+/** PostgreSQL's text of bytes is `\x` and hexadecimal digits. */
 export const hexColumn = (row: ResultRow | undefined, at: number): string => (row?.[at] ?? "").slice(2);
 export const bytesColumn = (row: ResultRow | undefined, at: number): Uint8Array =>
   new Uint8Array(Buffer.from(hexColumn(row, at), "hex"));
@@ -152,5 +152,5 @@ export const BEGIN: Statement = { name: "hp_begin", text: "BEGIN" };
 export const COMMIT: Statement = { name: "hp_commit", text: "COMMIT" };
 export const ROLLBACK: Statement = { name: "hp_rollback", text: "ROLLBACK" };
 
-/** Milliseconds of the database's clock now, not of the transaction's beginning. */
+/** Milliseconds of the database's clock now, not at the start of the transaction. */
 export const DATABASE_NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";

@@ -1,6 +1,6 @@
 /**
- * Reading the journal in the order of transactions, without what is not settled yet, and its seals: what changed, signed
- * by one process at a time under a lock, over what is settled.
+ * Reads the journal in transaction order, up to the settled position, and its seals. One process at a time signs a
+ * seal, under a lock, over settled entries.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seal, SealDraft } from "../../journal/seal.ts";
@@ -76,7 +76,7 @@ export function preparePostgresReads({ ask }: QueryRunner, schema: string): Post
   };
 }
 
-/** In pages: none of them is large, and none holds a moment of the database open. */
+/** In pages: none is large, and none keeps a snapshot of the database open. */
 async function paged(
   start: number,
   limit: number,
@@ -105,7 +105,7 @@ function journalEntry(row: ResultRow): JournalEntry {
 type Sign = (draft: SealDraft) => Seal;
 type PostgresSealing = { readonly tid: number; readonly tenant: string };
 
-/** With what an earlier try signed. */
+/** With the seal signed by an earlier attempt. */
 type SealAttempt = PostgresSealing & { signed: Seal | undefined };
 
 export type PostgresSeals = {
@@ -120,7 +120,7 @@ type SealParts = {
   readonly clock?: { now(): number };
 };
 
-/** What was committed before the call is sealed unless a transaction of somebody else stays open for longer. */
+/** Entries committed before the call are sealed, unless another transaction stays open for longer than this. */
 const SETTLE_MS = 1_000;
 
 export function preparePostgresSeals(asking: QueryRunner, place: SealParts): PostgresSeals {
@@ -213,7 +213,7 @@ type SealWork = {
   readonly client: Client;
 };
 
-/** A lost connection is tried again: if what was signed then is the last seal now, it was kept after all. */
+/** Retried after a lost connection: if the last seal is the one signed then, it was stored after all. */
 async function sealOnce(work: SealWork, sealing: SealAttempt, sign: Sign): Promise<Seal | undefined> {
   const { asking, statements, client, place } = work;
   const { tid } = sealing;

@@ -1,7 +1,7 @@
 /**
- * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the position: after
- * a crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right
- * already: a page holds its streams still.
+ * Folds every stream again into the views, one page of streams per transaction. `hp_views.built` keeps the position:
+ * after a crash the next open resumes there, and two processes share the work. Streams written since are up to date,
+ * because a page locks its streams.
  */
 
 import { isHoldpointError } from "../../kernel/errors.ts";
@@ -35,7 +35,7 @@ import {
   textColumn,
 } from "./query.ts";
 
-/** What another version has built, or is building, is its own affair. */
+/** Skips views that another version has built or is building. */
 const isOurs = (first: number): string =>
   `(view, version) IN (SELECT * FROM unnest($${first}::text[], $${first + 1}::int4[]))`;
 
@@ -52,7 +52,7 @@ function rebuildStatements(schema: string, projections: Projections) {
       text: `SELECT count(*) FROM (SELECT CASE WHEN write THEN pg_advisory_xact_lock(key) END
         FROM unnest($1::int8[], $2::bool[]) l (key, write) OFFSET 0) taken`,
     },
-    /** Whoever writes older rows looks at the views again, and says so. */
+    /** Also makes processes that write older rows check the views again, and mark them stale. */
     mark: () => [
       step(
         "mark",
@@ -112,13 +112,13 @@ export async function rebuildPostgresViews(journal: PostgresJournal, progress: P
 
 type Statements = ReturnType<typeof rebuildStatements>;
 
-/** Rows of streams that are not of the view's kind: a projection may have changed it. */
+/** Deletes rows of streams that are not of the view's kind: a projection may have changed it. */
 async function removeStrangers(journal: PostgresJournal, statements: Statements): Promise<void> {
   const [tids = []] = await journal.ask("ids", statements.tenants());
   for (const row of tids) await journal.ask(numberColumn(row, 0), ...statements.removeStrangers());
 }
 
-/** Builds what is marked as not built. */
+/** Builds the views marked as not built. */
 export async function resumePostgresRebuild(
   journal: PostgresJournal,
   progress: Progress = () => {},
@@ -143,12 +143,12 @@ export async function resumePostgresRebuild(
 type Stream = {
   readonly sid: number;
   readonly tid: number;
-  /** Undefined: of a kind that this program does not know. */
+  /** Undefined for a kind that this program does not know. */
   readonly stream: StreamRef | undefined;
   readonly name: string;
 };
 
-/** undefined: all is built. */
+/** Undefined if everything is built. */
 async function buildPage(
   journal: PostgresJournal,
   statements: Statements,
@@ -210,7 +210,7 @@ async function buildStreams(
   return left;
 }
 
-/** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
+/** A stream with unknown events or erased bodies keeps its row as it is. */
 function rowsOf(journal: PostgresJournal, { sid, stream }: Stream, rows: readonly ResultRow[]) {
   if (stream === undefined) return undefined;
   try {

@@ -1,10 +1,10 @@
 /**
- * The layout of the tables and who may do what with them. All work is done under one role that owns nothing:
+ * The layout of the tables and the rights on them. All queries run under one role that owns nothing:
  *
- * T1. Every table with a `tid` has row-level security, forced, so that a transaction reaches the rows of the one tenant
- *     that it named in `holdpoint.tenant`, whatever its statements say.
+ * T1. Every table with a `tid` has row-level security, forced, so that any statement of a transaction reaches only the
+ *     rows of the one tenant that the transaction named in `holdpoint.tenant`.
  * T2. A transaction that named `holdpoint.reach = 'ids'` instead may read the tables that hold only ids, over all
- *     tenants: who there is and which streams moved. It reads no entry, name, view, secret or artifact.
+ *     tenants: which tenants exist and which streams moved. It reads no entry, name, view, secret or artifact.
  * T3. Entries can be added and read. The role has no right to change or delete one.
  */
 export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -12,7 +12,7 @@ export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"'
 const TENANT = "tid = (SELECT nullif(current_setting('holdpoint.tenant', true), '')::int4)";
 const IDS = "(SELECT current_setting('holdpoint.reach', true)) = 'ids'";
 
-/** A table, its rights, and whether its rows are of a tenant; `ids`: readable over all tenants (T2). */
+/** A table, its rights, and whether its rows belong to a tenant; `ids`: readable over all tenants (T2). */
 type Table = { readonly name: string; readonly rights: string; readonly rows?: "tenant" | "ids" };
 
 const TABLES: readonly Table[] = [
@@ -30,14 +30,14 @@ const TABLES: readonly Table[] = [
   { name: "hp_secrets", rights: "SELECT, INSERT, UPDATE", rows: "tenant" },
 ];
 
-/** So many numbers of streams are taken at once. */
+/** Stream numbers are taken in blocks of this size. */
 export const STREAM_NUMBERS = 64;
 
 type TableOwner = { readonly schema: string; readonly role: string };
 
 /**
- * Streams have integer keys. A head row is changed in place with every entry, and needs room on its page. Where an index
- * leads to one row, the tenant is its last column: no plan can mistake it for a way to the rows of a tenant.
+ * Streams have integer keys. A head row is updated in place with every entry, and needs room on its page. In an index
+ * that leads to one row the tenant is the last column: no plan can mistake it for a way to the rows of a tenant.
  */
 const CREATE = (schema: string): string => `
 CREATE TABLE ${schema}.hp_meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
@@ -88,7 +88,7 @@ export function firstLayout({ schema, role }: TableOwner): string {
   ].join("\n");
 }
 
-/** A view's table. `leased`: until when a row that was claimed belongs to whoever claimed it. */
+/** A view's table. `leased`: when the claim on a row expires. */
 export function viewLayout({ schema, role }: TableOwner, table: string): string {
   return `
 CREATE TABLE IF NOT EXISTS ${schema}.${table} (

@@ -17,7 +17,7 @@ import {
 import { bytesColumn, numberColumn, type QueryRunner, type QueryStep, textColumn } from "./query.ts";
 
 export type PostgresTenants = {
-  /** undefined: nothing was ever written for this tenant. */
+  /** Undefined if nothing was ever written for this tenant. */
   find(tenant: string): Promise<number | undefined>;
   ensure(tenant: string): Promise<number>;
   withEntries(): Promise<readonly string[]>;
@@ -65,7 +65,7 @@ export function preparePostgresTenants({ ask }: QueryRunner, schema: string): Po
 
 export type PostgresArtifacts = {
   find(tid: number, hash: string): Promise<Uint8Array | undefined>;
-  /** Bytes that are there already stay as they are: their hash is their name. */
+  /** Existing bytes are not written again: the hash is the key. */
   put(tid: number, artifacts: readonly Artifact[]): QueryStep;
 };
 
@@ -74,7 +74,7 @@ export function preparePostgresArtifacts({ ask }: QueryRunner, schema: string): 
     name: "hp_artifact",
     text: `SELECT packed, bytes FROM ${schema}.hp_artifacts WHERE tid = $1 AND hash = $2`,
   };
-  // In the order of their hashes: two who put the same ones never wait for each other.
+  // Ordered by hash, so that two transactions with the same artifacts cannot deadlock.
   const insert = {
     name: "hp_put_artifacts",
     text: `INSERT INTO ${schema}.hp_artifacts (tid, hash, packed, bytes)

@@ -1,6 +1,6 @@
 /**
- * Rows of views: written in the transaction of what they show, listed, counted and claimed. A claim hands out each due
- * row to one caller until its lease is over; where nothing is due, nothing is written.
+ * Rows of views: written in the transaction of their stream, listed, counted and claimed. A claim hands out each due
+ * row to one caller until its lease ends; if nothing is due, nothing is written.
  */
 
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
@@ -22,23 +22,23 @@ import {
 export type PlannedRow = {
   readonly view: string;
   readonly sid: number;
-  /** The stream is made in the same transaction: it has no row yet. */
+  /** The stream is created in the same transaction, so it has no row yet. */
   readonly isNew: boolean;
   readonly row: Omit<ViewRow, "stream"> | undefined;
 };
 
 type PostgresRowKey = Pick<PlannedRow, "sid" | "isNew">;
 
-/** `before` is absent where a row has to be made in any case. */
+/** Without `before` the row is always made. */
 type ViewStates = { readonly before?: unknown; readonly after: unknown };
 
 export type PostgresViews = {
-  /** Before anything is written: a projection may throw. */
+  /** Runs before anything is written, because a projection may throw. */
   project(place: PostgresRowKey, stream: StreamRef, states: ViewStates): readonly PlannedRow[];
-  /** At most one row a view and stream. */
+  /** At most one row per view and stream. */
   write(tid: number, rows: readonly PlannedRow[]): readonly QueryStep[];
   query(tid: number, query: ViewQuery): Promise<readonly ViewRow[]>;
-  /** The step that lists a page from its beginning; its rows are for `viewRow`. */
+  /** The step that lists the first page; `viewRow` reads its rows. */
   listing(tid: number, query: Omit<ViewQuery, "after">): QueryStep;
   count(tid: number, view: string, bucket: string): Promise<number>;
 };
@@ -133,11 +133,11 @@ const streamNumber = (schema: string): Statement => ({
   text: `SELECT sid FROM ${schema}.hp_streams WHERE tid = $1 AND key = $2 AND seq > 0`,
 });
 
-/** What a row is shown as; `v` is the view's table. */
+/** The columns of a listed row; `v` is the view's table. */
 const shownColumns = (schema: string): string =>
   `(SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = v.sid), v.bucket, v.at, v.due, v.data`;
 
-/** Adding 0 keeps a column's index out of the way: what is due is few rows, found by the index on `due`. */
+/** Adding 0 excludes a column's index: due rows are few, and found by the index on `due`. */
 function queryOf(schema: string, asked: ViewQuery & { tid: number; afterSid: number }): QueryStep {
   const { tid, bucket, dueBy, after, afterSid, order } = asked;
   const isDue = dueBy != null;
@@ -177,7 +177,7 @@ type ClaimParts = {
   readonly clock?: { now(): number };
 };
 
-/** A row that another caller is just claiming is passed over; one that is claimed meanwhile is not there any more. */
+/** Skips a row that another caller is just claiming. A row claimed meanwhile is no longer free. */
 export function prepareClaims({ ask }: QueryRunner, { schema, projections, clock }: ClaimParts): ClaimRows {
   const statementOf = (view: string) => {
     const table = `${schema}.${postgresViewTable(view)}`;

@@ -1,7 +1,7 @@
 /**
- * From a folder to a connection. The folder is private to its owner and on a disk whose locks and syncs work.
- * A connection has the settings that durability depends on, read back after they were set: how SQLite was compiled must
- * not decide whether an acknowledged commit survives a power cut.
+ * From a folder to a connection. The folder is private to its owner and on a disk whose locks and syncs work. The
+ * settings that durability depends on are read back after they were set: how SQLite was compiled must not decide
+ * whether an acknowledged commit survives a power cut.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -41,7 +41,7 @@ export function createFiles(folder: string, file: string): void {
   if (process.platform !== "win32") syncNames(folder, path.dirname(made ?? folder));
 }
 
-/** A file is safe when its name is, and the name of every folder down to it. */
+/** A file is durable only if its name is, and the name of every folder above it. */
 function syncNames(folder: string, top: string): void {
   syncFolder(folder);
   for (let above = folder; above !== top; ) {
@@ -49,7 +49,7 @@ function syncNames(folder: string, top: string): void {
     try {
       syncFolder(above);
     } catch (error) {
-      // Who may write in a folder need not be allowed to read it.
+      // A process may have write but no read permission on a folder.
       if (!isForbidden(error)) throw error;
     }
   }
@@ -101,7 +101,7 @@ const OLDEST_LIBRARY = [3, 51, 3] as const;
 /** "HPNT", in the file's header. */
 export const APPLICATION_ID = 0x48504e54;
 
-/** Each setting with the value it has to read back as. How to sync comes first: the mode is written to the file. */
+/** Each setting with its value when read back. Sync settings come first: the journal mode is written to the file. */
 const SETTINGS = [
   ["synchronous", "FULL", 2],
   ["fullfsync", "ON", 1],
@@ -143,7 +143,7 @@ export function refuseOldLibrary(version: string): void {
   }
 }
 
-/** Before anything is written: a file of somebody else stays as it is. */
+/** Runs before anything is written: another program's file stays as it is. */
 function refuseForeign(db: DatabaseSync, file: string): void {
   const id = pragma(db, "PRAGMA application_id");
   if (id === APPLICATION_ID) return;

@@ -1,11 +1,11 @@
 /**
- * An epoch is held by a lock that the operating system drops when the process dies. Node has no such lock of its own;
- * SQLite has: an empty database file, locked by `BEGIN EXCLUSIVE` on a connection that never writes.
+ * An epoch is held by a lock that the operating system drops when the process dies. Node has no such lock, but SQLite
+ * has: an empty database file, locked by `BEGIN EXCLUSIVE` on a connection that never writes.
  *
- * L1. Lock files are touched through SQLite only. POSIX drops all locks of a file when the process closes any
+ * L1. Lock files are accessed through SQLite only. POSIX drops all locks of a file when the process closes any
  *     descriptor of it; SQLite knows that and keeps descriptors open while another of its connections holds a lock.
- * L2. What cannot be found out counts as an error, never as "not held".
- * L3. A lock that is found free is cleared away while nobody can take it; who holds one makes sure its file is there.
+ * L2. A lock whose state is unknown is an error, never "not held".
+ * L3. A lock that is found free is deleted while no process can take it; its holder makes sure that the file exists.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -16,17 +16,17 @@ import { isBusy, isCannotOpen } from "./errors.ts";
 
 export type EpochLock = {
   release(): void;
-  /** Held from now on until the process ends, unless it is released: nobody else may refer to it any more. */
+  /** Holds the lock until the process ends or releases it, without another reference to it. */
   keep(): void;
 };
 
-/** A connection that nobody refers to is closed by the garbage collector, and its lock falls. */
+/** The garbage collector closes a connection without references, which drops its lock. */
 const heldLocks = new Set<DatabaseSync>();
 
 const lockFile = (folder: string, id: string): string =>
   path.join(folder, "epochs", `${/^[\w-]{1,100}$/.test(id) ? id : sha256(id)}.lock`);
 
-/** Throws SQLite's busy when somebody holds it, or looks at this very moment whether somebody does. */
+/** Throws SQLite's busy error if another process holds the lock, or is just checking it. */
 export function lockEpoch(folder: string, id: string): EpochLock {
   const file = lockFile(folder, id);
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -37,13 +37,13 @@ export function lockEpoch(folder: string, id: string): EpochLock {
     return { release: () => release(db, file), keep: () => void heldLocks.add(db) };
   } catch (error) {
     db.close();
-    // Whoever looked before the lock was taken found it free, and cleared the file away: L3.
+    // A process that checked before the lock was taken found it free, and deleted the file: L3.
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return lockEpoch(folder, id);
     throw error;
   }
 }
 
-/** Deleted while still locked where the system allows it, so that no free lock is ever seen. */
+/** Deleted while still locked if the system allows it, so that no process sees a free lock. */
 function release(db: DatabaseSync, file: string): void {
   heldLocks.delete(db);
   if (!db.isOpen) return;

@@ -26,7 +26,7 @@ const MEANING: { readonly [primary: number]: readonly [ErrorCode, string] } = {
   26: ["store_foreign", "The file is not a SQLite database."],
 };
 
-/** The primary result code, or undefined for an error that is not SQLite's. */
+/** The primary result code; undefined for an error that is not SQLite's. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number")
     return undefined;
@@ -65,7 +65,7 @@ function fromFileSystem(error: unknown): unknown {
   return name === undefined ? error : new HoldpointError(name, `${error.message}.`, { cause: error });
 }
 
-/** SQLite itself says that the file is damaged: nothing in it can be trusted any more. */
+/** SQLite reports that the file is damaged: its content can no longer be trusted. */
 export function isSqliteDamage(error: unknown): boolean {
   return sqliteCode(error) === CORRUPT || (isHoldpointError(error) && sqliteCode(error.cause) === CORRUPT);
 }

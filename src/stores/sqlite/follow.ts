@@ -1,7 +1,7 @@
 /**
- * Wakes those who wait: at once after a commit of this process, and after commits of others by watching the folder. The
- * log file is written before a commit can be seen, so a change is looked at several times; a slow poll is behind it all.
- * Commits that follow each other closely are looked at together.
+ * Wakes followers: at once after a commit of this process, and after commits of other processes by watching the folder.
+ * The log file is written before a commit is visible, so each change is checked several times, with a slow poll as a
+ * fallback. Commits in quick succession are handled together.
  */
 import fs from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ import { isBusy, translateSqliteError } from "./errors.ts";
 
 export type SqliteFollowers = {
   follow(position: number, signal: AbortSignal): Promise<StoreChanges>;
-  /** After a commit of this process. */
+  /** Called after a commit of this process. */
   wake(): void;
   close(): void;
 };
@@ -85,7 +85,7 @@ export function createSqliteFollowers({ folder, db, moved, pauseMs }: Options): 
   };
 }
 
-/** At once, unless it was done a moment ago: then once more when that is over. */
+/** Acts at once, unless it did so within the pause: then once more at its end. */
 function throttle(act: () => void, pauseMs: number): () => void {
   let last = Number.NEGATIVE_INFINITY;
   let later: NodeJS.Timeout | undefined;
@@ -102,7 +102,7 @@ function throttle(act: () => void, pauseMs: number): () => void {
   };
 }
 
-/** Those who wait from the same place on are told the same: it is read once for all of them. */
+/** Followers at the same position share one read. */
 function shareReads(moved: ReadChanges): ReadChanges {
   const found = new Map<number, StoreChanges>();
   return (after) => {
@@ -122,7 +122,7 @@ function wakeIfChanged(waiter: SqliteWaiter, moved: ReadChanges): void {
 
 type Watch = { start(): void; rest(): void; stop(): void };
 
-/** Keeps the process alive while somebody waits; at rest it does not, and ends with the next poll. */
+/** Keeps the process alive while there is a follower. At rest it does not, and stops at the next poll. */
 function createWatch(folder: string, lookForOthers: () => void): Watch {
   let poll: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
@@ -164,7 +164,7 @@ function createWatch(folder: string, lookForOthers: () => void): Watch {
   };
 }
 
-/** Without a watcher (the system may have run out of them) the poll alone finds what moved. */
+/** Without a watcher (the system may have run out of them) the poll alone finds changes. */
 function watchFolder(folder: string, changed: () => void): fs.FSWatcher | undefined {
   try {
     return fs.watch(folder, changed).on("error", () => {});

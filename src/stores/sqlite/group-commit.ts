@@ -1,10 +1,10 @@
 /**
- * The one writer of a process: queued members share a write transaction and its one sync, and are answered after it.
+ * The only writer of a process: queued members share a write transaction and its one sync, and are answered after it.
  * - A member that throws while it prepares has written nothing, and fails alone.
- * - When a member's writes or the commit fail, all is rolled back and every member is tried again by itself.
- * - A batch holds the file's write lock for about ten milliseconds at most, however many are queued.
- * - When other processes write too, the next batch leaves them a gap.
- * Also how a write transaction begins, and what is known after it ended.
+ * - If a member's writes or the commit fail, all is rolled back and every member is retried by itself.
+ * - A batch holds the file's write lock for about ten milliseconds at most, with any number queued.
+ * - If other processes write too, the next batch leaves them a gap.
+ * Also begins write transactions, and finds out their outcome.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
@@ -25,19 +25,19 @@ import type { SqliteTenants } from "./tenant-tables.ts";
 
 type CommitOutcome =
   | { readonly kind: "committed" }
-  /** It is certain that nothing was written. */
+  /** Certainly nothing was written. */
   | { readonly kind: "undone"; readonly error: unknown }
   | { readonly kind: "unknown"; readonly error: unknown };
 
 type WriteTransaction = {
-  /** Answers whether others wrote since the last one. Throws SQLite's busy when another process writes. */
+  /** Returns whether other processes wrote since the last one. Throws SQLite's busy error while one writes. */
   begin(): boolean;
   commit(members: number): Promise<CommitOutcome>;
   rollBack(): void;
   isBroken(error: unknown): boolean;
 };
 
-/** For tests: stands around the commit, and may throw before or after it. */
+/** For tests: wraps the commit, and may throw before or after it. */
 export type AroundCommit = (commit: () => void, members: number) => void;
 
 type TransactionParts = {
@@ -49,7 +49,7 @@ type TransactionParts = {
   readonly patience: BusyRetry;
   readonly around: AroundCommit;
   readonly open: OpenDatabase | undefined;
-  /** After others wrote: is the file still one that this program may use? */
+  /** Checks after other processes wrote: may this program still use the file? */
   check(): void;
   committed(): void;
 };
@@ -93,7 +93,7 @@ export function createWriteTransaction(parts: TransactionParts): WriteTransactio
   };
 }
 
-/** A rollback that fails leaves the transaction open: then the next one cannot begin, and says so to its callers. */
+/** A rollback that fails leaves the transaction open: the next one then cannot begin, and its callers get the error. */
 function undoTransaction(db: DatabaseSync): void {
   if (db.isTransaction) failureOf(() => db.exec("ROLLBACK"));
 }
@@ -110,8 +110,8 @@ function failureOf(attempt: () => void): { readonly error: unknown } | undefined
 }
 
 /**
- * A commit that failed to reach the disk may still be in the log there, and come back after a crash. It is there if a
- * fresh connection sees it; it is certainly not if a later write succeeded, which overwrites it; else it is unknown.
+ * A commit that failed to reach the disk may still be in the log there, and come back after a crash. It happened if a
+ * fresh connection sees it. It did not if a later write succeeded, which overwrites it. Otherwise it is unknown.
  */
 async function afterFailure(parts: TransactionParts, error: unknown): Promise<CommitOutcome> {
   const { db, marker } = parts;
@@ -152,13 +152,13 @@ export type PreparedWrite = { write(): void; answer(): void };
 type GroupMember = {
   prepare(): PreparedWrite;
   refuse(error: unknown): void;
-  /** Shares its transaction with nobody: `prepare` writes already. */
+  /** Needs its own transaction, because `prepare` already writes. */
   readonly alone?: boolean;
 };
 
 export type Writer = {
   submit(member: GroupMember): void;
-  /** Takes no more members, and resolves when those that are queued have their answers. */
+  /** Takes no more members, and resolves when the queued ones have their answers. */
   close(): Promise<void>;
 };
 
@@ -170,7 +170,7 @@ type Batch = {
 
 const LONGEST_HOLD_MS = 10;
 const GAP_MS = 1;
-/** Another process that wrote this lately probably waits for the lock again. */
+/** Another process that wrote this recently probably waits for the lock again. */
 const LATELY_MS = 250;
 
 export function createWriter(transaction: WriteTransaction, patience: BusyRetry): Writer {
@@ -204,7 +204,7 @@ export function createWriter(transaction: WriteTransaction, patience: BusyRetry)
   };
 }
 
-/** Answers whether other processes wrote meanwhile. */
+/** Returns whether other processes wrote meanwhile. */
 async function writeNext(
   transaction: WriteTransaction,
   patience: BusyRetry,
@@ -259,7 +259,7 @@ async function commitBatch(transaction: WriteTransaction, patience: BusyRetry, b
   else for (const { member } of batch.done) member.refuse(unknownCommit(outcome));
 }
 
-/** A member that was by itself already has its answer. */
+/** A member that was alone in its batch is refused, not retried. */
 async function oneByOne(
   transaction: WriteTransaction,
   patience: BusyRetry,
@@ -276,7 +276,7 @@ function unknownCommit({ error }: Extract<CommitOutcome, { kind: "unknown" }>): 
   return new HoldpointError("commit_unknown", "The disk failed while the store committed.", { cause: error });
 }
 
-/** Writes something in the next batch; answers after its commit. */
+/** Writes in the next batch; resolves after its commit. */
 export function writeInNextBatch<Answer>(writer: Writer, write: () => Answer): Promise<Answer> {
   return new Promise((resolve, refuse) => {
     let answer: Answer;

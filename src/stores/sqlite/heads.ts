@@ -1,9 +1,9 @@
 /**
- * The heads and states of streams, from a bounded cache where that is safe and from the file otherwise.
+ * The heads and states of streams, from a bounded cache if that is safe and from the file otherwise.
  * - A cached head is used without a read only while no other connection has committed (`PRAGMA data_version`).
- * - Otherwise the head row is read inside the transaction; the cached state counts only if the row is the same.
- * - What a batch changed enters the cache after its commit, never before.
- * Snapshots keep a state every so many entries, so that a long stream is not folded from its first entry. They are a
+ * - Otherwise the head row is read inside the transaction; the cached state is used only if the row is the same.
+ * - Changes of a batch enter the cache after its commit, never before.
+ * Snapshots store a state every so many entries, so that a long stream is not folded from its first entry. They are a
  * cache: losing one costs time.
  */
 import type { DatabaseSync } from "node:sqlite";
@@ -19,16 +19,16 @@ export const SQLITE_SNAPSHOT_EVERY = 200;
 
 type SqliteSnapshot = {
   readonly seq: number;
-  /** Of the entry that the state was folded up to: a snapshot counts only where that entry is. */
+  /** Hash of the last folded entry: a snapshot is valid only if that entry exists. */
   readonly hash: string;
   readonly state: unknown;
   readonly size: number;
 };
 
 export type SqliteSnapshots = {
-  /** undefined when there is none, or when it was made by another version of the fold. */
+  /** Undefined if there is none, or if another version of the fold made it. */
   find(sid: number, version: number): SqliteSnapshot | undefined;
-  /** Answers the state's size when it was kept. */
+  /** Returns the state's size if it was stored. */
   keep(sid: number, version: number, planned: PlannedStream): number | undefined;
 };
 
@@ -55,7 +55,7 @@ export function prepareSqliteSnapshots(db: DatabaseSync): SqliteSnapshots {
   };
 }
 
-/** V8's own format knows big integers; a Node too old for what a newer one wrote simply folds the stream again. */
+/** V8's own format supports big integers. A Node too old to read a newer one's bytes folds the stream again. */
 function unpack(bytes: Uint8Array): { readonly state: unknown } | undefined {
   try {
     return { state: deserialize(bytes) };
@@ -64,17 +64,17 @@ function unpack(bytes: Uint8Array): { readonly state: unknown } | undefined {
   }
 }
 
-/** `sid` is 0 while the stream is not in the file. */
+/** `sid` is 0 if the stream is not in the file. */
 type SqliteHead = Head & { readonly sid: number };
 
 export type SqliteHeads = {
-  /** Inside the transaction, before the first head: did others write since the last time? */
+  /** Inside the transaction, before the first head. Returns whether other processes wrote since the last call. */
   refresh(): boolean;
   head(tid: number, stream: StreamRef, name: string): SqliteHead;
   moved(tid: number, stream: StreamRef, name: string, head: SqliteHead): void;
   committed(): void;
   rolledBack(): void;
-  /** Trusts nothing that was seen before. */
+  /** Discards everything cached. */
   clear(): void;
 };
 

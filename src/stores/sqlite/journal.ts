@@ -1,6 +1,6 @@
 /**
- * Everything prepared on one connection, and the writing of a plan with it, inside the transaction that the plan was
- * made in.
+ * All prepared statements of one connection, and the writing of a plan with them, inside the transaction that the plan
+ * was made in.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Folds } from "../../states.ts";
@@ -39,7 +39,7 @@ type AppendTables = {
   readonly marker: BatchMarker;
 };
 
-/** The last entry of a batch, by which a commit that failed half-way can be found again. */
+/** The last entry of a batch, which identifies a commit whose outcome is unknown. */
 export type BatchMarker = {
   set(position: number, hash: string): void;
   last(): { readonly position: number; readonly hash: string } | undefined;
@@ -95,7 +95,7 @@ function prepareSqliteAppend(tables: AppendTables): WritePlan {
   };
 }
 
-/** A plan hands back the head that it was given; one that has no number yet is of a new stream. */
+/** A plan returns the head that it was given; one without a number is of a new stream. */
 function sidOf(head: Head): number | undefined {
   return "sid" in head && typeof head.sid === "number" && head.sid > 0 ? head.sid : undefined;
 }
@@ -110,7 +110,7 @@ type SqliteJournalParts = {
   readonly random: (bytes: number) => Uint8Array;
   readonly incarnation: string;
   readonly patience: BusyRetry;
-  /** Heads and states kept in memory. */
+  /** Limit of cached heads and states. */
   readonly mostHeads: CacheLimit;
 };
 

@@ -1,8 +1,8 @@
 /**
- * The layout of the file, in steps that only add (expand); each runs once, all that are missing in one transaction.
- * `oldestReader` is the oldest layout whose programs may still use the file after the step.
- * Each view has a table. `hp_views` holds the version of the projection that built it, and how far a rebuild that is
- * under way has come (`built` is the last stream done, null when complete).
+ * The layout of the file, in steps that only add (expand). Each runs once, all missing ones in one transaction.
+ * `oldestReader` is the oldest layout whose programs may still use the file after the step. Each view has a table.
+ * `hp_views` holds the version of the projection that built it, and the progress of a rebuild (`built` is the last
+ * stream done, null when complete).
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -54,18 +54,18 @@ CREATE TABLE hp_secrets (
 CREATE TABLE hp_views (view TEXT PRIMARY KEY, version INTEGER NOT NULL, built INTEGER) WITHOUT ROWID;
 `;
 
-/** A snapshot without a hash, of an older program, is not used. */
+/** A snapshot of an older program has no hash and is not used. */
 const SNAPSHOT_HASH = "ALTER TABLE hp_snapshots ADD COLUMN hash BLOB";
 
-/** A tenant's entries are found by scanning what came after a position; an index on them cost a page a commit. */
+/** A tenant's entries are found by scanning those after a position; an index on them cost a page per commit. */
 const NO_TENANT_INDEX = "DROP INDEX hp_entries_tenant";
 
-/** Until when a row of a view belongs to whoever claimed it. */
+/** Expiry of the claim on a row of a view. */
 const CLAIMS = `CREATE TABLE hp_claims (
   view TEXT NOT NULL, sid INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (view, sid)
 ) WITHOUT ROWID`;
 
-/** Which versions of a view's rows may stand beside each other, and whether older ones do. */
+/** Which versions of a view's rows may coexist, and whether older ones do. */
 const VIEW_VERSIONS = `ALTER TABLE hp_views ADD COLUMN oldest INTEGER;
 ALTER TABLE hp_views ADD COLUMN stale INTEGER NOT NULL DEFAULT 0`;
 
@@ -80,7 +80,7 @@ export const FILE_LAYOUT = FILE_MIGRATIONS.at(-1)?.version ?? 0;
 
 type NewStore = { readonly incarnation: string };
 
-/** Brings the file to this program's layout. Throws busy when somebody else is at it: try again then. */
+/** Migrates the file to this program's layout. Throws busy if another process writes: retry then. */
 export function migrateFile(db: DatabaseSync, newborn: NewStore, migrations = FILE_MIGRATIONS): void {
   const target = migrations.at(-1)?.version ?? 0;
   refuseNewerFile(db, target);
@@ -105,7 +105,7 @@ function step(db: DatabaseSync, { version, oldestReader, sql }: Migration): void
   bumpFileLayout(db);
 }
 
-/** Whoever has the file open looks at its versions again when this number moved. */
+/** A process that has the file open checks its versions again when this number changes. */
 export function bumpFileLayout(db: DatabaseSync): void {
   writeFileMeta(db, "layout", String(Number(readFileMeta(db, "layout") ?? "0") + 1));
 }
@@ -138,7 +138,7 @@ CREATE INDEX IF NOT EXISTS ${table}_at ON ${table} (tid, at);
 CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (tid, due) WHERE due IS NOT NULL;
 `;
 
-/** Makes what is missing and marks what has to be built. Throws busy when another process writes: try again then. */
+/** Creates missing tables and marks the views to build. Throws busy if another process writes: retry then. */
 export function createSqliteViewTables(db: DatabaseSync, projections: Projections): void {
   checkSqliteViews(db, projections);
   if (viewsToBuild(readStoredViews(db), projections.all).length === 0) return;
@@ -160,7 +160,7 @@ export function createSqliteViewTables(db: DatabaseSync, projections: Projection
   }
 }
 
-/** Refuses to go on where only newer programs may; says where this one leaves older rows, or none. */
+/** Throws if only newer programs may write a view. Marks views for which this program writes older rows, or none. */
 export function checkSqliteViews(db: DatabaseSync, projections: Projections): void {
   const found = readStoredViews(db);
   const newer = newerView(found, projections.all);

@@ -1,6 +1,6 @@
 /**
- * From a folder to a connection that may be used: files, settings, layout and views are in order, or it is refused.
- * Looks for damage when a store is opened: at once in a small file, in a worker thread for a large one.
+ * From a folder to a usable connection: files, settings, layout and views are in order, or it is refused. Checks for
+ * damage when a store is opened: at once in a small file, in a worker thread for a large one.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -48,7 +48,7 @@ function checkInWorker(file: string, damaged: (error: unknown) => void): QuickCh
   };
 }
 
-/** A file that could not be checked is not trusted: the store refuses until it is opened again. */
+/** A file that could not be checked is not trusted: the store refuses calls until it is opened again. */
 function unchecked(cause: unknown): HoldpointError {
   return new HoldpointError("store_unavailable", "The store's file could not be checked for damage.", {
     cause,
@@ -84,7 +84,7 @@ export async function openFile(options: FileOptions): Promise<OpenFile> {
   }
 }
 
-/** Whoever reads the error has to know which file it is about. */
+/** Adds the file's path to the error, for its reader. */
 function nameFileInError(file: string, error: unknown): unknown {
   if (!isHoldpointError(error) || error.what.includes(path.dirname(file))) return error;
   return new HoldpointError(error.code, `${error.what} The file is ${file}.`, {
@@ -115,7 +115,7 @@ async function prepareFile(db: DatabaseSync, { patience, projections }: FileOpti
   await retryWhileBusy(patience, () => refuseReadOnly(db));
 }
 
-/** A write that changes nothing: SQLite opens a file that it may not write without saying so. */
+/** A write that changes nothing, because SQLite opens a read-only file without an error. */
 function refuseReadOnly(db: DatabaseSync): void {
   db.prepare("DELETE FROM hp_meta WHERE key = ''").run();
 }

@@ -1,9 +1,9 @@
 /**
  * The SQLite store: one file, any number of processes of one machine. A session is what one process opens and closes
- * together. Claims hand out each due row to one caller until its lease is over; where nothing is due, nothing is written.
- * The home is where the file is: its inode, and its time of birth where the file system has one. A copy has another
- * inode, or was born later where a deleted file's number is used again. A file that is moved keeps both. The device is
- * left out: its number may change with a restart of the machine.
+ * together. A claim hands out each due row to one caller until its lease ends; if nothing is due, nothing is written.
+ * The home is the location of the file: its inode, and its birth time if the file system has one. A copy has another
+ * inode, or a later birth time if a deleted file's inode is reused. A moved file keeps both. The device is left out,
+ * because its number may change when the machine restarts.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -33,13 +33,13 @@ import { type OpenFile, openFile } from "./open-file.ts";
 import { rebuildSqliteViews, resumeSqliteRebuild } from "./rebuild-views.ts";
 import { transactSqlite, transactWithSql, unwrapSqlAnswer } from "./transact.ts";
 
-/** For tests of what a disk does wrong: the connection itself, a place around every commit, and nothing that hangs on time. */
+/** For tests of disk failures: the connection itself, a hook around every commit, and no dependency on time. */
 type SqliteHooks = {
-  /** Brings a connection. What it is set to is set and read back all the same. */
+  /** Supplies the connection. Its settings are still applied and read back. */
   readonly open?: OpenDatabase;
   connected?(db: DatabaseSync): void;
   commit?: AroundCommit;
-  /** How long commits that follow each other are gathered for those who wait. */
+  /** How long to gather commits for followers. */
   readonly pauseMs?: number;
 };
 
@@ -49,11 +49,11 @@ export type SqliteOptions = {
   readonly projections: readonly Projection[];
   readonly clock: { now(): number };
   readonly random: (bytes: number) => Uint8Array;
-  /** `existing` opens a store that is there and creates none. */
+  /** `existing` opens an existing store and creates none. */
   readonly mode?: "read-write" | "existing";
   /** How long to wait for another process's write lock. */
   readonly busyMs?: number;
-  /** How many streams' heads and states are kept in memory, and about how many bytes of them. */
+  /** Limit of cached heads and states: number of streams, and approximate bytes. */
   readonly mostHeads?: CacheLimit;
   readonly hooks?: SqliteHooks;
 };
@@ -69,7 +69,7 @@ type SqliteSession = {
 };
 
 const BUSY_MS = 15_000;
-/** Somebody may be looking at this very moment whether the epoch is held. */
+/** Another process may just be checking whether the epoch is held. */
 const LOOKING_MS = 250;
 const MOST_HEADS: CacheLimit = { count: 20_000, size: 64 * 1024 * 1024 };
 
@@ -265,12 +265,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     isDamage: isSqliteDamage,
     isClosed: isClosedHandle,
   });
-  /** A tenant in whose name nothing was ever written has the number 0, which no row has. */
+  /** A tenant without any writes has the number 0, which no row has. */
   const ask = <Answer>(tenant: string, find: (tid: number) => Answer | Promise<Answer>) =>
     call(() => retryWhileBusy(patience, () => find(journal.tenants.find(tenant) ?? 0)));
   return {
     incarnation: journal.incarnation,
-    // A connection that a test brings need not lead to that file.
+    // A test's connection need not lead to that file.
     ...(options.hooks?.open === undefined && { home: guardedHome(sqliteHome(session), session, call) }),
     transact: (tenant, needs, decide) => call(() => transactSqlite(session, tenant, needs, decide)),
     transactWithSql: (tenant, needs, decide) =>
@@ -311,7 +311,7 @@ function guardedHome(
   };
 }
 
-/** Node's own word for a statement whose connection was closed between two pages of a read. */
+/** Node's error for a statement whose connection was closed between two pages of a read. */
 function isClosedHandle(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";
 }

@@ -5,7 +5,7 @@ import { isBusy } from "./errors.ts";
 
 const ATTEMPTS = 10;
 
-/** Others may hold the file for a moment; what cannot be checked at all is thrown, never called sound. */
+/** Retries while another process holds the file. Throws if it cannot be checked: it is never reported as sound. */
 function check(file: string): string {
   for (let attempt = 1; ; attempt++) {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });

@@ -1,4 +1,4 @@
-/** Reading the journal in pages, what changed since a position, and the seals of a tenant. */
+/** Reads the journal in pages, the changes since a position, and the seals of a tenant. */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -21,7 +21,7 @@ export type SqliteReads = {
 };
 
 const PAGE = 256;
-/** A follower that slept for long gets what moved in portions. */
+/** A follower that slept for long gets its changes in portions. */
 const MOST_MOVES = 20_000;
 const COLUMNS = "position, header, hash, salt, body";
 
@@ -43,7 +43,7 @@ export function prepareSqliteReads(db: DatabaseSync, patience: BusyRetry): Sqlit
   };
 }
 
-/** Between two pages others get their turn, and no page holds a snapshot of the file open. */
+/** Yields between two pages, and no page keeps a snapshot of the file open. */
 async function paged(
   patience: BusyRetry,
   statement: StatementSync,
@@ -99,13 +99,13 @@ type SqliteSealing = {
 type SignedSeal = { readonly seal: Seal; keep(): void };
 
 export type SqliteSeals = {
-  /** Inside a write transaction: signs what moved; `keep` writes it. */
+  /** Inside a write transaction: signs what moved; `keep` writes the seal. */
   sign(sealing: SqliteSealing, sign: (draft: SealDraft) => Seal): SignedSeal | undefined;
   list(tid: number, after: number): readonly Seal[];
   over(tid: number, position: number | "last"): Seal | undefined;
 };
 
-/** NOT INDEXED: for the grouping SQLite would read the whole journal in order of streams, at every seal. */
+/** NOT INDEXED: for the grouping SQLite would read the whole journal in stream order, at every seal. */
 export const LEAVES = `SELECT s.name, e.seq, e.hash FROM
   (SELECT sid, max(seq) AS seq FROM hp_entries NOT INDEXED WHERE tid = ? AND position > ? GROUP BY sid) m
   CROSS JOIN hp_entries e ON e.sid = m.sid AND e.seq = m.seq CROSS JOIN hp_streams s ON s.sid = m.sid`;

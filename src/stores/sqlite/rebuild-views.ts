@@ -1,6 +1,6 @@
 /**
- * Folds every stream again into the views, a page of streams to a transaction. `hp_views.built` keeps the place: after a
- * crash the next open goes on there, and two processes at it share the work. Streams written meanwhile are right already.
+ * Folds every stream again into the views, one page of streams per transaction. `hp_views.built` keeps the position:
+ * after a crash the next open resumes there, and two processes share the work. Streams written since are up to date.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isHoldpointError } from "../../kernel/errors.ts";
@@ -22,7 +22,7 @@ export async function rebuildSqliteViews(work: Work, progress: Progress): Promis
   return resumeSqliteRebuild(work, progress);
 }
 
-/** Builds what is marked as not built. */
+/** Builds the views marked as not built. */
 export async function resumeSqliteRebuild(work: Work, progress: Progress = () => {}): Promise<Rebuilt> {
   const { db } = work.journal;
   if (rebuildPosition(work.journal) === undefined) return { streams: 0, left: 0 };
@@ -47,19 +47,19 @@ function markAll({ db, projections }: SqliteJournal): void {
       `${kind}/`,
     );
   }
-  // Whoever writes older rows looks at the views again, and says so.
+  // Makes processes that write older rows check the views again, and mark them stale.
   bumpFileLayout(db);
 }
 
 function rebuildPosition({ db, projections }: SqliteJournal): number | undefined {
   const ours = new Map(projections.all.map(({ view, version }) => [view, version]));
   const rows = db.prepare("SELECT view, version, built FROM hp_views WHERE built IS NOT NULL").all();
-  // What another version has built, or is building, is its own affair.
+  // Skip views that another version has built or is building.
   const own = rows.filter((row) => ours.get(String(row["view"])) === Number(row["version"]));
   return own.length === 0 ? undefined : Math.min(...own.map((row) => Number(row["built"])));
 }
 
-/** undefined: all is built. */
+/** Undefined if everything is built. */
 function buildPage(journal: SqliteJournal): Rebuilt | undefined {
   const { db } = journal;
   const place = rebuildPosition(journal);
@@ -76,7 +76,7 @@ function buildPage(journal: SqliteJournal): Rebuilt | undefined {
   return { streams: rows.length, left: built.filter((isBuilt) => !isBuilt).length };
 }
 
-/** A stream with events that this program does not know, or whose bodies were erased, is left alone with its row. */
+/** A stream with unknown events or erased bodies keeps its row as it is. */
 function build(
   journal: SqliteJournal,
   place: { sid: number; tid: number },

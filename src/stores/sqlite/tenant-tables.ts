@@ -8,11 +8,11 @@ import { parseStreamRef, type StreamRef, streamName } from "../../kernel/stream.
 import type { PlannedName } from "../decision.ts";
 
 export type SqliteTenants = {
-  /** undefined: nothing was ever written for this tenant. */
+  /** Undefined if nothing was ever written for this tenant. */
   find(tenant: string): number | undefined;
   ensure(tenant: string): number;
   name(tid: number): string;
-  /** After a rollback: numbers given out in it are not in the file. */
+  /** After a rollback: numbers assigned in it are not in the file. */
   forget(): void;
   withEntries(): readonly string[];
 };
@@ -73,7 +73,7 @@ export function prepareNames(db: DatabaseSync): Names {
 
 export type SqliteArtifacts = {
   find(tid: number, hash: string): Uint8Array | undefined;
-  /** Bytes that are there already stay as they are: their hash is their name. */
+  /** Existing bytes are not written again: the hash is the key. */
   put(tid: number, artifact: Artifact): void;
 };
 

@@ -1,8 +1,8 @@
 /**
- * Decisions in the journal's transaction, also together with the application's own tables. An authorizer keeps the
- * application's SQL away from Holdpoint's tables (`hp_…`), from settings and from the transaction itself.
- * SQL can still end the transaction (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a full disk). No statement runs after that: it
- * would commit by itself. The round fails, whatever its decision says, and nothing of it is written.
+ * Decisions in the journal's transaction, also together with the application's own tables. An authorizer denies the
+ * application's SQL access to Holdpoint's tables (`hp_…`), to settings and to the transaction itself. SQL can still end
+ * the transaction (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a full disk). No statement runs after that, because it would
+ * commit by itself. The round then fails, even if its decision succeeded, and nothing of it is written.
  */
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -49,7 +49,7 @@ function sqliteContext(journal: SqliteJournal, tenant: string): TransactionConte
     head: (stream: StreamRef, name: string) =>
       tid === undefined ? emptyHead(folds, stream.kind) : heads.head(tid, stream, name),
     name: (name: string) => (tid === undefined ? undefined : names.find(tid, name)),
-    // Members of a batch before this one have written their rows: the index has them.
+    // The index includes rows of earlier members of the batch.
     index: ({ view, key }) =>
       tid === undefined ? [] : views.query(tid, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
   };
@@ -66,7 +66,7 @@ function writeSqlitePlan(
 
 type DecideWithSql<Result> = (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>;
 
-/** What a decision threw is the application's own, and reaches it as it was; errors of the store are ours. */
+/** An error thrown by the decision is the application's own and is rethrown unchanged; other errors are the store's. */
 type SqlAnswer<Result> =
   | { readonly kind: "result"; readonly result: Result }
   | { readonly kind: "thrown"; readonly error: unknown };
@@ -95,7 +95,7 @@ export function transactWithSql<Result>(
   });
 }
 
-/** Only the application's tables have constraints that wait for the commit. */
+/** Only the application's tables have constraints that are checked at the commit. */
 function brokenAtCommit(cause: unknown): HoldpointError {
   const what = "The application's rows broke a constraint when they were committed.";
   const next = "Write rows that keep the application's own constraints.";
@@ -116,7 +116,7 @@ function noteThrown<Answer>(thrown: Set<unknown>, attempt: () => Answer): Answer
   }
 }
 
-/** A round that ends in `need` is repeated: what it wrote is undone first. */
+/** A round that ends in `need` is repeated, after its writes are rolled back. */
 function inRound<Result>(
   db: DatabaseSync,
   decide: (sql: SqlTransaction) => DecideResult<Result>,
@@ -136,7 +136,7 @@ function inRound<Result>(
 
 type GuardedSql = {
   readonly sql: SqlTransaction;
-  /** Throws when the transaction is over. */
+  /** Throws if the transaction has ended. */
   refuseEnded(): void;
   end(): void;
 };
@@ -179,7 +179,7 @@ function guardedSql(db: DatabaseSync): GuardedSql {
   };
 }
 
-/** A disk that is full or fails ends a transaction too; that has a code of its own. */
+/** A full or failing disk ends a transaction too, and has its own error code. */
 function transactionOver(by: unknown): unknown {
   if (by !== undefined && !isConstraint(by)) return translateSqliteError(by);
   return new HoldpointError("broken_rule", "The application's SQL ended the transaction that it ran in.", {
@@ -195,14 +195,14 @@ const FORBIDDEN = new Set<number>([
   constants.SQLITE_SAVEPOINT,
   constants.SQLITE_ATTACH,
   constants.SQLITE_DETACH,
-  // A temporary table stands before ours of the same name, and a renamed one is authorised under its old name only.
+  // A temporary table hides ours of the same name, and a renamed one is authorised under its old name only.
   constants.SQLITE_ALTER_TABLE,
   constants.SQLITE_CREATE_TEMP_TABLE,
   constants.SQLITE_CREATE_TEMP_VIEW,
   constants.SQLITE_CREATE_TEMP_TRIGGER,
   constants.SQLITE_CREATE_TEMP_INDEX,
 ]);
-/** For these the second name is a column. */
+/** For these actions the second name is a column. */
 const ON_COLUMNS = new Set<number>([constants.SQLITE_READ, constants.SQLITE_UPDATE]);
 const OUT_OF_REACH = /^(hp_|dbstat|sqlite_dbpage)/i;
 

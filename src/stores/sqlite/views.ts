@@ -5,11 +5,11 @@ import { checkViewQuery, isSameRow, type Projections, projectRow } from "../view
 import { sqliteViewTable } from "./migrations.ts";
 
 export type SqliteViews = {
-  /** `before`: the state that the row was written from, where there was one. */
+  /** `before`: the state that the existing row was written from, if any. */
   write(place: SqliteRowKey, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
   query(tid: number, query: ViewQuery): readonly ViewRow[];
   count(tid: number, view: string, bucket: string): number;
-  /** Rows that are due and that nobody has claimed, with the numbers of their streams. */
+  /** Due rows without a claim, with the numbers of their streams. */
   free(
     tid: number,
     claim: ViewClaim,
@@ -73,7 +73,7 @@ function prepareWrite(db: DatabaseSync, projection: Projection): Write {
     `INSERT INTO ${table} (sid, tid, bucket, at, due, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sid) DO UPDATE
      SET bucket = excluded.bucket, at = excluded.at, due = excluded.due, data = excluded.data`,
   );
-  // Where its times stay as they were, their indexes are not touched: most of a row's changes.
+  // If a row's times are unchanged, their indexes are not touched: that is most changes.
   const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
   return ({ sid, tid }, stream, { before, after }) => {
     if (before !== undefined && isSameRow(projection, before, after)) return;
@@ -87,7 +87,7 @@ function prepareWrite(db: DatabaseSync, projection: Projection): Write {
   };
 }
 
-/** A unary plus keeps a column's index out of the way: what is due is few rows, found by the index on `due`. */
+/** A unary plus excludes a column's index: due rows are few, and found by the index on `due`. */
 function queryOf(asked: ViewQuery & { tid: number; afterSid: number }): {
   sql: string;
   values: SQLInputValue[];

@@ -1,4 +1,4 @@
-/** What the claims work with: a small domain, a clock that the test moves, and handles that stand for processes. */
+/** Fixture of the contract tests: a small domain, a clock that the test sets, and handles that act as processes. */
 import type { TestContext } from "node:test";
 import type { JsonObject } from "../../kernel/json.ts";
 import { actionStream, type Fold, type NewEvent, type StreamRef } from "../../kernel/stream.ts";
@@ -15,7 +15,7 @@ type DatabaseOptions = {
 };
 
 type ContractDatabase = {
-  /** Another process's handle on the same database. */
+  /** A handle on the same database, as of another process. */
   open(): Promise<Store>;
   remove(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export type Fixture = {
 export const START = 1_800_000_000_000;
 export const TENANT = "acme";
 
-/** A fresh database with one handle open; everything is closed and removed after the test. */
+/** A fresh database with one handle open. Everything is closed and removed after the test. */
 export async function openFixture(context: TestContext, create: CreateDatabase): Promise<Fixture> {
   let now = START;
   const clock = {
@@ -59,7 +59,7 @@ export async function openFixture(context: TestContext, create: CreateDatabase):
   return { store: await another(), clock, another };
 }
 
-/** Repeatable bytes (mulberry32). */
+/** Repeatable pseudo-random bytes (mulberry32). */
 export function randomOf(seed: number): (bytes: number) => Uint8Array {
   let state = seed;
   const next = () => {
@@ -71,7 +71,7 @@ export function randomOf(seed: number): (bytes: number) => Uint8Array {
   return (bytes) => Uint8Array.from({ length: bytes }, next);
 }
 
-/** The state of the streams that only count: how many events, and what the last of them said. */
+/** State of a stream that only counts: the number of events, and their merged bodies. */
 export type CountState = { readonly count: number; readonly at: number; readonly said: JsonObject };
 
 const countFold: Fold<CountState> = {
@@ -136,7 +136,7 @@ export function commitResult<Result>(
   return { kind: "commit", append, result };
 }
 
-/** Appends one event to an action's stream and answers how many it has now. */
+/** Appends one event to an action's stream and returns its new count. */
 export function count(store: Store, id: string, body: JsonObject = {}, tenant = TENANT): Promise<number> {
   const stream = actionStream(id);
   return store.transact(tenant, { write: [stream] }, (sight) =>
@@ -148,7 +148,7 @@ export function times<Item>(many: number, make: (index: number) => Item): Item[]
   return Array.from({ length: many }, (_, index) => make(index));
 }
 
-/** One call each, round the handles. */
+/** Makes `many` calls, distributed over the handles. */
 export function spread<Answer>(
   stores: readonly Store[],
   many: number,

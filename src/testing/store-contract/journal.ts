@@ -1,4 +1,4 @@
-/** Claims on the journal: hash chains, reading, seals, and that tenants are apart. */
+/** Contract tests of the journal: hash chains, reading, seals, and separation of tenants. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -19,7 +19,7 @@ import {
   times,
 } from "./fixture.ts";
 
-/** Recomputes every hash of a stream from what is stored. */
+/** Recomputes every hash of a stream from the stored bytes. */
 export function checkChain(entries: readonly StoredEntry[] | undefined): void {
   let prev = GENESIS;
   for (const [index, entry] of (entries ?? assert.fail("no entries")).entries()) {
@@ -275,7 +275,7 @@ const signDraftAsJson = (draft: SealDraft): Seal => ({
   leaves: draft.leaves,
 });
 
-/** Uses every method that writes. */
+/** Calls every method that writes. */
 async function fill(store: Store, tenant: string): Promise<void> {
   await store.transact(tenant, { write: [one], names: ["request"] }, () => ({
     kind: "commit",

@@ -1,4 +1,4 @@
-/** Claims on several processes on one database: decisions at the same time, epochs, following, and the end of a handle. */
+/** Contract tests of several processes on one database: concurrent decisions, epochs, following, closing a handle. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Claims on views: rows, queries, rebuilds, and claims of due rows. */
+/** Contract tests of views: rows, queries, rebuilds, and claims of due rows. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -22,7 +22,7 @@ async function ids(store: Store, query: Omit<ViewQuery, "view">): Promise<string
   return (await store.query(TENANT, { view: "tallies", ...query })).map(({ stream }) => stream.id);
 }
 
-/** What the view has to hold, computed here from the journal alone. */
+/** The expected rows of the view, computed here from the journal alone. */
 async function expected(store: Store): Promise<Map<string, unknown>> {
   const streams = new Map<string, { count: number; at: number; said: Record<string, unknown> }>();
   for (const { header, body } of await store.log(TENANT, 0, 10_000)) {
