@@ -1,10 +1,10 @@
 /**
- * A tool under a policy document. If the tool has a policy of its own both are asked, the document first, and the stricter
- * answer counts.
- * A compensation is blocked or asked about only by a rule that names it; a rule or risk condition that was not written for
- * it and reads arguments that it does not have does not apply.
- * Digest, documents and verdict are read once for each move of an action, so a review uses one version of each policy
- * whatever is put in force meanwhile; getters are kept, since a plain copy would go stale when the file changes.
+ * Puts a tool under a policy document.
+ * - If the tool has its own policy, both are evaluated, the document first, and the stricter verdict applies.
+ * - Only a rule that matches a compensation blocks or escalates it. A rule or risk condition that was not written for
+ *   the compensation, and that reads arguments which it lacks, does not apply.
+ * - Digest, documents and verdict are read once per move of an action, so a review uses one version of each policy even
+ *   if another is put in force meanwhile. Getters are kept: a plain copy would go stale when the file changes.
  */
 
 import { checkRevision } from "../effects/define-tool.ts";
@@ -25,7 +25,7 @@ export function replaceRules(rules: ToolRules, others: Partial<ToolRules>): Tool
 
 type PolicyOverlay = {
   readonly digest: (own: string) => string;
-  /** Digests of the policy documents that are asked; the tool's own unless set. */
+  /** Digests of the policy documents that are evaluated. Default: the tool's own. */
   readonly documents?: (own: readonly string[]) => readonly string[];
   readonly policy: (own: ToolRules["policy"]) => ToolRules["policy"];
 };
@@ -45,10 +45,10 @@ export function overlayPolicy(rules: ToolRules, over: PolicyOverlay): ToolRules 
   });
 }
 
-/** What is asked beside the document: nothing, the tool's own policy, or that of an undo. */
+/** Evaluated in addition to the document: nothing, the tool's own policy, or the policy of an undo. */
 export type OwnPolicy = "nothing" | "policy" | "undo";
 
-/** A document makes no handles: in its revisions are those of the action. */
+/** A document cannot create handles: its revisions may contain only handles of the action. */
 function judgeDocument(document: CompiledPolicy, input: PolicyInput, asked: CallKind): Verdict {
   const said = attributeNotes(document.digest, document.judge(input, asked));
   return said.verdict === "revise" ? checkRevision(said, handlesIn(input.args)) : said;

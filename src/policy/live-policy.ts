@@ -1,11 +1,11 @@
 /**
- * The policy of an instance: a document, or a file that is read again whenever it changes.
- * What does not compile never replaces what is in force; a first version that does not compile is an error.
- * A version is in the journal before the first verdict that names it, and before it is recorded as used. From its first
- * effect on, the journal says which version this process judges by, and when no longer, in the order of the requests.
- * A process that performs nothing judges nothing and is not recorded.
- * Tools that a run brings are checked first: what does not fit is refused and changes nothing. Removing a tool takes
- * nothing out of force.
+ * The policy of an instance: a document, or a file that is read again when it changes.
+ * - A version that does not compile never replaces the one in force. A first version that does not compile is an error.
+ * - A version is in the journal before the first verdict that names it, and before it is recorded as used.
+ * - From its first effect on, the journal records which version this process judges by and until when, in request
+ *   order. A process that performs no effects judges nothing and is not recorded.
+ * - Tools that a run brings are checked first: one that does not fit is refused and changes nothing. Removing a tool
+ *   takes nothing out of force.
  */
 import { unwatchFile, watchFile } from "node:fs";
 import type { Tool } from "../effects/tool.ts";
@@ -23,7 +23,7 @@ const keyOf = ({ name, digest }: UsedVersion): string => `${name} ${digest}`;
 
 const turns = new WeakMap<Runtime, Promise<void>>();
 
-/** One after the other; what fails is the asker's to hear of, and holds nobody up. */
+/** Runs calls in order. A failure goes to its caller only and does not block later calls. */
 function inTurn(runtime: Runtime, tell: () => Promise<void>): Promise<void> {
   const mine = (turns.get(runtime) ?? Promise.resolve()).then(tell);
   turns.set(
@@ -33,7 +33,7 @@ function inTurn(runtime: Runtime, tell: () => Promise<void>): Promise<void> {
   return mine;
 }
 
-/** The version has been adopted. */
+/** The version must already be adopted. */
 const putInForce = (runtime: Runtime, version: UsedVersion): Promise<void> =>
   inTurn(runtime, () => recordTaken(runtime, version));
 
@@ -70,13 +70,13 @@ async function recordLeft(runtime: Runtime, version: UsedVersion): Promise<void>
 }
 
 export type LivePolicy = {
-  /** In force now, checked against the tools that are known now. */
+  /** The version in force, checked against the tools that are known now. */
   current(): CompiledPolicy;
-  /** Throws where these do not fit what is in force. */
+  /** Throws if these tools do not fit the version in force. */
   admit(more: readonly Tool[]): void;
-  /** Writes down which version is in force, and follows the file until the instance closes. */
+  /** Records which version is in force, and follows the file until the instance closes. */
   open(runtime: Runtime): Promise<void>;
-  /** Nobody is judged by it any more: follows nothing, and is out of force. */
+  /** Stops following the file and takes the version out of force. */
   close(runtime: Runtime): Promise<void>;
 };
 
@@ -102,14 +102,14 @@ function misfit(source: string, faults: unknown): HoldpointError {
   });
 }
 
-/** `elsewhere`: of those that are not among `tools` only the names are known. */
+/** Of tools in the second map that are not in `tools`, only the names are known. */
 type PolicyTools = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly elsewhere?: ReadonlyMap<string, Tool>;
 };
 
 type Compiled = {
-  /** Checked against these; fewer are no reason to look again. */
+  /** The tools that the policy was checked against. Removing one needs no new check. */
   readonly tools: ReadonlySet<Tool>;
   readonly policy: CompiledPolicy;
   readonly warnings: readonly string[];
@@ -133,7 +133,7 @@ function knownTools(
   ];
 }
 
-/** Compiles whenever there are tools that it was not checked against. */
+/** Recompiles when there are tools that the policy was not checked against. */
 function compiler(source: string, read: SourceReader, reach: PolicyTools) {
   const { tools } = reach;
   let known: Compiled | undefined;
@@ -149,7 +149,7 @@ function compiler(source: string, read: SourceReader, reach: PolicyTools) {
 
 function admit(source: string, compiled: ReturnType<typeof compiler>, more: readonly Tool[]): void {
   if (more.length === 0) return;
-  // What is wrong without them is not theirs.
+  // First without the new tools, so that they are not blamed for a fault that was there before.
   compiled();
   try {
     compiled(more);
@@ -170,10 +170,10 @@ async function record(runtime: Runtime, { policy, warnings }: Compiled, source: 
   runtime.notify({ kind: "policy_adopted", policy: name, digest, before, source, warnings });
 }
 
-/** Answers once nothing is read any more. */
+/** Resolves once no read is in progress. */
 type Unfollow = () => Promise<void>;
 
-/** Until the instance closes, or somebody says so. */
+/** Follows the file until the instance closes or the caller unfollows. */
 function followFile(runtime: Runtime, file: string, reload: () => Promise<void>): Unfollow {
   let turn = Promise.resolve();
   const changed = () => {
@@ -207,13 +207,13 @@ export function livePolicy(given: PolicySource, reach: PolicyTools): LivePolicy 
     if (before !== null) await takeOutOfForce(runtime, before);
   }
 
-  /** Adopted only once it is in the journal; a file that does not compile leaves everything as it is. */
+  /** Uses a version only once it is in the journal. A file that does not compile changes nothing. */
   async function reload(runtime: Runtime): Promise<void> {
     if (isClosed) return;
     try {
       const next = compiler(source, openPolicySource(given), reach);
       await record(runtime, next(), source);
-      // Once more: somebody may have brought a tool meanwhile.
+      // Again: a run may have brought a tool meanwhile.
       const { policy } = next();
       compiled = next;
       await use(runtime, policy);
@@ -233,7 +233,7 @@ export function livePolicy(given: PolicySource, reach: PolicyTools): LivePolicy 
       await use(runtime, compiled().policy);
       if (typeof given !== "string") return;
       unfollow = followFile(runtime, given, () => reload(runtime));
-      // It may have changed between the first reading and this moment, which nobody would tell.
+      // The file may have changed, unnoticed, between the first read and the start of watching.
       await reload(runtime);
     },
     async close(runtime) {
@@ -241,7 +241,7 @@ export function livePolicy(given: PolicySource, reach: PolicyTools): LivePolicy 
       await unfollow();
       const last = used;
       used = null;
-      // A process that ends is in force no longer, whatever it says.
+      // If the process is closing, the end of its epoch already takes the version out of force.
       if (last !== null && !runtime.closing.aborted) await takeOutOfForce(runtime, last);
     },
   };

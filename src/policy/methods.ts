@@ -1,4 +1,4 @@
-/** What an embedding program can ask about policies: which were in force, and what another would have said. */
+/** Policy methods for embedding programs: versions that were in force, and what another policy would have decided. */
 
 import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
@@ -19,19 +19,19 @@ import {
 } from "./versions.ts";
 
 export type Policies = {
-  /** Every version that was put in force, oldest first by policy, and which programs judge by it or did. */
+  /** Every version that was put in force, oldest first per policy, with the programs that judge or judged by it. */
   list(): Promise<readonly ListedVersion[]>;
-  /** The same versions, without looking for programs. */
+  /** The same versions, without looking up programs. */
   versions(): Promise<readonly KeptVersion[]>;
-  /** By name the version that was put in force last, by digest or the beginning of it that version; with its document. */
+  /** A policy with its document. By name: the version put in force last. By digest or its beginning: that version. */
   get(id: string): Promise<KeptPolicy>;
-  /** Tools that the journal knows, with the schemas that it kept. */
+  /** Tools in the journal, with their recorded schemas. */
   tools(): Promise<readonly RecordedTool[]>;
-  /** What the policy of a recorded action was told at its first review, and what it said. */
+  /** What the policy received at the first review of a recorded action, and what it answered. */
   told(action: string): Promise<ReplayResult>;
-  /** Every recorded action whose verdict another policy would change. Nothing is written. */
+  /** Every recorded action whose verdict another policy would change. Writes nothing. */
   backtest(document: PolicyText, options?: BacktestOptions): Promise<BacktestReport>;
-  /** Rules and grants that people's decisions support. */
+  /** Suggests rules and grants that past human decisions support. */
   suggest(options?: SuggestOptions): Promise<Suggestions>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The calls of a workflow that have settled, as a policy sees them. What has come to rest is kept at hand and the stream
- * is read on from where it was left; what is in doubt is looked at again each time.
+ * The settled calls of a workflow, as a policy sees them. Final calls are cached and the stream is read on from the
+ * last position. Calls in doubt are read again each time.
  */
 
 import { isCall, type PastCalls, pastCall } from "../effects/rules/review.ts";
@@ -19,7 +19,7 @@ type WorkflowCalls = {
   settledSeq: number;
   readonly settled: string[];
   readonly undone: Set<string>;
-  /** null: no call, but what a tool declares to take one back. */
+  /** null: not a call of the agent, but a compensation declared by a tool. */
   readonly resting: Map<string, PastCall | null>;
 };
 
@@ -48,7 +48,7 @@ function knownOf({ store, tenant }: TenantStore, workflow: string): WorkflowCall
 }
 
 const MADE: ReadonlySet<string> = new Set(["call.made", "compensation.made"]);
-/** Of compensations those count that an agent named; which these are is seen when they are looked at. */
+/** Only compensations that an agent named count as calls. `readSettledCalls` filters out the others. */
 const SETTLED: ReadonlySet<string> = new Set(["call.settled", "compensation.settled"]);
 
 function noteUndone(known: SettledCalls, { type, body }: WorkflowEntry): void {
@@ -63,7 +63,7 @@ function note(known: SettledCalls, entry: WorkflowEntry): void {
   if (SETTLED.has(type) || type === "rollback.ended") known.settledSeq = seq;
 }
 
-/** A fork begins with what its origin had called up to then. What was called later is the origin's alone. */
+/** A fork starts with the calls that its origin had made by then. Later calls belong to the origin only. */
 export async function noteOriginCalls(
   place: TenantStore,
   known: SettledCalls,
@@ -122,7 +122,7 @@ async function readSettledCalls(
   return restless;
 }
 
-/** Large values are not kept at hand, and never stand for themselves by a reference: a rule would look past them. */
+/** Large values are not cached but always loaded: a rule cannot see inside a reference. */
 async function loadFullCall(place: TenantStore, call: PastCall): Promise<PastCall> {
   if (!isArtifactRef(call.args) && !isArtifactRef(call.result)) return call;
   return { ...call, args: await loadValue(place, call.args), result: await loadValue(place, call.result) };
@@ -130,7 +130,7 @@ async function loadFullCall(place: TenantStore, call: PastCall): Promise<PastCal
 
 const queues = new WeakMap<WorkflowCalls, Promise<unknown>>();
 
-/** One reader at a time: two would both read on from the same entry. */
+/** One reader at a time: two would read on from the same entry. */
 function inTurn<Value>(known: WorkflowCalls, work: () => Promise<Value>): Promise<Value> {
   const turn = (queues.get(known) ?? Promise.resolve()).then(work, work);
   queues.set(known, turn);

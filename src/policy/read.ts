@@ -1,7 +1,7 @@
 /**
- * Reads policies: a YAML or JSON text, a file, or a document in code becomes a compiled policy, or findings by line and
- * column. Also texts on trial (nothing is put in force), texts checked against the tools and people of a store, and the
- * cases beside a policy: `refunds.test.yaml` beside `refunds.yaml`.
+ * Reads policies: a YAML or JSON text, a file, or a document in code becomes a compiled policy, or findings with line
+ * and column. Also texts for a trial (never put in force), texts checked against the tools and people of a store, and
+ * the test cases of a policy: `refunds.test.yaml` next to `refunds.yaml`.
  */
 
 import { readFileSync } from "node:fs";
@@ -29,7 +29,7 @@ import {
   yamlIssueText,
 } from "./yaml.ts";
 
-/** Expressions are not checked against schemas here: those that are recorded may be older. */
+/** Does not check expressions against schemas: the recorded schemas may be outdated. */
 export function compileForTrial(document: PolicyText): CompiledPolicy {
   const compiled = compilePolicy(document, null);
   if (compiled.ok) return compiled.policy;
@@ -49,12 +49,12 @@ export type PolicyReading =
   | {
       readonly ok: false;
       readonly findings: readonly PolicyFinding[];
-      /** How far it was looked at: what comes after that may have faults of its own. */
+      /** How far the check got. A later stage may find more faults. */
       readonly looked: "text" | "shape" | "whole";
     };
 
 const MOST_CHARACTERS = 262_144;
-/** How often an anchor may be used; each use may hold others. */
+/** How often an anchor may be used. Each use may contain others. */
 const MOST_ALIASES = 50;
 const MOST_FINDINGS = 50;
 
@@ -65,7 +65,7 @@ export function findingText(file: string, { severity, line, column, message }: P
 
 type Source = { readonly text: string; readonly document: Document };
 
-/** Counted here: the library's own counter loses lines after some errors. */
+/** The library's own line counter loses lines after some errors. */
 function finding(text: string, at: number, message: string): PolicyFinding {
   const before = text.slice(0, at);
   const start = before.lastIndexOf("\n") + 1;
@@ -100,7 +100,7 @@ const fail = (message: string): PolicyReading => ({
   looked: "text",
 });
 
-/** YAML 1.2, of which JSON is a part. Keys are unique, and there is one document in a file. */
+/** Parses YAML 1.2, which includes JSON. Keys are unique, and a file holds one document. */
 export function parseYaml(
   text: string,
 ): Source & { readonly faults: readonly PolicyFinding[]; readonly value: unknown } {
@@ -108,7 +108,7 @@ export function parseYaml(
     version: "1.2",
     schema: "core",
     strict: true,
-    // Looked at below.
+    // Checked below.
     uniqueKeys: false,
     merge: false,
     prettyErrors: false,
@@ -134,7 +134,7 @@ export function parseYaml(
   }
 }
 
-/** `toolsFor`: the tools that it is checked against, where that depends on what it says. */
+/** `toolsFor` returns the tools to check against, which may depend on the document. */
 function readPolicyFor(
   text: string,
   toolsFor: (value: unknown) => readonly KnownTool[] | null,
@@ -170,14 +170,14 @@ export function readPolicyFile(
   }
 }
 
-/** A file's path, or the document itself. */
+/** A file path, or the document itself. */
 export type PolicySource = string | PolicyText;
 
 type SourceReading =
   | { readonly ok: true; readonly policy: CompiledPolicy; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** The text is read once; it is checked against whatever tools are known. */
+/** Checks the text, which is read once, against the given tools. */
 export type SourceReader = (tools: readonly KnownTool[] | null) => SourceReading;
 
 export const sourceName = (source: PolicySource): string =>
@@ -191,7 +191,7 @@ function unreadable(file: string, error: unknown): HoldpointError {
 
 const MODULE = /\.[cm]?[jt]s$/;
 
-/** To load one takes an import, which is not done behind the back of a program. */
+/** A module has to be imported, which is left to the program itself. */
 function noModule(file: string): HoldpointError {
   const fault =
     "it is a module, and only YAML or JSON is read from a file; import it in the program and pass its default export as policy";
@@ -209,7 +209,7 @@ function readFile(file: string): string {
   }
 }
 
-/** A path in code has no lines: the fault is named by its place in the document. */
+/** A document in code has no lines, so a fault is located by its path. */
 function readDocument(document: PolicyText, tools: readonly KnownTool[] | null): SourceReading {
   const made = compilePolicy(document, tools);
   const told = ({ path, message }: PolicyFault): string => `${path.join(".")}  ${message}`;
@@ -235,7 +235,7 @@ export function openPolicySource(source: PolicySource): SourceReader {
 
 const MOST_NAMED = 5;
 
-/** Expressions are not checked against schemas here: those that are recorded may be older. */
+/** Does not check expressions against schemas: the recorded schemas may be outdated. */
 export async function readPolicyForTrial(text: string): Promise<CompiledPolicy> {
   await nextTurn();
   const reading = readPolicy(text, null);
@@ -253,11 +253,11 @@ export async function readPolicyForTrial(text: string): Promise<CompiledPolicy> 
 
 export type CheckedText = {
   readonly read: PolicyReading;
-  /** Tools that it names and whose arguments were not checked: no schema of theirs is known. */
+  /** Tools that the text names but whose arguments were not checked, because no schema is known. */
   readonly unchecked: readonly string[];
 };
 
-/** `recorded`: the tools that the journal knows. */
+/** `recorded`: the tools in the journal. */
 export async function checkPolicyText(
   place: { readonly store: Store; readonly tenant: string },
   text: string,
@@ -282,7 +282,7 @@ type CasesReading =
   | { readonly ok: true; readonly cases: PolicyCases; readonly lines: readonly number[] }
   | { readonly ok: false; readonly findings: readonly PolicyFinding[] };
 
-/** With the line on which each case begins. */
+/** Also returns the line on which each case begins. */
 export function readCases(text: string): CasesReading {
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults };
@@ -298,7 +298,7 @@ export function readCases(text: string): CasesReading {
   return { ok: true, cases: parsed.data, lines };
 }
 
-/** `policies/refunds.test.yaml` is of `policies/refunds.yaml`, and so with `.yml` and `.json`. */
+/** `policies/refunds.test.yaml` tests `policies/refunds.yaml`; the same for `.yml` and `.json`. */
 export function policyFileOf(casesFile: string): string | undefined {
   const name = casesFile.replace(/\.test\.(ya?ml|json)$/, ".$1");
   return name === casesFile ? undefined : name;

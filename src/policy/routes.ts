@@ -1,6 +1,6 @@
 /**
- * HTTP routes of policies: versions that were in force, and texts that are checked, explained, back-tested and suggested.
- * Nothing here puts a policy in force. Wire forms and schemas included.
+ * HTTP routes of policies, with their wire forms and schemas: versions that were in force, and texts to check, explain,
+ * back-test and suggest. No route puts a policy in force.
  */
 import { z } from "zod";
 import { checkIsPerson } from "../api/authenticate.ts";
@@ -108,7 +108,7 @@ function changeOnWire({ action, people, at, ...facts }: ListedChange) {
     action_id: action,
     ...facts,
     at: time(at),
-    // On the wire, as with approvals.
+    // The wire format says `modified`, as for approvals.
     people: people === "edited" ? "modified" : people,
   };
 }
@@ -122,7 +122,7 @@ function trialOnWire({ id, state, read, of, fault, report }: Trial) {
   return { trial_id: id, state, read, of, fault, report: report && reportOnWire(report) };
 }
 
-/** What `POST /api/grants` takes. */
+/** Body of `POST /api/grants`. */
 function offerOnWire({ tool, agent, when, uses, limit, reason }: SuggestedGrant) {
   return {
     tool,
@@ -152,7 +152,7 @@ function suggestionOnWire(suggestion: Suggestions["suggestions"][number]) {
 }
 
 const count = z.number().int().min(0);
-/** To read it takes some milliseconds for each thousand characters. */
+/** Parsing takes some milliseconds per thousand characters. */
 const MOST_TEXT = 65_536;
 const text = z.string().min(1).max(MOST_TEXT).meta({ description: "the policy's file, as YAML or JSON" });
 
@@ -254,17 +254,17 @@ const writtenSchema = z.strictObject({
   agent: z.string().min(1).max(200).optional(),
 });
 
-/** The schema has seen to it that it is there where no id is. */
+/** The schema guarantees an action if there is no id. */
 const writtenOf = ({ tool, args, agent }: Partial<z.output<typeof writtenSchema>> = {}): WrittenAction =>
   dropUndefined({ tool: tool ?? "", args: (args ?? {}) as Json, agent }) as WrittenAction;
 
-/** To read a text, and to go over every rule, is not done in pieces. */
+/** Reading a text and evaluating every rule block the event loop, so concurrent requests are limited. */
 const withinQuota = createConcurrencyQuota({ each: 2, all: 4 });
 const quotaKey = ({ who }: Pick<RouteRequest, "who">): string => `${who.tenant} ${who.principal}`;
 
 const NEEDED = ["policies:read", "actions:read"] as const;
 
-/** A page asks while somebody writes. */
+/** The dashboard queries this while a person types. */
 const KEPT_MS = 10_000;
 const toolsKnown = cacheRecent<readonly RecordedTool[]>(KEPT_MS);
 const SUGGESTED_MS = 60_000;

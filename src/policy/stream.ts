@@ -1,7 +1,7 @@
 /**
- * Versions of a policy: which were put in force, when and by whom, and the list of policies with the version in force.
- * Documents are kept under their digests. Which processes judge by a version is recorded in the same stream but not
- * folded: a process ends in the stream of its epoch.
+ * Versions of a policy (digest, time, author, source), and the list of policies with the version in force. Documents
+ * are stored under their digests. Which processes judge by a version is recorded in the same stream but not folded: the
+ * end of a process is in the stream of its epoch.
  */
 import { eventBody, type Fold } from "../kernel/stream.ts";
 
@@ -9,7 +9,7 @@ type PolicyVersion = {
   readonly digest: string;
   readonly at: number;
   readonly by: string;
-  /** A file's name, or `code`. */
+  /** File name, or `code`. */
   readonly source: string;
 };
 /** Oldest first. */

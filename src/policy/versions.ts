@@ -1,6 +1,6 @@
 /**
- * Versions of policies: when each was in force, which programs judge by it or did, and the documents that the journal
- * kept. Read from the policy's stream and the streams of the programs' epochs.
+ * Policy versions: when each was in force, which programs judge or judged by it, and the documents kept in the journal.
+ * Read from the policy's stream and the streams of the programs' epochs.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -11,12 +11,12 @@ import { loadValue } from "../runtime/store-access.ts";
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
 
 export type PolicyProgram = {
-  /** The agent whose program it is, and which process: `host/pid`. */
+  /** The program's agent, and its process as `host/pid`. */
   readonly by: string;
   readonly process: string;
   readonly epoch: string;
   readonly since: number;
-  /** Null while it runs, and where it died and nobody has found that out. */
+  /** Null while the program runs, and after a crash that no other process has detected yet. */
   readonly until: number | null;
   readonly runs: boolean;
 };
@@ -30,7 +30,7 @@ function parsePolicyEntry({ header, body }: JournalEntry): PolicyEntry {
 
 type ProgramLife = { readonly process: string; readonly until: number | null; readonly runs: boolean };
 
-/** One that was killed is still open in the journal until the next process finds it: whether it runs, its hold says. */
+/** A killed program has no end in the journal until another process detects it. The store knows if it runs. */
 async function readProgramLife({ store, tenant }: TenantStore, epoch: string): Promise<ProgramLife> {
   const [opened, ended] = (await store.read(tenant, epochStream(epoch))).map(parsePolicyEntry);
   const process = String(opened?.body["process"] ?? "(erased)");
@@ -38,7 +38,7 @@ async function readProgramLife({ store, tenant }: TenantStore, epoch: string): P
   return { process, until: null, runs: await store.epochHeld(epoch) };
 }
 
-/** By the digests that were taken; newest first. `told` is the policy's whole stream. */
+/** Programs by the digest that they took, newest first. `told` is the policy's whole stream. */
 async function programsOf(
   place: TenantStore,
   told: readonly PolicyEntry[],
@@ -50,7 +50,7 @@ async function programsOf(
     return life;
   };
   const programs = new Map<string, PolicyProgram[]>();
-  /** When it was next left, of those that were looked at. */
+  /** When each version was next left, among the entries read so far. */
   const left = new Map<string, number>();
   for (const { type, at, body } of told.toReversed()) {
     const [digest = "", epoch = "", by = ""] = [body["digest"], body["epoch"], body["by"]].map(String);
@@ -67,7 +67,7 @@ async function programsOf(
   return programs;
 }
 
-/** One that took it several times, for one run after the other, is one: from its first time to its last. Newest first. */
+/** Merges repeated uses by one program, such as one per run, into one from first to last. Newest first. */
 function mergePerProgram(programs: readonly PolicyProgram[]): readonly PolicyProgram[] {
   const own = new Map<string, PolicyProgram>();
   for (const program of programs) {
@@ -81,20 +81,20 @@ function mergePerProgram(programs: readonly PolicyProgram[]): readonly PolicyPro
 export type KeptVersion = {
   readonly name: string;
   readonly digest: string;
-  /** When it was put in force, and by which program from where. */
+  /** When it was put in force, by which program, and from which source. */
   readonly at: number;
   readonly by: string;
   readonly source: string;
 };
 
-/** `used`: some program judges by it now; `ended`: one did; `unused`: none ever has, as far as the journal says. */
+/** `used`: a program judges by it now. `ended`: a program did. `unused`: the journal shows no program that did. */
 export type PolicyStanding = "used" | "ended" | "unused";
 
 export type ListedVersion = KeptVersion & {
   readonly standing: PolicyStanding;
-  /** When it was last in force; null while it is, and where nobody knows. */
+  /** When it was last in force; null while it is, or if unknown. */
   readonly until: number | null;
-  /** Who judges by it, and who did; newest first. */
+  /** Programs that judge or judged by it, newest first. */
   readonly programs: readonly PolicyProgram[];
 };
 
@@ -113,7 +113,7 @@ const readPolicyEntries = async (
   name: string,
 ): Promise<readonly PolicyEntry[]> => (await store.read(tenant, policyStream(name))).map(parsePolicyEntry);
 
-/** Oldest first. What was erased has still its place. */
+/** Oldest first. An erased version keeps its place. */
 function adoptionsIn(name: string, told: readonly PolicyEntry[]): readonly AdoptedVersion[] {
   const all = told.filter(({ type }) => type === "policy.adopted");
   return all.map(({ at, body }, index) => {
@@ -128,7 +128,7 @@ const adoptionsOf = async (place: TenantStore, name: string): Promise<readonly A
 
 type VersionStanding = Pick<ListedVersion, "standing" | "until">;
 
-/** A program that died without a word ended at some time: which, nobody knows until another finds it. */
+/** The end of a killed program is unknown until another process detects it. */
 function standingOf(programs: readonly PolicyProgram[], replacedAt: number | null): VersionStanding {
   if (programs.some(({ runs }) => runs)) return { standing: "used", until: null };
   if (programs.length === 0) return { standing: "unused", until: replacedAt };
@@ -136,7 +136,7 @@ function standingOf(programs: readonly PolicyProgram[], replacedAt: number | nul
   return { standing: "ended", until: ends.includes(null) ? null : Math.max(...(ends as number[])) };
 }
 
-/** Those that took it before it was put in force the next time are those of this time. */
+/** A program that took a version before its next adoption belongs to this adoption. */
 async function listed(
   place: TenantStore,
   name: string,
@@ -160,20 +160,20 @@ function versionOf({
   return version;
 }
 
-/** Oldest first by policy; all versions of each, without looking who judges by them. */
+/** All versions, grouped by policy, oldest first, without looking up programs. */
 export async function listVersions(place: TenantStore): Promise<readonly KeptVersion[]> {
   const found = await Promise.all((await namesOf(place)).map((name) => adoptionsOf(place, name)));
   return found.flat().map(({ kept: _kept, replacedAt: _at, ...version }) => version);
 }
 
-/** Names of policies by the digests of their versions. */
+/** Policy names by the digests of their versions. */
 export type PolicyNames = ReadonlyMap<string, string>;
 
 export async function loadPolicyNames(place: TenantStore): Promise<PolicyNames> {
   return new Map((await listVersions(place)).map(({ digest, name }) => [digest, name]));
 }
 
-/** The same, with who does. */
+/** Like `listVersions`, with the programs of each version. */
 export async function listPolicies(place: TenantStore): Promise<readonly ListedVersion[]> {
   const found = await Promise.all((await namesOf(place)).map((name) => listed(place, name)));
   return found.flat().map(versionOf);
@@ -193,7 +193,7 @@ async function documentOf(
 const FEWEST_DIGITS = 6;
 const LISTED = { next: "`holdpoint policy list` lists those that were in force." };
 
-/** By its name, the version that was put in force last; by its digest or the beginning of it, that version. */
+/** A policy name returns the version put in force last. A digest, or its beginning, returns that version. */
 export async function getPolicy(place: TenantStore, given: string): Promise<KeptPolicy> {
   const named = (await adoptionsOf(place, given)).at(-1);
   if (named !== undefined) return documentOf(place, named);
@@ -221,7 +221,7 @@ export async function getPolicy(place: TenantStore, given: string): Promise<Kept
 const newest = (versions: readonly ListedVersion[]): ListedVersion | undefined =>
   versions.toSorted((a, b) => a.at - b.at).at(-1);
 
-/** Of those that a program judges by, else of all, the one that was put in force last. */
+/** The version put in force last, of those that a program judges by; if none is in use, of all. */
 export function versionInForce(
   versions: readonly ListedVersion[],
 ): { readonly version: ListedVersion; readonly isUsed: boolean } | undefined {

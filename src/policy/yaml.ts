@@ -1,7 +1,7 @@
 /**
  * YAML of policy and monitor files: limits that keep reading fast (a file is read again while the program runs), the
- * position of a key, a value or a character of an expression, parser messages in plain words (most people forget the
- * quotes around an expression), and a kept document written as YAML again.
+ * position of a key, a value or a character of an expression, parser messages in plain words (a common mistake is
+ * missing quotes around an expression), and writing a stored document as YAML.
  */
 import {
   type Document,
@@ -33,7 +33,7 @@ function step(document: Document, holder: unknown, part: Step): YamlEntry | unde
   return isPair(pair) ? { key: pair.key, value: pair.value } : undefined;
 }
 
-/** Of the value at the end of a path, or of its key, or as far as the path leads. */
+/** Position of the key at the end of a path, of the list item, or of the last part that exists. */
 export function locatePath(
   document: Document,
   path: readonly Step[],
@@ -44,7 +44,7 @@ export function locatePath(
   for (const part of path) {
     const found = step(document, value, part);
     if (found === undefined) return { at, value: undefined };
-    // What stands behind an anchor is pointed to where the anchor is used.
+    // For content behind an alias, report the position where the alias is used.
     isElsewhere ||= isAlias(value);
     if (!isElsewhere) at = startOf(found.key) ?? startOf(found.value) ?? at;
     value = found.value;
@@ -55,7 +55,7 @@ export function locatePath(
 const ESCAPES: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
 const isSpace = (character: string | undefined): boolean => character !== undefined && /\s/.test(character);
 
-/** How many characters of the text stand for one of the value. */
+/** Number of source characters that encode one character of the value. */
 function width(text: string, at: number, type: string | null | undefined): number {
   if (type === "QUOTE_SINGLE" && text.startsWith("''", at)) return 2;
   if (type !== "QUOTE_DOUBLE" || text[at] !== "\\") return 1;
@@ -68,7 +68,7 @@ function bodyOf(text: string, start: number, type: string | null | undefined): n
   return isBlock ? text.indexOf("\n", start) + 1 : start;
 }
 
-/** White space is folded, indented and cut in YAML, so both are walked by what is not white space. */
+/** YAML folds, indents and trims white space, so source and value are aligned by their other characters. */
 export function locateInScalar(text: string, scalar: Scalar<string>, offset: number): number {
   const { value, type, range } = scalar;
   let at = bodyOf(text, range?.[0] ?? 0, type);
@@ -85,11 +85,11 @@ export function locateInScalar(text: string, scalar: Scalar<string>, offset: num
   return at;
 }
 
-/** Of the document as it is meant, with what anchors stand for written out. */
+/** Limit after aliases are expanded. */
 export const MOST_YAML_VALUES = 100_000;
 export const DEEPEST_YAML = 100;
 
-/** Brackets within brackets, wherever they stand: the parser takes its time over them. */
+/** Counts brackets anywhere in the text, also inside strings: the parser is slow on deep nesting. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const character of text) {
@@ -102,7 +102,7 @@ export function isTooDeep(text: string): boolean {
 
 type DuplicateKey = { readonly at: number; readonly message: string };
 
-/** The parser would compare every key with every other; a set does not. */
+/** Uses a set; the parser's own check compares every pair of keys. */
 export function duplicateKeys(document: Document): readonly DuplicateKey[] {
   const found: DuplicateKey[] = [];
   visit(document, {
@@ -119,7 +119,7 @@ export function duplicateKeys(document: Document): readonly DuplicateKey[] {
   return found;
 }
 
-/** Counts as far as it has to. */
+/** Stops counting at the limit. */
 export function isHuge(value: unknown): boolean {
   const open = [value];
   for (let seen = 0; open.length > 0; seen++) {
@@ -150,7 +150,7 @@ const WORDS: { readonly [code: string]: (message: string) => string } = {
 
 export const yamlIssueText = ({ code, message }: YamlIssue): string => WORDS[code]?.(message) ?? message;
 
-/** Thrown where the values are made of the text. */
+/** For errors thrown while values are built from the parsed text. */
 export const aliasErrorText = (message: string, most: number): string =>
   message.startsWith("Excessive alias count")
     ? `aliases (*name) stand for too much; ${most} is the limit`
@@ -158,7 +158,7 @@ export const aliasErrorText = (message: string, most: number): string =>
 
 type Path = readonly (string | number)[];
 
-/** In the order of the reference: what is stored is sorted by letters, which nobody would write. */
+/** Keys in the order of the reference. The stored document is sorted alphabetically, which is hard to read. */
 function inOrder(value: unknown, path: Path = []): unknown {
   if (Array.isArray(value)) return value.map((part, index) => inOrder(part, [...path, index]));
   if (typeof value !== "object" || value === null) return value;

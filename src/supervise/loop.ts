@@ -1,9 +1,9 @@
 /**
- * The workflow behind `hp.supervise`: the model proposes, the workflow performs. One question to the model, within its
- * timeout, becomes the turn that the journal keeps.
- * - What depends on more than recorded answers (prompt, time left, model) is inside a step, so a replay asks for the same
- *   operations.
- * - Nothing runs that did not go through a gated call; the final answer is one.
+ * The workflow behind `hp.supervise`: the model proposes, the workflow executes. Each call of the model, within its
+ * timeout, becomes a turn in the journal.
+ * - All input that is not a recorded answer (prompt, time left, model) is read inside a step, so a replay requests the
+ *   same operations.
+ * - Nothing runs outside a gated call. The final answer is one too.
  */
 
 import type { Answer } from "../effects/execute.ts";
@@ -53,7 +53,7 @@ type ModelCall = { readonly runtime: Runtime; readonly model: Model; readonly si
 
 const isFailure = (said: ModelReply): said is ModelFailure => "failure" in said;
 
-/** A model that throws has not spoken. */
+/** A model that throws counts as `refused`. */
 async function callModel(model: Model, request: ModelRequest): Promise<ModelReply> {
   try {
     const said = await model.propose(request);
@@ -65,7 +65,7 @@ async function callModel(model: Model, request: ModelRequest): Promise<ModelRepl
   }
 }
 
-/** What comes after the time is up is not listened to. */
+/** Ignores an answer that arrives after the timeout. */
 async function callModelWithTimeout(
   { runtime, model, signal: given }: ModelCall,
   question: ModelQuestion,
@@ -106,7 +106,7 @@ function turnFromOutput(of: ModelOutput, valid: ValidatedProposal): Turn {
     : { kind: "invalid", ...of, stop_reason: valid.stop_reason, raw: valid.raw };
 }
 
-/** Plain text is a final answer as it stands. */
+/** Plain text is a final answer, taken verbatim. */
 function readOutput(question: ModelQuestion, text: string, catalogue: ToolCatalogue): ValidatedProposal {
   return question.format === "json"
     ? validateProposal(text, catalogue)
@@ -181,7 +181,7 @@ async function questionOf(
 
 function askOnce(run: SuperviseRun, asked: ModelStep): Promise<Turn> {
   const { runtime, model, tools } = run.worker;
-  // What the model does not do comes back as a turn; only a store in trouble throws.
+  // A model failure is returned as a turn. Only a store failure throws and is retried.
   return run.ctx.step(asked, { retries: { attempts: 5 } }, async ({ signal }) => {
     const question = await questionOf(run, asked);
     if ("kind" in question) return question;
@@ -189,14 +189,14 @@ function askOnce(run: SuperviseRun, asked: ModelStep): Promise<Turn> {
   });
 }
 
-/** Before another try: doubled each time, some of it left to chance, and never earlier than the provider asks for. */
+/** Exponential back-off with jitter, never shorter than the provider's `retryAfterMs`. */
 function waitBefore({ ctx }: SuperviseRun, attempt: number, retryAfterMs: number | null): number {
   const full = BACK_OFF_MS * 2 ** (attempt - 1);
   const own = full * (1 + JITTER * ctx.random());
   return Math.round(Math.min(Math.max(own, retryAfterMs ?? 0), LONGEST_WAIT_MS));
 }
 
-/** A turn of the model, however often it has to be asked. */
+/** Calls the model until it returns a turn, with at most `ATTEMPTS` attempts. */
 async function askUntilTurn(run: SuperviseRun, asked: ModelStep): Promise<Turn> {
   for (let attempt = 1; ; attempt++) {
     const turn = await askOnce(run, asked);
@@ -220,7 +220,7 @@ function proposalOf(turn: Turn, phase: SupervisePhase): ModelProposal | RunEnd {
   }
 }
 
-/** What is wrong with the arguments; a policy that cannot be used, or a store in trouble, is not the model's fault. */
+/** Errors caused by the model's arguments. An unusable policy or a store failure is not the model's fault. */
 const MISUSE_CODES: ReadonlySet<string> = new Set([
   "invalid_args",
   "invalid_json",
@@ -251,7 +251,7 @@ async function callProposed(
 
 const isStop = (answer: Answer<unknown> | RunStop): answer is RunStop => "stop_reason" in answer;
 
-/** What a call that did not do what it should means; undefined when it did. */
+/** The stop that an unsuccessful call leads to; undefined if the call succeeded. */
 function stopOfAnswer(answer: Answer<unknown> | RunStop, tool: string): RunStop | undefined {
   if (isStop(answer)) return answer;
   if (answer.executed === "in_doubt") return { stop_reason: `in_doubt:${tool}`, phase: "execution" };
@@ -262,7 +262,7 @@ function stopOfAnswer(answer: Answer<unknown> | RunStop, tool: string): RunStop 
     : undefined;
 }
 
-/** These would say the same to every other proposal. */
+/** Stops that would recur for every other proposal, so they end the run even with `onRefusal: "continue"`. */
 function endsTheRun({ stop_reason }: RunStop): boolean {
   return stop_reason === "stopped" || /^(?:in_doubt|tool_bad_result|tool_missing):/.test(stop_reason);
 }
@@ -278,13 +278,13 @@ async function performProposal(run: SuperviseRun, proposal: ModelProposal): Prom
     return { stop: stopOfAnswer(answer, FINAL_TOOL), answer: said };
   }
   const tool = gated.get(proposal.name);
-  // Proposed where it was known, and taken up by a process that does not have it.
+  // The process that proposed the call had this tool; the process that took over does not.
   if (tool === undefined)
     return { stop: { stop_reason: `tool_missing:${proposal.name}`, phase: "execution" }, answer: "" };
   return { stop: stopOfAnswer(await callProposed(run, tool, proposal.args), proposal.name), answer: "" };
 }
 
-/** One step; its end if it was the last. */
+/** Runs one step. Returns the run's end if this was the last step. */
 async function runStep(run: SuperviseRun): Promise<RunEnd | undefined> {
   const isPatient = run.input.onRefusal === "continue";
   const turn = await askUntilTurn(run, PROPOSE_STEP);
@@ -295,7 +295,7 @@ async function runStep(run: SuperviseRun): Promise<RunEnd | undefined> {
   return proposal.kind === "final" ? { status: "ok", stop_reason: "success", answer } : undefined;
 }
 
-/** The steps are used up: an answer is asked for all the same, and reviewed. */
+/** The step limit is reached: request a final answer anyway and have it reviewed. */
 async function finalize(run: SuperviseRun): Promise<RunEnd> {
   const proposal = proposalOf(await askUntilTurn(run, FINALIZE_STEP), "finalize");
   if ("status" in proposal) return proposal;

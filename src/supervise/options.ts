@@ -1,6 +1,6 @@
 /**
- * Options of `hp.supervise`, checked before anything is looked at, and its policy where that is a document: a file that is
- * followed, or the same as an object. Each run opens its own, checked against the tools of this run alone.
+ * Options of `hp.supervise`, validated before anything else happens, and the run's policy document: a file that is
+ * followed for changes, or an object. Each run opens its own document, checked against the tools of that run only.
  */
 import { checkPolicy, type Policy } from "../effects/define-tool.ts";
 import { type GatedTool, type Gates, getUndoTool } from "../effects/gate.ts";
@@ -18,7 +18,7 @@ import { DEFAULT_RUN_LIMITS, type RunLimits } from "./rules/limits.ts";
 
 type PolicyOption = Policy<never> | PolicySource | undefined;
 
-/** A path ends like one; a verdict says that it is one. */
+/** A string with a document's file extension is a document. An object with `verdict` is a verdict. */
 export function isPolicyDocument(policy: PolicyOption): policy is PolicySource {
   if (typeof policy === "string") return /\.(?:ya?ml|json)$/i.test(policy);
   return typeof policy === "object" && policy !== null && !("verdict" in policy);
@@ -26,11 +26,11 @@ export function isPolicyDocument(policy: PolicyOption): policy is PolicySource {
 
 export type OpenPolicyDocument = {
   readonly document: () => CompiledPolicy;
-  /** When the run is over it goes by it no longer. */
+  /** Call when the run has ended: stops following the document. */
   readonly giveBack: () => Promise<void>;
 };
 
-/** Each run has its own: it is checked against the tools that this run calls, and against no other's. */
+/** Opens a document for one run and checks it against the tools that this run calls, not those of other runs. */
 export async function openPolicyDocument(
   { tools: all }: Gates,
   runtime: Runtime,
@@ -42,7 +42,7 @@ export async function openPolicyDocument(
   const live = livePolicy(source, { tools, elsewhere: all });
   const giveBack = () => live.close(runtime);
   try {
-    // Answers once its version is in the journal.
+    // Resolves once the document's version is in the journal.
     await live.open(runtime);
   } catch (error) {
     await giveBack();
@@ -53,7 +53,7 @@ export async function openPolicyDocument(
 
 export type DocumentLimits = CompiledPolicy["limits"];
 
-/** The tightest of what the documents say that hold for a run. */
+/** The lowest value of each limit in the documents that apply to a run. */
 export function tightestLimits(all: readonly DocumentLimits[]): DocumentLimits {
   const limits: { -readonly [Field in keyof DocumentLimits]: DocumentLimits[Field] } = {};
   for (const field of ["steps", "toolCalls", "seconds"] as const) {
@@ -63,7 +63,7 @@ export function tightestLimits(all: readonly DocumentLimits[]): DocumentLimits {
   return limits;
 }
 
-/** A tool of `hp.gate`, or the definition of one. */
+/** A tool made by `hp.gate`, or a tool definition. */
 export type SupervisedTool =
   | GatedTool<never, unknown>
   | { readonly name: string; readonly [field: string]: unknown };
@@ -75,17 +75,17 @@ type AiSdkModel = {
   readonly modelId: string;
 };
 
-/** Any address that speaks OpenAI's chat completions; without one, a model with how it is to be spoken with. */
+/** An OpenAI-compatible chat completions endpoint. Without `baseUrl`: a named or AI SDK model, with call options. */
 type ModelAddress = {
   readonly timeoutMs?: number;
-  /** Hear the answer piece by piece; some servers give up a connection on which nothing moves. */
+  /** Stream the answer. Use it for servers that drop idle connections. */
   readonly stream?: boolean;
 } & (
   | { readonly baseUrl: string; readonly model: string; readonly apiKey?: string }
   | { readonly model: string | AiSdkModel }
 );
 
-/** `"openai/gpt-4.1-mini"`, `"anthropic/claude-…"`, an address, a model of the AI SDK, or one of your own. */
+/** `"openai/gpt-4.1-mini"`, `"anthropic/claude-…"`, an endpoint, an AI SDK model, or your own implementation. */
 export type ModelChoice = string | ModelAddress | AiSdkModel | Model;
 
 export type SuperviseOptions = {
@@ -93,32 +93,32 @@ export type SuperviseOptions = {
   readonly tools: readonly SupervisedTool[];
   readonly model: ModelChoice;
   /**
-   * Asked for every call and for the final answer: a function, a verdict, or a document (the object, or the path of a file that
-   * ends with .yaml, .yml or .json). A tool's own policy and the instance's document are asked too; the strictest holds.
+   * Judges every call and the final answer: a function, a verdict, or a document (an object, or the path of a .yaml,
+   * .yml or .json file). The tool's own policy and the instance's document also apply; the strictest verdict wins.
    */
   readonly policy?: Policy<never> | PolicySource;
-  /** The request id: the same again leads to the same run, in another process too. */
+  /** Request id. The same id returns the same run, also from another process. */
   readonly id?: string;
-  /** Of the workflow that it is; `supervise` unless set. Agents with other tools need other names. */
+  /** Workflow name. Default: `supervise`. Agents with different tools need different names. */
   readonly name?: string;
   readonly limits?: Partial<RunLimits>;
-  /** What is refused ends the run (`stop`, unless set), or goes back to the model. */
+  /** A refusal ends the run (`stop`) or is returned to the model (`continue`). Default: `stop`. */
   readonly onRefusal?: "stop" | "continue";
-  /** An effect in doubt holds the run up until somebody has found out (`wait`, unless set), or ends it. */
+  /** An effect in doubt pauses the run until it is resolved (`wait`), or ends the run (`stop`). Default: `wait`. */
   readonly onDoubt?: "wait" | "stop";
-  /** While the kill switch is on or a budget has no room: that is a refusal (`stop`, unless set), or the run waits. */
+  /** If the kill switch is on or a budget is used up: refuse the call (`stop`) or wait (`wait`). Default: `stop`. */
   readonly onHeld?: "stop" | "wait";
-  /** In place of the prompts that come with it. */
+  /** Replaces the built-in system prompt. */
   readonly system?: string;
   readonly finalSystem?: string;
   readonly maxOutputTokens?: number;
-  /** Which agent proposes, as `agent:<name>`; the program's own unless set. */
+  /** The proposing agent, as `agent:<name>`. Default: the program's own agent. */
   readonly agent?: string;
-  /** Told about what this run waits for, beside the instance's own listener. */
+  /** Called when this run starts to wait, in addition to the instance's own listener. */
   readonly notify?: (notice: Notice) => void;
 };
 
-/** What the workflow is started with, and what has to be the same when it is asked for again. */
+/** Input of the workflow. A repeated request with the same id must have the same input. */
 export type SuperviseInput = {
   readonly goal: string;
   readonly limits: RunLimits;
@@ -179,7 +179,7 @@ function toolNameIn(tool: SupervisedTool): string {
   return typeof tool === "function" ? tool.toolName : tool?.name;
 }
 
-/** A limit of a tool that the run does not have limits nothing: it was probably meant for another. */
+/** Rejects a limit for a tool that the run does not have: it would limit nothing and is probably a mistake. */
 function checkToolLimits(given: RunLimits["tools"], tools: readonly SupervisedTool[]): void {
   if (given === undefined) return;
   const names = tools.map(toolNameIn);
@@ -198,7 +198,6 @@ function checkLimits(limits: Omit<RunLimits, "tools">): void {
     rejectInput(`limits.seconds is a number over 0, not ${displayValue(limits.seconds)}.`);
 }
 
-/** Misuse is said before anything is looked at. */
 export function checkSuperviseOptions(options: SuperviseOptions): void {
   checkFields("What hp.supervise takes", options, FIELDS);
   for (const [field, fits, is] of CHECKS)
@@ -212,7 +211,7 @@ export function checkSuperviseOptions(options: SuperviseOptions): void {
   checkToolLimits(limits.tools, tools);
 }
 
-/** A document's limits stand where the program says nothing, and are never passed by what it says. */
+/** A document's limit is the default where the program sets none, and an upper bound where it does. */
 function limitsOf(given: Partial<RunLimits>, document: DocumentLimits): RunLimits {
   const limit = (field: keyof typeof DEFAULT_RUN_LIMITS): number => {
     const most = document[field] ?? Number.POSITIVE_INFINITY;

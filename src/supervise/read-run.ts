@@ -1,6 +1,6 @@
 /**
- * A supervised run read from the journal: its turns from the workflow's stream, and each call from its own streams and its
- * approvals'. The memory of the loop is not used.
+ * Reads a supervised run from the journal: turns from the workflow's stream, calls from their own streams and those of
+ * their approvals. Uses no in-memory state of the loop.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
@@ -32,18 +32,18 @@ import {
 export type RunRecord = {
   readonly input: SuperviseInput;
   readonly steps: readonly RunStep[];
-  /** Every time the model was asked, those included that came to nothing. */
+  /** Every call of the model, including failed attempts. */
   readonly turns: readonly Turn[];
   readonly trace: readonly TraceRow[];
   readonly history: readonly HistoryRow[];
   readonly tokens: Tokens;
-  /** Milliseconds in the model and in tools. */
+  /** Milliseconds spent in the model and in tools. */
   readonly spentMs: number;
 };
 
 const VALUES = ["args", "result"];
 
-/** With large values in place of the references that stand for them. */
+/** Replaces artifact references with the large values that they refer to. */
 async function loadEntryInFull(runtime: Runtime, record: JournalRecord): Promise<JournalRecord> {
   const { body } = record;
   if (!isJsonObject(body) || !VALUES.some((field) => isArtifactRef(body[field] ?? null))) return record;
@@ -62,7 +62,7 @@ async function readCallStory(runtime: Runtime, action: string): Promise<CallStor
 
 type Times = { readonly taken: readonly number[]; readonly ended: ReadonlyMap<string, number> };
 
-/** When processes took it up, since until then nobody worked on it; and when its steps had ended. */
+/** When processes took the run up (no process worked on it before that), and when its steps ended. */
 async function timesOf(runtime: Runtime, id: string): Promise<Times> {
   const taken: number[] = [];
   const ended = new Map<string, number>();
@@ -73,7 +73,7 @@ async function timesOf(runtime: Runtime, id: string): Promise<Times> {
   return { taken, ended };
 }
 
-/** A read begins and ends in one commit: it has worked since its turn, or since people had decided. */
+/** A read starts and ends in one commit, so its time counts from its turn, or from the decision of its approvers. */
 function callMs(
   { startedAt, decidedAt, doneAt }: CallStory,
   turnAt: number,
@@ -110,14 +110,14 @@ async function readCallOfStep(
 type TimedStep = RunStep & { readonly turnAt: number };
 type TurnsAndSteps = { readonly turns: Turn[]; readonly steps: TimedStep[] };
 
-/** A try that came to nothing is a turn, and no step. */
+/** A failed attempt is a turn but not a step. */
 function addTurn({ turns, steps }: TurnsAndSteps, turn: Turn, turnAt: number): void {
   turns.push(turn);
   if (turn.kind === "proposed" || turn.kind === "invalid")
     steps.push({ step: steps.length + 1, turn, call: null, misuse: null, turnAt });
 }
 
-/** Its operations in the order in which they were asked for: a turn, then the call that it led to. */
+/** Operations in the order in which they were requested: a turn, then the call that it led to. */
 async function readTurnsAndSteps(
   runtime: Runtime,
   table: OperationTable,
@@ -147,7 +147,7 @@ function tokensOf(turns: readonly Turn[]): Tokens {
   return { input: sum("input"), output: sum("output"), ...(isCached ? { cached: sum("cached") } : {}) };
 }
 
-/** What was refused goes into the history only where it went back to the model. */
+/** A refusal is in the history only if it was returned to the model. */
 function isInHistory({ onRefusal }: SuperviseInput, step: RunStep): boolean {
   return onRefusal === "continue" || stopAtStep(step) === undefined;
 }

@@ -1,4 +1,4 @@
-/** `hp.supervise`: a model works on a goal through gated tools, in a workflow of its own. */
+/** `hp.supervise`: a model works on a goal through gated tools, inside its own workflow. */
 
 import type { Policy } from "../effects/define-tool.ts";
 import type { Gates } from "../effects/gate.ts";
@@ -33,13 +33,13 @@ import { openRunTools } from "./tools.ts";
 type SuperviseContext = {
   readonly definitions: Definitions;
   readonly gates: Gates;
-  /** Makes a model of whatever was given as one. */
+  /** Turns the `model` option into a model that can be called. */
   readonly openModel: (given: ModelChoice) => Promise<Model>;
 };
 
 type RunPolicy = Partial<OpenPolicyDocument> & {
   readonly policy?: Policy<never>;
-  /** The program says how many calls the run makes in all. */
+  /** The program set `limits.toolCalls` itself. */
   readonly setsCalls?: boolean;
 };
 
@@ -55,7 +55,7 @@ async function openRunPolicy(
     : { policy };
 }
 
-/** Where a document counts the calls of a tool, its numbers stand. */
+/** If a policy document counts the calls of a tool, the document's numbers apply. */
 function limitsOf(
   { gates }: SuperviseContext,
   { document, setsCalls }: RunPolicy,
@@ -74,7 +74,7 @@ function limitsOf(
   };
 }
 
-/** Nobody finds it by its name: it holds for the run that it is made for, where that was asked for. */
+/** Applies only to its own run, in the process that requested it. It cannot be looked up by name. */
 function define(
   desk: SuperviseContext,
   name: string,
@@ -103,7 +103,7 @@ function define(
   return definition;
 }
 
-/** One that is there already goes on under the limits that it was started with, unless others are asked for. */
+/** An existing run continues under the limits that it was started with, except those that `options.limits` sets. */
 async function inputFor(
   runtime: Runtime,
   options: SuperviseOptions,
@@ -118,10 +118,10 @@ async function inputFor(
   return { ...input, limits: { ...input.limits, ...Object.fromEntries(kept) } };
 }
 
-/** Of the whole run. Its only checkpoints are those that a monitor raises, which have no deadline: none of them expires. */
+/** Stop reasons of the whole run. None expires: only a monitor raises checkpoints here, without a deadline. */
 const FAILED = {
   error: "error",
-  // Of what was asked for by its name, which no supervised run is.
+  // Only for workflows started by name, which a supervised run never is.
   invalid_args: "error",
   rejected: "human_rejected",
   expired: "human_expired",
@@ -135,7 +135,7 @@ function endOf(ended: WorkflowResult<unknown>): RunEnd {
   return { status: "stopped", stop_reason: FAILED[ended.code] };
 }
 
-/** What the last turn was about, where the run stopped at it: as it was proposed, or as it would have run. */
+/** The action of the last turn if the run stopped at it: as proposed, or as it would have been executed. */
 function lastOf(end: RunEnd, last: RunStep | undefined): Pick<SuperviseResult, "raw_action" | "action"> {
   if (last === undefined || end.status === "ok" || stopAtStep(last)?.stop_reason !== end.stop_reason)
     return {};
@@ -182,7 +182,7 @@ async function superviseWith(
   try {
     return await superviseUnder(desk, worker, options, decided);
   } finally {
-    // The run has its result: that a version is out of force is told as soon as the store can.
+    // The run already has its result, so a failure to record that its version is out of force is only reported.
     await decided.giveBack?.().catch((error) => runtime.notify({ kind: "maintenance_failed", error }));
   }
 }

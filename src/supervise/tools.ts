@@ -1,9 +1,9 @@
 /**
- * The tools of a supervised run: those that it brings along, and the one that its final answer goes through.
- * - A run calls the very tools that it brought, whatever else has their name.
- * - Recovery, edits and rollbacks find a tool by name: while a run is not over, a different definition of it is refused.
- * - A run whose tools do not fit the instance's policy is not begun. When it is over its tool names are free; until one is
- *   taken, effects that the run left in doubt still find their tool.
+ * The tools of a supervised run: those that it brings, and the one that delivers its final answer.
+ * - A run calls exactly the tools that it brought, even if other tools have the same names.
+ * - Recovery, edits and rollbacks look tools up by name: until the run ends, a different definition is refused.
+ * - A run does not start if its tools do not fit the instance's policy. When it ends, its tool names become free. Until
+ *   a new tool takes a name, effects that the run left in doubt still find their tool.
  */
 import { z } from "zod";
 import type { ToolDefinition } from "../effects/define-tool.ts";
@@ -25,7 +25,7 @@ import { FINAL_TOOL, type ListedTool } from "./rules/turn.ts";
 
 type AnyDefinition = ToolDefinition<unknown, unknown>;
 
-/** `shape`: of two that have the same, either does what the other would, but for what their functions have around them. */
+/** Tools with the same `shape` are interchangeable, except for the variables that their functions close over. */
 type RunTool = { readonly tool: Tool; readonly shape: string };
 type SharedRunTool = RunTool & { runs: number };
 
@@ -36,7 +36,7 @@ const functionAsText = (_field: string, part: unknown): unknown =>
 
 function toolShape(definition: AnyDefinition, { rules }: Tool): string {
   const { schemaDigest, policyDigest, effectClass } = rules;
-  // These two have digests of their own.
+  // Both have their own digests.
   const { input: _input, policy: _policy, ...rest } = definition;
   const parts = Object.entries(rest).map(([field, part]) => [
     field,
@@ -63,7 +63,7 @@ function checkToolFree(gates: Gates, before: SharedRunTool | undefined, { tool, 
 
 const withUndo = (tool: Tool): readonly Tool[] => [tool, getUndoTool(tool) ?? []].flat();
 
-/** One that is alike and in use stays where it is; what is left over makes room. */
+/** Reuses an identical tool that is in use; replaces a left-over one. */
 function takeTool(gates: Gates, all: Map<string, SharedRunTool>, one: RunTool): SharedRunTool {
   const { name } = one.tool.rules;
   const before = all.get(name);
@@ -79,7 +79,7 @@ function takeTool(gates: Gates, all: Map<string, SharedRunTool>, one: RunTool): 
 
 const markLeftOver = (tool: Tool): Tool => ({ ...tool, isLeftOver: true });
 
-/** With the last run that has it. An effect in doubt may still ask for it. */
+/** Frees the name with the last run that uses the tool. An effect in doubt can still look the tool up. */
 function leaveTool(gates: Gates, all: Map<string, SharedRunTool>, one: SharedRunTool): void {
   if (--one.runs > 0) return;
   const { tool } = one;
@@ -90,7 +90,7 @@ function leaveTool(gates: Gates, all: Map<string, SharedRunTool>, one: SharedRun
 
 type BorrowedTools = { readonly tools: readonly Tool[]; readonly giveBack: () => void };
 
-/** All of them or none; `giveBack` when the run is over, or has never begun. */
+/** Takes all tools or none. Call `giveBack` when the run has ended or failed to start. */
 function borrowTools(gates: Gates, definitions: readonly AnyDefinition[]): BorrowedTools {
   const all = toolsInUse.get(gates) ?? new Map<string, SharedRunTool>();
   toolsInUse.set(gates, all);
@@ -121,9 +121,9 @@ export type RunTools = {
   readonly final: AnyGated;
   readonly catalogue: ToolCatalogue;
   readonly listed: readonly ListedTool[];
-  /** The very ones that this run calls, by name, its answer's among them. */
+  /** The exact tools that this run calls, by name, including the one for its final answer. */
   readonly own: ReadonlyMap<string, Tool>;
-  /** When the run is over here. */
+  /** Call when this process has finished the run. */
   readonly giveBack: () => void;
 };
 
@@ -156,7 +156,7 @@ function finalOf(gates: Gates): Tool {
   return made;
 }
 
-/** What a run calls a tool by; nobody else can. */
+/** The run's reference to a tool. Calling it directly is rejected. */
 const toolHandle = (toolName: string): AnyGated =>
   Object.assign(() => Promise.reject(new TypeError("only its run calls it")), { toolName });
 
@@ -180,7 +180,7 @@ export function openRunTools(gates: Gates, given: readonly SupervisedTool[]): Ru
   ) as readonly unknown[] as readonly AnyDefinition[];
   const { tools: brought, giveBack } = borrowTools(gates, definitions);
   const byName = new Map([...known, ...brought].map((tool) => [tool.rules.name, tool]));
-  // In the order in which they were given: so the model is shown them.
+  // The model sees the tools in the order in which they were given.
   const tools = given.flatMap((tool) => byName.get(isGated(tool) ? tool.toolName : tool.name) ?? []);
   return {
     gated: new Map(tools.map(({ rules }) => [rules.name, toolHandle(rules.name)])),

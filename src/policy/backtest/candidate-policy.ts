@@ -1,8 +1,8 @@
 /**
- * A candidate policy in the place of one of the documents that a recorded action was judged by.
- * It replaces its own version, else the document of its name, else the first, which is the instance's. The others, such as
- * those of a supervised run, are asked as they were; the strictest answer counts.
- * A document that is gone, or that only its program can run, is reported: without it the answer may differ.
+ * Puts a candidate policy in the place of one of the documents that judged a recorded action. It replaces its own
+ * version, else the document of its name, else the first, which is the instance's. The others, such as those of a
+ * supervised run, are evaluated as they were. The strictest verdict applies. A document that is gone, or that only its
+ * program can run, is reported: without it the verdict may differ.
  */
 
 import { documentsNamed } from "../../effects/state.ts";
@@ -16,12 +16,12 @@ import type { PolicyInput, Verdict } from "../rules/verdict.ts";
 import { getPolicy, loadPolicyNames } from "../versions.ts";
 import type { RecordedReview } from "./rules/replay-state.ts";
 
-/** What a back-test needs of a compiled policy. */
+/** The parts of a compiled policy that a back-test needs. */
 export type Candidate = {
   readonly name: string;
   readonly digest: string;
   judge(input: PolicyInput, asked?: CallKind): Verdict;
-  /** Does it limit how often this tool is called? */
+  /** Whether the policy limits the number of calls of this tool. */
   countsCalls(tool: string): boolean;
   readonly limits?: { readonly toolCalls?: number };
 };
@@ -30,17 +30,17 @@ type JudgingDocument = Pick<Candidate, "judge">;
 export type JudgeFunction = Candidate["judge"];
 
 export type JudgingDocuments = {
-  /** With the candidate in its place. */
+  /** With the candidate in place. */
   readonly judge: JudgeFunction;
-  /** As it was; null where no document was asked, or not all of them can be asked any more. */
+  /** As it was; null if no document judged, or if not all of them can be evaluated any more. */
   readonly before: JudgeFunction | null;
-  /** Documents were asked, and not only code. */
+  /** Documents judged, not only code. */
   readonly hasDocuments: boolean;
-  /** Everything that is asked beside the candidate can be asked. */
+  /** All documents next to the candidate can be evaluated. */
   readonly isWhole: boolean;
 };
 
-/** The first is the innermost: as `under-policy.ts` has it when they are in force. */
+/** The first is the innermost, as in `apply-to-tool.ts` when they are in force. */
 export function judgeTogether(documents: readonly JudgingDocument[]): JudgeFunction {
   const [first, ...rest] = documents as readonly [JudgingDocument, ...JudgingDocument[]];
   if (rest.length === 0) return (input, asked) => first.judge(input, asked);
@@ -54,7 +54,7 @@ export function judgeTogether(documents: readonly JudgingDocument[]): JudgeFunct
     );
 }
 
-/** Undefined where it is not kept any more. */
+/** Undefined if the document is no longer stored. */
 export async function loadKeptDocument(place: TenantStore, digest: string): Promise<PolicyText | undefined> {
   try {
     const { document } = await getPolicy(place, digest);
@@ -76,7 +76,7 @@ type Names = ReadonlyMap<string, string>;
 const isSaid = ({ documents, document }: RecordedReview): boolean =>
   documents !== undefined || document !== undefined;
 
-/** Digests of the documents that a verdict names. What only may be a document's digest is one if it is kept under that. */
+/** Digests of the documents that a verdict names. A possible digest counts only if a document is stored under it. */
 export function documentDigestsIn(review: RecordedReview, names: Names): readonly string[] {
   const named = documentsNamed(review);
   return isSaid(review) ? named : named.filter((one) => names.has(one));
@@ -111,7 +111,7 @@ async function loadJudgingDocuments(
   };
 }
 
-/** Knows each combination of documents once it has met it. */
+/** Caches each combination of documents. */
 export type JudgingDocumentsFor = (review: RecordedReview) => JudgingDocuments | Promise<JudgingDocuments>;
 
 export function judgingDocumentsFor(place: TenantStore, candidate: Candidate): JudgingDocumentsFor {

@@ -1,6 +1,6 @@
 /**
- * Explains one action, recorded or written down by hand: what the policies in force now, or a given text, say of it and
- * why. A written action is alone, outside of any workflow.
+ * Explains one action, recorded or written by hand: the verdict of the policies in force, or of a given text, and why.
+ * A written action has no workflow and no history.
  */
 
 import { documentsNamed } from "../../effects/state.ts";
@@ -27,12 +27,12 @@ import {
   type StatedRule,
 } from "./rules/explain.ts";
 
-/** Whoever it is. */
+/** Placeholder for an agent without a name. */
 export const SOMEONE = "agent:someone";
 
 export const agentNamed = (name: string): string => (name.startsWith("agent:") ? name : `agent:${name}`);
 
-/** The tool's own class, where that is known; an answer goes through a read. */
+/** The tool's own class if known. Default: `read` for a final answer, else `once`. */
 export function usualEffect(tool: string, known: readonly KnownTool[]): string {
   const own = known.find(({ name }) => name === tool)?.effectClass;
   return own ?? (tool === FINAL ? "read" : "once");
@@ -40,7 +40,7 @@ export function usualEffect(tool: string, known: readonly KnownTool[]): string {
 
 export type WrittenAction = { readonly tool: string; readonly args: Json; readonly agent?: string };
 
-/** Alone, and outside of any workflow. */
+/** Alone and outside a workflow. */
 function inputOfWrittenAction(
   { tool, args, agent = SOMEONE }: WrittenAction,
   known: readonly KnownTool[],
@@ -53,11 +53,11 @@ function inputOfWrittenAction(
 }
 
 type ExplainRequest = {
-  /** A policy's text; without one, those in force now. */
+  /** A policy's text. Default: the policies in force. */
   readonly text?: string;
-  /** A recorded action, by any of its ids; or one that is written down. */
+  /** A recorded action, by any of its ids, or a written one. */
   readonly about: string | WrittenAction;
-  /** The tools that the journal knows. */
+  /** The tools in the journal. */
   readonly tools: readonly KnownTool[];
 };
 
@@ -74,7 +74,7 @@ export type ExplainedAction = {
 
 type ExplainRuntime = Pick<Runtime, "store" | "tenant" | "clock" | "closing">;
 
-/** Every rule looks at all of them, and is not to be waited for. */
+/** Every rule reads all arguments, and the server must not be blocked. */
 const MOST_ARGS = 65_536;
 
 function checkSize(args: Json): void {
@@ -86,7 +86,7 @@ function checkSize(args: Json): void {
   });
 }
 
-/** Of an action that documents were asked about, what their names stand for now; else what was put in force last. */
+/** For an action judged by documents: the current versions of the same names. Else the version put in force last. */
 async function versionsFor(
   place: ExplainRuntime,
   told: ReplayResult | null,
@@ -136,7 +136,7 @@ function toExplainedAction(
   };
 }
 
-/** One for each document that is asked; none where no document is in force. */
+/** One explanation per document; none if no document is in force. */
 export async function explainAction(
   place: ExplainRuntime,
   { text, about, tools }: ExplainRequest,

@@ -1,6 +1,6 @@
 /**
- * Tools as the journal recorded them: names, effect classes, the input schemas that were kept when people were asked, and
- * validators made from those schemas. A tool without a kept schema accepts any arguments.
+ * Tools as recorded in the journal: names, effect classes, the input schemas stored with approval requests, and
+ * validators made from those schemas. A tool without a stored schema accepts any arguments.
  */
 
 import { issueText } from "../../effects/input-schema.ts";
@@ -16,7 +16,7 @@ import type { Validation } from "../rules/tool-rules.ts";
 export type Validate = (args: Json) => Validation;
 const acceptAnything: Validate = (value) => ({ ok: true, value });
 
-/** The JSON Schema under a digest; undefined where the journal has kept none: it does so when it asks people. */
+/** The JSON Schema with a digest; undefined if the journal has none: it stores schemas with approval requests. */
 async function loadKeptSchema(
   { store, tenant }: TenantStore,
   digest: string,
@@ -26,7 +26,7 @@ async function loadKeptSchema(
   return parseJson(Buffer.from(bytes).toString("utf8")) as JsonObject;
 }
 
-/** Checks arguments as the tool would; one whose schema is not known takes anything. */
+/** Validates arguments as the tool would. Without a known schema, any arguments are valid. */
 export async function validatorFor(schema: JsonObject | null): Promise<Validate> {
   if (schema === null) return acceptAnything;
   // Takes longer to load than everything else together, and is rarely needed.
@@ -39,12 +39,12 @@ export async function validatorFor(schema: JsonObject | null): Promise<Validate>
       return { ok: false, issues: answer.error.issues.map(issueText).join("; ") };
     };
   } catch {
-    // A schema that cannot be read here is the tool's to judge.
+    // A schema that cannot be read here is left to the tool.
     return acceptAnything;
   }
 }
 
-/** Knows each schema once it has met it. */
+/** Caches each schema. */
 export type Validators = (schema: string) => Validate | Promise<Validate>;
 
 export function validatorsOf(place: TenantStore): Validators {
@@ -63,13 +63,13 @@ export function validatorsOf(place: TenantStore): Validators {
 export type RecordedTool = {
   readonly name: string;
   readonly effectClass: string;
-  /** JSON Schema of its arguments; null where the journal has none: it keeps them when people are asked. */
+  /** JSON Schema of its arguments; null if the journal has none: it stores schemas with approval requests. */
   readonly schema: JsonObject | null;
 };
 
-/** The newest actions of each phase are looked at. */
+/** Number of newest actions read per phase. */
 const LOOKED_AT = 2_000;
-/** Those that people were asked about come first: their schemas were kept. */
+/** Phases with approval requests come first: their schemas are stored. */
 const PHASES: readonly LiveAction["phase"][] = [
   "waiting",
   "applied",

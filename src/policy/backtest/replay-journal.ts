@@ -1,6 +1,6 @@
 /**
- * Reads a tenant's journal for a back-test: all of it, page by page, or the entries that one action's first review could
- * see. A forked workflow begins with the calls that its origin had settled by then, as they were then.
+ * Reads a tenant's journal for a back-test: all of it, page by page, or the entries that one action's first review
+ * could see. A forked workflow starts with the calls that its origin had settled by then, in their state at that time.
  */
 
 import { findAction } from "../../effects/actions.ts";
@@ -47,7 +47,7 @@ async function stateBefore(
   return state;
 }
 
-/** null where a body that is needed was erased. */
+/** null if a required body was erased. */
 async function pastCallsOfFork(
   place: TenantStore,
   fork: Fork,
@@ -71,11 +71,11 @@ async function pastCallsOfFork(
 export type ReplayProgress = (done: number, total: number) => void;
 export type ReplayOptions = {
   readonly progress?: ReplayProgress;
-  /** Beside other work; without one it goes on until it is done. */
+  /** Yields to other work. Default: runs to the end without yielding. */
   readonly pace?: YieldCheck;
 };
 
-/** Called in the order of the journal; what it answers is awaited only if it has to be. */
+/** Called in journal order. Awaited only if it returns a promise. */
 type ReplayListener = (heard: ReplayEvent, replay: Replay) => void | Promise<void>;
 
 type RunningReplay = {
@@ -122,9 +122,9 @@ export type ReplayResult = {
   readonly said: RecordedReview;
   /** Digest of the input schema. */
   readonly schema: string;
-  /** False where part of the workflow's history was erased. */
+  /** False if part of the workflow's history was erased. */
   readonly isWhole: boolean;
-  /** Of a compensation only rules that speak of it count. */
+  /** For a compensation, only rules that match it count. */
   readonly asked: CallKind;
 };
 
@@ -159,7 +159,7 @@ async function replayToReview(place: TenantStore, action: string) {
   );
 }
 
-/** By an action's id, its effect's, or the caller's request id. */
+/** By the id of the action or its effect, or by the caller's request id. */
 export async function readFirstReview(place: TenantStore, id: string): Promise<ReplayResult> {
   const action = await findAction(place, id);
   const { heard, replay } = await replayToReview(place, action);
@@ -171,7 +171,7 @@ export async function readFirstReview(place: TenantStore, id: string): Promise<R
   return { action, input: whole, ...facts, isWhole: isWhole() };
 }
 
-/** Arguments as they were; undefined: they were kept apart and are gone. */
+/** The recorded arguments; undefined if they were stored as an artifact that is gone. */
 export async function loadRecordedArgs(
   place: { readonly store: Store; readonly tenant: string },
   kept: Json,

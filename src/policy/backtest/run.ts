@@ -1,4 +1,4 @@
-/** A policy on trial against the journal: every recorded action whose verdict it would change. */
+/** Runs a candidate policy against the journal: finds every recorded action whose verdict it would change. */
 
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -41,11 +41,11 @@ import {
 } from "./rules/tally.ts";
 
 export type BacktestOptions = {
-  /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
+  /** Only actions proposed at or after this time, in milliseconds since 1970. Default: all. */
   readonly since?: number;
-  /** How many changes are listed; all are counted. 100 unless set. */
+  /** Maximum number of listed changes. All are counted. Default: 100. */
   readonly limit?: number;
-  /** An argument that is summed up over what changes: its name, or a path such as `order.total`. */
+  /** An argument to sum over the changed actions: its name, or a path such as `order.total`. */
   readonly amount?: string;
   readonly progress?: ReplayProgress;
 };
@@ -59,14 +59,14 @@ type BacktestRun = {
   readonly candidate: Candidate;
   readonly validators: Validators;
   readonly panels: JudgingDocumentsFor;
-  /** Who judges an action, from its review on. */
+  /** The documents that judge an action, known from its review on. */
   readonly judging: WeakMap<RecordedAction, JudgingDocuments>;
   readonly tally: BacktestTally;
 };
 
 type Judged = {
   readonly review: Review;
-  /** What the documents of then say; null where that is not asked, or cannot be. */
+  /** Review by the documents of that time; null if it is not needed or not possible. */
   readonly before: Review | null;
   readonly isWhole: boolean;
   readonly args: Json;
@@ -80,7 +80,7 @@ function judgeRecorded(
     readonly args: Json;
     readonly now: number;
     readonly needsBefore: (candidate: Review) => boolean;
-    /** What was said of it then; null where it is judged as a person changed it. */
+    /** The recorded review; null if the action is judged as a person changed it. */
     readonly said: RecordedReview | null;
   },
 ): Judged | Promise<Judged> {
@@ -103,7 +103,7 @@ function judgeRecorded(
 const digestIn = ({ action }: Reviewed, review: Review): string =>
   review.revisions.length === 0 ? action.argsDigest : digestOf(review.args);
 
-/** Most actions are as they were, and nobody is asked: what the documents said then is what was recorded. */
+/** Most actions are unchanged and not escalated: then the old documents' answer is the recorded one. */
 const needsBefore =
   (heard: Reviewed) =>
   (candidate: Review): boolean =>
@@ -152,7 +152,7 @@ async function reviewLater(
   else compare(trial, heard, judged);
 }
 
-/** Most actions are small and of a known tool: those are judged without waiting for anything. */
+/** Most actions are small and of a known tool. Those are judged without awaiting anything. */
 function handleEvent(trial: BacktestRun, replay: Replay, heard: ReplayEvent): void | Promise<void> {
   countEvent(trial.tally, heard);
   if (heard.kind !== "reviewed" && heard.kind !== "edited") return;

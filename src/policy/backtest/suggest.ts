@@ -1,8 +1,8 @@
 /**
- * Suggestions from a journal, each tried as a rule; at a server one search at a time in an instance, beside other work.
- * To try a rule, every action that people were asked about and that it covers is judged again by the documents of that
- * time with the rule in them. Where code or a risk asked, a rule does not keep people from being asked; the result says
- * who still asks. A document that was usable by the tools of `policy check` must stay usable with the rule in it.
+ * Suggestions from a journal, each tried as a rule. A server runs one search at a time per instance, yielding to other
+ * work. To try a rule, every action with an approval request that it covers is judged again by the documents of that
+ * time with the rule added. If code or a risk escalated, a rule does not prevent the request; the result says who still
+ * escalates. A document that was usable with the tools of `policy check` must stay usable with the rule.
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -42,23 +42,23 @@ import {
 
 type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
 
-/** What a suggestion does as a rule. */
+/** The effect of a suggestion as a rule. */
 export type TriedRule = {
   readonly rule: SuggestedRule;
-  /** The rules that asked, in the document that asked last. */
+  /** The rules that escalated, in the document that escalated last. */
   readonly narrowings: readonly Narrowing[];
-  /** Actions that people were asked about and that it covers. */
+  /** Covered actions for which approval was requested. */
   readonly total: number;
-  /** Of those, let through without asking. */
+  /** Of those, let through without approval. */
   readonly letThrough: number;
   /**
-   * Who asks about the others: a rule, a route of the risk, `code`, `unknown` where a document cannot be asked, or `unusable`
-   * where it is none with the rule in it.
+   * Who escalates the others: a rule, a risk route, `code`, `unknown` if a document cannot be evaluated, or `unusable`
+   * if the document is invalid with the rule.
    */
   readonly stillAsked: readonly { readonly by: string; readonly count: number }[];
 };
 
-/** The documents of a verdict as they were, and with the rule in each. */
+/** The documents of a verdict as they were, and with the rule added to each. */
 type RuleTrial =
   | {
       readonly before: JudgeFunction;
@@ -108,7 +108,7 @@ function begin(suggestion: Suggestion, rule: SuggestedRule): RunningTrial {
 
 type Pair = { readonly before: { judge: JudgeFunction }; readonly after: { judge: JudgeFunction } };
 
-/** The document as it was, and as it would be pasted together. */
+/** The document as it was, and with the rule pasted in. */
 function pairOf(
   document: PolicyText,
   after: PolicyText,
@@ -141,7 +141,7 @@ async function trialOf(
   return { before: judgeTogether(before), after: judgeTogether(after), narrowings };
 }
 
-/** Null where nobody is asked any more; else who asks. */
+/** Null if no approval is needed any more; else who escalates. */
 async function answerWithRule(
   ground: TrialContext,
   running: RunningTrial,
@@ -160,7 +160,7 @@ async function answerWithRule(
   const [before, after] = [by(trial.before), by(trial.after)];
   const ofDocuments = before.verdict === "escalate" ? rulesNamed(before.rule) : [];
   const [other] = rulesNamed(heard.review.rule).filter((one) => !ofDocuments.includes(one));
-  // What no document says was said by code, beside them or alone.
+  // A rule that no document names came from code, next to documents or alone.
   if (other !== undefined) return other === "approvalRequired" ? other : "code";
   return after.verdict === "approve" ? null : after.rule;
 }
@@ -195,7 +195,7 @@ function triedBy({ rule, narrowings, total, letThrough, by }: RunningTrial): Tri
 const isAbout = ({ suggestion }: RunningTrial, { tool, agent }: RecordedAction): boolean =>
   suggestion.tool === tool && suggestion.agent === agent;
 
-/** Of the rules of every document that is kept: what is pasted into one has to have another. */
+/** Rule ids of all stored documents: a pasted rule needs a different id. */
 async function idsIn(place: TenantStore, names: PolicyNames): Promise<readonly string[]> {
   const documents = await Promise.all([...names.keys()].map((digest) => loadKeptDocument(place, digest)));
   return documents.flatMap((document) => (document?.rules ?? []).map(({ id }) => id));
@@ -203,7 +203,7 @@ async function idsIn(place: TenantStore, names: PolicyNames): Promise<readonly s
 
 type TryRulesOptions = ReplayOptions & {
   readonly since: number | null;
-  /** Those that the journal knows. */
+  /** The tools in the journal. */
   readonly tools: readonly KnownTool[];
 };
 
@@ -228,19 +228,19 @@ async function tryRules(
 }
 
 export type SuggestOptions = {
-  /** Actions proposed at this time or later, in milliseconds since 1970. All of them unless set. */
+  /** Only actions proposed at or after this time, in milliseconds since 1970. Default: all. */
   readonly since?: number;
-  /** How many approvals a suggestion has to rest on; 20 unless set. */
+  /** Minimum number of approvals behind a suggestion. Default: 20. */
   readonly min?: number;
   readonly progress?: ReplayProgress;
 };
 
 export type Suggestions = {
-  /** Each with what it does as a rule. */
+  /** Each with its effect as a rule. */
   readonly suggestions: readonly (Suggestion & { readonly asRule: TriedRule })[];
-  /** Actions that people were asked about. */
+  /** Actions for which approval was requested. */
   readonly asked: number;
-  /** Bodies that were erased: what people said of them is not known. */
+  /** Erased bodies: the human decisions about them are unknown. */
   readonly erased: number;
 };
 
@@ -264,11 +264,11 @@ export async function suggestRules(
 }
 
 export type FreshSuggestions = Suggestions & {
-  /** How far the store's journal was when they were looked for. */
+  /** Position of the journal when the search started. */
   readonly position: number;
 };
 
-/** A hundredth more of the journal may say something else. */
+/** One percent more journal may change the result. */
 const MOVED_SHARE = 100;
 const LOOK_AGAIN_SECONDS = 5;
 

@@ -1,6 +1,6 @@
 /**
- * A suggestion in words, as a rule to paste, and as a standing grant: for a week, as often and as much as in the busiest
- * one. Used by the terminal and the server alike.
+ * A suggestion in words, as a rule to paste, and as a standing grant: for a week, with the uses and amount of the
+ * busiest week. Used by the terminal and the server.
  */
 
 import type { Money } from "../../kernel/money.ts";
@@ -13,13 +13,13 @@ export function headline({ tool, agent, when, approved }: Suggestion): string {
   return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
 }
 
-/** A time that no calendar has is the number that it is. */
+/** A timestamp outside the range of dates is shown as a number. */
 function day(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString().slice(0, 10);
 }
 
-/** `2026-05-04 to 2026-05-08`, or the one day. */
+/** For example `2026-05-04 to 2026-05-08`, or a single day. */
 export const dayRangeText = ({ first, last }: Suggestion): string =>
   day(first) === day(last) ? day(first) : `${day(first)} to ${day(last)}`;
 
@@ -29,7 +29,7 @@ function suggestionReason(suggestion: Suggestion): string {
   return `approved ${approved} of ${approved} by ${who}, ${dayRangeText(suggestion)}`;
 }
 
-/** A grant is one person's word: it answers nothing that several are asked about. */
+/** A grant is given by one person, so it does not cover requests to several people. */
 export function grantEffectText({ letThrough: { ofSeveral, weekly, total } }: Suggestion): string {
   const several = "ask several people, by a quorum or in stages";
   if (weekly === 0)
@@ -44,7 +44,7 @@ const STILL: Readonly<Record<string, string>> = {
   unusable: "a policy that is not usable with this rule in it",
 };
 
-/** The rule's own back-test: what asks beside rules goes on asking. */
+/** The rule's own back-test. Escalations by anything but rules remain. */
 export function ruleEffectText({ total, letThrough, stillAsked }: TriedRule): string {
   if (stillAsked.length === 0)
     return `As a rule, with the rules that asked narrowed: all ${total} would not have been asked about.`;
@@ -57,13 +57,13 @@ export function ruleEffectText({ total, letThrough, stillAsked }: TriedRule): st
   return `As a rule, with the rules that asked narrowed: ${letThrough} of ${total} would not have been asked about; people would still be asked about ${who}.${risk}`;
 }
 
-/** YAML's single quotes: nothing in them means anything else. */
+/** YAML single quotes: no other character is special in them. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const inBrackets = (id: string, more: string): string =>
   `# in the rule ${visible(id)}: put its "when", if it has one, into brackets, and add  && ${more}`;
 
-/** Without a place in the document that asked, nothing is there to be narrowed. */
+/** Only a rule in a document that escalated can be narrowed. */
 function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule): readonly string[] {
   if (copy === null) return [inBrackets(rule, `!(${when})`)];
   return [
@@ -72,7 +72,7 @@ function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule): 
   ];
 }
 
-/** The very rule that was tried, and what has to be narrowed for it. */
+/** The exact rule that was tried, and the rules to narrow for it. */
 export function ruleLines(
   suggestion: Suggestion,
   { rule, narrowings }: Pick<TriedRule, "rule" | "narrowings">,
@@ -93,10 +93,10 @@ export const GRANTED_DAYS = 7;
 export type SuggestedGrant = {
   readonly tool: string;
   readonly agent: string;
-  /** Empty where the tool and the agent say it all. */
+  /** Empty if tool and agent suffice. */
   readonly when: string;
   readonly uses: number;
-  /** What all uses may come to, and the argument that says what one does; null where none is known to be money. */
+  /** Limit for all uses, and the argument with the amount of one use; null if no argument is known to be money. */
   readonly limit: { readonly total: Money; readonly amount: string } | null;
   readonly reason: string;
 };
@@ -104,7 +104,7 @@ export type SuggestedGrant = {
 const CURRENCY = /_(usd|eur|gbp|chf|jpy)$/;
 const CENT = 10_000n;
 
-/** Money that is bounded, where its name says which. */
+/** A bounded amount whose name has a currency. */
 function suggestedLimit({ letThrough }: Suggestion): SuggestedGrant["limit"] {
   const found = letThrough.sums.find(({ field }) => CURRENCY.test(field));
   const currency = CURRENCY.exec(found?.field ?? "")?.[1]?.toUpperCase();
@@ -113,7 +113,7 @@ function suggestedLimit({ letThrough }: Suggestion): SuggestedGrant["limit"] {
   return { total: { currency, micros: BigInt(cents) * CENT }, amount: found.path };
 }
 
-/** Null where no grant answers it: a grant is one person's word, and these ask several. */
+/** Null if no grant fits: a grant is given by one person, and these requests need several. */
 export function suggestedGrant(suggestion: Suggestion): SuggestedGrant | null {
   const { tool, agent, when, letThrough } = suggestion;
   if (letThrough.weekly === 0) return null;

@@ -1,6 +1,6 @@
 /**
- * The report of a trial: one list of changes to look through, with the arguments as proposed (shortened), and one table
- * with sums in words: declared money, and the argument that was asked for.
+ * The report of a trial: one list of changes with the proposed arguments (shortened), and one table with sums in words:
+ * declared money, and the requested argument.
  */
 
 import { shortFieldsFirst } from "../../kernel/canonical-json.ts";
@@ -14,7 +14,7 @@ import { loadRecordedArgs } from "./replay-journal.ts";
 import type { PersonDecision } from "./rules/replay-state.ts";
 import { type BacktestReport, changeLabels, type Transition, type VerdictChange } from "./rules/report.ts";
 
-/** The beginning, as JSON with short fields first, and how many characters there are. */
+/** The beginning as JSON, short fields first, and the total number of characters. */
 type ListedArgs = { readonly text: string; readonly characters: number };
 
 const MOST_LISTED_CHARACTERS = 2_000;
@@ -28,7 +28,7 @@ async function readProposedArgs(place: TenantStore, action: string): Promise<Lis
   return { text: text.slice(0, MOST_LISTED_CHARACTERS).toWellFormed(), characters: text.length };
 }
 
-/** By action; null where they were erased or are gone. */
+/** By action; null if erased or gone. */
 export async function readListedArgs(
   place: TenantStore,
   actions: Iterable<string>,
@@ -45,7 +45,7 @@ export async function readListedArgs(
 const visibleMoney = ({ currency, micros }: MoneyJson): string =>
   visible(moneyText({ currency, micros: BigInt(micros) }));
 
-/** Millionths of nothing in particular. */
+/** Millionths without a currency. */
 export const plainMicros = (micros: string): string =>
   moneyText({ currency: "", micros: BigInt(micros) }).trim();
 
@@ -59,7 +59,7 @@ function costless({ withoutCost, count }: Transition): readonly string[] {
   return [`${many} started, so no cost of theirs is recorded`];
 }
 
-/** `field`: the argument that was asked to be summed up. */
+/** `field`: the argument to sum. */
 export function sumsText(transition: Transition, field: string | undefined): readonly string[] {
   const { money, amount } = transition;
   const known = money.length === 0 ? [] : [moneyListText(money)];
@@ -73,24 +73,24 @@ export function sumsText(transition: Transition, field: string | undefined): rea
 export type ListedChange = Pick<VerdictChange, "action" | "tool" | "agent" | "at"> & {
   readonly from: string;
   readonly to: string;
-  /** What the policy on trial says of it. */
+  /** The answer of the policy on trial. */
   readonly rule: string;
   readonly reason: string;
   readonly people: PersonDecision | null;
-  /** As it was proposed; null where that was erased or is gone. */
+  /** As proposed; null if erased or gone. */
   readonly args: ListedArgs | null;
 };
 
 type ArgsByAction = ReadonlyMap<string, ListedArgs | null>;
 
-/** `same`, `changed` and `unknown` are all of `actions`. */
+/** `same`, `changed` and `unknown` add up to `actions`. */
 export type TrialReport = {
   readonly actions: number;
   readonly same: number;
   readonly changed: number;
-  /** People rejected or changed them, and they would be let through without asking. */
+  /** Rejected or changed by people, but let through without approval. */
   readonly dangers: number;
-  /** Not compared: erased, gone, or never before a policy. */
+  /** Not compared: erased, gone, or never judged by a policy. */
   readonly unknown: number;
   readonly changes: readonly {
     readonly from: string;
@@ -111,13 +111,13 @@ function listed(change: VerdictChange, args: ArgsByAction): ListedChange {
   };
 }
 
-/** What people rejected or changed comes first. */
+/** Actions that people rejected or changed come first. */
 export function sortChanges({ dangers, changes }: BacktestReport): readonly VerdictChange[] {
   const first = new Set(dangers.map(({ action }) => action));
   return [...dangers, ...changes.filter(({ action }) => !first.has(action))];
 }
 
-/** `amount`: the argument that was asked to be summed up. */
+/** `amount`: the argument to sum. */
 export function trialReport(
   report: BacktestReport,
   amount: string | undefined,

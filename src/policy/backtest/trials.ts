@@ -1,9 +1,8 @@
 /**
- * Back-tests that somebody begins and looks at again later, as at a server.
- *
- * R1. One at a time in an instance: it goes over the whole journal.
- * R2. Beside other work, and no longer than the instance is open.
- * R3. Kept in memory and nowhere else: the latest few, for an hour.
+ * Back-tests that run in the background and are polled, for example over HTTP.
+ * - One at a time per instance: each reads the whole journal.
+ * - Yields to other work, and ends when the instance closes.
+ * - Kept in memory only: the latest few, for an hour.
  */
 
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
@@ -17,16 +16,16 @@ import { readListedArgs, sortChanges, type TrialReport, trialReport } from "./tr
 type TrialTerms = {
   /** The policy, as YAML or JSON. */
   readonly text: string;
-  /** Actions proposed at this time or later; all of them unless set. */
+  /** Only actions proposed at or after this time. Default: all. */
   readonly since?: number;
-  /** An argument to sum up over what changes, such as `amount_usd`. */
+  /** An argument to sum over the changes, such as `amount_usd`. */
   readonly amount?: string;
 };
 
 export type Trial = {
   readonly id: string;
   readonly state: "running" | "done" | "failed";
-  /** How far it has come in the journal. */
+  /** Progress in the journal. */
   readonly read: number;
   readonly of: number;
   readonly fault: string | null;
@@ -34,7 +33,7 @@ export type Trial = {
 };
 
 type KeptTrial = { -readonly [Field in keyof Trial]: Trial[Field] } & {
-  /** Since when it is kept: when it was begun, and then when it ended. */
+  /** When it was started, then when it ended. */
   since: number;
 };
 
@@ -44,14 +43,14 @@ const LOOK_AGAIN_SECONDS = 5;
 
 const trialsByRuntime = new WeakMap<Runtime, readonly KeptTrial[]>();
 
-/** Oldest first; what is too old is forgotten. */
+/** Oldest first, without expired ones. */
 function listKeptTrials(runtime: Runtime): readonly KeptTrial[] {
   const now = runtime.clock.now();
   const isKept = ({ state, since }: KeptTrial) => state === "running" || now - since < KEPT_MS;
   return (trialsByRuntime.get(runtime) ?? []).filter(isKept);
 }
 
-/** What is no fault of the policy is told to whoever runs the instance. */
+/** An error that the policy did not cause is reported to the instance's operator. */
 function faultOf({ notify, closing }: Runtime, error: unknown): string {
   if (isHoldpointError(error)) return `${error.what} ${error.next}`;
   if (!closing.aborted) notify({ kind: "maintenance_failed", error });
@@ -92,7 +91,7 @@ function checkFree(book: readonly KeptTrial[]): void {
 
 const shownOf = ({ since: _, ...trial }: KeptTrial): Trial => trial;
 
-/** Answers as soon as it is begun. */
+/** Resolves as soon as the trial has started. */
 export async function beginTrial(runtime: Runtime, terms: TrialTerms): Promise<Trial> {
   checkFree(listKeptTrials(runtime));
   const candidate = await readPolicyForTrial(terms.text);

@@ -1,7 +1,7 @@
 /**
- * The type of an expression before it runs, and what is wrong with it. A field that a tool's schema does not have is a
- * flaw; an optional field that is not guarded by `has` is a warning. Also: texts that a value can never be because its
- * values are a closed list, and the fields known to exist once a condition was found to hold or not.
+ * The type of an expression before it runs, and its flaws. A field that a tool's schema does not have is a flaw; an
+ * optional field without a `has` guard is a warning. Also: texts that a value can never equal because its values are a
+ * closed list, and the fields known to exist once a condition is true or false.
  */
 
 import { didYouMean } from "../../kernel/spelling.ts";
@@ -32,7 +32,7 @@ function listed(among: readonly string[]): string {
   return `${among.slice(0, MOST_NAMED).join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }
 
-/** Why a value of that type is never this text. */
+/** Why a value of this type never equals this text. */
 export function neverIs(type: Type, text: string, what: string): string | undefined {
   if (type.kind !== "string" || type.among === null || type.among.includes(text)) return undefined;
   return `${what} is never ${JSON.stringify(text)}${didYouMean(text, type.among)}; it is one of ${listed(type.among)}`;
@@ -81,7 +81,7 @@ function guardsWhen(node: Node, holds: boolean): readonly string[] {
 
 const pathsOf = (path: string | undefined): readonly string[] => (path === undefined ? [] : [path]);
 
-/** `"reason" in args` says the same as `has(args.reason)`. */
+/** `"reason" in args` means the same as `has(args.reason)`. */
 function membership(key: Node, of: Node): readonly string[] {
   const owner = pathText(of);
   if (owner === undefined || key.kind !== "value" || typeof key.value !== "string") return [];
@@ -91,15 +91,15 @@ function membership(key: Node, of: Node): readonly string[] {
 export type Findings = {
   readonly flaws: Flaw[];
   readonly warnings: Flaw[];
-  /** Fields that do not exist here, but were asked for with `has` first: fine, if they exist elsewhere. */
+  /** Fields that do not exist for this tool but are guarded by `has`: fine if another tool has them. */
   readonly absent: Flaw[];
-  /** Texts that a value is never here: fine, if it can be elsewhere. */
+  /** Texts that a value never equals for this tool: fine if it can for another tool. */
   readonly never: Flaw[];
 };
 
 type TypeScope = {
   readonly names: ReadonlyMap<string, Type>;
-  /** Paths that are known to be there. */
+  /** Paths that are known to exist. */
   readonly present: ReadonlySet<string>;
   readonly findings: Findings;
 };
@@ -137,7 +137,7 @@ function fieldType(node: NodeOf<"field" | "has">, scope: TypeScope): Type {
   return field.type;
 }
 
-/** The nearest, or else what there is. */
+/** The closest name, or else the list of fields. */
 function meantField(name: string, known: readonly string[]): string {
   const meant = didYouMean(name, known);
   if (meant !== "" || known.length === 0 || known.length > MOST_NAMED) return meant;
@@ -228,7 +228,7 @@ function compareType(node: NodeOf<"compare">, scope: TypeScope): Type {
   return BOOL;
 }
 
-/** Left, right, result: of `+`, `-`, and the others. */
+/** Left, right and result: of `+`, `-`, and the others. */
 const SUMS: readonly (readonly [ExpressionKind, ExpressionKind, Type])[] = [
   ["number", "number", NUMBER],
   ["string", "string", STRING],

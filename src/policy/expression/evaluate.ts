@@ -1,9 +1,9 @@
 /**
- * The own CEL evaluator: tree to closures that are called for each action. Nothing is parsed, looked up by name or
- * generated as code at run time.
- * Whatever the arguments are, an expression returns a value or throws an ExpressionError.
- * As in CEL, `&&`, `||`, `all` and `exists` answer if one side settles it, even where the other one throws.
- * Names, fields and parts are read by own keys only.
+ * Our own CEL evaluator: compiles a tree to closures that are called for each action. Nothing is parsed, looked up by
+ * name or generated as code at run time.
+ * - For any arguments, an expression returns a value or throws an ExpressionError.
+ * - As in CEL, `&&`, `||`, `all` and `exists` return if one side settles the result, even if the other side throws.
+ * - Names, fields and parts are read by own keys only.
  */
 
 import { operationsNamed } from "./functions.ts";
@@ -32,15 +32,15 @@ import {
   type Value,
 } from "./values.ts";
 
-/** Where an expression is at: the steps that are left, and the variables of `all`, `map` and the like. */
+/** State of an evaluation: the steps left, and the variables of `all`, `map` and the like. */
 export type EvaluationContext = Meter & { readonly locals: Value[] };
 export type Evaluate<S extends EvaluationContext> = (scene: S) => Value;
-/** How a name, or a name with its field, is read. */
+/** How to read a name, or a name with its field. */
 export type Readers<S extends EvaluationContext> = ReadonlyMap<string, Evaluate<S>>;
 type Slots = ReadonlyMap<string, number>;
 type Build<S extends EvaluationContext> = (node: Node, slots?: Slots) => Evaluate<S>;
 
-/** An object is made by its keys, and looked through for one that is there twice. */
+/** Building an object includes a check for duplicate keys. */
 const STEPS_PER_ENTRY = 12;
 
 function fieldOf(of: Value, name: string): Value {
@@ -87,7 +87,7 @@ function readField<S extends EvaluationContext>(
   return whole ?? ((scene) => fieldOf(of(scene), name));
 }
 
-/** What is nothing has no fields. */
+/** A value that is not an object has no fields. */
 function hasField<S extends EvaluationContext>(of: Evaluate<S>, name: string): Evaluate<S> {
   return (scene) => {
     const value = of(scene);
@@ -137,12 +137,12 @@ type Loop<S extends EvaluationContext> = {
   readonly test: Evaluate<S>;
   readonly make: Evaluate<S>;
   readonly slot: number;
-  /** What the test of one item costs at least, and what is made of it. */
+  /** Minimum cost of testing one item, and of making its result. */
   readonly weight: number;
   readonly makeWeight: number;
 };
 
-/** Is the test's answer `settles` for any of them? Errors count only if nothing settles it. */
+/** Whether the test returns `settles` for any item. An error counts only if no item settles the result. */
 function quantify<S extends EvaluationContext>(
   { over, test, slot, weight }: Loop<S>,
   settles: boolean,
@@ -201,7 +201,7 @@ function compileMacro<S extends EvaluationContext>(
   return (scene) => collect(loop, scene);
 }
 
-/** Paid for when it comes to it. */
+/** Charges for a part only when it is evaluated. */
 function orError<S extends EvaluationContext>(node: Node, run: Evaluate<S>): Evaluate<S> {
   const weight = weightOf(node);
   return (scene) => {
@@ -270,7 +270,7 @@ function call<S extends EvaluationContext>(
   };
 }
 
-/** A pattern that stands in the policy is compiled with it. */
+/** A literal pattern is compiled with the policy. */
 function literalPattern<S extends EvaluationContext>(
   node: NodeOf<"call">,
   operands: readonly Evaluate<S>[],
@@ -304,7 +304,7 @@ function math<S extends EvaluationContext>(
   return (scene) => requireFinite(arithmetic(op, left(scene), right(scene)));
 }
 
-/** Only trees that were checked: an unknown name or function is an error of the program by now. */
+/** Takes checked trees only: an unknown name or function is a bug at this point. */
 export function compileNode<S extends EvaluationContext>(root: Node, readers: Readers<S>): Evaluate<S> {
   const build: Build<S> = (node, slots = new Map()) => {
     const inner = (part: Node) => build(part, slots);

@@ -1,4 +1,4 @@
-/** Expressions for everybody outside of their folder: text in, a function and everything that is wrong with it out. */
+/** Entry point of expressions for other folders: text in, a function and all its flaws out. */
 
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Findings, noFindings, typeOf } from "./check.ts";
@@ -11,10 +11,10 @@ import { ExpressionError, kindText, STEPS_PER_VERDICT, spend, toJson, type Value
 export type WantedType = "bool" | "number" | "string" | "json";
 
 export type ExpressionScope = {
-  /** The types of the names there are. */
+  /** Types of the available names. */
   readonly names: ReadonlyMap<string, Type>;
   readonly wants: WantedType;
-  /** The arguments of each tool that it is written for; empty where no tool is known. */
+  /** The arguments of each tool that the expression applies to; empty if no tool is known. */
   readonly tools: readonly { readonly name: string; readonly args: Type }[];
 };
 
@@ -30,7 +30,7 @@ const NOTHING: CheckedExpression = { node: null, flaws: [], warnings: [], cost: 
 
 const known = new WeakMap<JsonObject, Type>();
 
-/** Of a tool's arguments; a schema is read once, however many expressions there are. */
+/** Type of a tool's arguments. Each schema is read once and cached. */
 export function argsType(schema: JsonObject | null): Type {
   if (schema === null) return ANY;
   const type = known.get(schema) ?? typeOfSchema(schema);
@@ -55,7 +55,7 @@ function unique(flaws: readonly Flaw[]): readonly Flaw[] {
   return [...new Map(flaws.map((flaw) => [`${flaw.at} ${flaw.message}`, flaw])).values()];
 }
 
-/** Once for every tool. What only some of them have is fine where `has` asks for it, and a flaw where none has it. */
+/** Checks once per tool. A field that only some tools have is fine behind `has`; a field that none has is a flaw. */
 function checkTree(node: Node, surroundings: ExpressionScope): Pick<CheckedExpression, "flaws" | "warnings"> {
   const { tools } = surroundings;
   if (tools.length === 0) {
@@ -92,7 +92,7 @@ export function checkExpression(text: string, surroundings: ExpressionScope): Ch
   return { node, flaws: [...flaws, ...costly], warnings, cost, names: namesIn(node) };
 }
 
-/** A tree without flaws, ready to run. What is evaluated of it in any case is paid for before it begins. */
+/** Compiles a tree without flaws. Parts that are always evaluated are charged before it starts. */
 export function compileChecked<S extends EvaluationContext>(node: Node, readers: Readers<S>): Evaluate<S> {
   const weight = weightOf(node);
   const evaluate = compileNode(node, readers);
@@ -109,12 +109,12 @@ type ArgumentExpression =
   | {
       readonly ok: true;
       readonly warnings: readonly Flaw[];
-      /** Throws an ExpressionError where it cannot be answered. */
+      /** Throws an ExpressionError if it cannot be evaluated. */
       readonly evaluate: (args: Json) => Json;
     }
   | { readonly ok: false; readonly flaws: readonly Flaw[] };
 
-/** An expression over nothing but the arguments of one tool. */
+/** An expression that reads only the arguments of one tool. */
 export function compileOverArguments(
   text: string,
   wants: WantedType,
@@ -134,7 +134,7 @@ export function compileOverArguments(
   return { ok: true, warnings, evaluate };
 }
 
-/** Why an expression over arguments cannot be used; undefined when it can. */
+/** Why an expression over arguments cannot be used; undefined if it can. */
 export function argumentsFault(
   text: string,
   wants: WantedType,
@@ -145,7 +145,7 @@ export function argumentsFault(
   return first === undefined ? undefined : `${first.message}, at character ${first.at + 1}`;
 }
 
-/** Undefined where it cannot be evaluated: an error is never a yes. */
+/** Undefined if it cannot be evaluated: an error never counts as true. */
 export function evaluateArguments(text: string, wants: WantedType, args: Json): Json | undefined {
   const checked = compileOverArguments(text, wants, null);
   if (!checked.ok) return undefined;

@@ -1,4 +1,4 @@
-/** The functions and methods of expressions, but those over time. */
+/** Functions and methods of expressions, except those on times. */
 
 import { noPattern } from "./pattern.ts";
 import { TIME_OPERATIONS } from "./time-functions.ts";
@@ -48,7 +48,7 @@ const plain = (
   run,
 });
 
-/** Whether one begins or ends with the other is seen at a glance; to search may, at worst, compare each place with all of it. */
+/** A prefix or suffix check is cheap. A search may, at worst, compare the whole wanted text at each position. */
 const SEEN_AT_ONCE = 16;
 const COMPARED_PER_STEP = 16;
 
@@ -86,7 +86,7 @@ const ofText =
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
-/** Two halves of one character count once. By its codes: an iterator takes several times as long. */
+/** Counts a surrogate pair once. Uses char codes: an iterator takes several times as long. */
 function characters(text: string): number {
   let count = text.length;
   for (let at = 1; at < text.length; at++)
@@ -158,7 +158,7 @@ function extreme(numbers: Numbers, pick: (a: number, b: number) => number): numb
 
 const MOST_DIGITS = 12;
 
-/** Half away from zero, by the decimal text: 1.005 to two digits is 1.01, as people expect of money. */
+/** Rounds half away from zero by the decimal text: 1.005 to two digits is 1.01, as expected for money. */
 function round(operands: readonly Value[], meter: Meter): Value {
   spend(meter, STEPS_PER_READING);
   const [number, digits = 0] = operands as readonly [number, number?];
@@ -170,11 +170,11 @@ function round(operands: readonly Value[], meter: Meter): Value {
   return Math.sign(number) * requireFinite(Number(`${whole}e${Number(power) - digits}`)) + 0;
 }
 
-/** Of text in which runs are looked for. */
+/** For text that is searched for runs of letters. */
 const STEPS_PER_LETTER = 6;
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
-/** Other letters stay as they are; where there are some, run by run. */
+/** Changes ASCII letters only; text with other characters is converted run by run. */
 function cased(all: (text: string) => string, runs: RegExp): Run {
   return ofText((text, meter) => {
     if (isAscii(text)) return all(text);

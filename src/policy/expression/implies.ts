@@ -1,13 +1,12 @@
 /**
- * Does one condition hold whenever another one does? Told from the two trees alone; `false` means that it cannot be told.
- *
- * I1. It is never said where it is not so: both are read over the same facts, an expression is pure, `&&` holds only where both
- *     sides do, and `||` where one does, whatever the other side comes to (X3).
+ * Whether one condition holds whenever another does, decided from the two trees alone. `false` means undecided. An
+ * implication is never claimed wrongly: both conditions read the same facts, an expression is pure, `&&` holds only if
+ * both sides do, and `||` holds if one side does, even if the other side throws.
  */
 import { type Compare, type Node, partsOf } from "./syntax.ts";
 
 export type Literal = null | boolean | number | string;
-/** Something is compared with what is written there, or is one of that. */
+/** A comparison with a literal, or membership in a list of literals. */
 export type Test =
   | { readonly subject: string; readonly op: Compare; readonly value: Literal }
   | { readonly subject: string; readonly op: "in"; readonly values: readonly Literal[] };
@@ -18,13 +17,13 @@ type Claim = {
   readonly parts: { readonly how: "and" | "or"; readonly of: readonly [Claim, Claim] } | null;
 };
 
-/** Everything that is so together; tests by what they are about. */
+/** Claims that hold together; tests by subject. */
 type Claims = {
   readonly keys: ReadonlySet<string>;
   readonly tests: ReadonlyMap<string, readonly Test[]>;
 };
 
-/** A condition, looked at once for any number of comparisons. `ways`: it holds only where all of one of these is so. */
+/** A condition prepared for repeated comparison. It holds only if all claims of one of its `ways` hold. */
 export type Weighed = { readonly claim: Claim; readonly ways: readonly Claims[] };
 
 const FLIPPED: { readonly [op in Compare]: Compare } = {
@@ -59,7 +58,7 @@ function ownOf(node: Node): string {
 const isSymmetric = (node: Node): boolean =>
   node.kind === "and" || node.kind === "or" || (node.kind === "compare" && /^[=!]=$/.test(node.op));
 
-/** The same for what means the same, wherever it stands and however it is spaced. */
+/** Equal for nodes with the same meaning, regardless of position and spacing. */
 export function nodeKey(node: Node): string {
   const flips = node.kind === "compare" && (node.op === ">" || node.op === ">=");
   const own = flips ? FLIPPED[node.op] : ownOf(node);
@@ -116,7 +115,7 @@ export function weigh(node: Node): Weighed {
   return { claim, ways: waysOf(claim) };
 }
 
-/** Of what is known to be this very value. */
+/** Whether a known value passes a test. */
 function passes(value: Literal, test: Test): boolean {
   if (test.op === "in") return test.values.includes(value);
   if (test.op === "==") return value === test.value;
@@ -127,7 +126,7 @@ function passes(value: Literal, test: Test): boolean {
     : value > test.value || (test.op === ">=" && value === test.value);
 }
 
-/** `x > 5` and so `x > 3`: the bound itself passes, or lies outside while everything beyond it passes. */
+/** `x > 5` implies `x > 3`: the bound passes, or it is excluded and everything beyond it passes. */
 function bounds(op: Compare, bound: number, test: Test): boolean {
   if (test.op === "in" || test.op === "==" || typeof test.value !== "number") return false;
   const isStrict = op === "<" || op === ">";
@@ -137,7 +136,7 @@ function bounds(op: Compare, bound: number, test: Test): boolean {
   return op.startsWith("<") ? bound < test.value : bound > test.value;
 }
 
-/** Both about the same. */
+/** Whether one test implies another about the same subject. */
 function follows(known: Test, wanted: Test): boolean {
   if (known.op === "in") return known.values.every((one) => passes(one, wanted));
   if (known.op === "==") return passes(known.value, wanted);
@@ -156,14 +155,14 @@ function holds(claim: Claim, facts: Claims): boolean {
     : parts.of.some((one) => holds(one, facts));
 }
 
-/** Whenever the first holds, the second does. */
+/** Whether the second condition holds whenever the first does. */
 export function implies({ ways }: Weighed, { claim }: Weighed): boolean {
   return ways.every((facts) => holds(claim, facts));
 }
 
 const MOST_WAYS = 64;
 
-/** One of a few values is each of them in turn. */
+/** Splits an `in` test into one case per value. */
 function eachValue(facts: Claims): readonly Claims[] {
   for (const [subject, tests] of facts.tests) {
     const among = tests.find((test) => test.op === "in");
@@ -176,7 +175,7 @@ function eachValue(facts: Claims): readonly Claims[] {
   return [facts];
 }
 
-/** Whenever the first holds, one of the others does; which of them are needed for that. Undefined where it cannot be told. */
+/** If one of the others holds whenever the first does: those that are needed for that. Undefined if undecided. */
 export function impliesSome<Other extends { readonly condition: Weighed }>(
   { ways }: Weighed,
   others: readonly Other[],

@@ -1,20 +1,19 @@
 /**
- * Can a condition never be true? Told from its tree alone; `false` means that it cannot be told.
- *
- * N1. It is never said where it is not so: an expression is pure, so what stands in it twice is the same twice; `&&` is true
- *     only where both sides are, and whatever errs is not true.
+ * Whether a condition can never be true, decided from its tree alone. `false` means undecided. It is never claimed
+ * wrongly: an expression is pure, so equal parts have equal values; `&&` is true only if both sides are, and an error
+ * is not true.
  */
 import { type Literal, listedIn, literalOf, nodeKey, type Test, testIn } from "./implies.ts";
 import type { Arithmetic, Compare, Node, NodeOf } from "./syntax.ts";
 
-/** What else is known of something: which values are possible, and what always holds of it. */
+/** Known facts about a subject: its possible values, and tests that always hold. */
 export type KnownFact = {
   readonly subject: string;
   readonly may?: (value: Literal) => boolean;
   readonly tests?: readonly Test[];
 };
 
-/** An `||` among what has to hold is looked at from both sides; so many sides in all. */
+/** Each `||` is checked on both sides. Limits the number of sides in total. */
 const MOST_SIDES = 64;
 
 const OPPOSITE: { readonly [op in Compare]: Compare } = {
@@ -26,7 +25,7 @@ const OPPOSITE: { readonly [op in Compare]: Compare } = {
   ">=": "<",
 };
 
-/** Only what can be put in an order at all: two numbers, or two texts. */
+/** Only for two numbers or two texts, which have an order. */
 function isOrdered(value: Literal, op: Compare, other: Literal): boolean {
   const isFit = typeof value === typeof other && (typeof value === "number" || typeof value === "string");
   if (!isFit || value === null || other === null) return false;
@@ -40,7 +39,7 @@ function passes(value: Literal, test: Test): boolean {
   return test.op === "!=" ? value !== test.value : isOrdered(value, test.op, test.value);
 }
 
-/** What it comes to whatever the facts are; undefined where that depends on them, or where it errs. */
+/** The value regardless of the facts; undefined if it depends on them or is an error. */
 function constantOf(node: Node): Literal | undefined {
   const own = literalOf(node);
   if (own !== undefined) return own;
@@ -72,7 +71,7 @@ function constantPair(node: NodeOf<"in" | "compare" | "math">): Literal | undefi
   return passes(left, { subject: "", op: node.op, value: right });
 }
 
-/** Of numbers, where it comes to one. */
+/** The result for two numbers, if it is finite. */
 function computed(op: Arithmetic, left: Literal, right: Literal): Literal | undefined {
   if (typeof left !== "number" || typeof right !== "number") return undefined;
   const value = COMPUTE[op](left, right);
@@ -87,7 +86,7 @@ const COMPUTE: { readonly [op in Arithmetic]: (a: number, b: number) => number }
   "%": (a, b) => a % b,
 };
 
-/** Not of a comparison: that is false, and so it was between things that can be compared. */
+/** Tests that follow from a negated comparison: it was false without an error, so its operands are comparable. */
 function denied(node: Node): readonly Test[] {
   const test = testIn(node);
   if (test === null) return [];
@@ -103,7 +102,7 @@ function testsIn(node: Node): readonly Test[] {
 
 type Bound = { readonly value: Literal; readonly isStrict: boolean };
 
-/** The tightest from below, or from above; undefined where bounds are not of one kind. */
+/** The tightest of several bounds in one direction. */
 function tightest(bounds: readonly Bound[], isTighter: (one: Literal, other: Literal) => boolean): Bound {
   return bounds.reduce((best, one) => {
     if (best.value === one.value) return best.isStrict ? best : one;
@@ -119,7 +118,7 @@ function boundsOf(tests: readonly Test[], direction: "<" | ">"): readonly Bound[
   );
 }
 
-/** No number, and no text, lies between. */
+/** Whether no number and no text lies between the bounds. */
 function isEmptyRange(tests: readonly Test[]): boolean {
   const [above, below] = [boundsOf(tests, ">"), boundsOf(tests, "<")];
   const kinds = new Set([...above, ...below].map(({ value }) => (value === null ? "null" : typeof value)));
@@ -133,7 +132,7 @@ function isEmptyRange(tests: readonly Test[]): boolean {
   return least.isStrict || most.isStrict || isLeftOut;
 }
 
-/** All of them are about the same. */
+/** All tests are about the same subject. */
 function isContradiction(tests: readonly Test[], known: KnownFact | undefined): boolean {
   const choices = tests.flatMap((test) => {
     if (test.op === "in") return [test.values];
@@ -147,12 +146,12 @@ function isContradiction(tests: readonly Test[], known: KnownFact | undefined): 
 
 const isEmptyList = (node: Node): boolean => node.kind === "list" && node.items.length === 0;
 
-/** The same on both sides: neither above, below, nor different from itself. */
+/** Equal operands: neither greater, less, nor different. */
 function isOfItself(node: Node, ops: readonly Compare[]): boolean {
   return node.kind === "compare" && ops.includes(node.op) && nodeKey(node.left) === nodeKey(node.right);
 }
 
-/** By itself, without looking at what stands beside it. */
+/** Without looking at the conditions next to it. */
 function isFalse(node: Node): boolean {
   if (constantOf(node) === false || isOfItself(node, ["<", ">", "!="])) return true;
   if (node.kind === "not") return isOfItself(node.of, ["==", "<=", ">="]);
@@ -162,7 +161,7 @@ function isFalse(node: Node): boolean {
 const not = (of: Node): Node => ({ kind: "not", of, at: of.at });
 const both = (kind: "and" | "or", left: Node, right: Node): Node => ({ kind, left, right, at: left.at });
 
-/** What has to hold for it to be true, said by `&&`, `||` and what is no choice of others. */
+/** Rewrites what must hold for the node to be true as `&&`, `||` and conditions without alternatives. */
 function opened(node: Node): Node {
   if (node.kind === "if")
     return both("or", both("and", node.test, node.yes), both("and", not(node.test), node.no));
@@ -181,7 +180,7 @@ function flat(nodes: readonly Node[]): readonly Node[] {
   });
 }
 
-/** `"a" in args`, of which `has(args.a)` says that it is so. */
+/** `"a" in args` as the equivalent `has(args.a)`. */
 function heldBy(node: Node): Node | undefined {
   const isKey = node.kind === "in" && node.left.kind === "value" && typeof node.left.value === "string";
   return isKey
@@ -197,7 +196,7 @@ function isDenied(node: Node, keys: ReadonlySet<string>): boolean {
 
 type Around = { readonly known: readonly KnownFact[]; sides: number };
 
-/** All of these at once. */
+/** Whether these can never be true at once. */
 function neverTogether(given: readonly Node[], around: Around): boolean {
   const nodes = flat(given);
   if (nodes.some(isFalse)) return true;

@@ -1,9 +1,8 @@
 /**
- * Text to tree. The library's parser is all that is used of it: what an expression means, what it may reach and what it
- * may cost is decided by the files beside this one.
- *
- * E1. Only what is listed in `syntax.ts` gets through. There is no way to write a function, a binding or a byte string.
- * E2. Text, nodes and depth are limited before anything else looks at them.
+ * Text to tree. Only the library's parser is used: the other files of this folder decide what an expression means, what
+ * it can access and what it costs.
+ * - Only the syntax listed in `syntax.ts` is accepted. There is no way to write a function, a binding or a byte string.
+ * - Text, nodes and depth are limited before any other processing.
  */
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import type { Arithmetic, Compare, Flaw, Macro, Node } from "./syntax.ts";
@@ -72,7 +71,7 @@ function has(args: readonly ASTNode[], at: number): Node {
   return { kind: "has", of: convert(of.args[0]), name: of.args[1], at: of.pos };
 }
 
-/** Where a method's name stands: the tree only says where the whole call begins. */
+/** Position of a method's name: the tree only has the start of the whole call. */
 function nameAt(node: ASTNode, name: string): number {
   const receiver = (node.args as unknown as readonly [string, ASTNode])[1];
   return Math.max(node.start, node.input.indexOf(name, receiver.end));

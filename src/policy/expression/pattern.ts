@@ -1,22 +1,21 @@
 /**
- * Regular expressions in time linear in the text: `matches` finds the pattern anywhere in it.
- * Patterns come from the policy and are compiled with it: compiling may take a second, so none comes from arguments.
- * A match is paid for by what the text makes of the pattern: each set of positions is paid for when a text first reaches
- * it, cached or not, so the same text always takes the same steps. The library's cache stays below `MOST_KEPT` before
- * each text, so that no text ever finds it full.
+ * Regular expressions in linear time: `matches` finds the pattern anywhere in the text. Patterns come from the policy
+ * and are compiled with it, never from arguments: compiling may take a second. A match costs what the text makes of the
+ * pattern: each set of positions is charged when a text first reaches it, cached or not, so the same text always costs
+ * the same steps. Before each text the library's cache is kept below `MOST_KEPT`, so that no text ever finds it full.
  */
 import { RE2JS } from "re2js";
 import { ExpressionError, type Meter, spend } from "./values.ts";
 
 const STEPS_PER_CHARACTER = 2;
-/** Each place of a set is looked up, followed and sorted in. */
+/** Each position of a set is looked up, followed and inserted in order. */
 const STEPS_PER_PLACE = 20;
 const STEPS_PER_SET = 150;
 const MOST_KEPT = 4_194_304;
 const MOST_IN_A_TEXT = 268_435_456;
 const END = -1;
 const ANYWHERE = 0;
-/** The library hands over a character with its width in the lowest bits. */
+/** The library returns a character with its width in the lowest bits. */
 const WIDTH_BITS = 3;
 const WIDTH = 7;
 
@@ -26,7 +25,7 @@ type Places = {
   readonly next: readonly (Places | null)[] | null;
 };
 type Input = { readonly step: (at: number) => number; readonly endPos: () => number };
-/** The parts of the library's automaton that are used here: it has no way to count what it does. */
+/** The parts of the library's automaton that are used here. The library cannot count its own work. */
 type Automaton = {
   readonly failed: boolean;
   readonly numClasses: number;
@@ -47,12 +46,12 @@ function automatonOf(pattern: RE2JS): Automaton | undefined {
 
 const isFunction = (part: unknown): boolean => typeof part === "function";
 
-/** Goes on to the next set, and pays for each that is new to this text. */
+/** Moves to the next set, and charges for each set that is new to this text. */
 function follower(automaton: Automaton, begin: Places, meter: Meter) {
   const seen = new Set([begin]);
   return (from: Places, group: number, rune: number): Places => {
     const next = from.next?.[group] ?? automaton.step(from, group, rune, ANYWHERE);
-    // Steps run out long before that much is kept of one text.
+    // Not reached in practice: the steps run out long before one text fills the cache.
     if (next === null) return spend(meter, Number.POSITIVE_INFINITY) as never;
     if (next === from || seen.has(next)) return next;
     seen.add(next);
@@ -78,7 +77,7 @@ function run(automaton: Automaton, meter: Meter): Automaton["run"] {
   };
 }
 
-/** Where the library's automaton is not to be had, each character pays for the whole pattern. */
+/** If the library's automaton is not available, each character is charged for the whole pattern. */
 export function meterPattern(pattern: RE2JS, size: number): (text: string, meter: Meter) => boolean {
   const automaton = automatonOf(pattern);
   if (automaton === undefined)
@@ -122,10 +121,10 @@ function said(error: unknown): string {
     .toWellFormed();
 }
 
-/** A rule for many tools is checked for each of them, and a policy is read again and again. */
+/** A cache: a rule for many tools is checked for each of them, and a policy is read repeatedly. */
 const recent = new Map<string, Pattern | string>();
 
-/** The pattern, or why it is none. */
+/** The pattern, or why it is invalid. */
 export function patternOf(source: string): Pattern | string {
   const known = recent.get(source);
   if (known !== undefined) return known;
@@ -141,7 +140,7 @@ export function testPattern(pattern: Pattern, text: string, meter: Meter): boole
   return pattern.test(text, meter);
 }
 
-/** Only a tree that was not checked gets here. */
+/** Only an unchecked tree gets here. */
 export function noPattern(): never {
   throw new ExpressionError("the pattern has to stand in the policy");
 }

@@ -1,10 +1,9 @@
 /**
- * The tree of an expression, and what it may cost. `at` is the position in the text that a message points to.
- * Cost is known before an expression runs: its nodes, and what is inside `all`, `map` and the like as often as a list of
- * `ASSUMED_ITEMS` has items. Two levels of them fit, three do not. Longer lists are limited by the steps of a verdict.
+ * The tree of an expression, and its cost. `at` is the position in the text that a message points to. The cost is known
+ * before an expression runs: its nodes, with the content of `all`, `map` and the like counted `ASSUMED_ITEMS` times.
+ * Two nested levels fit, three do not. The steps of a verdict limit longer lists.
  */
 
-/** The tree of an expression, as the rest of this folder sees it. `at` is the place in the text that a message points to. */
 export type Compare = "==" | "!=" | "<" | "<=" | ">" | ">=";
 export type Arithmetic = "+" | "-" | "*" | "/" | "%";
 export type Macro = "all" | "exists" | "exists_one" | "filter" | "map";
@@ -39,16 +38,16 @@ export type Node = At &
         readonly macro: Macro;
         readonly over: Node;
         readonly variable: string;
-        /** `map` with two arguments keeps everything. */
+        /** null for `map` with two arguments, which keeps every item. */
         readonly test: Node | null;
-        /** Only of `map`. */
+        /** Only for `map`. */
         readonly make: Node | null;
       }
   );
 
 export type NodeOf<Kind extends Node["kind"]> = Extract<Node, { readonly kind: Kind }>;
 
-/** Something wrong with an expression's text, and where. */
+/** A flaw in an expression's text, and its position. */
 export type Flaw = { readonly message: string; readonly at: number };
 
 export function partsOf(node: Node): readonly Node[] {
@@ -82,7 +81,7 @@ export function partsOf(node: Node): readonly Node[] {
   }
 }
 
-/** `args.user.id`; undefined for anything that is not a name with fields. */
+/** For example `args.user.id`; undefined for anything but a name with fields. */
 export function pathText(node: Node): string | undefined {
   if (node.kind === "name") return node.name;
   if (node.kind !== "field" && node.kind !== "has") return undefined;
@@ -94,7 +93,7 @@ export const ASSUMED_ITEMS = 100;
 export const COST_PER_EXPRESSION = 100_000;
 export const COST_PER_POLICY = 1_000_000;
 
-/** Nodes that are evaluated whenever this one is. The others are paid for where it comes to them. */
+/** Nodes that are always evaluated with this one. The others are charged when they are evaluated. */
 export function weightOf(node: Node): number {
   return surePartsOf(node).reduce((sum, part) => sum + weightOf(part), 1);
 }
@@ -120,7 +119,7 @@ export function costOf(node: Node): number {
   return 1 + (over === undefined ? 0 : costOf(over)) + ASSUMED_ITEMS * round;
 }
 
-/** Names that are read, with their field where one is read of them directly: `args`, `totals.refunded`. */
+/** Names that are read, with a field that is read directly: `args`, `totals.refunded`. */
 export function namesIn(node: Node, into = new Set<string>()): ReadonlySet<string> {
   if (node.kind === "name") into.add(node.name);
   if ((node.kind === "field" || node.kind === "has") && node.of.kind === "name")

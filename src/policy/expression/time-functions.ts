@@ -1,4 +1,4 @@
-/** Moments and lengths of time. Parts of a moment are in UTC unless a zone is named, as in `now.getHours("Europe/Berlin")`. */
+/** Timestamps and durations. Timestamp parts are in UTC unless a zone is given: `now.getHours("Europe/Berlin")`. */
 
 import { durationMs } from "../../kernel/duration.ts";
 import { type ExpressionFunction, MOMENT, NUMBER, SPAN, STRING } from "./types.ts";
@@ -76,7 +76,7 @@ const UTC: Readonly<Record<Part, (date: Date) => number>> = {
   second: (date) => date.getUTCSeconds(),
 };
 
-/** As CEL counts: months and days of the month from 0, dates from 1, Sunday is 0. */
+/** As in CEL: getMonth and getDayOfMonth start at 0, getDate at 1, and Sunday is 0. */
 const PARTS: readonly (readonly [string, Part, number])[] = [
   ["getFullYear", "year", 0],
   ["getMonth", "month", -1],

@@ -1,23 +1,23 @@
 /**
- * Types of expressions: what is known of a value before there is one, from a tool's JSON Schema or from the expression
- * around it; and the signature of a function or method. A method's receiver is its first operand.
+ * Types of expressions: what is known of a value before evaluation, from a tool's JSON Schema or from the surrounding
+ * expression; and the signature of a function or method. A method's receiver is its first operand.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { ExpressionKind, Meter, Value } from "./values.ts";
 
-/** `needed`: whoever makes such an object has to give it. Where the schema puts it in, it is required and not needed. */
+/** `needed`: the author of an object has to set the field. A field with a default is required, but not needed. */
 type Field = { readonly type: Type; readonly required: boolean; readonly needed?: true };
 export type Type =
   | { readonly kind: "any" }
   | { readonly kind: Exclude<ExpressionKind, "list" | "object" | "string"> }
-  /** `among`: the only texts there are; null where it may be any. */
+  /** `among`: the only possible texts; null if any text is possible. */
   | { readonly kind: "string"; readonly among: readonly string[] | null }
   | { readonly kind: "list"; readonly of: Type }
   | {
       readonly kind: "object";
       readonly fields: ReadonlyMap<string, Field>;
-      /** Of keys that are not listed; null where there are none. */
+      /** Type of unlisted keys; null if there are none. */
       readonly rest: Type | null;
     };
 
@@ -37,7 +37,7 @@ export function objectOf(fields: Readonly<Record<string, Type>>): Type {
   return { kind: "object", fields: new Map(entries), rest: null };
 }
 
-/** Both, or anything where they differ. */
+/** The type of both, or `any` if they differ. */
 export function joined(a: Type, b: Type): Type {
   if (a.kind === "null") return b;
   if (b.kind === "null") return a;
@@ -48,7 +48,7 @@ export function joined(a: Type, b: Type): Type {
   return a.kind === "object" ? ANY_OBJECT : a;
 }
 
-/** Could a value of one be a value of the other? Null is everywhere: what a schema calls a string may be nullable. */
+/** Whether a value can be of both types. Null fits every type: a string of a schema may be nullable. */
 export function mayMeet(a: Type, b: Type): boolean {
   return a.kind === "any" || b.kind === "any" || a.kind === "null" || b.kind === "null" || a.kind === b.kind;
 }
@@ -64,7 +64,7 @@ const SIMPLE: Readonly<Record<string, Type>> = {
 };
 const MOST_LEVELS = 20;
 
-/** What cannot be told from a schema is `any`: no fault is found there, and none is made up. */
+/** Parts of a schema that cannot be interpreted are `any`, where no fault is reported. */
 export function typeOfSchema(schema: JsonObject): Type {
   return typeIn({ root: schema, refs: new Map() }, schema, 0);
 }
@@ -87,7 +87,7 @@ function typeIn(whole: Whole, schema: Json | undefined, level: number): Type {
   return SIMPLE[String(type)] ?? ANY;
 }
 
-/** Each once: a schema that contains itself several times would otherwise take for ever. */
+/** Resolves each reference once: a schema that contains itself several times would otherwise take too long. */
 function referred(whole: Whole, ref: string, level: number): Type {
   const known = whole.refs.get(ref);
   if (known !== undefined) return known;
@@ -132,10 +132,10 @@ function objectType(schema: JsonObject, at: (part: Json | undefined) => Type): T
   return { kind: "object", fields, rest: restOf(more, fields.size === 0, at) };
 }
 
-/** What is judged has been through the schema, which put it in. */
+/** Judged arguments have passed the schema, which filled in the default. */
 const hasDefault = (part: Json): boolean => isJsonObject(part) && Object.hasOwn(part, "default");
 
-/** A schema that lists its fields and says nothing of others is meant to be the whole list. */
+/** A schema that lists its fields and does not mention others is taken as complete. */
 function restOf(more: Json | undefined, open: boolean, at: (part: Json) => Type): Type | null {
   if (more === undefined) return open ? ANY : null;
   if (more === false) return null;

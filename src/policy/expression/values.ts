@@ -1,20 +1,14 @@
 /**
- * Values of expressions: JSON, moments and lengths of time. Numbers are JSON numbers, always finite. A value is reached by
- * its own keys only; nothing inherited, computed or callable is ever seen. Equality is by data, keys in any order.
- * Work is paid for in steps: everything that takes time in proportion to its input is paid for before it is done, or at
- * once where only doing it tells how much it is. So the work of a verdict is bounded whatever the arguments and history.
- * A step is some 8 ns on a usual machine; all the steps of a verdict are some 20 ms.
+ * Values of expressions: JSON, timestamps and durations. Numbers are JSON numbers, always finite; there is no other
+ * kind. A value is reached by its own keys only; nothing inherited, computed or callable is ever seen. Equality is by
+ * data, keys in any order. Work is charged in steps: work proportional to its input is charged before it is done, or
+ * right after if only doing it shows the amount. So the work of a verdict is bounded for any arguments and history. A
+ * step takes about 8 ns on a usual machine; all the steps of a verdict take about 20 ms.
  */
 import type { Json } from "../../kernel/json.ts";
 import type { Arithmetic } from "./syntax.ts";
 
-/**
- * What expressions compute with: JSON as it is, and moments and lengths of time. Numbers are JSON numbers; there is no
- * second kind of them, and none that is not finite.
- *
- * X1. A value is reached by its own keys only; nothing inherited, computed or callable is ever seen.
- */
-/** Symbols cannot occur in JSON, so no argument can pass for one of these. */
+/** Symbols cannot occur in JSON, so no argument can imitate one of these. */
 const MOMENT = Symbol("moment");
 const SPAN = Symbol("span");
 
@@ -44,12 +38,12 @@ export const makeMoment = (ms: number): MomentValue => {
 };
 export const makeSpan = (ms: number): SpanValue => ({ kind: SPAN, ms: requireFinite(ms) });
 
-/** An expression that cannot be answered. The rule that holds it blocks. */
+/** An expression that cannot be evaluated. Its rule blocks. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
 
-/** The one error that nothing inside an expression can make up for. */
+/** The only error that no other part of an expression can recover from. */
 export class TooCostly extends ExpressionError {}
 
 export function kindOf(value: Value): ExpressionKind {
@@ -95,15 +89,15 @@ export function requireFinite(number: number): number {
 }
 
 export const STEPS_PER_VERDICT = 2_500_000;
-/** An error that another side, or another item, makes up for: to throw one takes long. */
+/** An error that another side or item recovers from: throwing is slow. */
 export const STEPS_PER_ERROR = 1_200;
-/** A time that is read or written as text, and a number that is rounded by its text. */
+/** Reading or writing a time as text, or rounding a number by its text. */
 export const STEPS_PER_READING = 200;
-/** A number as text, and text as a number. */
+/** Converting a number to text or text to a number. */
 export const STEPS_PER_NUMBER = 80;
-/** To list the keys of an object takes longer than to go through a list. */
+/** Listing the keys of an object is slower than walking a list. */
 const STEPS_PER_KEY = 6;
-/** Characters that are looked at in one step. */
+/** Characters that are processed in one step. */
 const CHARACTERS_PER_STEP = 8;
 const CHARACTERS_COUNTED_PER_STEP = 2;
 export const LONGEST_TEXT = 262_144;
@@ -121,7 +115,7 @@ export function spendText(meter: Meter, characters: number): void {
   spend(meter, 1 + characters / CHARACTERS_PER_STEP);
 }
 
-/** Text that is gone through character by character. */
+/** For text that is processed character by character. */
 export function spendCharacters(meter: Meter, characters: number): void {
   spend(meter, 1 + characters / CHARACTERS_COUNTED_PER_STEP);
 }
@@ -130,13 +124,13 @@ export function spendKeys(meter: Meter, keys: number): void {
   spend(meter, 1 + STEPS_PER_KEY * keys);
 }
 
-/** Text that an expression makes. */
+/** For text that an expression creates. */
 export function payForText(meter: Meter, characters: number): void {
   if (characters > LONGEST_TEXT) throw new ExpressionError(`the text is over ${LONGEST_TEXT} characters`);
   spendText(meter, characters);
 }
 
-/** A list that an expression makes. */
+/** For a list that an expression creates. */
 export function payForList(meter: Meter, items: number): void {
   if (items > LONGEST_LIST) throw new ExpressionError(`the list has over ${LONGEST_LIST} items`);
   spend(meter, 1 + items);
@@ -147,7 +141,7 @@ export function isTrue(value: Value): boolean {
   throw new ExpressionError(`true or false is needed, and this is ${kindText(kindOf(value))}`);
 }
 
-/** An error that another side, or another item, may make up for. */
+/** Whether another side or item may recover from this error. */
 export function isRecoverable(error: unknown): boolean {
   return error instanceof ExpressionError && !(error instanceof TooCostly);
 }
@@ -221,11 +215,11 @@ export function arithmetic(op: Arithmetic, a: Value, b: Value): number {
   if (typeof a !== "number" || typeof b !== "number") return operandError(op, a, b);
   if (op === "*") return a * b;
   if (b === 0) throw new ExpressionError("division by zero");
-  // What is left of a negative number may be -0, which JSON does not know.
+  // The remainder of a negative number may be -0, which JSON does not have.
   return op === "/" ? a / b : (a % b) + 0;
 }
 
-/** Below, at or above zero. Text is ordered by its UTF-16 units. */
+/** Negative, zero or positive. Text is ordered by its UTF-16 units. */
 export function compareValues(a: Value, b: Value, meter: Meter): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "string" && typeof b === "string") {

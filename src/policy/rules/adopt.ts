@@ -1,6 +1,6 @@
 /**
- * Commits that put a version of a policy in force, and that record which process judges by which version: from when
- * the process can perform effects until its epoch ends or it says otherwise.
+ * Commits that put a policy version in force, and that record which process judges by which version: from when the
+ * process can perform effects until its epoch ends or it leaves the version.
  */
 import type { Json } from "../../kernel/json.ts";
 import { policyStream } from "../../kernel/stream.ts";
@@ -16,7 +16,7 @@ type AdoptPolicy = {
 
 type AdoptionResult = { readonly kind: "adopted" | "in_force"; readonly before: string | null };
 
-/** Says that a document is in force from now on, unless it is already. */
+/** Records that a document is in force from now on, unless it already is. */
 export function adoptPolicy(draft: Draft, command: AdoptPolicy): Need | AdoptionResult {
   const ref = policyStream(command.name);
   const more = draft.need({ write: [ref] });
@@ -29,11 +29,11 @@ export function adoptPolicy(draft: Draft, command: AdoptPolicy): Need | Adoption
   return { kind: "adopted", before };
 }
 
-/** One version, and where the process has it from. */
+/** A version, and the source from which the process read it. */
 export type UsedVersion = { readonly name: string; readonly digest: string; readonly source: string };
 type PolicyUser = { readonly epoch: string; readonly by: string };
 
-/** From now on, until its epoch ends or it says otherwise. */
+/** The process judges by this version until its epoch ends or it leaves the version. */
 export function takePolicy(
   draft: Draft,
   { name, digest, source }: UsedVersion,
@@ -46,7 +46,7 @@ export function takePolicy(
   return undefined;
 }
 
-/** No longer, though the process lives on: another version, or a policy of another name, took its place. */
+/** The process no longer judges by this version: another version, or a policy of another name, replaced it. */
 export function leavePolicy(
   draft: Draft,
   { name, digest }: Pick<UsedVersion, "name" | "digest">,

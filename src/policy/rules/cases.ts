@@ -1,6 +1,6 @@
 /**
- * What a policy should say, written beside it: given this history, when this call comes, then this verdict. A case goes
- * through the same review as an action does, with all its rounds of revision.
+ * Test cases next to a policy: given this history, when this call is made, then this verdict. A case goes through the
+ * same review as an action, with all rounds of revision.
  */
 import { z } from "zod";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
@@ -54,10 +54,10 @@ const then = z.strictObject({
   reason: z.string().optional(),
   /** After all revisions. */
   args: json.optional(),
-  /** The rules that revised, in their order. */
+  /** Ids of the rules that revised, in order. */
   revised_by: z.array(z.string()).readonly().optional(),
   risk: risk.optional(),
-  /** Rules on trial that would have spoken. */
+  /** Shadow rules that would have matched. */
   shadow: z.array(z.string()).readonly().optional(),
 });
 
@@ -73,7 +73,7 @@ const policyCase = z.strictObject({
 });
 
 export const casesSchema = z.strictObject({
-  /** The policy's file, beside this one; the file of the same name unless it is said. */
+  /** The policy's file, next to this one. Default: the file of the same name. */
   policy: z.string().optional(),
   cases: z.array(policyCase).min(1).readonly(),
 });
@@ -86,7 +86,7 @@ const SHAPES: ReadonlyMap<string | number | undefined, object> = new Map<string,
   ["then", then.shape],
 ]);
 
-/** The keys that may stand at a place, for whoever misspelt one. */
+/** Keys allowed at a path, to suggest one for a misspelt key. */
 export function caseKeysAt(path: readonly (string | number)[]): readonly string[] {
   if (path.length === 0) return Object.keys(casesSchema.shape);
   return Object.keys(SHAPES.get(path.findLast((part) => typeof part === "string")) ?? {});
@@ -97,12 +97,12 @@ export type PolicyCases = z.infer<typeof casesSchema>;
 
 export type CaseResult = {
   readonly name: string;
-  /** Empty: it says what it should. */
+  /** Empty if the case passes. */
   readonly differences: readonly string[];
   readonly review: Review;
 };
 
-/** A Monday, unless the case says when. */
+/** Default time of a case, a Monday. */
 const USUAL_NOW = Date.UTC(2026, 0, 5, 12);
 const USUAL_AGENT = "agent:test";
 const momentOf = (text: string | undefined): number =>
@@ -121,7 +121,7 @@ function pastOf({ given: { history = [], workflow } = {} }: PolicyCase): readonl
   }));
 }
 
-/** A case with a history, or that does not say that there is none, is inside a workflow. */
+/** A case runs inside a workflow unless it sets `workflow: null`. */
 function inputOf(one: PolicyCase, effectClass: string): PolicyInput {
   const { given: { workflow, agent = USUAL_AGENT, now } = {}, when } = one;
   const { id = "wf_test", name = "test", generation = 1, poster = "" } = workflow ?? {};
@@ -151,7 +151,7 @@ function validator(tool: KnownTool | undefined): (args: Json) => Validation {
   };
 }
 
-/** A tool of which only its policy and its schema are asked. */
+/** A tool with only a policy and a schema. */
 function toolFor(policy: CompiledPolicy, one: PolicyCase, tools: readonly KnownTool[] | null): ToolRules {
   const known = tools?.find(({ name }) => name === one.when.tool);
   const usual = one.when.tool === FINAL ? "read" : "once";
@@ -223,7 +223,7 @@ export function runCase(
   return { name: one.name, differences: differences(one, review), review };
 }
 
-/** For people: each case on a line, what differs below it. */
+/** For people: one line per case, differences below. */
 export function caseText({ name, differences: found }: CaseResult): string {
   return [
     `${found.length === 0 ? "ok    " : "FAILED"}  ${name}`,

@@ -1,10 +1,10 @@
 /**
- * One verdict from several policies: block > revise > escalate > approve; of two of a kind the first holds.
- * Where both ask people, the result satisfies both: nobody is left out, no stage has more time than either gives.
- * "Any one person" without a deadline adds nothing, and people asked by both are asked once; otherwise both are asked as
- * stages, the first policy's first. A deadline hands over to the next stage only where both say so of the same stages.
- * What is not a verdict counts as the strictest, and the review blocks it.
- * Risk and shadow rules of all policies are kept. The highest risk is the verdict's; several are listed beside it.
+ * Combines the verdicts of several policies: block > revise > escalate > approve; of equals, the first applies.
+ * - If both escalate, the result satisfies both: no approver is dropped, no stage gets more time than either allows.
+ * - "Any one person" without a deadline adds nothing. People required by both are asked once. Otherwise both become
+ *   stages, first policy first. A deadline leads to the next stage only if both say so for the same stages.
+ * - An invalid verdict counts as the strictest, and the review blocks it.
+ * - Risks and shadow results of all policies are kept. The verdict has the highest risk; several are also listed.
  */
 import { canonicalJson, digestOf } from "../../kernel/canonical-json.ts";
 import { isJsonObject } from "../../kernel/json.ts";
@@ -19,7 +19,7 @@ import {
   type VerdictNotes,
 } from "./verdict.ts";
 
-/** The same said twice is said once: one of two verdicts may come of both already. */
+/** Removes duplicates: one of two verdicts may already combine both. */
 function distinct<Part>(parts: readonly Part[]): readonly Part[] {
   if (parts.length < 2) return parts;
   return [...new Map(parts.map((part) => [canonicalJson(part), part])).values()];
@@ -35,7 +35,7 @@ function higher(one: Risk, other: Risk): Risk {
   return other.score > one.score ? other : one;
 }
 
-/** A policy in code may answer anything: what is not as it should be is passed on, and the review blocks it. */
+/** A policy in code may return anything. An invalid risk is passed on, and the review blocks it. */
 function highest(risks: readonly Risk[]): Risk | undefined {
   const wrong = risks.find((risk) => !isJsonObject(risk));
   return (
@@ -58,12 +58,12 @@ export function mergeNotes(...said: readonly Verdict[]): Pick<VerdictNotes, "ris
 const isSilent = ({ risk, risks, shadow }: Verdict): boolean =>
   risk === undefined && risks === undefined && shadow === undefined;
 
-/** One that holds, with what the other remarked. */
+/** The verdict with the notes of the other added. */
 export function withNotesOf<Said extends Verdict>(verdict: Said, other: Verdict): Said {
   return isSilent(other) ? verdict : { ...verdict, ...mergeNotes(verdict, other) };
 }
 
-/** Whose words they are: the document with this digest. */
+/** Marks notes as coming from the document with this digest. */
 export function attributeNotes(document: string, verdict: Verdict): Verdict {
   const { risk, shadow } = verdict;
   if (risk === undefined && shadow === undefined) return verdict;
@@ -92,7 +92,7 @@ function shorter(one: Time, other: Time): Time {
 const stagesIn = ({ stages, approvers, decideWithinMs }: ApprovalTerms): readonly Stage[] =>
   stages ?? [{ ...approvers, decideWithinMs }];
 
-/** Of a policy with several stages, the shortest time of any. */
+/** For several stages, the shortest time of any. */
 const timeOf = (terms: ApprovalTerms): Time =>
   stagesIn(terms).reduce<Time>((least, { decideWithinMs }) => shorter(least, decideWithinMs), null);
 
@@ -105,13 +105,13 @@ function asksAnybody(terms: ApprovalTerms): boolean {
   return isTimeless && digestOf(listStageRules(terms)) === digestOf([ANY_ONE_PERSON]);
 }
 
-/** The same people in another order are the same. */
+/** The order of people does not matter. */
 const keysOf = (terms: ApprovalTerms): readonly string[] =>
   listStageRules(terms).map(({ from, ...rule }) =>
     digestOf({ ...rule, from: from === null ? null : [...new Set(from)].toSorted() }),
   );
 
-/** Everybody whom the first asks is asked by the other too, in the same order. */
+/** Whether the other terms contain all stages of the first, in the same order. */
 function isPartOf(one: ApprovalTerms, other: ApprovalTerms): boolean {
   const left = [...keysOf(one)];
   for (const key of keysOf(other)) if (left[0] === key) left.shift();
@@ -143,7 +143,7 @@ function merged(first: ApprovalTerms, second: ApprovalTerms): ApprovalTerms & { 
   return onTimeout === "expire" ? terms : { ...terms, onTimeout };
 }
 
-/** As a policy writes it. */
+/** In the form that a policy writes. */
 function written({ stages, executeWithinMs, onTimeout }: ReturnType<typeof merged>): Partial<Escalation> {
   const list = stages.map(({ decideWithinMs, ...rule }): StageRule => {
     return decideWithinMs === null ? rule : { ...rule, decideWithinMs };
@@ -155,7 +155,7 @@ function written({ stages, executeWithinMs, onTimeout }: ReturnType<typeof merge
   };
 }
 
-/** What both say, each thing once: one of them may come of two already. */
+/** The texts of both without duplicates: one of them may already combine both. */
 function named(name: "rule" | "reason", ...said: readonly Escalation[]): Pick<Escalation, typeof name> {
   const texts = new Set(said.flatMap((one) => one[name]?.split("; ") ?? []).filter((text) => text !== ""));
   return texts.size === 0 ? {} : { [name]: [...texts].join("; ") };
@@ -163,7 +163,7 @@ function named(name: "rule" | "reason", ...said: readonly Escalation[]): Pick<Es
 
 function askBoth(first: Escalation, second: Escalation): Verdict {
   const [one, other] = [approvalTerms(first), approvalTerms(second)];
-  // Terms that are none are left to the review, which blocks them and says why.
+  // Invalid terms are left to the review, which blocks them with the reason.
   if (typeof one === "string") return withNotesOf(first, second);
   if (typeof other === "string") return withNotesOf(second, first);
   return {

@@ -1,4 +1,4 @@
-/** The conditions, sums and values of a document as functions; what is wrong with them goes to the report. */
+/** Compiles the conditions, sums and values of a document into functions. Faults go to the report. */
 
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
@@ -42,20 +42,20 @@ import { FINAL, type KnownTool, matchesTool } from "./tools.ts";
 
 type Path = PolicyFault["path"];
 
-/** The document, what is known around it, and what was found so far. */
+/** The document, its surroundings, and the findings so far. */
 export type CompileContext = {
   readonly document: PolicyDocument;
   readonly tools: readonly KnownTool[] | null;
-  /** The people that there are, where somebody has said so. */
+  /** The known people, if a roster was given. */
   readonly roster?: RosterState;
   readonly report: FaultReport;
   readonly totals: Map<string, CompiledTotal>;
-  /** Totals that something asks for. */
+  /** Totals that an expression uses. */
   readonly used: Set<string>;
   cost: number;
 };
 
-/** A worker's answer, as every program knows it. */
+/** The final answer of a worker, which every program has. */
 const ANSWER: KnownTool = {
   name: FINAL,
   effectClass: "read",
@@ -91,19 +91,19 @@ function note(shop: CompileContext, path: Path, { flaws, warnings, cost, names }
 const hasField = (names: ReadonlySet<string>): boolean =>
   [...names].some((name) => name.startsWith("totals."));
 
-/** Does it look at what the workflow did before? */
+/** Whether an expression reads the workflow's earlier calls. */
 const readsHistory = (names: ReadonlySet<string>): boolean => names.has("history") || names.has("totals");
 
-/** What a compensation is given as its arguments. */
+/** Arguments of a compensation. */
 const OF_UNDO: readonly string[] = ["args", "result"];
 
-/** Fields that only the call has, and not what takes it back. */
+/** Fields that only the call has, not its compensation. */
 export const isCallField = (field: string): boolean => !OF_UNDO.includes(field);
 
 const readsCall = (names: ReadonlySet<string>): boolean =>
   [...names].some((name) => name.startsWith("args.") && isCallField(name.slice("args.".length)));
 
-/** `readsCall`: it asks for arguments that a compensation does not have. */
+/** `readsCall`: the expression reads arguments that a compensation does not have. */
 type CompiledPart<Part> = {
   readonly part: Part;
   readonly looksBack: boolean;
@@ -154,7 +154,7 @@ const holdsExpression = (value: Json): boolean =>
   isExpression(value) ||
   (typeof value === "object" && value !== null && Object.values(value).some(holdsExpression));
 
-/** An object or a list with expressions somewhere inside. */
+/** An object or a list that contains expressions. */
 function compileParts(
   shop: CompileContext,
   value: Json & object,
@@ -189,7 +189,7 @@ export function compileValue(
   return made((scene) => toJson(run(scene), scene), checked.names);
 }
 
-/** A reason that depends on the call. What strangers wrote into it stands there with its hidden characters written out. */
+/** A reason that depends on the call. Hidden characters in untrusted text are escaped. */
 export function compileReason(
   shop: CompileContext,
   text: string,
@@ -203,7 +203,7 @@ export function compileReason(
   return made((scene) => reasonOf(run(scene), scene), checked.names);
 }
 
-/** Hidden characters become longer, and none disappears: text that is too long is so before they are written out. */
+/** Escaping never shortens a text, so one that is already too long is not escaped. */
 function reasonOf(said: Value, meter: Meter): string {
   if (typeof said !== "string") throw new ExpressionError("its reason is not text");
   const isShort = said.length <= LONGEST_REASON;

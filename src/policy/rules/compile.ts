@@ -1,4 +1,4 @@
-/** A document becomes a policy, or everything that is wrong with it is said. */
+/** Compiles a document into a policy, or reports all its faults. */
 
 import { digestOf, frozenJson } from "../../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
@@ -45,11 +45,11 @@ export type CompiledPolicy = {
   readonly digest: string;
   readonly document: JsonObject;
   readonly limits: { readonly steps?: number; readonly toolCalls?: number; readonly seconds?: number };
-  /** Of a call, unless it is said to be a compensation. */
+  /** `asked`: a call or a compensation. Default: a call. */
   judge(input: PolicyInput, asked?: CallKind): Verdict;
-  /** Do the rules for this tool look at what its workflow did before? */
+  /** Whether the rules for this tool read the workflow's earlier calls. */
   usesHistory(tool: string): boolean;
-  /** Does it limit how often this tool is called? */
+  /** Whether the policy limits the number of calls of this tool. */
   countsCalls(tool: string): boolean;
 };
 
@@ -59,11 +59,11 @@ type Compilation =
       readonly ok: false;
       readonly faults: readonly PolicyFault[];
       readonly warnings: readonly PolicyFault[];
-      /** What rules and expressions say is looked at only once the shape is right. */
+      /** Rules and expressions are checked only once the shape is valid. */
       readonly looked: "shape" | "whole";
     };
 
-/** The same document in TypeScript; a condition may be a pure function there. */
+/** A policy document in TypeScript. Its conditions may also be pure functions. */
 export function definePolicy(document: PolicyText): PolicyText {
   return document;
 }
@@ -136,7 +136,7 @@ const UNREVIEWED: PolicyAnswer = {
   reason: "no rule names final",
 };
 
-/** Whatever has an effect is no answer, and must not be taken for one. */
+/** A call with an effect is not a final answer and must not pass as one. */
 const isFalseAnswer = ({ tool, effectClass }: PolicyInput): boolean =>
   tool === FINAL && effectClass !== "read";
 const FALSE_ANSWER: PolicyAnswer = {
@@ -145,7 +145,7 @@ const FALSE_ANSWER: PolicyAnswer = {
   reason: "a tool is named final, which is what a worker's answer is called, and it has an effect",
 };
 
-/** An answer of a worker is no call of a tool: a policy that does not name it has nothing to say of it. */
+/** A final answer is not a tool call: a policy that does not name it does not decide on it. */
 function otherwise(
   { default: outcome, policy }: PolicyDocument,
   tool: string,
@@ -165,7 +165,7 @@ const NOT_NAMED: PolicyAnswer = {
   reason: "no rule speaks of taking it back",
 };
 
-/** A rule that was not written for compensations leaves one alone whose arguments it does not fit. */
+/** A rule that was not written for compensations does not apply to one whose arguments do not fit it. */
 function ofUndo<Part extends object>(all: readonly Scoped<Part>[], tool: string): readonly Scoped<Part>[] {
   return all.flatMap((one) => {
     if (!matchesTool(one.tool, tool)) return [];
@@ -174,7 +174,7 @@ function ofUndo<Part extends object>(all: readonly Scoped<Part>[], tool: string)
   });
 }
 
-/** Everybody may take back what nobody thought of: neither the default nor a limit speaks of a compensation. */
+/** A compensation that no rule matches is allowed: the default and the limits do not apply to it. */
 function undoPlanner(
   document: PolicyDocument,
   { rules, shadows, conditions }: Parts,
@@ -219,7 +219,7 @@ function planner(
   };
 }
 
-/** Tools are few, but a name comes from outside. */
+/** Bounds the cache: there are few tools, but names come from outside. */
 const MOST_PLANS = 1_000;
 
 function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
@@ -253,7 +253,7 @@ function policyOf(document: PolicyDocument, parts: Parts, totals: ToolPlan["tota
   };
 }
 
-/** What is known beside the tools. `roster`: the people that there are; who is in a role or group cannot be told without. */
+/** Known in addition to the tools. `roster` resolves who is in a role or group. */
 export type CompileOptions = { readonly roster?: RosterState };
 
 export function compilePolicy(

@@ -1,8 +1,8 @@
 /**
- * The document of a policy as people write it, in YAML or as the same object in TypeScript; keys are as in the file.
- * An unknown key is a fault and never ignored: a misspelt limit would be no limit.
- * Also the facts that a condition can read (expressions name them; a condition in TypeScript receives them), and faults:
- * each with its path, and with the key that was probably meant. `offset` counts characters into the expression at `path`.
+ * The policy document as people write it, in YAML or as the same object in TypeScript. Keys are as in the file.
+ * - An unknown key is a fault and never ignored: a misspelt limit would be no limit.
+ * - Facts that a condition can read: expressions name them; a condition in TypeScript receives them as its argument.
+ * - Faults carry their path and a suggested key. `offset` counts characters into the expression at `path`.
  */
 import { z } from "zod";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
@@ -18,7 +18,7 @@ export type Facts = {
   readonly args: Json;
   readonly tool: { readonly name: string; readonly effect: string };
   readonly agent: string;
-  /** Outside of a workflow its id, name and poster are empty and its generation is 0. */
+  /** Outside a workflow: id, name and poster are empty and the generation is 0. */
   readonly workflow: {
     readonly id: string;
     readonly name: string;
@@ -29,13 +29,13 @@ export type Facts = {
   readonly history: readonly PastCall[];
   readonly totals: Readonly<Record<string, number>>;
   readonly risk: { readonly score: number; readonly level: RiskLevel };
-  /** Milliseconds since 1970; in expressions a timestamp. */
+  /** Milliseconds since 1970. In expressions: a timestamp. */
   readonly now: number;
 };
 
 export const NO_WORKFLOW: Facts["workflow"] = { id: "", name: "", generation: 0, poster: "" };
 
-/** In TypeScript a condition may also be a pure function of what an expression sees. */
+/** A condition in TypeScript: a pure function of the facts that an expression sees. */
 export type Predicate = (facts: Facts) => boolean;
 
 const MOST_RULES = 1_000;
@@ -44,13 +44,13 @@ export const LONGEST_REASON = 2_000;
 const words = z.string().min(1, "is empty").max(LONGEST_REASON);
 const count = z.int().min(0).max(1_000_000);
 const expression = z.string().regex(/\S/, "is empty");
-/** As it is written, or what an expression makes of the call. */
+/** Literal text, or an expression over the call. */
 const spoken = z.union([words, z.strictObject({ expr: expression })], "is not a text or { expr: … }");
 const isCondition = (value: unknown): boolean =>
   typeof value === "boolean" ||
   typeof value === "function" ||
   (typeof value === "string" && /\S/.test(value));
-/** A function stands as its text in a document that was stored. */
+/** A stored document contains the text of a function. */
 const isStored = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "function" in value;
 const condition = z.custom<string | boolean | Predicate>(isCondition, {
@@ -92,7 +92,7 @@ const escalation = {
   on_timeout: z.enum(["expire", "escalate", "extend"]).optional(),
 };
 
-/** A verdict without a condition: for a level of risk, or for everything that no rule speaks of. */
+/** A verdict without a condition: for a risk level, or the default for calls that no rule matches. */
 const terms = z.strictObject({
   verdict: z.enum(["approve", "block", "escalate"]),
   reason: words.optional(),
@@ -170,7 +170,7 @@ const policySchema = z.strictObject({
 });
 
 export type PolicyDocument = z.infer<typeof policySchema>;
-/** As written: one person may stand without a list. */
+/** As written: a single person needs no list. */
 export type PolicyText = z.input<typeof policySchema>;
 export type PolicyRule = z.infer<typeof rule>;
 export type PolicyTerms = z.infer<typeof terms>;
@@ -192,7 +192,7 @@ const SHAPES: Readonly<Record<string, object>> = {
   risk: risk.shape,
 };
 
-/** The keys that may stand at a place, for whoever misspelt one. */
+/** Keys allowed at a path, to suggest one for a misspelt key. */
 export function keysAt(path: readonly (string | number)[]): readonly string[] {
   const [first] = path;
   if (first === undefined) return Object.keys(policySchema.shape);
@@ -203,14 +203,14 @@ export function keysAt(path: readonly (string | number)[]): readonly string[] {
   return Object.keys(SHAPES[String(innermost)] ?? {});
 }
 
-/** Something wrong with a policy's text, or worth a second look. `offset` counts characters into the expression at `path`. */
+/** A fault or a warning in a policy's text. `offset` counts characters into the expression at `path`. */
 export type PolicyFault = {
   readonly path: readonly (string | number)[];
   readonly message: string;
   readonly offset?: number;
 };
 
-/** What is found on the way. Faults keep a policy from being used; warnings do not. */
+/** Collected findings. A policy with faults cannot be used; one with warnings can. */
 export type FaultReport = { readonly faults: PolicyFault[]; readonly warnings: PolicyFault[] };
 
 export const emptyFaultReport = (): FaultReport => ({ faults: [], warnings: [] });
@@ -223,7 +223,7 @@ const MOST_FAULTS = 50;
 const pathOf = (issue: Issue): Path =>
   issue.path.map((part) => (typeof part === "number" ? part : String(part)));
 
-/** Of the ways in which it could have been right, the one that it came closest to. */
+/** Issues of the union branch that the value came closest to. */
 function closest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   const depth = (issues: readonly Issue[]) =>
     Math.max(...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
@@ -255,7 +255,7 @@ function valueWords({ values, input }: Values, what: string): string {
   return `${what} is not one of ${list.join(", ")}${typeof input === "string" ? didYouMean(input, list) : ""}`;
 }
 
-/** The words that one of the branches would have taken. */
+/** The literal values that a branch would accept. */
 const choicesIn = ({ errors }: Extract<Issue, { code: "invalid_union" }>): readonly string[] =>
   errors.flat().flatMap((one) => (one.code === "invalid_value" ? one.values.map(String) : []));
 
@@ -283,7 +283,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 const article = (type: string): string => WORDS[type] ?? "an object";
 
-/** Functions stand in the stored document as their text, so that another function is another policy. */
+/** Functions are stored as their text, so that a different function makes a different policy. */
 export function storedDocument(document: PolicyDocument): unknown {
   return withoutFunctions(document);
 }
@@ -295,7 +295,7 @@ function withoutFunctions(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutFunctions(part)]));
 }
 
-/** In the words of whoever wrote it. */
+/** Faults in the terms of the file. */
 export function issueFaults(issues: readonly Issue[], keys: Keys = () => []): readonly PolicyFault[] {
   return issues.flatMap((one) => faultsOf(one, [], keys)).slice(0, MOST_FAULTS);
 }
@@ -306,7 +306,7 @@ type ParsedDocument =
 
 export function parseDocument(given: unknown): ParsedDocument {
   try {
-    // First of all: what is not plain data may say something else each time it is looked at.
+    // First of all, because anything but plain data could return different values on each read.
     canonicalJson(withoutFunctions(given));
   } catch (error) {
     return { ok: false, faults: [{ path: [], message: errorText(error) }] };

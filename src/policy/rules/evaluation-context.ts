@@ -1,9 +1,9 @@
 /**
- * What the expressions of a policy see of one action: names, facts, history and totals. History is read once, and only if
- * an expression asks for it. Totals are sums and counts over what the workflow has called.
- * All attempts of the workflow count, minus what was undone; what is running or in doubt counts as done.
- * Unknown never counts as nothing: a condition that needs the result of a running call holds, and a sum that needs it is
- * an error, so that the rule blocks.
+ * What policy expressions see of one action: names, facts, history and totals.
+ * - History is read once, and only if an expression needs it. Totals are sums and counts over the workflow's calls.
+ * - All attempts of the workflow count, except undone calls. A running call or one in doubt counts as done.
+ * - Unknown never counts as nothing: a condition that needs the result of a running call is true, and a sum that needs
+ *   it is an error, so that the rule blocks.
  */
 import type { Evaluate, EvaluationContext, Readers } from "../expression/evaluate.ts";
 import {
@@ -39,7 +39,7 @@ export type CompiledTotal = {
   readonly name: string;
   readonly tool: ToolPattern;
   readonly when: Part | null;
-  /** null: each counts as one. */
+  /** null: each call counts as one. */
   readonly sum: Part | null;
 };
 
@@ -64,7 +64,7 @@ function amountOf({ name, when, sum }: CompiledTotal, scene: TotalContext): numb
   return amount;
 }
 
-/** Of a name against a pattern; one with stars may be looked at over and over. */
+/** Cost of matching a name. A pattern with stars may need backtracking. */
 const stepsToMatch = (pattern: string): number => (isPattern(pattern) ? 10 + 3 * pattern.length : 3);
 
 function computeTotal(total: CompiledTotal, past: readonly PastCall[], meter: Meter): number {
@@ -73,7 +73,7 @@ function computeTotal(total: CompiledTotal, past: readonly PastCall[], meter: Me
   for (const call of past) {
     spend(meter, steps);
     if (call.undone || !MAY_HAVE_HAPPENED.has(call.status) || !matchesTool(total.tool, call.tool)) continue;
-    // Variables of its own: it may be asked for in the middle of another expression.
+    // Own local variables: a total may be evaluated in the middle of another expression.
     const scene: TotalContext = { left: meter.left, locals: [], call };
     try {
       whole = requireFinite(whole + amountOf(total, scene));
@@ -116,7 +116,7 @@ export function pastCallsIn(scene: PolicyContext): readonly PastCall[] {
   return scene.past;
 }
 
-/** A call becomes a value of its own. */
+/** Cost of converting one call into a value. */
 const STEPS_PER_CALL = 60;
 
 const pastValue = ({ at, ...call }: PastCall): Value => ({
@@ -132,7 +132,7 @@ function historyOf(scene: PolicyContext): Value {
   return scene.history;
 }
 
-/** Once for each action, whichever of its expressions asks. */
+/** Computed once per action and shared by its expressions. */
 export function evaluateTotal(scene: PolicyContext, total: CompiledTotal): number {
   const known = scene.known?.get(total.name);
   if (known !== undefined) return known;
@@ -206,7 +206,7 @@ export function policyReaders(totals: ReadonlyMap<string, CompiledTotal>): Reade
   ]);
 }
 
-/** The same for a condition in TypeScript. */
+/** The same facts for a condition in TypeScript. */
 export function factsOf(scene: PolicyContext): Facts {
   if (scene.facts !== null) return scene.facts;
   const { input } = scene;

@@ -1,11 +1,11 @@
 /**
- * One action, one compiled document, one verdict; and the outcomes of a document as verdicts.
- * Every enforced rule for the tool is evaluated. The first that blocks wins; one that cannot be evaluated blocks. Then:
- * tool not allowed or too many calls; first revise; repeated call; first escalate; first approve; default.
- * A revision that changes nothing does not count. Risk is scored before the rules, which may read it; a route by risk is
- * a rule that comes last. For a compensation, a rule that was not written for it and cannot be evaluated says nothing,
- * and neither does a route by risk where no condition holds.
- * Shadow rules are evaluated last and change nothing, whatever they say or fail at.
+ * Judges one action by one compiled document, and turns the document's outcomes into verdicts.
+ * - Every enforced rule for the tool is evaluated. The first that blocks wins; one that cannot be evaluated blocks.
+ *   Then: tool not allowed or too many calls; first revise; repeated call; first escalate; first approve; default.
+ * - Risk is scored first, for rules to read. A route by risk comes last. A revision without change does not count.
+ * - For a compensation, a rule that was not written for it is skipped if it cannot be evaluated. A route by risk needs
+ *   a condition that holds.
+ * - Shadow rules are evaluated last. Their results and errors change nothing.
  */
 
 import { durationMs } from "../../kernel/duration.ts";
@@ -22,7 +22,7 @@ import {
 import { blockIfNotAllowed, blockIfOverCount, isRepeat, startedCalls, type ToolLimits } from "./limits.ts";
 import type { ApproverRule, PolicyInput, Risk, RiskLevel, ShadowVerdict, Verdict } from "./verdict.ts";
 
-/** What a document says of an action, before a review makes it whole. */
+/** A document's verdict, before the review completes it. */
 export type PolicyAnswer = Verdict;
 type Asking = Extract<Verdict, { readonly verdict: "escalate" }>;
 
@@ -68,7 +68,7 @@ function escalation({
   };
 }
 
-/** Of a rule that does not revise, of a route by risk, or of the default. */
+/** The verdict of a rule that does not revise, of a route by risk, or of the default. */
 export function answerFromTerms(terms: PolicyTerms, rule: string, spoken: string): PolicyAnswer {
   const { verdict, reason = spoken } = terms;
   if (verdict !== "escalate") return { verdict, rule, reason };
@@ -78,7 +78,7 @@ export function answerFromTerms(terms: PolicyTerms, rule: string, spoken: string
 export const outcomeTerms = (outcome: PolicyOutcome | undefined): PolicyTerms =>
   typeof outcome === "object" ? outcome : { verdict: outcome ?? "block" };
 
-/** As it is written; one that depends on the call is put in its place when that is known. */
+/** The written reason. A reason that depends on the call replaces it during evaluation. */
 export function reasonIn({ id, reason }: PolicyRule): string {
   return typeof reason === "string" ? reason : `rule ${id}`;
 }
@@ -94,11 +94,11 @@ export type SetValue = Json | ((scene: PolicyContext) => Json);
 
 export type CompiledRule = {
   readonly id: string;
-  /** null: it always holds. */
+  /** null: always true. */
   readonly when: CompiledCondition | null;
-  /** What it says, where that depends on the call; null: as written. */
+  /** A reason that depends on the call; null: as written. */
   readonly reason: ((scene: PolicyContext) => string) | null;
-  /** Where it cannot be answered it does not apply. */
+  /** If the rule cannot be evaluated, it does not apply. */
   readonly isLenient?: true;
 } & (
   | { readonly answer: PolicyAnswer; readonly revise: null }
@@ -118,11 +118,11 @@ export type RiskPlan = {
   readonly conditions: readonly RiskCondition[];
   readonly levelOf: (score: number) => RiskLevel;
   readonly routes: ReadonlyMap<RiskLevel, PolicyAnswer>;
-  /** A route counts only where a condition holds. */
+  /** A route applies only if a condition holds. */
   readonly needsCause: boolean;
 };
 
-/** Everything in a document that speaks of one tool, in the order of the file. */
+/** Everything in a document that applies to one tool, in file order. */
 export type ToolPlan = {
   readonly rules: readonly CompiledRule[];
   readonly shadows: readonly CompiledRule[];
@@ -147,7 +147,7 @@ function isChange(args: Json, set: JsonObject, meter: Meter): boolean {
   );
 }
 
-/** Undefined where the rule does not hold, or has nothing to change. */
+/** Undefined if the rule does not match or would change nothing. */
 function evaluateRule(rule: CompiledRule, scene: PolicyContext): PolicyAnswer | undefined {
   if (rule.when !== null && !rule.when(scene)) return undefined;
   const answer = rule.revise === null ? rule.answer : revision(rule.id, rule.revise, scene);
@@ -164,7 +164,7 @@ function revision(rule: string, { set, reason }: Revise, scene: PolicyContext): 
 
 type FirstAnswers = { revise?: PolicyAnswer; escalate?: PolicyAnswer; approve?: PolicyAnswer };
 
-/** The first of each kind; the first that blocks ends it. */
+/** The first answer of each kind. The first block ends the search. */
 function collectAnswers(
   rules: readonly CompiledRule[],
   route: PolicyAnswer | undefined,

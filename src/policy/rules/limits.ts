@@ -1,9 +1,9 @@
 /**
- * Limits over the calls that a workflow's attempt has started, and the list of allowed tools.
- * What started counts, whatever its outcome; what was refused or waits does not.
- * Two calls are the same if their arguments are equal, white space in texts aside: a run of it counts as one space, at
- * the ends it counts as none. Comparing stops at the first difference.
- * The search for the same call is paid for in steps of the verdict; a call that cannot be compared within them is blocked.
+ * Limits on the calls that a workflow's attempt has started, and the list of allowed tools.
+ * - A started call counts regardless of its outcome. A refused or waiting call does not count.
+ * - Two calls are the same if their arguments are equal except for white space in texts: a run of it equals one space,
+ *   and leading and trailing space is ignored. Comparing stops at the first difference.
+ * - The search for the same call costs steps of the verdict. A call that cannot be compared within them is blocked.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
@@ -15,7 +15,7 @@ import type { PastCall, PolicyInput, Verdict } from "./verdict.ts";
 
 const SPACE = /\s/;
 const RUN = /\s+/g;
-/** Each run of white space is found and written anew. */
+/** Each run of white space is found and replaced. */
 const STEPS_PER_CHARACTER = 2;
 
 const collapseSpace = (text: string): string => text.trim().replace(RUN, " ");
@@ -27,7 +27,7 @@ function firstDifference(one: string, other: string): number {
   return at;
 }
 
-/** What is the same up to a place is the same there without its white space too, unless that is where they differ. */
+/** If neither first differing character is white space, the texts also differ after collapsing white space. */
 function areTextsAlike(one: string, other: string, meter: Meter): boolean {
   const at = firstDifference(one, other);
   spendCharacters(meter, at);
@@ -67,7 +67,7 @@ export const USUAL_REPEATS_OF_A_READ = 2;
 
 export type ToolLimits = {
   readonly allowed: boolean;
-  /** null where the document has no limits at all. */
+  /** null if the document has no limits. */
   readonly counts: {
     readonly toolCalls: number;
     readonly calls: number;
@@ -77,7 +77,7 @@ export type ToolLimits = {
 
 const FREE: ToolLimits = { allowed: true, counts: null };
 
-/** Its own name comes before a pattern, and patterns count in the order in which they are written. */
+/** The exact name takes precedence over patterns. Of several patterns, the first written one applies. */
 function termsFor(tools: NonNullable<PolicyDocument["tools"]>, tool: string) {
   if (Object.hasOwn(tools, tool)) return tools[tool] ?? {};
   const pattern = Object.keys(tools).find((one) => matchesGlob(one, tool));
@@ -108,7 +108,7 @@ export function blockIfNotAllowed(input: PolicyInput): Blocked {
   return block("tools:not_allowed", `${input.tool} is not among the tools that this policy allows`);
 }
 
-/** What does not depend on the arguments. */
+/** Limits that do not depend on the arguments. */
 export function blockIfOverCount(
   input: PolicyInput,
   { toolCalls, calls }: NonNullable<ToolLimits["counts"]>,

@@ -1,9 +1,8 @@
 /**
- * Conditions that can never be true, tools in them that nobody has, and rules that another rule always precedes.
- * All of it rests on the solver in expression/implies.ts and never.ts.
- * Facts known before there is an action: counts are not negative, a risk is at most the sum of its conditions, a tool has
- * its class, arguments fit its schema. Only what is true of every action that reaches the policy is used; where that
- * cannot be told, nothing is assumed.
+ * Finds conditions that can never be true, conditions that name unknown tools, and rules that another rule always
+ * precedes. Uses the solver in expression/implies.ts and never.ts. Facts known before there is an action: counts are
+ * not negative, a risk is at most the sum of its conditions, a tool has its class, arguments fit its schema. Only facts
+ * that hold for every action reaching the policy are used; if that is not certain, nothing is assumed.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
@@ -48,7 +47,7 @@ function known(node: Node, claims: Claimed): KnownFact {
   return { subject, tests: tests as unknown as readonly Test[] };
 }
 
-/** `size(…)` of anything, and totals that count. */
+/** `size(…)` of any value, and totals that count. */
 function countsIn(node: Node, totals: PolicyDocument["totals"] = {}): readonly KnownFact[] {
   const isSize = node.kind === "call" && node.name === "size";
   const isTotal =
@@ -63,7 +62,7 @@ function countsIn(node: Node, totals: PolicyDocument["totals"] = {}): readonly K
 
 const USUAL = { medium: 30, high: 60, critical: 90 } as const;
 
-/** The least and the most that the weights come to. In their order, as they are added: less of them is never more. */
+/** Lowest and highest sum of weights, added in their order so that rounding cannot exceed the bounds. */
 function reach({ risk }: PolicyDocument): { readonly least: number; readonly most: number } {
   const weights = (risk?.conditions ?? []).map(({ weight }) => weight);
   const sum = (some: readonly number[]) => some.reduce((whole, one) => whole + one, 0);
@@ -88,7 +87,7 @@ function riskOf(document: PolicyDocument): readonly KnownFact[] {
   ];
 }
 
-/** Of tools whose schema is not known the class may not be either. `more`: of what is no tool, as an answer. */
+/** If a tool's schema is unknown, its class may be too. `more`: classes of what is not a tool, as an answer. */
 function classesOf(tools: readonly KnownTool[], more: readonly string[]): readonly KnownFact[] {
   if (tools.length === 0 || tools.some(({ schema }) => schema === null)) return [];
   const classes = [...new Set([...tools.map(({ effectClass }) => effectClass), ...more])];
@@ -109,7 +108,7 @@ function boundsOf(schema: JsonObject): Claimed {
   };
 }
 
-/** The only values that there are, where they are listed. */
+/** The only possible values, if the schema lists them. */
 function valuesIn({ enum: values, const: only, type }: JsonObject): readonly Json[] | undefined {
   if (Array.isArray(values)) return values;
   if (only !== undefined) return [only];
@@ -127,7 +126,7 @@ function ofValue(node: Node, schema: Json | undefined, depth: number): readonly 
   return Object.entries(properties).flatMap(([name, part]) => ofValue(field(node, name), part, depth + 1));
 }
 
-/** What a tool's arguments are, by its schema. */
+/** Facts about a tool's arguments, from its schema. */
 const argumentsOf = ({ schema }: KnownTool): readonly KnownFact[] =>
   schema === null ? [] : ofValue(named("args"), schema, 0);
 
@@ -140,14 +139,14 @@ const SUBJECT = nodeKey({
 });
 
 type PlacedCondition = {
-  /** Who has it, for people. */
+  /** Owner of the condition, for messages. */
   readonly id: string;
   readonly tool: ToolPattern | undefined;
   readonly when: PolicyRule["when"];
   readonly path: PolicyFault["path"];
-  /** Totals see calls of before, and no `tool`. */
+  /** Totals see earlier calls, and no `tool`. */
   readonly seesTool: boolean;
-  /** Rules see it; what makes it up does not. */
+  /** Rules see the risk; its own conditions do not. */
   readonly hasRisk: boolean;
 };
 
@@ -184,19 +183,19 @@ function namesAt(node: Node): readonly Named[] {
   return pathText(right) === TOOL_NAME ? [{ name: literalOf(left), at: left.at }] : [];
 }
 
-/** What a condition says that the tool is called, where it says so. */
+/** Tool names that a condition compares with. */
 const toolNamesIn = (node: Node): readonly Named[] => [
   ...namesAt(node),
   ...partsOf(node).flatMap(toolNamesIn),
 ];
 
-/** Several programs may share a policy, so this is only worth a look. */
+/** Several programs may share a policy, so an unknown name is only a warning. */
 function checkNames({ tools, report }: CompileContext, { path, tool }: PlacedCondition, node: Node): void {
   if (tools === null) return;
   const known = tools.map(({ name }) => name);
   for (const { name, at } of toolNamesIn(node)) {
     if (typeof name !== "string" || name === FINAL || known.includes(name)) continue;
-    // One that the rule does not speak of is told of already.
+    // A tool that the rule does not apply to is already reported.
     if (!matchesTool(tool, name)) continue;
     const meant = closestName(name, known);
     const message = `there is no tool ${name} here${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
@@ -209,11 +208,11 @@ const isWrittenFalse = (when: PlacedCondition["when"]): boolean =>
 
 type Why = { readonly words: string; readonly known: readonly KnownFact[] };
 
-/** What takes a call back has a class of its own, which is not known here. */
+/** A compensation has its own class, which is not known here. */
 const mayBeUndo = (tool: ToolPattern | undefined, tools: readonly KnownTool[]): boolean =>
   tools.some(({ name }) => matchesTool(tool, `${name}.undo`));
 
-/** What may be known of the facts, one after the other; each with what is told where that alone rules it out. */
+/** Sets of known facts, each with the message to give if that set alone rules the condition out. */
 function grounds({ document, tools }: CompileContext, { tool, hasRisk }: PlacedCondition): readonly Why[] {
   const spoken = {
     subject: SUBJECT,
@@ -234,7 +233,7 @@ function grounds({ document, tools }: CompileContext, { tool, hasRisk }: PlacedC
   ];
 }
 
-/** Of every tool that it speaks of; an answer is no tool, and has no schema of a tool. */
+/** Whether the condition is false for every tool of the rule. A final answer is not a tool and has no tool's schema. */
 function isOfNoTool(
   { tools }: CompileContext,
   { tool }: PlacedCondition,
@@ -259,7 +258,7 @@ function whyNever(shop: CompileContext, condition: PlacedCondition, node: Node):
 export function checkNever(shop: CompileContext): void {
   for (const condition of conditionsIn(shop)) {
     const { id, when, path } = condition;
-    // Said as it is written, where that is all.
+    // A literal `false` is reported by `lint.ts`.
     const parsed = typeof when === "string" && !isWrittenFalse(when) ? parse(when) : undefined;
     if (parsed?.ok !== true) continue;
     const why = whyNever(shop, condition, parsed.node);
@@ -277,7 +276,7 @@ function conditionOf({ when = true }: PolicyRule): RuleCondition {
   return parsed?.ok === true ? { kind: "weighed", ...weigh(parsed.node) } : { kind: "unknown" };
 }
 
-/** Does one speak of every tool that the other speaks of? */
+/** Whether one rule applies to every tool that the other applies to. */
 function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
   const patterns = patternsOf(wide.tool);
   return patternsOf(narrow.tool).every((one) => {
@@ -287,7 +286,7 @@ function covers(wide: PolicyRule, narrow: PolicyRule): boolean {
   });
 }
 
-/** A rule for calls that reads their arguments is not asked about what takes one back. */
+/** A rule for calls that reads their arguments does not apply to a compensation. */
 function readsCall({ when, set = {} }: PolicyRule): boolean {
   const parsed = typeof when === "string" ? parse(when) : undefined;
   const names = parsed?.ok === true ? [...namesIn(parsed.node)] : [];
@@ -302,7 +301,7 @@ function matchesAll(wide: RuleCondition, narrow: RuleCondition): boolean {
 
 const STRENGTH = { approve: 0, escalate: 1, revise: 2, block: 3 } as const;
 
-/** A revision steps aside once it is made, so it hides nothing; a rule on trial neither hides nor is hidden. */
+/** A revision no longer counts once applied, so it hides no rule. A shadow rule neither hides nor is hidden. */
 const mayHide = ({ rule }: Placed): boolean => rule.shadow !== true && rule.verdict !== "revise";
 
 function comesFirst(wide: Placed, narrow: Placed): boolean {
@@ -318,7 +317,7 @@ function hides(wide: Placed, narrow: Placed): boolean {
 type Weighty = Placed & { readonly condition: Extract<RuleCondition, { kind: "weighed" }> };
 const isWeighed = (one: Placed): one is Weighty => one.condition.kind === "weighed";
 
-/** None of them hides it alone, and all of them do: each of the ways in which it matches is another's too. */
+/** Rules that together, but not alone, hide this one: each way in which it matches also matches one of them. */
 function hiddenBySome(narrow: Placed, hiding: readonly Placed[]): readonly Placed[] {
   if (!isWeighed(narrow)) return [];
   const others = hiding

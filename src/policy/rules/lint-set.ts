@@ -1,4 +1,4 @@
-/** Does what a rule puts into the arguments fit the tools that it speaks of? A revision that does not is refused when it is made. */
+/** Checks that the values set by a rule fit its tools. A revision that does not fit is refused at run time. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { closestName } from "../../kernel/spelling.ts";
@@ -16,7 +16,7 @@ import { matchesTool } from "./tools.ts";
 const typeText = (type: Type): string => (type.kind === "any" ? "anything" : kindText(type.kind));
 
 type Misfit = { readonly path: PolicyFault["path"]; readonly message: string };
-/** Where a value stands in the arguments of a tool, and what these are. */
+/** The position of a value in a tool's arguments, and the type of these arguments. */
 type Spot = {
   readonly tool: string;
   readonly args: Type;
@@ -26,7 +26,7 @@ type Spot = {
 
 const within = (spot: Spot, part: string | number): Spot => ({ ...spot, path: [...spot.path, part] });
 
-/** Why a tool would not take it; undefined where it might. */
+/** Why the tool would reject the value; undefined if it might accept it. */
 function misfit(type: Type | null, value: Json, spot: Spot): Misfit | undefined {
   const { path, tool } = spot;
   const what = `${path.join(".")} of ${tool}`;
@@ -79,7 +79,7 @@ function expressionIn(value: Json): Node | undefined {
   return parsed.ok ? parsed.node : undefined;
 }
 
-/** What is wrong with the expression itself is told where it is compiled. */
+/** Faults in the expression itself are reported where it is compiled. */
 function typeOfExpression(node: Node, args: Type, totals: Iterable<string>): Type {
   const names = new Map([...namesInScope(totals, true), ["args", args] as const]);
   return typeOf(node, { names, present: new Set(), findings: noFindings() });
@@ -99,7 +99,7 @@ function oursInText(node: Node, path: ReservedKey["path"]): readonly ReservedKey
   return [...found, ...partsOf(node).flatMap((part) => oursInText(part, path))];
 }
 
-/** Keys that are Holdpoint's own, wherever they stand in a value. */
+/** Keys reserved by Holdpoint, at any depth of a value. */
 function oursIn(value: Json, path: ReservedKey["path"]): readonly ReservedKey[] {
   if (Array.isArray(value)) return value.flatMap((part: Json, index) => oursIn(part, [...path, index]));
   if (!isJsonObject(value)) return [];
@@ -111,7 +111,7 @@ function oursIn(value: Json, path: ReservedKey["path"]): readonly ReservedKey[] 
   );
 }
 
-/** Nobody makes a handle of a secret by writing it down: the revision would be refused whenever it is made. */
+/** A policy cannot create a secret's handle by writing it out: the revision would always be refused. */
 export function checkOurs({ report }: CompileContext, { set = {} }: PolicyRule, index: number): void {
   for (const { key, ...place } of oursIn(set, ["rules", index, "set"])) {
     const message = `a policy does not write "${key}", which is Holdpoint's own; { expr: "args.…" } passes on what the action has`;
@@ -119,7 +119,7 @@ export function checkOurs({ report }: CompileContext, { set = {} }: PolicyRule, 
   }
 }
 
-/** A misfit for every tool is certain; for some of them it may never come to that. */
+/** A misfit for every tool is a fault. A misfit for some tools is a warning: the rule may never match them. */
 export function checkSet(shop: CompileContext, { tool, set = {} }: PolicyRule, index: number): void {
   const { tools, report, totals } = shop;
   const known = (tools ?? []).filter(({ name }) => matchesTool(tool, name));

@@ -1,4 +1,4 @@
-/** What a document says that cannot be meant. Faults are certain; warnings are worth a look. */
+/** Finds mistakes in a document. Faults are certain; warnings are likely mistakes. */
 
 import { isJsonObject } from "../../kernel/json.ts";
 import { closestName } from "../../kernel/spelling.ts";
@@ -45,14 +45,14 @@ function checkApprovers(shop: CompileContext, given: PolicyApprovers, path: Path
   if (fault !== undefined) report.faults.push({ path, message: `the quorum can never be met: ${fault}` });
 }
 
-/** In the words of the file. */
+/** Rewords a fault with the keys of the file. */
 const asWritten = (fault: string): string =>
   fault
     .replace("approvers.escalateAtHalf adds", "at_half_time adds")
     .replace(/^approvers\.remindEveryMs is.*$/, "remind_every is less than a minute")
     .replaceAll("approvers.", "");
 
-/** Half of no time never comes. */
+/** `at_half_time` has no effect without `decide_by`. */
 function checkHalfTime({ report }: CompileContext, terms: Escalation, path: Path): void {
   const { approvers, stages = [], decide_by } = terms;
   const rules = [...(approvers === undefined ? [] : [approvers]), ...stages];
@@ -63,7 +63,7 @@ function checkHalfTime({ report }: CompileContext, terms: Escalation, path: Path
     report.warnings.push({ path, message: "at_half_time without decide_by: it never comes to that" });
 }
 
-/** Each stage alone could be met; together they need the same person twice. */
+/** Each stage alone could be met, but together they need the same person twice. */
 function checkSeats(
   { report, roster }: CompileContext,
   stages: readonly PolicyApprovers[],
@@ -72,7 +72,7 @@ function checkSeats(
   const rules = stages.map((stage) => ({ quorum: 1, from: null, veto: true, ...approverRuleFrom(stage) }));
   const known = roster === undefined ? {} : { roster };
   const out = roster?.suspended ?? [];
-  // What a stage lacks by itself is told of it.
+  // A stage that cannot be met alone is reported separately.
   if (rules.some((rule) => whyUnsatisfiable(rule, out, known) !== undefined)) return;
   if (canBeSeated(rules, (who) => out.includes(who), roster)) return;
   const message = "each person decides once, and the stages together need more people than they name";
@@ -152,17 +152,17 @@ function checkIds({ document, report }: CompileContext): void {
   }
 }
 
-/** A name that is nearly one of the tools is a slip; `pay_v1` beside `pay_v2` is not. */
+/** A name that is nearly a tool's name is a typo; `pay_v1` next to `pay_v2` is not. */
 function slipOf(name: string, known: readonly string[]): string | undefined {
   const meant = closestName(name, known);
   const withoutDigits = (text: string) => text.replace(/\d+/g, "");
   return meant !== undefined && withoutDigits(meant) !== withoutDigits(name) ? meant : undefined;
 }
 
-/** Several programs may share a policy, so a tool that this one does not have is only worth a look. */
+/** Several programs may share a policy, so a tool that this program lacks is only a warning. */
 function checkNames({ tools, report }: CompileContext, names: readonly string[], path: Path): void {
   const calls = tools?.map(({ name }) => name) ?? [];
-  // What takes a call back is asked about under a name of its own.
+  // A compensation has its own tool name.
   const known = [...calls, ...calls.map((name) => `${name}.undo`)];
   for (const name of tools === null ? [] : names) {
     if (name === FINAL || known.some((tool) => matchesGlob(name, tool))) continue;
@@ -184,13 +184,13 @@ function checkTool(shop: CompileContext, name: string, effect: string | undefine
   shop.report.faults.push({ path: ["tools", name, "effect"], message });
 }
 
-/** What answers go through is a tool as well: one that reads, and takes nothing but the answer. */
+/** Whether a tool named `final` is the final answer: of class `read`, with `answer` as its only argument. */
 function isAnswer({ effectClass, schema }: KnownTool): boolean {
   const properties = schema?.["properties"];
   return effectClass === "read" && isJsonObject(properties) && Object.keys(properties).join() === "answer";
 }
 
-/** A rule for a tool that the list leaves out is never the answer. */
+/** A rule for a tool that is not in the list of tools never decides. */
 function checkListed({ document, report }: CompileContext, rule: PolicyRule, index: number): void {
   if (document.tools === undefined || rule.tool === undefined || rule.verdict === "block") return;
   const listed = Object.keys(document.tools);
@@ -265,7 +265,7 @@ function checkDefault({ report }: CompileContext, document: PolicyDocument): voi
     });
 }
 
-/** Only a supervised run has steps and seconds: who writes those thinks of a worker, which answers in the end. */
+/** Only a supervised run has steps and seconds, so such a policy is for a worker, which gives a final answer. */
 function checkFinal({ document, report }: CompileContext): void {
   const { limits, rules = [], default: outcome } = document;
   if (limits?.steps === undefined && limits?.seconds === undefined) return;

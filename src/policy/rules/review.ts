@@ -1,10 +1,10 @@
 /**
- * Reviews one action by its policy, and checks what a policy in code answers.
- * A revision is validated and reviewed again, five times at most; one more blocks. A policy that throws blocks. So does
- * a quorum that its eligible people cannot meet.
- * A verdict from code is held to what a policy file is held to: an unknown field, a wrong type or a field of another
- * verdict is a fault, and blocks; it never asks fewer people than its author wrote.
- * What is checked is a copy, and the copy is what is used: the object that the policy returned is not read again.
+ * Reviews one action by its policy, and validates the verdict of a policy in code.
+ * - A revision is validated and reviewed again, five times at most; a sixth blocks. A policy that throws blocks. So
+ *   does a quorum that its eligible people cannot meet.
+ * - A verdict from code follows the same rules as a policy file: an unknown field, a wrong type or a field of another
+ *   verdict is a fault and blocks. It never asks fewer people than its author wrote.
+ * - The checked copy is what is used. The object that the policy returned is not read again.
  */
 
 import { copyJson } from "../../kernel/canonical-json.ts";
@@ -39,7 +39,7 @@ const FIELDS: { readonly [Word in VerdictKind]: { readonly [field in VerdictFiel
   },
 };
 const KINDS = Object.keys(FIELDS);
-/** By verdict, as lists: this is looked up for each call. */
+/** As lists by verdict, for a fast lookup per call. */
 const NAMES = new Map<unknown, readonly string[]>(
   Object.entries(FIELDS).map(([kind, fields]) => [kind, Object.keys(fields)]),
 );
@@ -92,7 +92,7 @@ function behindFault(what: string, given: unknown): string | undefined {
 
 const textFault: PartFault = (what, given) => (isText(given) ? undefined : `${what} is not text`);
 
-/** Field by field. The fields that say who is asked, and until when, are checked together by `writtenTerms`. */
+/** Checks of single fields. `checkWrittenTerms` checks the fields for approvers and deadlines together. */
 const PARTS: { readonly [field: string]: PartFault } = {
   rule: textFault,
   reason: textFault,
@@ -104,7 +104,7 @@ const PARTS: { readonly [field: string]: PartFault } = {
   limitBehind: behindFault,
 };
 
-/** A misspelt verdict, or a field of another one. */
+/** Finds a misspelt verdict, or a field of another verdict. */
 function nameFault(kind: unknown, given: object): string | undefined {
   const names = NAMES.get(kind);
   if (names === undefined)
@@ -136,17 +136,17 @@ function verdictFault(kind: unknown, given: object): string | undefined {
   return typeof terms === "string" ? terms : undefined;
 }
 
-/** A copy of the verdict; or the fault in it, as a clause. Throws where the value cannot be read as JSON. */
+/** A copy of the verdict, or its fault as a clause. Throws if the value cannot be read as JSON. */
 export function readVerdict(given: unknown): Verdict | string {
   if (!isPlainObject(given)) return notOne(given);
-  // The copy comes first: nothing of the object is believed before it was read as plain data.
+  // Copy first: the object is not trusted before it was read as plain data.
   const verdict = copyJson(given) as unknown as Verdict;
   return verdictFault(verdict.verdict, given) ?? verdict;
 }
 
 const MAX_ROUNDS = 5;
 
-/** What a review needs of a tool. */
+/** The parts of a tool that a review needs. */
 type Reviewer = Pick<ToolRules, "policy" | "validate">;
 
 type Revision = { readonly args: Json; readonly reason: string; readonly rule: string };
@@ -157,9 +157,9 @@ export type Review = {
   readonly revisions: readonly Revision[];
   readonly rule: string;
   readonly reason: string;
-  /** null where the policy does not score. */
+  /** null if the policy does not score. */
   readonly risk: Risk | null;
-  /** All of them, where several policies score; else empty. */
+  /** All risks if several policies score, else empty. */
   readonly risks: readonly Risk[];
   readonly shadow: readonly ShadowVerdict[];
 } & (
@@ -167,9 +167,9 @@ export type Review = {
   | {
       readonly verdict: "block";
       readonly invalidRevision: boolean;
-      /** A limit of the supervised run itself has blocked it. */
+      /** Set if a limit of the supervised run itself blocked the call. */
       readonly limitOf?: RunLimitOf;
-      /** A policy has blocked it, and a limit of the run would have. */
+      /** Set if a policy blocked the call and a limit of the run would have too. */
       readonly limitBehind?: LimitBehind;
     }
   | (ApprovalTerms & { readonly verdict: "escalate" })
@@ -187,7 +187,7 @@ function escalationFault(
   return typeof terms === "string" ? terms : whyUnmeetable(terms, input.requester);
 }
 
-/** Of an answer that is not a verdict, or has a fault: it blocks, and the reason names the fault. */
+/** A block for an answer that is not a valid verdict. The reason names the fault. */
 export function notAVerdictReason(fault: string, whose = "the policy"): Verdict {
   return block(`${whose} did not answer a verdict that can be used: ${fault}`);
 }
@@ -229,7 +229,7 @@ function conclude(
   }
 }
 
-/** The same call with other arguments. History is passed on unread: only a policy that looks at it has it looked up. */
+/** The same call with other arguments. History stays a getter: it is loaded only for a policy that reads it. */
 function roundOf(input: PolicyInput, args: Json): PolicyInput {
   const { tool, effectClass, agent, requester, requestId, workflow, now } = input;
   return {
@@ -241,7 +241,7 @@ function roundOf(input: PolicyInput, args: Json): PolicyInput {
   };
 }
 
-/** A sixth revision is not made: nobody would review what it comes to. */
+/** A sixth revision is not applied: no review would follow it. */
 function stillRevising(verdict: Verdict): Exclude<Verdict, { verdict: "revise" }> {
   const reason = `the policy was still revising after ${MAX_ROUNDS} rounds`;
   return { verdict: "block", reason, ...mergeNotes(verdict) };
@@ -251,7 +251,7 @@ export function reviewAction(rules: Reviewer, input: PolicyInput): Review {
   const revisions: Revision[] = [];
   let args = input.args;
   for (;;) {
-    // A fresh copy for each call: what a policy or a schema does to its input stays there.
+    // A fresh copy for each call, so that a policy or schema cannot change the original.
     const verdict = ask(rules, roundOf(input, copyJson(args)));
     if (verdict.verdict !== "revise") return conclude(verdict, args, revisions);
     if (revisions.length === MAX_ROUNDS) return conclude(stillRevising(verdict), args, revisions);

@@ -1,9 +1,8 @@
 /**
- * What an escalation asks for, in full: of whom, one stage after another, until when, and what happens at the deadline.
- *
- * G1. A quorum that the people of a stage cannot meet is none, and neither are stages that need the same person twice:
- *     each person decides once.
- * G2. One stage is the same as `approvers` alone.
+ * The complete terms of an escalation: approvers per stage, deadlines, and what happens at a deadline.
+ * - A quorum that the people of a stage cannot meet is a fault. So are stages that need the same person twice: each
+ *   person decides once.
+ * - One stage is the same as `approvers` alone.
  */
 
 import { fullDataFault } from "../../kernel/fields.ts";
@@ -22,7 +21,7 @@ import {
   whyUnsatisfiable,
 } from "./verdict.ts";
 
-/** Some three hundred years: a later moment is a mistake, and beyond what dates can say. */
+/** About three hundred years. A longer time is a mistake, and a much longer one exceeds the range of dates. */
 export const LONGEST_MS = 1e13;
 export const MOST_STAGES = 10;
 
@@ -33,9 +32,9 @@ export type ApprovalTerms = {
   readonly approvers: ApproverRule;
   readonly decideWithinMs: number | null;
   readonly executeWithinMs: number | null;
-  /** Only where there are several. */
+  /** Only if there are several. */
   readonly stages?: readonly Stage[];
-  /** Only where it does not just expire. */
+  /** Only if not `expire`. */
   readonly onTimeout?: Exclude<OnTimeout, "expire">;
 };
 
@@ -52,7 +51,7 @@ function isDuration(value: unknown): boolean {
   );
 }
 
-/** Who has to agree, stage by stage, without the time they have. */
+/** Approver rules per stage, without their deadlines. */
 export function listStageRules(terms: Pick<ApprovalTerms, "approvers" | "stages">): readonly ApproverRule[] {
   return (terms.stages ?? [terms.approvers]).map(plainRule);
 }
@@ -69,7 +68,7 @@ function stageOf(given: unknown, number: number, usualMs: number | undefined): S
   return { ...rule, decideWithinMs: decideWithinMs === undefined ? null : Number(decideWithinMs) };
 }
 
-/** `decideWithinMs` beside the stages is the time of each that does not say its own. */
+/** `decideWithinMs` next to `stages` is the default for stages without their own. */
 function stagesOf({ approvers, stages, decideWithinMs }: Escalation): readonly Stage[] | string {
   if (stages === undefined) {
     const rule = approverRule(approvers);
@@ -82,7 +81,7 @@ function stagesOf({ approvers, stages, decideWithinMs }: Escalation): readonly S
   return list.find((one) => typeof one === "string") ?? (list as readonly Stage[]);
 }
 
-/** The terms in full; or why they are none. */
+/** The complete terms, or their fault. */
 export function approvalTerms(given: Escalation): ApprovalTerms | string {
   const { onTimeout = "expire", decideWithinMs, executeWithinMs } = given;
   if (!isDuration(decideWithinMs) || !isDuration(executeWithinMs))
@@ -104,11 +103,11 @@ const isNoTime = (ms: unknown): boolean => ms === 0;
 const addsNobody = (rule: Partial<ApproverRule> | undefined): boolean => rule?.escalateAtHalf?.length === 0;
 
 /**
- * What a caller writes is checked more strictly than what the journal keeps. As in a policy file, it gives people some time,
- * adds at least one person at half time, and has a stage to hand over to.
+ * Checks terms from a caller more strictly than stored ones, like a policy file: every deadline leaves some time,
+ * `escalateAtHalf` names at least one person, and `escalate` has a next stage.
  */
 export function checkWrittenTerms(given: Escalation): ApprovalTerms | string {
-  // A rule that was meant and came out undefined would ask any one person.
+  // A rule that is undefined by mistake would let any one person decide.
   const unset = (["approvers", "stages"] as const).find((one) => one in given && given[one] === undefined);
   if (unset !== undefined) return `${unset} is undefined: leave it out, or say who decides`;
   const terms = approvalTerms(given);
@@ -122,12 +121,12 @@ export function checkWrittenTerms(given: Escalation): ApprovalTerms | string {
   return terms;
 }
 
-/** Of one rule: who may not take a seat under it. */
+/** Who may not take a seat under a rule. */
 export type SeatExclusion = (person: string, rule: ApproverRule) => boolean;
 
 /**
- * A seat for each vote that is needed, with the people who may take it; nobody takes two. Without the roster nobody can say
- * who is in a role or group, and such a rule is taken to be met.
+ * Each required vote is a seat with its eligible people, and each person takes at most one. Without the roster, members
+ * of a role or group are unknown, and such a rule counts as met.
  */
 export function canBeSeated(
   rules: readonly ApproverRule[],
@@ -154,7 +153,7 @@ export function canBeSeated(
   return seats.every((_, seat) => findSeat(seat, new Set()));
 }
 
-/** Why nobody could ever meet these terms, or undefined when people can. */
+/** Why these terms can never be met; undefined if they can. */
 export function whyUnmeetable(
   terms: Pick<ApprovalTerms, "approvers" | "stages">,
   requester: readonly string[],

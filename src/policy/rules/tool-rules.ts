@@ -1,6 +1,6 @@
 /**
- * A tool as the rules see it (facts and pure functions of its author), what a process that has the tool brings to a
- * decision (`Executor`), and what rules ask it to load first (`Load`).
+ * A tool as the rules see it (facts and pure functions of its author), what a process with the tool contributes to a
+ * decision (`Executor`), and what rules require it to load first (`Load`).
  */
 
 import type { Json } from "../../kernel/json.ts";
@@ -9,9 +9,9 @@ import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { PolicyInput, Verdict } from "./verdict.ts";
 
 /**
- * What a tool promises about its effect, and so what may be done after a crash between start and outcome:
- * read, idempotent → run again; keyed → send again with the same key; probed → ask; transactional → nothing to do;
- * once → in doubt, to a person.
+ * What a tool guarantees about its effect, and so how to recover from a crash between start and outcome: read,
+ * idempotent → run again; keyed → send again with the same key; probed → query the outcome; transactional → nothing to
+ * do; once → in doubt, a person decides.
  */
 export const EFFECT_CLASSES = ["read", "idempotent", "keyed", "probed", "transactional", "once"] as const;
 export type EffectClass = (typeof EFFECT_CLASSES)[number];
@@ -19,7 +19,7 @@ export type EffectClass = (typeof EFFECT_CLASSES)[number];
 export type Cost = { readonly budget: string; readonly amount: Money };
 export type Dedupe = { readonly key: string; readonly windowMs: number };
 
-/** One thing that does not fit, and where. */
+/** One validation fault and its position. */
 export type Issue = { readonly path: readonly (string | number)[]; readonly message: string };
 
 export type Validation =
@@ -27,7 +27,7 @@ export type Validation =
   | {
       readonly ok: false;
       readonly issues: string;
-      /** Each by itself, as far as the schema's library says. */
+      /** Single issues, if the schema's library reports them. */
       readonly each?: readonly Issue[];
     };
 
@@ -36,18 +36,18 @@ export type ToolRules = {
   readonly name: string;
   readonly effectClass: EffectClass;
   readonly schemaDigest: string;
-  /** The input schema as JSON Schema text, where its library can say it; its SHA-256 is then `schemaDigest`. */
+  /** The input schema as JSON Schema text, if its library can produce it. `schemaDigest` is then its SHA-256. */
   readonly schemaText: string | null;
   readonly policyDigest: string;
-  /** Digests of the policy documents that are asked, each once; none where only code decides. */
+  /** Distinct digests of the policy documents that judge the tool; none if only code decides. */
   readonly documents?: readonly string[];
-  /** How long the receiver remembers our key (class keyed). */
+  /** How long the receiver remembers the idempotency key (class keyed). */
   readonly keyRetentionMs: number;
   /** How long after the last possible send "not applied" may still turn out wrong (class probed). */
   readonly finalityMs: number;
   validate(args: Json): Validation;
   policy(input: PolicyInput): Verdict;
-  /** It shows what it would do before it does it. */
+  /** The tool can show what it would do before it runs. */
   readonly hasPreview?: boolean;
   costs(args: Json): readonly Cost[];
   dedupe(args: Json): Dedupe | undefined;
@@ -56,29 +56,29 @@ export type ToolRules = {
 /** The tool, large arguments that the process loaded, fresh ids and its own epoch. */
 export type Executor = {
   readonly rules: ToolRules;
-  /** By key: values kept as artifacts, by the digest of their canonical JSON; a workflow's history. */
+  /** By key: artifact values by the digest of their canonical JSON; a workflow's history. */
   readonly loaded: ReadonlyMap<string, Json>;
   readonly epoch: string;
-  /** The agent performs it itself, and has so long to report the outcome. */
+  /** The agent executes the call itself and has this long to report the outcome. */
   readonly outside?: { readonly reportWithinMs: number; readonly asker?: PermitAsker };
   readonly ids: { readonly approval: string; readonly nonce: string };
 };
 
-/** Who asks for a permit. */
+/** Who requests a permit. */
 export type PermitAsker = {
-  /** The digest of the holder; null where the agent sends none. */
+  /** Digest of the holder; null if the agent sends none. */
   readonly holder: string | null;
-  /** The permit is begun in the commit that issues it. */
+  /** The permit is started in the commit that issues it. */
   readonly begin: boolean;
-  /** Names this request, so that its rules recognise what they wrote when they run again. */
+  /** Identifies this request, so that the rules recognise their own writes when they run again. */
   readonly ask: string;
 };
 
-/** Something that is not in the states has to be loaded first: large arguments, by their digest, a workflow's history and so on. */
+/** Data outside the states must be loaded first: large arguments by their digest, a workflow's history, and so on. */
 export type Load = {
   readonly kind: "load";
   readonly key: string;
-  /** For a preview: the call that it is of. */
+  /** For a preview: its call. */
   readonly preview?: PreviewCall;
 };
 
@@ -91,7 +91,7 @@ export function argsOf(
   return value === undefined ? { kind: "load", key: kept.argsDigest } : { kind: "args", value };
 }
 
-/** A call as a tool's `preview` is told of it; `args` are those that would run. */
+/** A call as passed to a tool's `preview`. `args` are those that would be executed. */
 export type PreviewCall = {
   readonly action: string;
   readonly requestId: string | null;

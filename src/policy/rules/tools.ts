@@ -1,15 +1,15 @@
 /**
- * Tools in a policy. A pattern is a name, a name with `*` for any run of characters, a list of those, or nothing for all.
- * Also what is known of a tool when a policy is read, the tools that a document names, and whether a call or its undo is
- * asked about. Loads nothing of the policy language.
+ * Tools in a policy. A pattern is a name, a name with `*` for any run of characters, a list of those, or nothing for
+ * all. Also the known properties of a tool when a policy is read, the tools that a document names, and whether a policy
+ * judges a call or its undo. Loads nothing of the policy language.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { ToolPattern } from "./document.ts";
 
 /**
- * What a worker says in the end is reviewed under this name, with the arguments `{ answer }`. Only a rule that spells the
- * name out speaks of it: it is no tool, so that `*` does not mean it.
+ * A worker's final answer is reviewed under this name, with the arguments `{ answer }`. It is not a tool, so `*` does
+ * not match it: only a rule with this exact name applies.
  */
 export const FINAL = "final";
 
@@ -17,7 +17,7 @@ export function isPattern(name: string): boolean {
   return name.includes("*");
 }
 
-/** In time that grows with the product of both lengths: a star is tried again from one place only. */
+/** Takes at most the product of both lengths: backtracking only returns to the last star. */
 export function matchesGlob(pattern: string, name: string): boolean {
   let at = 0;
   let star = -1;
@@ -51,13 +51,13 @@ export function matchesTool(pattern: ToolPattern | undefined, tool: string): boo
   return patterns.some((one) => matchesGlob(one, tool));
 }
 
-/** What a policy is asked about: a call, or what takes one back. */
+/** What a policy judges: a call, or its compensation. */
 export type CallKind = "call" | "undo";
 
-/** The rule under which a document lets a compensation be, of which no rule speaks. */
+/** Rule id with which a document allows a compensation that no rule matches. */
 export const UNDO_NOT_NAMED = "undo:not_named";
 
-/** `pay.undo` and `*.undo` mean the compensation; `pay*`, or nothing, was written with calls in mind. */
+/** `pay.undo` and `*.undo` mean the compensation. `pay*`, or no pattern, means calls. */
 export function meansUndo(pattern: ToolPattern | undefined, tool: string): boolean {
   const call = tool.replace(/\.undo$/, "");
   return patternsOf(pattern).some(
@@ -65,16 +65,16 @@ export function meansUndo(pattern: ToolPattern | undefined, tool: string): boole
   );
 }
 
-/** By its name alone, where nobody knows more. */
+/** From the name alone, if nothing else is known. */
 export const callKindOfTool = (tool: string): CallKind => (tool.endsWith(".undo") ? "undo" : "call");
 
 /** What is known of a tool when a policy is read. */
 export type KnownTool = {
   readonly name: string;
   readonly effectClass: string;
-  /** JSON Schema of its arguments; null where it is not known. */
+  /** JSON Schema of the arguments; null if unknown. */
   readonly schema: JsonObject | null;
-  /** Nothing that the policy is read for calls it: its name is known, and no expression is checked against it. */
+  /** No program or run that the policy is read for calls the tool. Expressions are not checked against it. */
   readonly isElsewhere?: true;
 };
 
@@ -82,7 +82,7 @@ const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const partsOf = (value: unknown): readonly JsonObject[] =>
   (Array.isArray(value) ? value : []).filter(isJsonObject);
 
-/** Tools that a document speaks of by their names; whatever else is wrong with it. */
+/** Tools that a document names, even if the document has other faults. */
 export function namedTools(document: unknown): readonly KnownTool[] {
   if (!isJsonObject(document)) return [];
   const { rules, risk, totals, tools } = document;
@@ -104,7 +104,7 @@ function classOf(tools: Json | undefined, name: string): string {
   return typeof effect === "string" ? effect : "once";
 }
 
-/** A policy may be there before its tools were ever called: what the journal does not know is not wrong. */
+/** A policy may exist before its tools were ever called, so a tool that is not in the journal is not a fault. */
 export function mergeNamedTools(
   recorded: readonly KnownTool[],
   named: readonly KnownTool[],

@@ -1,7 +1,7 @@
 /**
- * What a policy is asked and what it answers, and the approvers that an answer names. No policy language in here.
- * An approver rule says who has to agree; `from: null` means any person. The requester never counts.
- * A role or group means whoever the roster lists at that moment; a person written by name is meant in any case.
+ * Input and output of a policy, and the approvers that a verdict names. Independent of the policy language. An approver
+ * rule defines who has to approve; `from: null` means any person. The requester never counts. A role or group means the
+ * people listed in the roster at that time. A person written by name counts in any case.
  */
 
 import { fullDataFault } from "../../kernel/fields.ts";
@@ -13,7 +13,7 @@ const GROUP = /^group:[^\s/][^\n\r\t]{0,199}$/u;
 
 const isWritten = (name: string): boolean => !/^(role|group):/.test(name);
 
-/** Whether the roster has to be read to know who is meant. */
+/** Whether the roster is needed to resolve these names. */
 export const namesGroups = (from: readonly string[] | null): boolean =>
   from !== null && !from.every(isWritten);
 
@@ -22,7 +22,7 @@ const notPeople = (name: string): string =>
     ? `${name} does not decide, only people do; name them as person:…, role:… or group:…`
     : `${name} is not a person; write person:${name}, role:… or group:…`;
 
-/** Why a name means nobody, ever; undefined when it may. */
+/** Why a name can never match a person; undefined if it can. */
 export function nameFault(name: string): string | undefined {
   if (!/^(person|role|group):/.test(name)) return notPeople(name);
   if (name.startsWith("role:") && !ROLES.some((role) => name === `role:${role}`))
@@ -34,7 +34,7 @@ export function nameFault(name: string): string | undefined {
 const MOST_NAMES = 1_000;
 const LONGEST_NAME = 210;
 
-/** Of a field that should be a list of names. */
+/** Checks a field that should be a list of names. */
 function namesFault(field: string, names: unknown): string | undefined {
   if (!Array.isArray(names) || !names.every((name) => typeof name === "string"))
     return `${field} is not a list of people`;
@@ -45,7 +45,7 @@ function namesFault(field: string, names: unknown): string | undefined {
   return fault === undefined ? undefined : `${field}: ${fault}`;
 }
 
-/** Everybody who is meant; undefined where that cannot be told without the roster. */
+/** All people that the names mean; undefined if that cannot be resolved without the roster. */
 export function peopleNamed(
   names: readonly string[],
   roster: RosterState | undefined,
@@ -54,7 +54,7 @@ export function peopleNamed(
   return peopleAmong(roster ?? EMPTY, names);
 }
 
-/** Why those who are named are too few, in words that follow the count. */
+/** Why too few of the named people are eligible, worded to follow the count. */
 function tooFewText(
   names: readonly string[],
   { out, roster = EMPTY }: { readonly out: readonly string[]; readonly roster: RosterState | undefined },
@@ -68,18 +68,18 @@ function tooFewText(
   return said.length === 0 ? "" : `; ${said.join("; ")}`;
 }
 
-/** Who has to agree. `from: null` means any person; the requester never counts. */
+/** Who has to approve. `from: null` means any person. The requester never counts. */
 export type ApproverRule = {
   readonly quorum: number;
-  /** `person:ann`, `role:supervisor`, `group:finance`. */
+  /** For example `person:ann`, `role:supervisor`, `group:finance`. */
   readonly from: readonly string[] | null;
-  /** One rejection ends it (the default). */
+  /** One rejection ends the approval. Default: true. */
   readonly veto: boolean;
-  /** Who may decide as well, once half of the time is over. */
+  /** Additional approvers after half of the decision time. */
   readonly escalateAtHalf?: readonly string[];
-  /** People are reminded that often, with or without a deadline. */
+  /** Interval between reminders, with or without a deadline. */
   readonly remindEveryMs?: number;
-  /** Separation of duties: nobody who posted or executes the work decides, and no editor is alone. */
+  /** Separation of duties: poster and executor of the work cannot decide, and an editor cannot be the only approver. */
   readonly separate?: boolean;
 };
 
@@ -89,55 +89,55 @@ const EVERY_FIELD: { readonly [field in keyof ApproverRule]-?: true } = {
   ...{ quorum: true, from: true, veto: true },
   ...{ escalateAtHalf: true, remindEveryMs: true, separate: true },
 };
-/** The fields of an approver rule, as a program writes them. */
+/** Fields of an approver rule in code. */
 export const APPROVER_FIELDS: readonly string[] = Object.keys(EVERY_FIELD);
 
-/** In files, over HTTP and in code. */
+/** Applies in files, over HTTP and in code. */
 export const MOST_QUORUM = 1_000;
 
 export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 
-/** How dangerous a policy thinks an action is: the sum of the weights of the conditions that hold. */
+/** Risk that a policy assigns to an action: the sum of the weights of the conditions that hold. */
 export type Risk = {
   readonly score: number;
   readonly level: RiskLevel;
   readonly conditions: readonly string[];
-  /** Digest of the document that thinks so; absent where a policy in code does. */
+  /** Digest of the document that scored; absent for a policy in code. */
   readonly document?: string;
 };
 
-/** What a rule on trial would have said. */
+/** What a shadow rule would have decided. */
 export type ShadowVerdict = {
   readonly rule: string;
   readonly verdict: string;
   readonly reason: string;
-  /** Digest of the document that it stands in. */
+  /** Digest of the document that contains the rule. */
   readonly document?: string;
 };
 
-/** What a policy adds to whatever it says. */
+/** Fields that every verdict can have. */
 export type VerdictNotes = {
   readonly rule?: string;
-  /** Of several policies that score, the highest. */
+  /** The highest risk, if several policies score. */
   readonly risk?: Risk;
-  /** All of them, where several score. */
+  /** All risks, if several policies score. */
   readonly risks?: readonly Risk[];
   readonly shadow?: readonly ShadowVerdict[];
 };
 
-/** What happens to a stage that nobody decided in time. */
+/** What happens when a stage's deadline passes without a decision. */
 export type OnTimeout = "expire" | "escalate" | "extend";
 
-/** One of several stages, as a policy writes it. */
+/** One of several stages, as written in a policy. */
 export type StageRule = Partial<ApproverRule> & { readonly decideWithinMs?: number };
 
-/** Whose limit it is that no policy has said: one that the program set for its run, or the usual one where nobody counts. */
+/** Origin of a limit that no policy set: `run` if the program set it for its run, `usual` for a default. */
 export type RunLimitOf = "run" | "usual";
-/** A limit of a supervised run that would have refused what a policy blocks. */
+/** A limit of a supervised run that would also have refused what a policy blocks. */
 export type LimitBehind = { readonly of: RunLimitOf; readonly rule: string };
 
-/** What a policy says of an action. */
+/** A policy's decision on an action. */
 export type Verdict =
   | (VerdictNotes & { readonly verdict: "approve"; readonly reason?: string })
   | (VerdictNotes & {
@@ -151,31 +151,31 @@ export type Verdict =
       readonly verdict: "escalate";
       readonly reason?: string;
       readonly approvers?: Partial<ApproverRule>;
-      /** Instead of `approvers`: each is asked once the one before has agreed. */
+      /** Instead of `approvers`: each stage starts once the one before has approved. */
       readonly stages?: readonly StageRule[];
-      /** Milliseconds people have to decide; absent: it never expires. */
+      /** Milliseconds to decide. Default: no deadline. */
       readonly decideWithinMs?: number;
-      /** At a deadline: it expires unless set; or the next stage is asked; or there is as much time again, once. */
+      /** At a deadline: expire, go to the next stage, or extend once by the same time. Default: `expire`. */
       readonly onTimeout?: OnTimeout;
-      /** Milliseconds after that in which it may still start. */
+      /** Milliseconds after the decision deadline in which execution may still start. */
       readonly executeWithinMs?: number;
     });
 
 export const PAST_STATUSES = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"] as const;
 
-/** A call that the same workflow made before, as a policy sees it. */
+/** An earlier call of the same workflow, as a policy sees it. */
 export type PastCall = {
   readonly action: string;
   readonly tool: string;
-  /** As they ran, or would run. */
+  /** The arguments as executed, or as they would be. */
   readonly args: Json;
-  /** `running` and `in_doubt` may have happened: whoever counts has to count them. */
+  /** `running` and `in_doubt` calls may have taken effect, so a policy that counts must include them. */
   readonly status: (typeof PAST_STATUSES)[number];
-  /** What the tool returned; null unless it was applied. */
+  /** The tool's result; null unless the call was applied. */
   readonly result: Json;
-  /** The attempt of the workflow that made it; a rollback begins another. */
+  /** The workflow attempt that made the call. A rollback starts a new attempt. */
   readonly generation: number;
-  /** Its effect was taken back. */
+  /** The effect was undone. */
   readonly undone: boolean;
   readonly at: number;
 };
@@ -187,20 +187,20 @@ export type PolicyInput = {
   readonly agent: string;
   readonly requester: readonly string[];
   readonly requestId: string | null;
-  /** The workflow that makes the call; null outside of one. */
+  /** The workflow that makes the call; null outside a workflow. */
   readonly workflow: {
     readonly id: string;
     readonly name: string;
     readonly generation: number;
-    /** Who posted it; nobody where it is not known. */
+    /** Who posted the workflow; absent if unknown. */
     readonly poster?: string;
   } | null;
-  /** Oldest first; empty outside of a workflow. It is read only for a policy that looks at it. */
+  /** Oldest first; empty outside a workflow. Loaded only for a policy that reads it. */
   readonly history: readonly PastCall[];
   readonly now: number;
 };
 
-/** More often would only fill the journal. */
+/** More frequent reminders would only fill the journal. */
 const LEAST_REMIND_MS = 60_000;
 const MOST_REMIND_MS = 1e13;
 
@@ -217,7 +217,7 @@ function moreFault({ from, escalateAtHalf: also, remindEveryMs: every, separate 
   return namesFault("approvers.escalateAtHalf", also);
 }
 
-/** The rule in full; or the fault in it. A field that is misspelt or undefined is a fault: it would ask fewer people. */
+/** The complete rule, or its fault. A misspelt or undefined field is a fault: it could require fewer people. */
 export function approverRule(given: unknown = {}): ApproverRule | string {
   const unread = fullDataFault("approvers", given, APPROVER_FIELDS);
   if (unread !== undefined) return unread;
@@ -230,7 +230,7 @@ export function approverRule(given: unknown = {}): ApproverRule | string {
   return moreFault(whole) ?? plainRule({ ...whole, quorum, from, veto });
 }
 
-/** Only what is said stands in the rule: it is part of what people approve. */
+/** Only fields that are set: the rule is part of what people approve. */
 export function plainRule(rule: ApproverRule): ApproverRule {
   const { quorum, from, veto, escalateAtHalf, remindEveryMs, separate } = rule;
   return {
@@ -243,17 +243,17 @@ export function plainRule(rule: ApproverRule): ApproverRule {
   };
 }
 
-/** What is known beside the requester: whom separation of duties leaves out, and the roster where it is at hand. */
+/** Known in addition to the requester: people excluded by separation of duties, and the roster if it is loaded. */
 export type EligibilityContext = { readonly apart?: readonly string[]; readonly roster?: RosterState };
 
-/** Who is not to be counted under a rule. */
+/** People whose votes do not count under a rule. */
 export const excludedPeople = (
   { separate }: ApproverRule,
   requester: readonly string[],
   apart: readonly string[] = [],
 ): readonly string[] => (separate === true ? [...requester, ...apart] : requester);
 
-/** Why an approver rule can never be met, or undefined when it can. */
+/** Why an approver rule can never be met; undefined if it can. */
 export function whyUnsatisfiable(
   rule: ApproverRule,
   requester: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Models of the Vercel AI SDK behind the port, and what a provider's errors mean. The SDK retries nothing by itself: the
- * loop does, and records it. Its packages are optional and loaded only when such a model is named.
+ * Adapter for Vercel AI SDK models, and the mapping of provider errors to failures. The SDK's own retries are off: the
+ * loop retries and records it. The packages are optional and loaded only when such a model is named.
  */
 import type { LanguageModel } from "ai";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -33,7 +33,7 @@ type ProviderError = {
 const MOST_CAUSES = 8;
 const LONGEST_MS = 3_600_000;
 
-/** An error and what led to it. */
+/** The error and its causes. */
 function errorChain(error: unknown): readonly ProviderError[] {
   const seen: ProviderError[] = [];
   for (
@@ -45,7 +45,7 @@ function errorChain(error: unknown): readonly ProviderError[] {
   return seen;
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function retryAfterMs(
   headers: ProviderError["responseHeaders"] = {},
   now: number = Date.now(),
@@ -59,7 +59,7 @@ export function retryAfterMs(
   return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), LONGEST_MS) : undefined;
 }
 
-/** Keys do not belong into a journal, however a provider writes them. */
+/** Hides API keys in an error text, which goes into the journal. */
 function withoutKeys(text: string, hidden: readonly string[]): string {
   const without = hidden.reduce(
     (left, part) => (part === "" ? left : left.replaceAll(part, "[hidden]")),
@@ -104,16 +104,16 @@ type AiSdkModelOptions = {
   readonly id: string;
   readonly timeoutMs: number;
   readonly isStreamed: boolean;
-  /** Texts that never reach the journal, such as a key that a provider repeats in its error. */
+  /** Texts that must never reach the journal, such as a key that a provider repeats in its error. */
   readonly hidden: readonly string[];
 };
 
-/** Asks the provider for JSON where it knows how; the text is read by us, whatever it is. */
+/** Requests JSON from providers that support it. Our own validation still reads the text. */
 function jsonOutput(sdk: Sdk): ReturnType<Sdk["Output"]["text"]> {
   return { ...sdk.Output.text(), responseFormat: Promise.resolve({ type: "json" }) };
 }
 
-/** Anthropic's API has no such switch without a schema, and says so in a warning each time. */
+/** Anthropic's API has no JSON mode without a schema, and warns on each request. */
 const canJson = (id: string): boolean => !id.startsWith("anthropic");
 
 function settingsOf(sdk: Sdk, { model, id }: AiSdkModelOptions, request: ModelRequest) {
@@ -144,7 +144,7 @@ async function generateWhole(
   return { text, tokens: tokensOf(usage), finish: finishReason, model: response.modelId };
 }
 
-/** How a stream ends that was not told to its end. */
+/** Finish reasons of an incomplete stream. */
 const STREAM_BROKEN_OFF: readonly string[] = ["interrupted", "error"];
 
 async function generateStreamed(
@@ -160,7 +160,7 @@ async function generateStreamed(
   let text = "";
   for await (const part of said.textStream) text += part;
   if (failure !== undefined) throw failure;
-  // A stream that is broken off ends like one that was told to its end.
+  // The text stream of an aborted request ends like a complete one.
   request.signal.throwIfAborted();
   const [usage, finish, response] = await Promise.all([said.usage, said.finishReason, said.response]);
   const isBrokenOff =

@@ -1,6 +1,6 @@
 /**
- * The port to what proposes: a language model, or a script in its place. It is asked for text and can do nothing itself;
- * its output is validated, reviewed and performed elsewhere.
+ * Port to the proposer: a language model, or a script in its place. It only returns text; the loop validates that text,
+ * and gated calls review and execute it.
  */
 import type { FailureKind, Tokens } from "../rules/turn.ts";
 
@@ -8,25 +8,25 @@ export type ModelRequest = {
   readonly system: string;
   /** JSON text. */
   readonly prompt: string;
-  /** One JSON object is wanted; otherwise plain text. */
+  /** `json`: the answer must be one JSON object. */
   readonly format: "json" | "text";
   readonly maxOutputTokens?: number;
-  /** Aborts when the time is up, the run is cancelled or sent back, or the instance closes. */
+  /** Aborts on timeout, when the run is cancelled or sent back, and when the instance closes. */
   readonly signal: AbortSignal;
 };
 
 export type ModelAnswer = {
   readonly text: string;
   readonly tokens?: Tokens;
-  /** Which model it was, as its provider says. */
+  /** The model that answered, as reported by the provider. */
   readonly model?: string;
-  /** Why it stopped speaking, in its provider's words. */
+  /** The provider's finish reason. */
   readonly finish?: string;
 };
 
 /**
- * Why there is no text: `overloaded` and `unreachable` are tried again, after `retryAfterMs` where the provider asks for
- * that; a `timeout`, a request that was `refused` and an `empty` answer are not.
+ * Why there is no text. `overloaded` and `unreachable` are retried, no earlier than `retryAfterMs` if the provider sets
+ * it. `timeout`, `refused` and `empty` are not retried.
  */
 export type ModelFailure = {
   readonly failure: FailureKind;
@@ -35,9 +35,9 @@ export type ModelFailure = {
 };
 
 export type Model = {
-  /** As the journal names it, for example `openai/gpt-4.1-mini`. */
+  /** Name in the journal, for example `openai/gpt-4.1-mini`. */
   readonly id: string;
-  /** How long one answer may take; a minute unless set. */
+  /** Timeout of one answer. Default: one minute. */
   readonly timeoutMs?: number;
   propose(request: ModelRequest): Promise<ModelAnswer | ModelFailure>;
 };

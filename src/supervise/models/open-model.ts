@@ -1,4 +1,4 @@
-/** From what a program names as its model to something that can be asked. Keys are read only when they are used. */
+/** Opens the model that a program names in its `model` option. Reads a key only when that model needs it. */
 import type { LanguageModel } from "ai";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { fieldFault } from "../../kernel/fields.ts";
@@ -31,7 +31,7 @@ function timeoutOf(environment: Environment): number {
   return Math.max(Math.round(seconds * 1_000), 1);
 }
 
-/** How it is to be spoken with, whatever it is. */
+/** Call options that apply to every kind of model. */
 type ModelCallOptions = { readonly stream?: boolean; readonly timeoutMs?: number };
 type ModelContext = { readonly environment: Environment; readonly manner: ModelCallOptions };
 
@@ -131,7 +131,7 @@ function sdkModel(given: SdkModel, place: ModelContext): Promise<Model> {
 
 const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
 
-/** `{ model, … }`: an address, or one of the others with how it is to be spoken with. */
+/** `{ model, … }`: an endpoint, or a named or AI SDK model with call options. */
 function describedModel(given: Address, environment: Environment): Promise<Model> {
   const fault = fieldFault("A model", given, FIELDS);
   if (fault !== undefined) wrong(`${fault}.`);
@@ -145,7 +145,7 @@ function describedModel(given: Address, environment: Environment): Promise<Model
   return wrong("A model is named, or one of the AI SDK.");
 }
 
-/** Async throughout: what is wrong with it is a rejection. */
+/** Async, so that a fault in the option is a rejection and never a synchronous throw. */
 export async function openModel(given: unknown, environment: Environment): Promise<Model> {
   if (typeof given === "string") return namedModel(given, { environment, manner: {} });
   if (isModel(given)) return given;

@@ -1,9 +1,9 @@
 /**
  * Limits of one supervised run, judged over the calls that its workflow has made so far.
- * - A policy that blocks comes first, and the limit behind it is noted; a repeated call is judged on its revised
+ * - A policy that blocks takes precedence, and the limit behind it is noted. A repeated call is judged on its revised
  *   arguments.
- * - Calls of one tool are limited in every run. Where a policy document counts the calls of a tool its numbers hold, and
- *   those of the program can only be lower.
+ * - Every run limits the calls of each tool. If a policy document counts the calls of a tool, its numbers apply, and
+ *   the program can only set lower ones.
  */
 
 import { STEPS_PER_VERDICT } from "../../policy/expression/values.ts";
@@ -18,30 +18,30 @@ import {
 import type { PolicyInput, RunLimitOf, Verdict } from "../../policy/rules/verdict.ts";
 import { FINAL_TOOL } from "./turn.ts";
 
-/** Of one tool in one run: how often, and how often with the same arguments. */
+/** Limits of one tool in one run: total calls, and calls with the same arguments. */
 type ToolLimit = { readonly calls?: number; readonly repeats?: number };
 
 export type RunLimits = {
-  /** Turns of the model. */
+  /** Model turns. */
   readonly steps: number;
   readonly toolCalls: number;
-  /** Spent in the model and in tools; waiting for people is not counted. */
+  /** Time spent in the model and in tools. Waiting for people does not count. */
   readonly seconds: number;
-  /** By a tool's name. Unless set: 2 calls, once with the same arguments, twice of a tool of class `read`. */
+  /** By tool name. Default: 2 calls; the same arguments once, or twice for a tool of class `read`. */
   readonly tools?: { readonly [name: string]: ToolLimit };
 };
 
 export const DEFAULT_RUN_LIMITS: Omit<RunLimits, "tools"> = { steps: 8, toolCalls: 5, seconds: 30 };
 
-/** What holds of a call of which policy has said something. */
+/** Applies the run's limits to a call that the policy has already judged. */
 export type RunGuard = (input: PolicyInput, said: Verdict) => Verdict;
 
 type CallCounts = NonNullable<ToolLimits["counts"]>;
 
-/** `isUsual`: nobody has said how many calls the run makes in all. */
+/** `isUsual`: `toolCalls` is the default, set neither by the program nor by a document. */
 type GuardLimits = Pick<RunLimits, "toolCalls" | "tools"> & { readonly isUsual?: boolean };
 
-/** Whose a limit is, by the rule that it speaks as. */
+/** Whether the limit behind this rule is a default (`usual`) or was set for the run. */
 function limitOf(
   { tools = {}, isUsual = false }: GuardLimits,
   tool: string,
@@ -67,7 +67,7 @@ function countsFor(
   };
 }
 
-/** `isCounted`: by a document that holds for the run. */
+/** `isCounted`: whether a document that applies to the run counts the calls of this tool. */
 export function runGuard(limits: GuardLimits, isCounted: (tool: string) => boolean): RunGuard {
   return (input, said) => {
     if (input.tool === FINAL_TOOL || !isVerdict(said)) return said;

@@ -1,10 +1,10 @@
 /**
- * Validation of a model's output: one JSON object that proposes a tool call or a final answer, and nothing else.
- * - An unknown key makes it invalid, so no "approved" or "policy" written by a model is ever read.
- * - Nothing is repaired: a fault is refused by its name, and names that the model chose are shown with control and bidi
- *   characters escaped.
- * - Arguments are checked against the tool's JSON Schema, which names the first fault; the tool's own validation, which
- *   knows more, decides last.
+ * Validates a model's output: one JSON object that proposes a tool call or a final answer, and nothing else.
+ * - An unknown key makes the output invalid, so an "approved" or "policy" key written by a model is never read.
+ * - Nothing is repaired. Each fault is refused with a specific reason. Names chosen by the model are shown with control
+ *   and bidi characters escaped.
+ * - The tool's JSON Schema checks the arguments first and names the first fault. The tool's own validation, which knows
+ *   more, decides last.
  */
 
 import { isHoldpointError } from "../../kernel/errors.ts";
@@ -25,7 +25,7 @@ type ArgsFault =
 type SchemaPosition = {
   readonly root: JsonObject;
   readonly path: readonly string[];
-  /** One of several schemas that hold together: what it does not name may be another's. */
+  /** One part of an `allOf`: a property that it does not name may belong to another part. */
   readonly isPart?: true;
 };
 
@@ -41,10 +41,10 @@ const TYPES: { readonly [type: string]: (value: Json) => boolean } = {
   null: (value) => value === null,
 };
 
-/** `#/$defs/address`: a schema that stands elsewhere in the same text. */
+/** Resolves a reference within the same schema, such as `#/$defs/address`. */
 function resolveRef(schema: Json, root: JsonObject): JsonObject {
   let at: Json = schema;
-  // A schema that leads to itself without anything in between says nothing.
+  // The bound ends a reference that leads back to itself.
   for (let turns = 0; turns < 32 && isJsonObject(at) && typeof at["$ref"] === "string"; turns++) {
     let found: Json = root;
     for (const part of at["$ref"].split("/").slice(1))
@@ -62,7 +62,7 @@ function fitsType(schema: JsonObject, value: Json): boolean {
   return types.length === 0 || types.some((one) => TYPES[String(one)]?.(value) ?? true);
 }
 
-/** Text that says nothing, where any text would do. */
+/** Blank text where the schema allows any text. */
 function isBlank(schema: JsonObject, value: Json): boolean {
   if (typeof value !== "string" || value.trim() !== "") return false;
   return schema["enum"] === undefined && schema["const"] === undefined;
@@ -76,7 +76,7 @@ function isAmong(schema: JsonObject, value: Json): boolean {
   return !Array.isArray(among) || among.includes(value);
 }
 
-/** What a schema names, with all that hold together with it; undefined where any name goes. */
+/** Property names allowed by a schema and its `allOf` parts; undefined if it allows any name. */
 function namesIn(schema: JsonObject, root: JsonObject): ReadonlySet<string> | undefined {
   const { properties, patternProperties, additionalProperties } = schema;
   const parts = listOf(schema["allOf"]).map((part) => namesIn(resolveRef(part, root), root));
@@ -122,7 +122,7 @@ function checkItems(
   return undefined;
 }
 
-/** A variant is told by its constants: `{ kind: "card", … }`. */
+/** A variant is identified by its constants: `{ kind: "card", … }`. */
 function isVariantOf(choice: Json, value: Json, root: JsonObject): boolean {
   const { properties } = resolveRef(choice, root);
   if (!isJsonObject(properties) || !isJsonObject(value)) return false;
@@ -133,7 +133,7 @@ function isVariantOf(choice: Json, value: Json, root: JsonObject): boolean {
   return constants.length > 0 && constants.every(([key, only]) => value[key] === only);
 }
 
-/** One of several has to fit. What is wrong with the only one that could fit is what is wrong. */
+/** At least one choice has to fit. If only one choice was plausible, report its fault. */
 function checkChoices(schema: JsonObject, value: Json, place: SchemaPosition): ArgsFault | undefined {
   const choices = [...listOf(schema["anyOf"]), ...listOf(schema["oneOf"])];
   if (choices.length === 0) return undefined;
@@ -164,7 +164,7 @@ function checkValue(given: Json, value: Json, place: SchemaPosition): ArgsFault 
   return checkChoices(schema, value, place);
 }
 
-/** Keys with which the journal itself writes references: no model gets to write one. */
+/** Finds keys that the journal reserves for its own references: a model must not write them. */
 function reservedIn(value: Json, path: readonly string[]): readonly string[] | undefined {
   if (Array.isArray(value)) {
     for (const [index, part] of value.entries()) {
@@ -197,7 +197,7 @@ function isPresent(value: Json | undefined, path: readonly string[]): boolean {
   return true;
 }
 
-/** What only the tool's validation knows. */
+/** Faults that only the tool's own validation can find. */
 function validateWithTool(
   { name, validate }: Pick<ToolRules, "name" | "validate">,
   args: JsonObject,
@@ -221,7 +221,7 @@ function checkArgs(
   return validateWithTool(rules, args);
 }
 
-/** Bytes of UTF-8 in one output of a model. */
+/** Maximum size of one model output, in bytes of UTF-8. */
 export const LARGEST_OUTPUT_BYTES = 1_048_576;
 
 export type ToolProposal = { readonly kind: "tool"; readonly name: string; readonly args: JsonObject };
@@ -230,7 +230,7 @@ export type ModelProposal = ToolProposal | FinalProposal;
 
 export type ValidatedProposal =
   | { readonly ok: true; readonly proposal: ModelProposal }
-  /** `raw`: what was read of it, as the seed's `raw_action`. */
+  /** `raw`: the parsed output, or its text if it cannot be parsed; reported as `raw_action`. */
   | { readonly ok: false; readonly stop_reason: InvalidAction; readonly raw: Json };
 
 /** The tools that may be proposed, by name. */
@@ -239,7 +239,7 @@ export type ToolCatalogue = ReadonlyMap<string, Pick<ToolRules, "name" | "schema
 const MOST_SHOWN = 2_000;
 const LONGEST_NAME = 100;
 
-/** Text that is no JSON, as far as people want to see it. */
+/** Shortens text that is not JSON for display. */
 function unreadableOutput(text: string): Json {
   const whole = text.toWellFormed();
   return {
@@ -295,7 +295,7 @@ function validateTool(raw: JsonObject, catalogue: ToolCatalogue): ValidatedPropo
 }
 
 export function validateProposal(text: string, catalogue: ToolCatalogue): ValidatedProposal {
-  // No character is more than three bytes in UTF-8 for each of its UTF-16 units: short texts need not be counted.
+  // Every UTF-16 unit takes at least one byte in UTF-8, so a text with too many units need not be encoded.
   const isTooLarge = text.length > LARGEST_OUTPUT_BYTES || Buffer.byteLength(text) > LARGEST_OUTPUT_BYTES;
   if (isTooLarge) return invalidProposal("invalid_action:too_large", unreadableOutput(text));
   const found = parseOutput(text);

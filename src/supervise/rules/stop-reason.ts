@@ -1,10 +1,10 @@
 /**
- * Why a supervised run ended: a closed list (docs/reference/stop-reasons.md is tested against it), and which of them a
- * refused call leads to.
+ * Stop reasons of a supervised run: a closed list (docs/reference/stop-reasons.md is tested against it), and the
+ * mapping from a refused call to its stop reason.
  */
 import type { Refusal, RefusalCode } from "../../kernel/refusals.ts";
 
-/** What stands in angle brackets is filled in: a tool, an argument, a reason. */
+/** Names in angle brackets are placeholders for a tool, an argument or a reason. */
 export const STOP_REASONS = [
   "success",
   "max_steps",
@@ -67,7 +67,7 @@ const matcher = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/
 
 const MATCHERS = STOP_REASONS.map((pattern) => ({ pattern, matches: matcher(pattern) }));
 
-/** Which of the list a text is, and what it was filled in with; undefined when it is none of them. */
+/** The pattern that a text matches and its placeholder values; undefined if it matches none. */
 export function parseStopReason(
   text: string,
 ): { readonly pattern: Pattern; readonly details: readonly string[] } | undefined {
@@ -85,7 +85,7 @@ function ruleInRefusal(by: string): string | undefined {
   return /^policy \((.*)\)$/s.exec(by)?.[1];
 }
 
-/** Rules that the policy makes of its limits and of its list of tools. */
+/** Rules that a policy generates from its limits and its list of tools. */
 function limitReason(rule: string | undefined, tool: string): StopReason | undefined {
   switch (rule) {
     case "limit:tool_calls":
@@ -107,7 +107,7 @@ function blockedStop({ by, reason }: Refusal, tool: string): RunStop {
   return { stop_reason: `supervisor_block:${reason === "" ? "no_reason" : reason}`, phase: "supervisor" };
 }
 
-/** Of every code that can end a call. A call that is pending has not ended: a run waits for it, however long that takes. */
+/** For every code that can end a call. A pending call has not ended: the run waits for it without a time limit. */
 const STOPS: {
   readonly [Code in Exclude<RefusalCode, "blocked" | "pending">]: (tool: string) => RunStop;
 } = {

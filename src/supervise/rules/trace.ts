@@ -1,6 +1,6 @@
 /**
- * Rows of a supervised run's trace and history, from what the journal says of each turn and of each gated call: proposed,
- * decided, executed, observed.
+ * Rows of a supervised run's trace and history, built from the journal's entries of each turn and each gated call:
+ * proposed, decided, executed, observed.
  */
 
 import type { ApprovalEvent } from "../../approvals/stream.ts";
@@ -31,7 +31,7 @@ type CallRevision = {
 type CallApproval = {
   readonly status: "pending" | "approved" | "rejected" | "expired" | "cancelled";
   readonly by: readonly string[];
-  /** What they noted, or why they refused. */
+  /** The approvers' notes, or their reason to refuse. */
   readonly words: readonly string[];
 };
 
@@ -51,10 +51,10 @@ export type CallStory = {
   readonly revisions: readonly CallRevision[];
   readonly reviews: readonly ReviewFacts[];
   readonly people: CallApproval | null;
-  /** What a person had granted before, where that stood for their vote. */
+  /** Id of the standing grant that replaced a vote. */
   readonly grant: string | null;
   readonly end: CallEnd;
-  /** When people had decided, when the effect began, and when it had come to an end. */
+  /** When the approvers decided, when the effect started, and when it ended. */
   readonly decidedAt: number;
   readonly startedAt: number | null;
   readonly doneAt: number | null;
@@ -140,7 +140,7 @@ function applyApprovalEntry(story: CallStory, event: ApprovalEvent, at: number):
     decidedAt: at,
   });
   switch (event.type) {
-    // Another one that asks instead: what was said of the first does not count for it.
+    // This approval replaces the previous one, whose votes no longer count.
     case "approval.requested":
       return { ...story, people: { status: "pending", by: [], words: [] } };
     case "approval.voted": {
@@ -167,11 +167,11 @@ const notApplied = (tool: string, reason: string): CallEnd => ({
   refusal: refusal("not_applied", `tool ${tool}`, reason),
 });
 
-/** From its records, in the order in which they were committed. Large values stand in them already in full. */
+/** Builds the story from records in commit order. Large values must already be loaded. */
 export function buildCallStory(records: readonly CallEntry[]): CallStory {
   let story = EMPTY_STORY;
   for (const { type, body, at } of records) {
-    // What was erased cannot be told any more; the rest can.
+    // Skip an erased entry; the others are still readable.
     if (body === null) continue;
     const event = { type, tv: 1, body };
     if (type.startsWith("approval."))
@@ -181,14 +181,14 @@ export function buildCallStory(records: readonly CallEntry[]): CallStory {
   return story;
 }
 
-/** A turn of the model that proposed something or failed to, and the call that it led to. */
+/** A model turn with a valid or invalid proposal, and the call that it led to. */
 export type RunStep = {
   readonly step: number;
   readonly turn: Extract<Turn, { kind: "proposed" | "invalid" }>;
   readonly call: CallStory | null;
-  /** The call could not even be made. */
+  /** Why the call could not be made at all. */
   readonly misuse: string | null;
-  /** Its effect was taken back when the run was rolled back. */
+  /** The effect was undone when the run was rolled back. */
   readonly isUndone?: boolean;
 };
 
@@ -201,7 +201,7 @@ export function proposalOfCall(tool: string, args: Json): ModelProposal {
 
 const STRICTEST = ["block", "escalate", "approve"] as const;
 
-/** The strictest of its reviews, as it was first said: an edit is reviewed again, and what was asked stays what was asked. */
+/** The first of the strictest reviews. An edit is reviewed again, but that does not change what people were asked. */
 function strictestReview({ reviews }: CallStory): CallStory["reviews"][number] | undefined {
   for (const verdict of STRICTEST) {
     const found = reviews.find((review) => review.verdict === verdict);
@@ -233,7 +233,7 @@ function humanApproval(call: CallStory): HumanApproval | undefined {
   return from === "human_revised" ? { ...said, revised_action: proposalOfCall(call.tool, call.args) } : said;
 }
 
-/** Why a run that stops at this step stops; undefined when the step did what it should. */
+/** Why a run that stops at this step stops; undefined if the step succeeded. */
 export function stopAtStep({
   turn,
   call,
@@ -250,7 +250,7 @@ export function stopAtStep({
     : undefined;
 }
 
-/** What stands in place of a result that no JSON can hold. */
+/** Recognizes the placeholder for a result that JSON cannot represent. */
 export const isUnstorableResult = (result: Json): boolean =>
   typeof result === "string" && result.startsWith("[a result that could not be kept:");
 
@@ -260,7 +260,7 @@ const undoneIn = ({ isUndone }: RunStep): { readonly undone?: true } =>
 export function traceRow(step: RunStep): TraceRow {
   const { turn, call } = step;
   const stop = stopAtStep(step);
-  // What was proposed and never came to its end, because the run was over before, has not happened.
+  // A proposed call that had not ended when the run ended was not executed.
   const ok = stop === undefined && call?.end.kind === "applied" && step.isUndone !== true;
   const end = { ...(stop === undefined ? {} : { stop_reason: stop.stop_reason }), ...undoneIn(step), ok };
   if (turn.kind === "invalid") return { step: step.step, tool: "invalid", ...end };
@@ -284,7 +284,7 @@ export function traceRow(step: RunStep): TraceRow {
   };
 }
 
-/** Where the run was over before its last step had an end of its own, that step says why. */
+/** If the run ended before its last step did, gives that step the run's stop reason. */
 export function traceWithStop(
   { status, stop_reason }: RunEnd,
   trace: readonly TraceRow[],
@@ -295,7 +295,7 @@ export function traceWithStop(
   return [...trace.slice(0, -1), { ...row, stop_reason, ok }];
 }
 
-/** What the model is told of it: the tool's own words, or the one structure in which anything refuses. */
+/** What the model sees: the tool's result, or a refusal in the common structure. */
 function observationOf({ turn, call, misuse }: RunStep): Json {
   if (turn.kind === "invalid") return gatewayRefusal(turn.stop_reason);
   if (misuse !== null) return gatewayRefusal(misuse);

@@ -1,7 +1,7 @@
 /**
- * One turn of a supervised run: the prompt that the model is shown (goal, status, last steps, tools), what the step that
- * asked it recorded, and the result of the run. `trace` and `history` together are the audit; field names are those of the
- * wire.
+ * One turn of a supervised run: the prompt (goal, status, last steps, tools), the recorded result of the model step,
+ * and the result of the run. `trace` and `history` together are the audit; their field names are those of the wire
+ * format.
  */
 
 import type { ExecutedFrom } from "../../effects/state.ts";
@@ -12,13 +12,13 @@ import type { InvalidAction, StopReason, SupervisePhase } from "./stop-reason.ts
 
 export type Tokens = { readonly input: number; readonly output: number; readonly cached?: number };
 
-/** What the model did, beside what it said. */
+/** The model's text, with usage and timing. */
 export type ModelOutput = {
   readonly text: string;
   readonly tokens: Tokens;
   readonly model: string;
   readonly finish: string;
-  /** Milliseconds in the model. */
+  /** Milliseconds spent in the model. */
   readonly ms: number;
 };
 
@@ -35,7 +35,7 @@ export type Turn =
       readonly ms: number;
     }
   | { readonly kind: "out_of_time"; readonly spentMs: number }
-  /** The kill switch is on: the model was not asked. */
+  /** The kill switch is on, so the model was not called. */
   | { readonly kind: "stopped"; readonly by: string };
 
 const FAILURES = {
@@ -49,33 +49,33 @@ const FAILURES = {
 export const isFailureKind = (failure: unknown): failure is FailureKind =>
   typeof failure === "string" && Object.hasOwn(FAILURES, failure);
 
-/** A model that is overloaded or out of reach may be better in a moment; the others would say the same again. */
+/** An overloaded or unreachable model may recover soon. The other failures would recur. */
 export const isRetryable = (failure: FailureKind): boolean =>
   failure === "overloaded" || failure === "unreachable";
 
 export const stopOfFailure = (failure: FailureKind): StopReason => FAILURES[failure];
 
-/** The names of the steps in the journal. */
+/** Step names in the journal. */
 export const PROPOSE_STEP = "propose";
 export const FINALIZE_STEP = "finalize";
-/** The tool that a final answer goes through, so that policy reviews it as everything else. */
+/** The tool that delivers the final answer, so that policy reviews the answer like any other call. */
 export const FINAL_TOOL = "final";
 
 type SupervisorDecision = "approve" | "revise" | "block" | "escalate";
 
 export type TraceRow = {
   readonly step: number;
-  /** `final` for an answer, `invalid` for an output that proposed nothing. */
+  /** `final` for an answer, `invalid` for an output without a valid proposal. */
   readonly tool: string;
   readonly args_hash?: string;
   readonly supervisor_decision?: SupervisorDecision;
   readonly executed_from?: ExecutedFrom;
   readonly human_approved?: boolean;
-  /** The grant that let it through where people would have been asked. */
+  /** The standing grant that replaced an approval. */
   readonly standing_grant?: string;
   readonly risk_score?: number;
   readonly stop_reason?: StopReason;
-  /** It happened, and was taken back when the run was rolled back. */
+  /** The call was executed, then undone when the run was rolled back. */
   readonly undone?: true;
   readonly ok: boolean;
 };
@@ -83,9 +83,9 @@ export type TraceRow = {
 export type SupervisorInfo = {
   readonly decision: SupervisorDecision;
   readonly reason: string;
-  /** As policy changed it, before people were asked. */
+  /** The action as revised by policy, before any approval was requested. */
   readonly revised_action?: ModelProposal;
-  /** What policy changed on the way to another decision, in order. */
+  /** Policy's revisions that preceded a different decision, in order. */
   readonly revised?: readonly { readonly reason: string; readonly rule: string }[];
 };
 
@@ -93,22 +93,22 @@ export type HumanApproval = {
   readonly approved: boolean;
   readonly by: readonly string[];
   readonly comment: string;
-  /** Only where a person changed something. */
+  /** Only if an approver changed the action. */
   readonly revised_action?: ModelProposal;
 };
 
 export type HistoryRow = {
   readonly step: number;
-  /** Absent where the model's output was not one. */
+  /** Absent if the model's output was not a valid action. */
   readonly action?: ModelProposal;
   readonly raw_action?: Json;
   readonly supervisor?: SupervisorInfo;
   readonly human_approval?: HumanApproval;
-  /** null where nothing ran. */
+  /** null if nothing was executed. */
   readonly executed_action: ModelProposal | null;
   readonly executed_from: ExecutedFrom | null;
   readonly observation: Json;
-  /** It was taken back when the run was rolled back. */
+  /** The action was undone when the run was rolled back. */
   readonly undone?: true;
 };
 
@@ -121,12 +121,12 @@ export type SuperviseResult = {
   readonly action?: ModelProposal;
   readonly trace: readonly TraceRow[];
   readonly history: readonly HistoryRow[];
-  /** The workflow that it is; `holdpoint show` tells it whole. */
+  /** Workflow id of the run. `holdpoint show` prints it in full. */
   readonly workflow: string;
   readonly tokens: Tokens;
 };
 
-/** How a run ended, as its workflow records it. */
+/** How a run ended, as recorded by its workflow. */
 export type RunEnd = Pick<SuperviseResult, "status" | "stop_reason" | "phase" | "answer">;
 
 export const WORKER_PROMPT = `
@@ -156,7 +156,7 @@ export type ListedTool = {
 const RECENT = 3;
 const LARGEST_BYTES = 32_768;
 
-/** What is large is shown by its beginning, and said to be cut. */
+/** Shows only the beginning of a large value, marked as cut. */
 function cutLarge(value: Json): Json {
   const text = canonicalJson(value);
   if (text.length <= LARGEST_BYTES) return value;
@@ -187,7 +187,7 @@ function statusOf(observation: Json): Json {
   return status ?? (executed === false ? "refused" : null);
 }
 
-/** What the people who decided about it had to say. */
+/** The approvers' comments. */
 function commentOf({ human_approval }: HistoryRow): { readonly human_comment?: string } {
   const comment = human_approval?.comment ?? "";
   return comment === "" ? {} : { human_comment: comment };

@@ -1,9 +1,9 @@
 /**
- * Compares what was recorded with what a candidate policy says: whom each asks, and where code in a program decided.
- * The same people in another order are the same, and one stage is the same as none. What code asked for is still asked
- * for beside whatever a document says: code cannot be asked again, so its part stays as it was.
- * If the record differs from what the documents of that time say, code decided. A candidate that says what those
- * documents say changes nothing, and neither does one that is no stricter than code was.
+ * Compares the record with a candidate policy's answer: the approvers of each, and where code in a program decided.
+ * - The order of people does not matter, and one stage equals none. Approvals that code required are still required
+ *   next to those of a document: code cannot be run again, so its part stays as recorded.
+ * - If the record differs from the documents of that time, code decided. A candidate that agrees with those documents
+ *   changes nothing. Neither does one that is no stricter than code was.
  */
 
 import { digestOf } from "../../../kernel/canonical-json.ts";
@@ -16,7 +16,7 @@ import type { RecordedReview } from "./replay-state.ts";
 import type { FinalVerdict, PolicySide } from "./report.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
-/** What was asked, and what would have been. */
+/** The recorded approvers, and those of the candidate. */
 export type ApproverDiff = { readonly from: string; readonly to: string };
 
 const stagesIn = ({ stages, approvers, decideWithinMs }: ApprovalTerms): readonly Stage[] =>
@@ -54,7 +54,7 @@ function ruleText({ quorum, from, veto, escalateAtHalf: also, remindEveryMs, sep
 const stageText = ({ decideWithinMs, ...rule }: Stage): string =>
   decideWithinMs === null ? ruleText(rule) : `${ruleText(rule)}; within ${lengthText(decideWithinMs)}`;
 
-/** `2 of person:ann, person:bob; within 24h, then 1 of role:admin (at the deadline: escalate)`. */
+/** For example `2 of person:ann, person:bob; within 24h, then 1 of role:admin (at the deadline: escalate)`. */
 function approversText(terms: ApprovalTerms): string {
   const { executeWithinMs, onTimeout } = terms;
   const more = [
@@ -65,12 +65,12 @@ function approversText(terms: ApprovalTerms): string {
   return more.length === 0 ? asked : `${asked} (${more.join("; ")})`;
 }
 
-/** Undefined where the same people are asked on the same terms. */
+/** Undefined if the approvers and terms are the same. */
 export function diffApprovers(from: ApprovalTerms, to: ApprovalTerms): ApproverDiff | undefined {
   return termsKey(from) === termsKey(to) ? undefined : { from: approversText(from), to: approversText(to) };
 }
 
-/** The terms of a recorded question, from what its entry says and when it was written. */
+/** The terms of a recorded approval request, from its entry and timestamp. */
 export function recordedTerms(body: JsonObject, at: number): ApprovalTerms {
   const { approvers, stages, onTimeout, decideBy, executeBy } = body as unknown as Pick<
     ApprovalTerms,
@@ -99,7 +99,7 @@ function verdictOf(terms: ApprovalTerms): Escalation {
   };
 }
 
-/** What would be asked by a document, where code had asked for what was asked. */
+/** Terms with a document, given those that code had requested. */
 export function combineWithCodeTerms(asked: ApprovalTerms, document: ApprovalTerms): ApprovalTerms {
   const both = stricterVerdict(verdictOf(document), verdictOf(asked));
   const terms = both.verdict === "escalate" ? approvalTerms(both) : asked;
@@ -118,7 +118,7 @@ const isSameAnswer = (verdict: string, digest: string, said: ReviewedBy): boolea
 export const wasDecidedByCode = ({ verdict, argsDigest }: RecordedReview, before: ReviewedBy): boolean =>
   !isSameAnswer(verdict, argsDigest, before);
 
-/** Undefined where what the candidate says is what would come of it. */
+/** Undefined if the candidate's answer takes effect as it is. */
 export function combineWithCode(
   recorded: RecordedReview,
   before: ReviewedBy,

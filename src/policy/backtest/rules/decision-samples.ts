@@ -1,31 +1,30 @@
 /**
- * What people decided, collected by tool and agent: what suggestions are made of.
- *
- * P1. Each question counts for the arguments that it was about. One that a rule took back counts for nothing, and so does one
- *     that was put again about the same arguments; one that a person changed first counts as changed, though another
- *     question took its place.
- * P2. An approval that was taken back is a no.
+ * Human decisions by tool and agent: the input for suggestions.
+ * - Each approval request counts for the arguments that it was about. A request that a rule withdrew does not count,
+ *   nor does one that was repeated for the same arguments. A request that a person changed first counts as changed,
+ *   even if another request replaced it.
+ * - A revoked approval counts as a no.
  */
 import { isJsonObject, type JsonObject } from "../../../kernel/json.ts";
 import { isArtifactRef } from "../../../kernel/stored-value.ts";
 import type { PersonDecision, RecordedAction, ReplayEvent } from "./replay-state.ts";
 
 export type Sample = {
-  /** When it was proposed. */
+  /** When the action was proposed. */
   readonly at: number;
-  /** null: kept apart, or no object; what they were is not looked at. */
+  /** null: stored as an artifact, or not an object. The content is not read. */
   readonly args: JsonObject | null;
   readonly argsDigest: string;
-  /** The rule that asked. */
+  /** The rule that escalated. */
   readonly rule: string;
-  /** It asked for more than one person: nobody grants that alone. */
+  /** The request needed several people, so one person cannot grant it. */
   readonly ofSeveral: boolean;
-  /** When people decided; null while it waits. */
+  /** When people decided; null while pending. */
   decidedAt: number | null;
-  /** What became of the question; null while it waits. */
+  /** Outcome of the request; null while pending. */
   decision: PersonDecision | null;
   by: readonly string[];
-  /** A person asked for other arguments; whether that is how it ended is not known yet. */
+  /** A person requested other arguments; it is not yet known whether the request ended that way. */
   isChanged: boolean;
 };
 
@@ -35,9 +34,9 @@ export type Samples = {
   readonly since: number | null;
   readonly groups: Map<string, SampleGroup>;
   readonly open: WeakMap<RecordedAction, Sample>;
-  /** By approval, those that were given. */
+  /** Approved requests by approval id. */
   readonly given: Map<string, Sample>;
-  /** Bodies that were erased. */
+  /** Number of erased bodies. */
   erased: number;
 };
 
@@ -54,7 +53,7 @@ function groupOf({ groups }: Samples, { tool, agent }: RecordedAction): SampleGr
   return group;
 }
 
-/** Another question takes its place: its own decision counts, unless a person changed what it was about. */
+/** Another request follows: drops this one if it is undecided or about the same arguments. An edit stays. */
 function replace({ samples }: SampleGroup, before: Sample | undefined, argsDigest: string): void {
   if (before === undefined) return;
   const isSame = before.argsDigest === argsDigest && before.decision !== "edited";
@@ -73,7 +72,7 @@ function add(samples: Samples, { action, args, argsDigest, rule, ofSeveral }: Re
   samples.open.set(action, sample);
 }
 
-/** A question that a rule took back is asked again as another one. */
+/** A request that a rule withdrew is followed by another one. */
 const isTakenBack = ({ decision, by }: ReplayEventOf<"decided">): boolean =>
   decision === "cancelled" && by.includes("policy");
 

@@ -1,9 +1,8 @@
 /**
- * Why a policy says what it says of one action: every rule in turn, what its condition read, what came of it, and the
- * notes that keep an explanation from being taken for more than it is.
- * The verdict is the policy's own; the rest is found by the same functions, rule by rule.
- * All rules of a round share their steps, as in a verdict, and so do the values that are shown. After each rule other
- * work may have its turn.
+ * Explains a policy's verdict on one action: every rule in turn, the values its condition read, its result, and notes
+ * on the limits of the explanation. The verdict is the policy's own. The rest is computed by the same functions, rule
+ * by rule. All rules of a round share their steps, as in a verdict, and so do the shown values. The generator yields
+ * after each rule.
  */
 
 import { canonicalJson } from "../../../kernel/canonical-json.ts";
@@ -42,7 +41,7 @@ import type { RecordedReview } from "./replay-state.ts";
 
 export type SeenValue = { readonly name: string; readonly value: Json; readonly error: string | null };
 
-/** Names with all their fields. What a macro binds has another value each time, and is left out. */
+/** Names with all their fields. Variables bound by a macro are left out: they have another value for each item. */
 function pathsIn(node: Node, bound: ReadonlySet<string>): readonly (readonly [string, Node])[] {
   const path = node.kind === "has" ? undefined : pathText(node);
   if (path !== undefined) return bound.has(path.split(".")[0] ?? "") ? [] : [[path, node]];
@@ -55,7 +54,7 @@ function pathsIn(node: Node, bound: ReadonlySet<string>): readonly (readonly [st
   ];
 }
 
-/** A part of a value is also written down. */
+/** Each part of a value is also written out. */
 const STEPS_PER_PART_WRITTEN = 10;
 
 function jsonValue(value: Value, scene: PolicyContext): Json {
@@ -68,7 +67,7 @@ function jsonValue(value: Value, scene: PolicyContext): Json {
   return json;
 }
 
-/** A whole history is not a value that anybody wants to read. */
+/** Shows only the length of a history. */
 function shown(name: string, value: Value, scene: PolicyContext): Json {
   if (name !== "history") return jsonValue(value, scene);
   return Array.isArray(value) ? `${value.length} calls` : null;
@@ -99,9 +98,9 @@ export type ExplainedRule = {
   readonly verdict: string;
   readonly shadow: boolean;
   readonly outcome: RuleOutcome;
-  /** Why it cannot be answered. */
+  /** Why it cannot be evaluated. */
   readonly error: string | null;
-  /** The condition, and what the names in it stood for. */
+  /** The condition, and the values of its names. */
   readonly when: string | null;
   readonly values: readonly SeenValue[];
 };
@@ -127,7 +126,7 @@ type ExplainContext = {
   readonly input: PolicyInput;
   readonly asked: CallKind;
   readonly risk: Risk | null;
-  /** The steps that are left: a verdict stops at the first rule that blocks, and here all of them are looked at. */
+  /** The steps left. A verdict stops at the first rule that blocks; an explanation evaluates all rules. */
   readonly rules: Meter;
   readonly values: Meter;
 };
@@ -136,7 +135,7 @@ const STEPS_FOR_RULES = 2 * STEPS_PER_VERDICT;
 const STEPS_FOR_VALUES = STEPS_PER_VERDICT;
 const ALL_TAKEN = "what was looked at before it took all the steps that an explanation has";
 
-/** With what is left of the steps, and of a verdict's at most. */
+/** Uses the steps left, but at most those of one verdict. */
 function withinSteps<Seen>(
   { shop, input, risk }: ExplainContext,
   meter: Meter,
@@ -253,7 +252,7 @@ function* explainRound(
 
 type Asking = Pick<ExplainContext, "input" | "asked">;
 
-/** In steps, between which others may have their turn. `policy` has been compiled from `document`. */
+/** Yields between steps for other work. `policy` must be compiled from `document`. */
 export function* explaining(
   document: PolicyDocument,
   policy: CompiledPolicy,
@@ -272,7 +271,7 @@ export function* explaining(
   return { rounds, review };
 }
 
-/** At once, for whoever has nothing else to do. */
+/** Runs without yielding. */
 export function explain(...asked: Parameters<typeof explaining>): Explanation {
   const steps = explaining(...asked);
   for (;;) {
@@ -283,13 +282,13 @@ export function explain(...asked: Parameters<typeof explaining>): Explanation {
 
 export type ExplanationContext = {
   readonly recorded: RecordedReview | null;
-  /** False where part of the workflow's history was erased. */
+  /** False if part of the workflow's history was erased. */
   readonly isWhole: boolean;
-  /** False: what revisions make of the arguments was not checked. */
+  /** False: the arguments after revisions were not validated. */
   readonly hasSchema: boolean;
-  /** Digests of documents that were asked at the time and are no longer kept. */
+  /** Digests of documents that judged the action at that time and are no longer stored. */
   readonly gone: readonly string[];
-  /** How many documents are asked together. */
+  /** Number of documents that judge together. */
   readonly count: number;
 };
 
@@ -322,7 +321,7 @@ export type StatedRule = {
   readonly id: string;
   readonly verdict: string;
   readonly state: RuleState;
-  /** The condition, and what it looked at; or why it cannot be answered. */
+  /** The condition and the values it read, or why it cannot be evaluated. */
   readonly note: string;
 };
 
@@ -344,7 +343,7 @@ function noteOf({ outcome, when, values, error }: ExplainedRule): string {
   ].join("; ");
 }
 
-/** Where several policies speak at once, each names its rule. */
+/** The round's verdict names the rule that decided. */
 const hasDecided = ({ id, shadow }: ExplainedRule, { verdict }: ExplainedRound): boolean =>
   !shadow && verdict.rule === id;
 
@@ -362,7 +361,7 @@ function stateOf(rule: ExplainedRule, round: ExplainedRound): RuleState {
   }
 }
 
-/** As the last round has it; a rule that changed the arguments before that has decided too. */
+/** States of the last round. A rule that revised the arguments in an earlier round also counts as decided. */
 export function ruleStates({ rounds }: Explanation): readonly StatedRule[] {
   const last = rounds.at(-1);
   if (last === undefined) return [];

@@ -1,10 +1,9 @@
 /**
- * Habit mining: the narrowest condition that people's approvals have in common and none of their rejections meets, as an
- * expression of the policy language. Found step by step, since there may be many decisions.
- * Nothing is let through that was in none of the arguments: no other argument, no number outside the range, no other truth
- * value, list or text. Only texts and numbers that identify something are left open where there are too many to list, and
- * the condition names them. There is no condition for lists or kinds that differ, nor for names and values that people
- * would not see as they are.
+ * Habit mining: the narrowest condition that approvals share and no rejection meets, as an expression of the policy
+ * language. Runs in steps, since there may be many decisions. The condition accepts nothing outside the approved
+ * arguments: no other argument, no number outside the range, no other boolean, list or text. Only texts and numbers
+ * that identify something are left open if there are too many to list, and the condition names them. There is no
+ * condition for lists or kinds that differ, nor for names and values with hidden characters.
  */
 
 import { canonicalJson } from "../../../kernel/canonical-json.ts";
@@ -26,7 +25,7 @@ type ArgumentPath = {
 const ARGS_PATH: ArgumentPath = { path: "args", field: "", name: "", steps: [] };
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Words of the language, which cannot stand after a dot. */
+/** Reserved words, which cannot follow a dot. */
 const WORDS: ReadonlySet<string> = new Set(
   "as break const continue else false for function if import in let loop namespace null package return true var void while".split(
     " ",
@@ -40,7 +39,7 @@ function memberPath({ path, field, steps }: ArgumentPath, name: string): Argumen
   return { path: spelled, field: field === "" ? name : `${field}.${name}`, name, steps: [...steps, name] };
 }
 
-/** An expression that is true where it is there; what it stands in has to be. */
+/** An expression that is true if the argument exists. Its parent has to exist. */
 function presenceTest({ path, name }: ArgumentPath): string {
   if (isWord(name)) return `has(${path})`;
   const written = JSON.stringify(name);
@@ -59,25 +58,25 @@ export type FieldCondition =
   | { readonly kind: "least" | "most"; readonly field: string; readonly value: number }
   | { readonly kind: "is"; readonly field: string; readonly value: Json }
   | { readonly kind: "one_of"; readonly field: string; readonly values: readonly Json[] }
-  /** An object, or the arguments themselves where `field` is empty, with no other names than these. */
+  /** An object, or all arguments if `field` is empty, with only these names. */
   | { readonly kind: "only"; readonly field: string; readonly names: readonly string[] };
 
 type NarrowCondition = {
   readonly texts: readonly string[];
   readonly conditions: readonly FieldCondition[];
-  /** Fields of which any value is let through. */
+  /** Fields for which any value is accepted. */
   readonly open: readonly string[];
   /** Numbers between bounds, which can be lowered. */
   readonly bounded: readonly ArgumentPath[];
 };
 
-/** There may be many arguments to look at. */
+/** Yields, since there may be many arguments. */
 type Steps = Generator<void, NarrowCondition | undefined>;
 
 const MOST_LISTED_VALUES = 20;
 const MOST_CHARACTERS = 64;
 const NOTHING: NarrowCondition = { texts: [], conditions: [], open: [], bounded: [] };
-/** A number that names something is no amount: there is no more or less of it. */
+/** A number that identifies something is not an amount and has no range. */
 const IDENTIFIES = /(^|_)id$|[a-z]Id$/;
 
 const singleCondition = (text: string, condition: FieldCondition): NarrowCondition => ({
@@ -86,7 +85,7 @@ const singleCondition = (text: string, condition: FieldCondition): NarrowConditi
   conditions: [condition],
 });
 
-/** A condition is only written about what a person can see as it is. */
+/** A condition is only written for values that are displayed as they are. */
 function isPlain(value: Json): boolean {
   const text = typeof value === "string" ? value : canonicalJson(value);
   return text.length <= MOST_CHARACTERS && visible(text) === text;
@@ -126,14 +125,14 @@ type Member = {
   readonly mayLack: boolean;
 };
 
-/** By the schema, where one is known. */
+/** From the schema, if one is known. */
 function memberOf(of: Type, name: string): Pick<Member, "type" | "mayLack"> {
   if (of.kind !== "object") return { type: ANY, mayLack: false };
   const field = of.fields.get(name);
   return { type: field?.type ?? of.rest ?? ANY, mayLack: field?.required !== true };
 }
 
-/** Of one member: those that have it meet its condition; where none may lack it, it has to be there. */
+/** A condition on one member for the objects that have it. It must exist if no object lacks it. */
 function* member(
   of: readonly JsonObject[],
   seen: readonly Json[],
@@ -189,8 +188,8 @@ function* narrowAt(values: readonly Json[], seen: readonly Json[], place: Argume
 }
 
 /**
- * `seen`: all arguments that were ever asked about. A field that some lack, or that may be missing by `type`, which is what the
- * tool's schema says of its arguments, is asked for first: a missing one would block.
+ * `seen`: all arguments of all requests. `type`: the tool's arguments by its schema. A field that some arguments lack,
+ * or that may be missing by `type`, is guarded first: a missing field would block.
  */
 const narrowestCondition = (
   of: readonly JsonObject[],
@@ -204,7 +203,7 @@ const MOST_ROUNDS = 20;
 export const isYes = ({ decision }: Sample): boolean => decision === "approved";
 export const isNo = ({ decision }: Sample): boolean => decision === "rejected" || decision === "edited";
 
-/** When people said so; when they were asked is no habit of theirs. */
+/** The time of the decision, not of the request, shows people's habits. */
 export const decisionTime = ({ at, decidedAt: decided }: Sample): number => decided ?? at;
 
 export function countDays(samples: readonly Sample[]): number {
@@ -229,7 +228,7 @@ export type MinedCondition = NarrowCondition & {
 
 const isLookedAt = (sample: Sample): sample is ReadableSample => sample.args !== null;
 
-/** As whoever uses it would judge it: what errs is not covered. */
+/** Evaluated as a policy or grant would: an error means not covered. */
 function coverageTest(when: string): Covers | undefined {
   const checked = compileOverArguments(when, "bool", null);
   if (!checked.ok) return undefined;
@@ -243,7 +242,7 @@ function coverageTest(when: string): Covers | undefined {
   return (sample) => isLookedAt(sample) && holds(sample.args);
 }
 
-/** `args`: what is known of the arguments of its tool. */
+/** `args`: type of the tool's arguments. */
 type TypedGroup = SampleGroup & { readonly args: Type };
 
 function* conditionFrom(
@@ -264,7 +263,7 @@ function* conditionFrom(
 export const numberAt = ({ args }: Sample, place: ArgumentPath): number =>
   args === null ? Number.NaN : Number(valueAt(args, place) ?? Number.NaN);
 
-/** Approvals below the lowest value that somebody said no to, by one field. */
+/** Approvals below the lowest rejected or changed value of one field. */
 function below(
   place: ArgumentPath,
   yes: readonly ReadableSample[],
@@ -279,7 +278,7 @@ function below(
 
 const AT_A_TIME = 200;
 
-/** Those that an expression holds for: to ask it takes its time. */
+/** Yields between batches: evaluating an expression takes time. */
 export function* filterInSteps<One>(
   all: readonly One[],
   holds: (one: One) => boolean,
@@ -292,7 +291,7 @@ export function* filterInSteps<One>(
   return found;
 }
 
-/** Closer and closer, until nobody's no is met any more. */
+/** Narrows the approvals until the condition matches no rejection or change. */
 function* find(
   given: readonly ReadableSample[],
   group: TypedGroup,
@@ -311,7 +310,7 @@ function* find(
   return undefined;
 }
 
-/** Apart by the values of one argument, where together they would not do. */
+/** Splits by the values of one argument, if no condition fits all. */
 function* split(yes: readonly ReadableSample[]): Generator<readonly ReadableSample[]> {
   const names = [...new Set(yes.flatMap(({ args }) => Object.keys(args)))].sort();
   for (const place of names.map((name) => memberPath(ARGS_PATH, name))) {
@@ -324,7 +323,7 @@ function* split(yes: readonly ReadableSample[]): Generator<readonly ReadableSamp
   }
 }
 
-/** All of them together, or below what was rejected, or apart. */
+/** One condition for all approvals, or for those below a rejected value, or one per value of an argument. */
 export function* mineConditions(group: TypedGroup, min: number): Generator<void, readonly MinedCondition[]> {
   const yes = group.samples.filter(isYes).filter(isLookedAt);
   const whole = yield* find(yes, group, min);

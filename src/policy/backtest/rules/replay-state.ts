@@ -1,9 +1,9 @@
 /**
- * What a replay of the journal reads and remembers: entries of all streams in commit order, the calls of each workflow,
- * and the events that a replay reports: what was proposed, how it was reviewed, what people decided, what started.
- * A workflow's calls are those, in the same order, that a review hands to a policy: settled ones in the order in which
- * they settled, then open ones, all of that by the time of their proposal.
- * Only workflows that have not ended are kept. An erased body makes a history incomplete, and the history says so.
+ * State and events of a journal replay: entries of all streams in commit order, the calls of each workflow, and the
+ * events that a replay reports: proposals, reviews, human decisions, starts. A workflow's calls are the same, and in
+ * the same order, as a review passes to a policy: settled ones in the order in which they settled, then open ones, all
+ * sorted by the time of their proposal. Only workflows that have not ended are kept. An erased body marks a history as
+ * incomplete.
  */
 import { questionEnds } from "../../../approvals/state.ts";
 import type { ReservedCost, ReviewFacts, Within } from "../../../effects/state.ts";
@@ -19,11 +19,11 @@ export type ReplayEntry = {
   readonly id: string;
   readonly type: string;
   readonly at: number;
-  /** JSON text; null when it was erased. Read only where it is needed: most of a journal is not. */
+  /** JSON text; null if erased. Parsed only if needed: most of a journal is not. */
   readonly text: string | null;
 };
 
-/** Everything that a replay listens to. */
+/** Entry types that a replay uses. */
 const REPLAYED_TYPES: ReadonlySet<string> = new Set([
   "action.proposed",
   "action.revised",
@@ -50,8 +50,8 @@ const REPLAYED_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The text of a field, found without reading the rest: a quote inside of a text has a backslash before it, so that nothing
- * else looks like a key. The keys of a header stand in a fixed order.
+ * Finds the text of a field without parsing the rest. A quote inside a text has a backslash before it, so nothing else
+ * looks like a key. A header's keys have a fixed order.
  */
 function fieldIn(header: string, key: string): string {
   const start = header.lastIndexOf(key) + key.length;
@@ -65,7 +65,7 @@ function streamIn(header: string): string {
   return stream.includes("\\") ? (JSON.parse(header) as { readonly stream: string }).stream : stream;
 }
 
-/** Undefined for what no replay listens to. */
+/** Undefined for an entry that a replay does not use. */
 export function parseReplayEntry(entry: {
   readonly position: number;
   readonly header: string;
@@ -100,7 +100,7 @@ export type ReplayedWorkflow = {
   readonly name: string;
   readonly poster: string;
   readonly generation: number;
-  /** Nothing of its history was erased. */
+  /** No part of its history was erased. */
   readonly whole: boolean;
 };
 
@@ -173,7 +173,7 @@ function move(flows: ReplayedFlows, entry: ReplayEntry, flow: ReplayedFlow): voi
   if (flow.over && flow.open.size === 0) flows.delete(entry.id);
 }
 
-/** Answers where a workflow begins with the history of another: that has to be brought with `beginWith`. */
+/** Returns the fork if the workflow starts with another's history, which the caller must pass to `seedHistory`. */
 export function applyWorkflowEntry(flows: ReplayedFlows, entry: ReplayEntry): Fork | undefined {
   if (entry.type === "workflow.created") return create(flows, entry);
   const flow = flows.get(entry.id);
@@ -181,7 +181,7 @@ export function applyWorkflowEntry(flows: ReplayedFlows, entry: ReplayEntry): Fo
   return undefined;
 }
 
-/** null: what it begins with cannot be known any more. */
+/** null: the initial history is no longer available. */
 export function seedHistory(flows: ReplayedFlows, workflow: string, calls: readonly PastCall[] | null): void {
   const flow = flows.get(workflow);
   if (flow === undefined) return;
@@ -237,22 +237,22 @@ export type RecordedAction = {
   readonly requester: readonly string[];
   readonly requestId: string | null;
   readonly within: Within | null;
-  /** As proposed; over 64 KiB a reference. */
+  /** As proposed; a reference if over 64 KiB. */
   readonly args: Json;
   readonly argsDigest: string;
   readonly at: number;
 };
 
-/** What a policy is asked about it as. What an agent named as an undo is a call of that tool. */
+/** The kind under which a policy judges it. An undo named by an agent is a call of that tool. */
 export const callKindOfAction = ({ within }: Pick<RecordedAction, "within">): CallKind =>
   within === null || within.undoes === null || within.declared !== undefined ? "call" : "undo";
 
-/** Rules under which an undo was let through that the document had nothing to say of. */
+/** Rules that approved an undo about which the document said nothing. */
 const LEFT_TO_THE_PROGRAM: readonly string[] = ["policy", UNDO_NOT_NAMED];
 
 /**
- * May be of a journal from before undos that agents name were reviewed as calls: then a document was asked about one as about
- * what a tool declares, and could leave it to the program.
+ * For older journals: undos named by agents were once reviewed like compensations declared by a tool, and a document
+ * could leave them to the program.
  */
 export const mayBeLeftAlone = (
   { within }: Pick<RecordedAction, "within">,
@@ -269,17 +269,17 @@ export type ReplayEvent =
   | { readonly kind: "lost"; readonly at: number; readonly what: "proposal" | "review" | "decision" }
   | { readonly kind: "forked"; readonly workflow: string; readonly fork: Fork; readonly position: number }
   | (About & { readonly kind: "reviewed"; readonly review: RecordedReview; readonly now: number })
-  /** People were asked, about these arguments. */
+  /** An approval was requested for these arguments. */
   | (About & {
       readonly kind: "asked";
       readonly args: Json;
       readonly argsDigest: string;
       readonly rule: string;
       readonly terms: ApprovalTerms;
-      /** More than one of them has to agree, at once or in stages. */
+      /** Several people have to approve, at once or in stages. */
       readonly ofSeveral: boolean;
     })
-  /** An approval that was given was taken back before it was used. */
+  /** A granted approval was revoked before it was used. */
   | {
       readonly kind: "revoked";
       readonly approval: string;
@@ -294,7 +294,7 @@ export type ReplayEvent =
       readonly by: readonly string[];
       readonly reason: string;
       readonly now: number;
-      /** Of the arguments that were approved, where a person changed them. */
+      /** Digest of the approved arguments, if a person changed them. */
       readonly editedDigest: string | null;
     })
   | (About & { readonly kind: "started"; readonly costs: readonly ReservedCost[] });
@@ -303,21 +303,21 @@ export type OpenAction = {
   readonly action: RecordedAction;
   revised: string | null;
   reviewed: boolean;
-  /** Digests of the arguments that people were asked about last, and that one of them last wanted instead. */
+  /** Digests of the arguments of the last request, and of the last edit by a person. */
   asked: string | null;
   edited: string | null;
-  /** What people were asked about last is what one of them had made of it. */
+  /** The last request was about a person's edit. */
   isEdit: boolean;
 };
 export type OpenQuestion = { readonly action: RecordedAction; editedDigest: string | null };
 
-/** What a replay remembers on its way. */
+/** State of a replay. */
 export type ReplayState = {
   readonly flows: ReplayedFlows;
   /** Actions that have neither started nor been refused. */
   readonly open: Map<string, OpenAction>;
-  /** Calls of workflows whose outcome is still to come, and where they belong. */
+  /** Workflow calls without an outcome yet, with their workflow. */
   readonly calls: Map<string, string>;
-  /** Of approvals that nobody has decided. */
+  /** Undecided approvals. */
   readonly questions: Map<string, OpenQuestion>;
 };

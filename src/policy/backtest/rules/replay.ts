@@ -1,8 +1,8 @@
 /**
- * Replays a journal and reports what happened to actions: how each was reviewed, what people decided, what started.
- * An action is reported as proposed, with what its policy could see at its first review; later facts are not known yet.
- * What cannot be reported because a body was erased is reported as lost; nothing is left out silently.
- * Checkpoints and questions of workflows are not actions, and their approvals are skipped.
+ * Replays a journal and reports events of actions: reviews, human decisions, starts.
+ * - An action is reported as proposed, with what its policy could see at its first review, without later facts.
+ * - An event that cannot be reported because its body was erased is reported as lost. Nothing is skipped silently.
+ * - Checkpoints and questions of workflows are not actions, and their approvals are skipped.
  */
 
 import { QUESTION_ENDS, questionEnds } from "../../../approvals/state.ts";
@@ -57,7 +57,7 @@ function propose(deck: ReplayState, entry: ReplayEntry): ReplayEvent {
   return { kind: "proposed", at: entry.at };
 }
 
-/** Where a status cannot be read any more, it may have happened. */
+/** A call whose status can no longer be read may have taken effect. */
 const CHANGES: { readonly [type: string]: (body: JsonObject) => Partial<PastCall> } = {
   "action.revised": (body) => ({ args: body["args"] ?? null }),
   "action.refused": () => ({ status: "refused" }),
@@ -72,7 +72,7 @@ const CHANGES: { readonly [type: string]: (body: JsonObject) => Partial<PastCall
 };
 const AT_REST: readonly unknown[] = ["applied", "not_applied", "refused"];
 
-/** What becomes of a call matters to the calls after it. */
+/** The outcome of a call matters to later calls. */
 function follow(deck: ReplayState, entry: ReplayEntry): void {
   const workflow = deck.calls.get(entry.id);
   const change = CHANGES[entry.type];
@@ -121,7 +121,7 @@ function applyActionEntry(deck: ReplayState, entry: ReplayEntry): ReplayEvent | 
   }
 }
 
-/** By type of event. */
+/** By event type. */
 const DECISIONS: { readonly [type: string]: PersonDecision } = Object.fromEntries(
   questionEnds.map((end) => {
     const { countsAs } = QUESTION_ENDS[end];
@@ -145,7 +145,7 @@ function ask(deck: ReplayState, entry: ReplayEntry): ReplayEvent | undefined {
   if (one === undefined || body["subject"] !== undefined) return undefined;
   const { action } = one;
   const argsDigest = String(body["argsDigest"]);
-  // Asked anew about what a person made of it: another rule wants to see that.
+  // Requested again for a person's edit: another rule requires approval for it.
   const isEdit = one.edited === argsDigest && (one.asked !== argsDigest || one.isEdit);
   one.asked = argsDigest;
   one.isEdit = isEdit;
@@ -192,14 +192,14 @@ function applyApprovalEntry(deck: ReplayState, entry: ReplayEntry): ReplayEvent 
 }
 
 type ReplayedArgs = { readonly args: Json; readonly now: number };
-/** `isWhole` answers false if its history was looked at and some of that was erased, or is kept apart from the journal. */
+/** `isWhole` is false if the history was read and part of it was erased, or is stored as an artifact. */
 type ReplayedInput = { readonly input: PolicyInput; readonly isWhole: () => boolean };
 
 export type Replay = {
   take(entry: ReplayEntry): ReplayEvent | undefined;
-  /** What a workflow that was forked begins with; null when that cannot be known any more. */
+  /** The initial calls of a forked workflow; null if they are no longer available. */
   begin(workflow: string, calls: readonly PastCall[] | null): void;
-  /** What a policy would be told about an action at this place of the tape. */
+  /** The input that a policy would receive for an action at this point of the replay. */
   input(action: RecordedAction, told: ReplayedArgs): ReplayedInput;
 };
 
@@ -219,7 +219,7 @@ function ofWorkflow(deck: ReplayState, entry: ReplayEntry): ReplayEvent | undefi
 
 const isPartly = ({ args, result }: PastCall): boolean => isArtifactRef(args) || isArtifactRef(result);
 
-/** Its history is put together when a policy looks at it, at this place of the tape. */
+/** The history is built when a policy reads it, at this point of the replay. */
 function inputOf(deck: ReplayState, action: RecordedAction, { args, now }: ReplayedArgs): ReplayedInput {
   const { id, tool, effectClass, agent, requester, requestId, within } = action;
   const known = { tool, effectClass, args, agent, requester, requestId, now };
@@ -230,7 +230,7 @@ function inputOf(deck: ReplayState, action: RecordedAction, { args, now }: Repla
     ...known,
     workflow: workflowOfInput(within, flow),
     get history() {
-      // A copy: what a policy does to it stays there.
+      // A copy, so that a policy cannot change the original.
       history ??= copyJson(historyOf(deck.flows, within.workflow, id)) as unknown as readonly PastCall[];
       return history;
     },

@@ -1,6 +1,6 @@
 /**
- * The report of a back-test, and the argument that it sums up over what changes, found by its path: `amount_usd`,
- * `order.total_usd`. A path that no action has is an error: a sum of nothing would pass for an answer.
+ * The report of a back-test, and the argument that it sums over the changes, found by its path: `amount_usd`,
+ * `order.total_usd`. A path that no action has is an error, because a sum of nothing would look like a result.
  */
 
 import { HoldpointError } from "../../../kernel/errors.ts";
@@ -11,14 +11,14 @@ import type { PersonDecision } from "./replay-state.ts";
 
 export type FinalVerdict = "approve" | "escalate" | "block";
 
-/** What a policy said, or would have said. */
+/** What a policy decided, or would have decided. */
 export type PolicySide = {
   readonly verdict: FinalVerdict;
   readonly rule: string;
   readonly reason: string;
-  /** It changed the arguments first. */
+  /** The policy changed the arguments first. */
   readonly revised: boolean;
-  /** Whom it asks and on which terms; only where both sides ask people, and not the same. */
+  /** Approvers and terms; only if both sides escalate and these differ. */
   readonly asks?: string;
 };
 
@@ -30,24 +30,24 @@ export type VerdictChange = {
   readonly workflow: string | null;
   readonly from: PolicySide & { readonly policy: string };
   readonly to: PolicySide;
-  /** What people decided; null where nobody did. */
+  /** The human decision; null if there was none. */
   readonly person: {
     readonly decision: PersonDecision;
     readonly by: readonly string[];
     readonly reason: string;
   } | null;
-  /** What the policy would have said of the arguments that a person put in their place. */
+  /** What the policy would have decided about the arguments as a person changed them. */
   readonly edit: PolicySide | null;
-  /** Declared when it started: the dearest in each currency. null if it never did. */
+  /** Costs declared at the start: the highest per currency. null if the action never started. */
   readonly costs: readonly MoneyJson[] | null;
-  /** The argument that was asked to be summed up, in millionths. */
+  /** The argument to sum, in millionths. */
   readonly amount: string | null;
 };
 
 const label = ({ verdict, revised }: PolicySide): string =>
   revised && verdict !== "block" ? `${verdict}, revised` : verdict;
 
-/** What is counted together. What asks the same verdict of others says so. */
+/** Labels under which changes are counted. They tell if only the approvers differ. */
 export function changeLabels({ from, to }: Pick<VerdictChange, "to"> & { readonly from: PolicySide }): {
   readonly from: string;
   readonly to: string;
@@ -61,21 +61,21 @@ export type Transition = {
   readonly to: string;
   readonly count: number;
   readonly money: readonly MoneyJson[];
-  /** How many of them never started: what they would have cost is not in the journal. */
+  /** How many never started. Their cost is not in the journal. */
   readonly withoutCost: number;
-  /** The sum of the chosen argument in millionths, and how many have it. */
+  /** The sum of the chosen argument in millionths, and how many actions have it. */
   readonly amount: { readonly micros: string; readonly count: number };
 };
 
-/** What people decided, and what the policy would have said instead of asking them. */
+/** What people decided, and what the policy would have decided without them. */
 export type PeopleRow = {
   readonly decision: PersonDecision;
   readonly total: number;
-  /** Let through without asking, as the agent proposed it or as the policy would have revised it. */
+  /** Let through without approval, as proposed or as the policy would have revised it. */
   readonly approve: number;
   readonly escalate: number;
   readonly block: number;
-  /** Of those let through: revised to just what the person made of it. */
+  /** Of those let through: revised to exactly the person's edit. */
   readonly alike: number;
   /** Edits that the policy would have refused. */
   readonly editBlocked: number;
@@ -84,33 +84,33 @@ export type PeopleRow = {
 export type BacktestReport = {
   readonly policy: { readonly name: string; readonly digest: string };
   readonly since: number | null;
-  /** Proposed in that time. */
+  /** Actions proposed in the period. */
   readonly actions: number;
   readonly compared: number;
   readonly changed: number;
-  /** Of those compared: refused by limits of the supervised run itself, which hold whatever the policy says. */
+  /** Of those compared: refused by limits of the supervised run itself, which apply regardless of the policy. */
   readonly limited: number;
-  /** Of those compared: decided by code in a program, which cannot be asked again: its part is taken as it was. */
+  /** Of those compared: decided by code in a program. Code cannot be run again, so its recorded decision is used. */
   readonly byCode: number;
   readonly transitions: readonly Transition[];
   readonly people: readonly PeopleRow[];
-  /** People rejected or changed them, and the policy would let them through without asking: most of all worth a look. */
+  /** Rejected or changed by people, but let through by the policy without approval. Review these first. */
   readonly dangers: readonly VerdictChange[];
   readonly changes: readonly VerdictChange[];
-  /** Counted above, not listed. */
+  /** Counted above, but not listed. */
   readonly leftOff: { readonly dangers: number; readonly changes: number };
   readonly missing: {
     /** The body of the proposal or of the review was erased. */
     readonly erased: number;
-    /** The arguments are kept apart, and are gone. */
+    /** The arguments were stored as an artifact that is gone. */
     readonly gone: number;
-    /** Held, refused or withdrawn before any policy was asked. */
+    /** Held, refused or withdrawn before a policy judged them. */
     readonly unreviewed: number;
-    /** Compared, but part of the history that the policy looks at was erased. */
+    /** Compared, but part of the history that the policy reads was erased. */
     readonly partHistory: number;
-    /** Compared without a document that was asked beside it, and is gone or a program's alone. */
+    /** Compared without another document that judged the action and is gone or can only be run by its program. */
     readonly beside: number;
-    /** Questions and edits whose body was erased. */
+    /** Approval requests and edits whose body was erased. */
     readonly decisions: number;
   };
 };
@@ -119,7 +119,7 @@ const DEEPEST = 4;
 const MOST_PATHS = 200;
 const MOST_NAMED = 12;
 
-/** What was looked for, and what there is instead as long as it was not found. */
+/** The path to find and, until it is found, the paths that exist. */
 export type AmountSearch = { readonly path: string; isThere: boolean; readonly others: Set<string> };
 
 export const startAmountSearch = (path: string): AmountSearch => ({
@@ -128,7 +128,7 @@ export const startAmountSearch = (path: string): AmountSearch => ({
   others: new Set(),
 });
 
-/** A key may itself have dots in it. */
+/** A key may contain dots. */
 function valueAt(args: Json, path: string): Json | undefined {
   if (!isJsonObject(args)) return undefined;
   if (Object.hasOwn(args, path)) return args[path];
@@ -147,7 +147,7 @@ function note(others: Set<string>, args: Json, before = "", depth = 1): void {
   }
 }
 
-/** In millionths of whatever it counts. */
+/** In millionths of its unit. */
 export function readAmount(sought: AmountSearch | null, args: Json): bigint | null {
   if (sought === null) return null;
   const value = valueAt(args, sought.path);
@@ -169,7 +169,7 @@ function namesOf({ path, others }: AmountSearch): string {
   return `There are: ${named.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`;
 }
 
-/** Sums of nothing would pass for an answer. */
+/** A sum of nothing would look like a result. */
 export function checkAmountFound(sought: AmountSearch | null, compared: number): void {
   if (sought === null || sought.isThere || compared === 0) return;
   const meant = closestName(sought.path, sought.others);

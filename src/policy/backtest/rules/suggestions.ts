@@ -1,10 +1,10 @@
 /**
- * Suggestions: rules and grants that people's decisions support, and a document with such a rule in it.
- * A suggestion matches no action that a person rejected or changed; one whose arguments cannot be read may match. It rests
- * on at least `min` approvals, on two days or by two people, is as narrow as what was approved, and is judged by the
- * expression itself. What is printed to be pasted is what was tried.
- * An approve rule does not outrank a rule that asks: that one is narrowed. Arguments are read only of the suggestion's
- * own tool, since another may not have them; a rule for several tools is narrowed by a copy of it for that tool.
+ * Suggests rules and grants that people's decisions support, and adds such a rule to a document. A suggestion matches
+ * no action that a person rejected or changed; one with unreadable arguments may match. It is based on at least `min`
+ * approvals, on two days or by two people, is as narrow as the approvals, and is evaluated by the expression itself.
+ * The rule that is printed for pasting is the rule that was tried. An approve rule does not outrank a rule that
+ * escalates: that rule is narrowed instead. Arguments are read for the suggestion's own tool only, since another may
+ * lack them; a rule for several tools is narrowed by a copy for that tool.
  */
 
 import { visible } from "../../../kernel/text.ts";
@@ -31,40 +31,40 @@ export type Suggestion = {
   readonly conditions: readonly FieldCondition[];
   /** The conditions as an expression. */
   readonly when: string;
-  /** Arguments of which it lets any value through: there were too many to be told. */
+  /** Arguments for which any value is let through, because there were too many values to list. */
   readonly open: readonly string[];
   readonly approved: number;
   readonly people: readonly string[];
   readonly days: number;
   readonly first: number;
   readonly last: number;
-  /** The rules that asked. An approve rule does not outrank them. */
+  /** The rules that escalated. An approve rule does not outrank them. */
   readonly askedBy: readonly string[];
-  /** Played back: every question that it would have answered by itself. */
+  /** From the replay: every approval request that the suggestion would have made unnecessary. */
   readonly letThrough: {
     readonly total: number;
-    /** Nobody had decided these: they wait, expired or were withdrawn. */
+    /** Without a decision by a person: pending, expired or withdrawn. */
     readonly undecided: number;
-    /** Asked of several people, by a quorum or in stages: what one person grants does not answer these. */
+    /** Requests to several people, by a quorum or in stages. A grant by one person does not cover these. */
     readonly ofSeveral: number;
-    /** Of the others, the most that people approved within seven days: how often somebody asks is no reason to grant more. */
+    /** Of the others, the most approvals within seven days. A higher request rate is no reason to grant more. */
     readonly weekly: number;
-    /** Numbers that are bounded: their sum over all, and the most of what one person may grant within seven days. */
+    /** Bounded numbers: their total sum, and the highest sum within seven days that one person may grant. */
     readonly sums: readonly {
       readonly field: string;
-      /** As an expression spells it. */
+      /** As written in an expression. */
       readonly path: string;
       readonly sum: number;
       readonly weekly: number;
     }[];
   };
-  /** People's noes that it keeps clear of. */
+  /** Rejections and changes by people that the suggestion does not match. */
   readonly keptOut: number;
 };
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The most of something within seven days: `of` gives what each counts for. */
+/** The highest sum within seven days. `of` returns the amount of each sample. */
 function weekly(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const inOrder = samples.toSorted((a, b) => a.at - b.at);
   let [most, sum, from] = [0, 0, 0];
@@ -114,10 +114,10 @@ function* suggestionOf(group: SampleGroup, found: MinedCondition): Generator<voi
 
 const nameOf = ({ tool, agent, when }: Suggestion): string => JSON.stringify([tool, agent, when]);
 
-/** Nothing is suggested about a name that cannot be seen as it is. */
+/** False for a name with hidden characters: nothing is suggested about it. */
 const isSaid = ({ tool, agent }: SampleGroup): boolean => visible(tool + agent) === tool + agent;
 
-/** The best supported first; the same journal gives the same list. `argsOf`: what is known of a tool's arguments. */
+/** Best supported first; the same journal gives the same list. `argsOf` returns the type of a tool's arguments. */
 export function* suggestionsFrom(
   { groups }: Samples,
   min: number,
@@ -135,21 +135,21 @@ export function* suggestionsFrom(
 export type SuggestedRule = {
   readonly id: string;
   readonly tool: string;
-  /** The rules that asked are narrowed by it: `!(…)` of this. */
+  /** The rules that escalated are narrowed by `!(…)` of this. */
   readonly when: string;
-  /** Ids of those rules; some of them may stand in no document. */
+  /** Ids of those rules. Some may not be in any document. */
   readonly askedBy: readonly string[];
 };
 
 type Rule = NonNullable<PolicyText["rules"]>[number];
 
-/** Where several policies ask at once, each names its rule. */
+/** If several policies escalate, each names its rule. */
 export const rulesNamed = (rule: string): readonly string[] => rule.split("; ");
 
-/** What has to be done to a rule that asked. */
+/** How to narrow a rule that escalated. */
 export type Narrowing = {
   readonly rule: string;
-  /** It speaks of other tools too: the id of its copy for this one. */
+  /** If the rule also applies to other tools: the id of its copy for this tool. */
   readonly copy: string | null;
 };
 
@@ -165,7 +165,7 @@ function freeId(id: string, taken: ReadonlySet<string>, number = 1): string {
   return taken.has(tried) ? freeId(id, taken, number + 1) : tried;
 }
 
-/** Of all suggestions, in their order: no two have the same id, and none has one of `used`, which documents have. */
+/** Rules for all suggestions, in order, with unique ids that are not in `used`, the ids taken by documents. */
 export function rulesFor(
   suggestions: readonly Suggestion[],
   used: Iterable<string> = [],
@@ -199,7 +199,7 @@ const and = (when: Rule["when"], more: string): string =>
 
 export const otherTools = (tool: string): string => `tool.name != ${JSON.stringify(tool)}`;
 
-/** In the order of the document. */
+/** In document order. */
 export function narrowingsIn(document: PolicyText, suggested: SuggestedRule): readonly Narrowing[] {
   const { rules = [] } = document;
   const taken = new Set([...rules.map(({ id }) => id), suggested.id]);
@@ -222,7 +222,7 @@ function narrowed(rule: Rule, { tool, when }: SuggestedRule, { copy }: Narrowing
   ];
 }
 
-/** Of one rule of its own, and nothing else changed. */
+/** Adds one rule, narrows those that escalated, and changes nothing else. */
 export function withRule(document: PolicyText, suggested: SuggestedRule): PolicyText {
   const { id, tool, when } = suggested;
   const narrowings = new Map(narrowingsIn(document, suggested).map((one) => [one.rule, one]));

@@ -1,10 +1,9 @@
 /**
- * Counts what a back-test hears.
- *
- * T1. Every action is counted once: compared, erased, gone, or never reviewed.
- * T2. What is listed is bounded; what is counted is not.
- * T3. Of an action that people were asked about again, as when its preview has moved, the last decision counts.
- * T4. Whoever rejected or changed something comes first: what would be let through of that is listed apart.
+ * Counts the events of a back-test.
+ * - Every action is counted once: compared, erased, gone, or never reviewed.
+ * - Lists are bounded; counts are not.
+ * - If approval is requested again, for example after a changed preview, the last decision counts.
+ * - Actions that people rejected or changed, and that would now be let through, are listed separately as dangers.
  */
 
 import type { Json } from "../../../kernel/json.ts";
@@ -37,7 +36,7 @@ type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
 type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
 
-/** What people decided of it, as it stands in the rows. */
+/** A human decision as counted in the rows. */
 type Counted = {
   readonly decision: PersonDecision;
   readonly approval: string;
@@ -46,11 +45,11 @@ type Counted = {
   readonly isDanger: boolean;
 };
 
-/** One compared action, as long as something may still become of it. */
+/** A compared action, while its outcome may still change. */
 type Compared = Mutable<Omit<VerdictChange, "amount">> & {
   readonly amount: bigint | null;
   readonly toDigest: string;
-  /** Whom the candidate would ask, as long as it is not known whom code had asked. */
+  /** The candidate's approval terms, until those that code requested are known. */
   would: ApprovalTerms | null;
   row: Sum | null;
   counted: Counted | null;
@@ -63,9 +62,9 @@ type Sum = { from: string; to: string; count: number; started: number } & {
 
 type TallyOptions = {
   readonly since: number | null;
-  /** How many changes are listed. */
+  /** Maximum number of listed changes. */
   readonly limit: number;
-  /** The path of an argument that is summed up over what changes. */
+  /** Path of the argument to sum over the changes. */
   readonly amount: string | null;
 };
 
@@ -76,9 +75,9 @@ export type BacktestTally = {
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
   readonly people: Map<PersonDecision, Mutable<PeopleRow>>;
-  /** Held by the replay as long as an action is open; nothing else keeps it. */
+  /** The replay holds the keys while an action is open; nothing else does. */
   readonly compared: WeakMap<RecordedAction, Compared>;
-  /** By approval: what people let through, and may have taken back. */
+  /** By approval: actions that people approved, and may have revoked. */
   readonly given: Map<string, Compared>;
   readonly changes: Compared[];
   readonly dangers: Compared[];
@@ -115,25 +114,25 @@ const sideOf = ({ verdict, rule, reason }: PolicySide, revised: boolean): Policy
   revised,
 });
 
-/** A call that the workflow wants people to see is asked about even where a policy would let it through. */
+/** A workflow can require approval for a call even if a policy would let it through. */
 const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
   candidate.verdict === "approve" && review.rule === "approvalRequired";
 
-/** Said by the program and not by a document. */
+/** Rules of the program, not of a document. */
 const OF_CODE: readonly string[] = ["policy", "approvalRequired"];
 
-/** A compensation of which the candidate says nothing is as the program has it; what another document asked for is not. */
+/** A compensation that no candidate rule matches stays as the program decided, not as another document did. */
 const isLeftAlone = ({ rule }: RecordedReview, candidate: Review): boolean =>
   candidate.rule === UNDO_NOT_NAMED && candidate.revisions.length === 0 && OF_CODE.includes(rule);
 
-/** What a run's own limits refused they refuse whatever the policy says; the usual ones, unless it has its own in their place. */
+/** A run's own limits refuse regardless of the policy. Default limits do too, unless the policy replaces them. */
 function isLimited(review: RecordedReview, { candidate, countsCalls, limitsRun }: CandidateAnswer): boolean {
   const limit = limitIn(review, candidate);
   const isReplaced = limit?.rule === "limit:tool_calls" ? limitsRun : countsCalls;
   return limit?.of === "run" || (limit?.of === "usual" && !isReplaced);
 }
 
-/** One that stood behind a policy's own no matters once the policy says something else. */
+/** A limit behind a policy's block applies once the policy no longer blocks. */
 function limitIn({ limitOf, limitBehind, rule }: RecordedReview, candidate: Review): LimitBehind | undefined {
   if (limitOf !== undefined) return { of: limitOf, rule };
   return candidate.verdict === "block" ? undefined : limitBehind;
@@ -141,7 +140,7 @@ function limitIn({ limitOf, limitBehind, rule }: RecordedReview, candidate: Revi
 
 type InPlace = { readonly to: PolicySide; readonly digest: string; readonly isByCode?: true };
 
-/** What would come of the answer where the action stands. */
+/** The effective result of the answer for this action. */
 function inPlace({ review }: Reviewed, answer: CandidateAnswer): InPlace {
   const { candidate, digest } = answer;
   const revised = candidate.revisions.length > 0;
@@ -152,7 +151,7 @@ function inPlace({ review }: Reviewed, answer: CandidateAnswer): InPlace {
   return codeDecisionIn(review, answer) ?? { to: sideOf({ ...candidate, revised }, revised), digest };
 }
 
-/** Undefined where documents or a limit decided, or what they said then is not known. */
+/** Undefined if documents or a limit decided, or if the documents' answer of that time is unknown. */
 function codeDecisionIn(review: RecordedReview, answer: CandidateAnswer): InPlace | undefined {
   const { candidate, digest, before, beforeDigest } = answer;
   if (before === null || before === "code" || limitIn(review, candidate) !== undefined) return undefined;
@@ -169,19 +168,19 @@ function list(tally: BacktestTally, name: "changes" | "dangers", one: Compared):
 
 export type CandidateAnswer = {
   readonly candidate: Review;
-  /** Of the arguments that the candidate would have let run. */
+  /** Digest of the arguments that the candidate would have let run. */
   readonly digest: string;
   readonly isWhole: boolean;
   readonly args: Json;
-  /** The candidate has limits of its own for the tool. */
+  /** The candidate has its own limits for the tool. */
   readonly countsCalls: boolean;
-  /** The candidate says how many calls a run makes in all. */
+  /** The candidate limits the total calls of a run. */
   readonly limitsRun: boolean;
-  /** What the documents of then say of it: "code" where none was asked; null where they cannot be asked any more. */
+  /** Review by the documents of that time: "code" if there were none, null if they cannot be evaluated any more. */
   readonly before: Review | "code" | null;
-  /** Of the arguments that those would have let run. */
+  /** Digest of the arguments that those documents would have let run. */
   readonly beforeDigest: string;
-  /** Everything that was asked beside the document in whose place the candidate stands could be asked. */
+  /** All documents next to the one that the candidate replaces could be evaluated. */
   readonly isBesideWhole: boolean;
 };
 
@@ -207,7 +206,7 @@ export function countReview(tally: BacktestTally, heard: Reviewed, answer: Candi
   if (asks !== null && "others" in asks) countOthers(tally, one, asks.others);
 }
 
-/** Whom each of both asks, where both do: known at once where documents asked, with the question where code did. */
+/** The approvers of both sides, if both escalate: known now if documents escalated, with the request if code did. */
 function asksIn(
   { review }: Reviewed,
   { candidate, before }: CandidateAnswer,
@@ -221,14 +220,14 @@ function asksIn(
   return others === undefined ? null : { others };
 }
 
-/** An action that is asked about as before, and not of the same people or on the same terms, is changed too. */
+/** An action that still escalates, but to other people or on other terms, also counts as changed. */
 function countOthers(tally: BacktestTally, one: Compared, { from, to }: ApproverDiff): void {
   one.from = { ...one.from, asks: from };
   one.to = { ...one.to, asks: to };
   if (one.row === null) countChange(tally, one);
 }
 
-/** The first question: those that follow are about what people, or a preview, made of it. */
+/** Uses the first request. Later ones are about an edit or a changed preview. */
 function countAsked(tally: BacktestTally, { action, terms }: Extract<ReplayEvent, { kind: "asked" }>): void {
   const one = tally.compared.get(action);
   if (one === undefined || one.would === null) return;
@@ -276,7 +275,7 @@ function endDanger(tally: BacktestTally, one: Compared): void {
   else tally.left.dangers -= 1;
 }
 
-/** In the place of what was counted of the action before. */
+/** Replaces what was counted for the action before. */
 function countPerson(tally: BacktestTally, one: Compared, now: Counted): void {
   const before = one.counted;
   if (before !== null) {
@@ -292,10 +291,10 @@ function countPerson(tally: BacktestTally, one: Compared, now: Counted): void {
 
 function countDecision(tally: BacktestTally, heard: Extract<ReplayEvent, { kind: "decided" }>): void {
   const one = tally.compared.get(heard.action);
-  // Withdrawn by a rule: another question takes its place.
+  // Withdrawn by a rule: another request replaces it.
   if (one === undefined || (heard.decision === "cancelled" && heard.by.includes("policy"))) return;
   const { by, reason, editedDigest, approval } = heard;
-  // Of what a person had put in the place of the proposal.
+  // Approved with a person's edit in place of the proposal.
   const decision = heard.decision === "approved" && editedDigest !== null ? "edited" : heard.decision;
   one.person = { decision, by, reason };
   if (decision !== "edited") one.edit = null;
@@ -306,7 +305,7 @@ function countDecision(tally: BacktestTally, heard: Extract<ReplayEvent, { kind:
   countPerson(tally, one, { decision, approval, isAlike, isEditBlocked, isDanger });
 }
 
-/** An approval that was taken back is a no. */
+/** A revoked approval counts as a no. */
 function countRevoked(
   tally: BacktestTally,
   { approval, by, reason }: Extract<ReplayEvent, { kind: "revoked" }>,
