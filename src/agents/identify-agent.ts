@@ -1,6 +1,6 @@
 /**
- * Which program acts in a request: the principal of its credential. What the body says counts only where nobody is
- * authenticated.
+ * Which program acts in a request: the principal of its credential. The name in the body counts only without
+ * authentication.
  */
 import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
@@ -29,12 +29,12 @@ function credentialMismatch(field: string): HoldpointError {
   });
 }
 
-/** With a credential: its principal, under its own name or its bare one. */
+/** Whether the name is the credential's principal, in full or without its kind. */
 function isOwnPrincipal(principal: string, named: string): boolean {
   return named === principal || named === principal.slice(principal.indexOf(":") + 1);
 }
 
-/** `own`: whose it is, believed where nobody is authenticated and nobody is named. */
+/** `own`: the owner, used if the request is neither authenticated nor names an agent. */
 export function actingAgent({ principal }: Who, named: string | null | undefined, own?: string): string {
   if (principal !== null) {
     if (named != null && !isOwnPrincipal(principal, named)) throw credentialMismatch("agent");
@@ -47,7 +47,7 @@ export function actingAgent({ principal }: Who, named: string | null | undefined
   });
 }
 
-/** The same of a field that names who one is, where that may be left out. */
+/** The same for a field that names the caller and may be left out. */
 export function callerPrincipal(
   { principal }: Who,
   {
@@ -61,7 +61,7 @@ export function callerPrincipal(
   return principal;
 }
 
-/** Who is asked for does not decide about it, so whoever only drives names nobody but themselves: the rest is a poster's to say. */
+/** A requester may not decide. A caller that may only drive names only itself; the rest needs workflows:write. */
 export function mayActFor({ principal, can }: Who, named: readonly string[] | null | undefined): boolean {
   if (principal === null || can("workflows:write")) return true;
   return (named ?? []).every((one) => one === principal);

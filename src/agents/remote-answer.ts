@@ -1,5 +1,5 @@
 /**
- * What a remote agent is answered about an action that it proposed: a permit, a pending approval, a refusal or the
+ * The answer to a remote agent about an action that it proposed: a permit, a pending approval, a refusal or the
  * receipt. Only misuse and store failures throw.
  */
 
@@ -20,24 +20,24 @@ import type { Draft, Need } from "../kernel/transaction.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
 
-/** The agent may perform it, once, with these arguments, as soon as it is begun; it has to report by then. */
+/** The agent may perform it once, with these arguments, after it is begun. It must report by `reportBy`. */
 export type Permit = {
   readonly kind: "permitted";
   readonly action: string;
   readonly effect: string;
   readonly tool: string;
-  /** Hand it to the receiver: the same whenever the agent asks again. */
+  /** Idempotency key for the receiver: the same on every request. */
   readonly key: string;
-  /** As they were approved; people or the policy may have changed them. */
+  /** As approved; people or the policy may have changed them. */
   readonly args: Json;
   readonly approvedBy: readonly string[];
   readonly notes: readonly string[];
   readonly reportBy: number;
-  /** It may not be begun after this; null: at any time before the report. */
+  /** It must be begun before this; null: at any time before the report is due. */
   readonly executeBy: number | null;
   /** True once the permit was begun: only then may the agent perform it. */
   readonly begun: boolean;
-  /** How often it was handed out: more than once only where the effect class allows a second performance. */
+  /** How often it was issued: more than once only if the effect class allows a second execution. */
   readonly handedOut: number;
 };
 
@@ -86,10 +86,10 @@ async function loadPermit(runtime: Runtime, action: string, state: ActionIn<"run
   };
 }
 
-/** Who asks, and for an effect of which tool. */
+/** The caller, and the tool of the effect. */
 export type PermitContext = { readonly caller: Caller; readonly tool: Tool };
 
-/** Of an action that has an outcome or was refused, or of which the agent asks for the permit. */
+/** For an action that has an outcome, was refused, or whose permit the agent requests. */
 async function answerAtRest(runtime: Runtime, action: string, asks: PermitContext): Promise<OutsideAnswer> {
   const state = (await readState(runtime, actionStream(action))) as LiveAction;
   if (state.phase === "refused")
@@ -102,7 +102,7 @@ async function answerAtRest(runtime: Runtime, action: string, asks: PermitContex
   throw new TypeError(`the action ${action} has not come to rest`);
 }
 
-/** Begins and hands out nothing for a caller that is gone. */
+/** Begins and issues nothing for a caller that is gone. */
 function askUnlessGone(draft: Draft, asked: PermitAsk, { isGone }: Caller): Need | PermitLook {
   const look = askForPermit(draft, asked);
   if (isGone !== undefined && (look.kind === "permitted" || look.kind === "doubted"))
@@ -135,14 +135,14 @@ async function askForPermitAgain(
   }
 }
 
-/** People are told; a tool that can tell is asked at once. */
+/** Notifies people; probes at once if the tool can. */
 async function afterDoubt(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<void> {
   const { effect, outcome, tool } = state;
   runtime.notify({ kind: "in_doubt", action, effect: effect.id, tool, reason: outcome.reason });
   await probeAction(runtime, action, runtime.clock);
 }
 
-/** undefined: somebody else moved it in between, look again. */
+/** undefined: another process changed it in between, look again. */
 export async function answerRemoteAgent(
   runtime: Runtime,
   answer: Advanced & { readonly action: string },
@@ -167,7 +167,7 @@ export async function answerRemoteAgent(
   }
 }
 
-/** The same of a tool that is performed here. */
+/** The same for a tool that is performed here. */
 export async function answerFromLocalCall(runtime: Runtime, answer: Answer<Json>): Promise<OutsideAnswer> {
   const { action } = answer;
   if (answer.executed !== false) {

@@ -1,6 +1,6 @@
 /**
- * A remote agent reaches a checkpoint: what it hands over is captured as the three layers of a snapshot, and people are
- * asked where the checkpoint says so.
+ * A remote agent reaches a checkpoint: what it submits is captured as the three layers of a snapshot, and people are
+ * asked if the checkpoint says so.
  */
 
 import { keptApart } from "../approvals/rules/ask.ts";
@@ -29,11 +29,11 @@ import { checkPrincipal, requireDriver } from "./remote-checks.ts";
 import { irreversibleCalls, readOperationTable, recordedCallsAfter } from "./remote-rollback.ts";
 import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
 
-/** Beside what a definition captures, the agent's own account of where it stands. */
+/** What a definition captures, plus the agent's own execution state. */
 export type OutsideCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
   /**
-   * `agent_memory`, `api_calls`, `intermediate_outputs`, `decision_trace` and `resource_consumption` are shown by name; whatever
-   * else the agent wants back after a rollback is kept with its memory.
+   * `agent_memory`, `api_calls`, `intermediate_outputs`, `decision_trace` and `resource_consumption` are shown by name.
+   * All other fields are kept with the agent's memory, to be restored after a rollback.
    */
   readonly executionState?: JsonObject;
 };
@@ -61,7 +61,7 @@ const RESOURCES = ["api_calls", "tokens_used", "execution_time_seconds", "estima
 
 type Split = { readonly named: Json; readonly own: Json };
 
-/** What has a name of ours, and what an agent counts or notes beside that. */
+/** Separates the predefined fields from the agent's own. */
 function split(given: Json, names: readonly string[]): Split {
   if (!isJsonObject(given)) return { named: given, own: {} };
   const isNamed = ([name]: readonly [string, Json]) => names.includes(name);
@@ -74,7 +74,7 @@ function split(given: Json, names: readonly string[]): Split {
 
 const isEmpty = (value: Json): boolean => isJsonObject(value) && Object.keys(value).length === 0;
 
-/** Its own notes on calls and resources, for its memory; the rest as a snapshot has it. */
+/** Moves its own notes on calls and resources to its memory; the rest stays as in a snapshot. */
 function setAside(state: JsonObject): { readonly rest: JsonObject; readonly own: JsonObject } {
   const { api_calls: calls, resource_consumption: used } = state;
   const called = Array.isArray(calls) ? calls.map((call: Json) => split(call, CALL)) : undefined;
@@ -121,21 +121,21 @@ function captureFromAgent(agent: string, given: object): Captured {
 type ApprovalTermsInput = Pick<CheckpointDefinition, "timeoutSeconds" | "onTimeout" | "approvers" | "stages">;
 
 export type OutsideStand = OutsideCapture & {
-  /** A declared checkpoint's id or name, or any other name: people are asked at one that nobody declared. */
+  /** A declared checkpoint's id or name, or any other name: an undeclared checkpoint always asks people. */
   readonly checkpoint: string;
   readonly agent: string;
-  /** Its identity in this workflow: asking again answers what became of it. */
+  /** Its identity in this workflow: a repeated request returns its outcome. */
   readonly requestId?: string;
-  /** Of a checkpoint that nobody declared. Who decides about one that was declared is not its agent's to say. */
+  /** Only for an undeclared checkpoint. The agent does not choose who decides about a declared one. */
   readonly asks?: ApprovalTermsInput;
 };
 
 export type Stood = {
-  /** `decided`: people have not agreed, or what they agreed to was undone, and the workflow goes back, has gone back or has failed. */
+  /** `decided`: not approved, or undone later; the workflow is rolling back, was rolled back or has failed. */
   readonly kind: RemoteReached["kind"];
   readonly checkpoint: string;
   readonly approval: string | null;
-  /** Of what was captured; null once people have not agreed to it. */
+  /** The captured snapshot; null if people did not approve. */
   readonly snapshot: RemoteReached["snapshot"];
   readonly status: WorkflowStatus;
   readonly attempt: number;
@@ -146,7 +146,7 @@ const ASKING = ["timeoutSeconds", "onTimeout", "approvers", "stages"];
 type CheckpointArrival = {
   readonly name: string;
   readonly declared: Declared | undefined;
-  /** Of one that was not declared. */
+  /** Only for an undeclared checkpoint. */
   readonly asks: ApprovalTermsInput | undefined;
   readonly captured: Captured;
 };
@@ -177,7 +177,7 @@ function nameAt(
   return { name, declared, asks: checkApprovalTerms(name, declared, asks) };
 }
 
-/** As a definition would have it. */
+/** In the form of a definition. */
 function definitionOf(declared: Declared | undefined): CheckpointDefinition | undefined {
   if (declared === undefined) return undefined;
   const { asks = {}, ...facts } = declared;
@@ -189,7 +189,7 @@ function definitionOf(declared: Declared | undefined): CheckpointDefinition | un
   return { ...facts, ...terms, when: { ...conditions, ...cost } };
 }
 
-/** As it was declared; or as its agent says, where nobody has. */
+/** As declared; for an undeclared checkpoint, as the agent says. */
 function askedAt({ declared, asks: own = {} }: CheckpointArrival) {
   const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS, ...terms } = own;
   if (declared === undefined) return { seconds: timeoutSeconds, asks: terms };
@@ -222,7 +222,7 @@ type CapturedCheckpoint = Pick<RemoteReach, "artifact" | "handed"> & {
   readonly says: string | null;
 };
 
-/** Without what is another each time it is asked. */
+/** Excludes the fields that differ on every request. */
 function contentDigest(
   { snapshot_id: _id, timestamp: _at, ...given }: JsonObject,
   asks: ApprovalTermsInput | undefined,
@@ -230,7 +230,7 @@ function contentDigest(
   return digestOf(asks === undefined ? given : { ...given, asks });
 }
 
-/** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
+/** Records and cards use the snapshot as stored, which holds no secret. */
 async function captureCheckpoint(
   runtime: Runtime,
   workflow: string,
@@ -306,7 +306,7 @@ function otherContentError(
   });
 }
 
-/** Looks again until nothing was written between its look and its commit. */
+/** Retries until nothing was written between its read and its commit. */
 async function recordReach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<RemoteReached> {
   const { checkpoint, agent, requestId = null, asks, ...capture } = given;
   const standing = {

@@ -1,6 +1,6 @@
 /**
- * Checks of what a remote agent, or a server in its name, hands to the library: principals, action ids, permit requests.
- * Turns the answers of the workflow rules into errors where the agent does not drive that workflow or may not do so now.
+ * Checks input from a remote agent, or from a server on its behalf: principals, action ids, permit requests. Turns
+ * results of the workflow rules into errors if the agent does not drive that workflow or may not do so now.
  */
 
 import type { Caller } from "../effects/advance-call.ts";
@@ -20,7 +20,7 @@ export function checkPrincipal(what: string, given: unknown): string {
   return rejectInput(`${what} is a principal, such as agent:<name>, not "${displayValue(given)}".`);
 }
 
-/** The agent first, and whoever it acts for: none of them may decide. */
+/** The agent first, then the principals it acts for: none of them may decide. */
 export function requesterWithAgent(agent: string, given: unknown): readonly string[] {
   if (given === undefined) return [agent];
   if (!Array.isArray(given)) return rejectInput("A requester is a list of principals.");
@@ -38,21 +38,21 @@ export function checkTextLength(what: string, given: unknown, most: number): str
   return isText && given.trim() !== "" ? given : rejectInput(`${what} is a text of 1 to ${most} characters.`);
 }
 
-/** How an agent asks for a permit. */
+/** How an agent requests a permit. */
 export type PermitRequest = {
   /**
-   * A secret text that the agent made at random, of at least 128 bits, and stored before it asked. Only its digest is kept. A
-   * permit that is not begun is handed out to the same holder alone.
+   * A random secret of at least 128 bits that the agent generated and stored before its request. Only its digest is
+   * kept. A permit that is not begun is issued again only to the same holder.
    */
   readonly holder?: string;
   /** Begin the permit in the commit that issues it. */
   readonly begin?: boolean;
 };
 
-/** Of at least 128 random bits: 22 characters of base64url, 32 of hex. */
+/** At least 128 random bits: 22 characters of base64url, 32 of hex. */
 const HOLDER = /^[A-Za-z0-9_-]{22,200}$/;
 
-/** Never says what it was given: a holder is a secret. */
+/** Errors never contain the value: a holder is a secret. */
 function holderDigest(holder: unknown): string | null {
   if (holder === undefined) return null;
   if (typeof holder === "string" && HOLDER.test(holder)) return sha256(holder);

@@ -1,10 +1,9 @@
 /**
- * The undos that a rollback asks of its remote agent, as intents: the agent hears of them where it hears of everything
- * else.
- * - One intent for each attempt at each undo. Only the undo itself answers it: taken up when it begins, over when its
+ * The undos that a rollback requests from its remote agent, as intents: the agent receives them like all its intents.
+ * - One intent per attempt at each undo. Only the undo itself answers it: acknowledged when it begins, ended when its
  *   outcome is reported.
- * - All of them are over before the rollback is. Breaking a rollback off withdraws them; what a process that died left
- *   open is withdrawn when the agent comes to it.
+ * - All of them end before the rollback does. Cancelling a rollback withdraws them; intents left open by a process that
+ *   died are withdrawn when the agent next requests the undo.
  */
 
 import { isHoldpointError } from "../kernel/errors.ts";
@@ -25,26 +24,26 @@ import { COMPENSATION_INTENT } from "./intents/rules/send.ts";
 import { sendIntentNow } from "./intents/send-and-answer.ts";
 import { isIntentOpen } from "./intents/stream.ts";
 
-/** Under its own name: its agent does not ask itself. */
+/** The workflow sends under its own name, so that the agent is not the sender of its own task. */
 const workflowSender = (workflow: string): string => `service:${workflow}`;
 
 type UndoRequest = {
   readonly workflow: string;
   readonly agent: string;
   readonly requestId: string;
-  /** The action that is to be undone. */
+  /** The action to undo. */
   readonly undoes: string;
   readonly tool: string;
-  /** The tool by which its agent had said that it would take it back. */
+  /** The tool that the agent declared for the undo. */
   readonly undoTool?: string;
   readonly attempt: number;
   readonly reason: string;
 };
 
-/** Arguments and result are not in it: the agent is handed them when it begins. */
+/** Without arguments and result: the agent receives those when it begins. */
 export async function askForUndo(runtime: Runtime, asked: UndoRequest): Promise<void> {
   const { workflow, agent, requestId, undoes, tool, undoTool, attempt, reason } = asked;
-  // People are not written to in intents; what they drive they look at themselves.
+  // Undo requests are sent to agents only; people look at the workflows they drive themselves.
   if (!agent.startsWith("agent:")) return;
   const start = `/api/workflows/${workflow}/compensations/${undoes}/start`;
   const by = undoTool === undefined ? {} : { undo_tool: undoTool };
@@ -63,7 +62,7 @@ export async function askForUndo(runtime: Runtime, asked: UndoRequest): Promise<
       correlation: workflow,
     });
   } catch (error) {
-    // Somebody has used the name for an intent of their own: it is found in the list of compensations all the same.
+    // Another sender used this request id for its own intent: the undo is still in the list of compensations.
     if (!isHoldpointError(error) || error.code !== "request_conflict") throw error;
   }
 }
@@ -98,7 +97,7 @@ function answerFromUndo(
   return { intent, by, status: "failed", reason: reason === "" ? phase : reason };
 }
 
-/** What is over meanwhile stays as it is. */
+/** An intent that has ended in the meantime stays as it is. */
 function recordUndoProgress(runtime: Runtime, open: OpenUndoIntent, undo: UndoAttempt): Promise<IntentMove> {
   const { id: intent, to: by } = open;
   const answering = answerFromUndo(open, undo);
@@ -109,7 +108,7 @@ function recordUndoProgress(runtime: Runtime, open: OpenUndoIntent, undo: UndoAt
   );
 }
 
-/** Says of each what became of the undo that it asks for. */
+/** Records in each open intent how far its undo has come. */
 export async function updateUndoIntents(
   runtime: Runtime,
   workflow: string,
@@ -121,7 +120,7 @@ export async function updateUndoIntents(
   }
 }
 
-/** Nobody waits for them any more. */
+/** Withdraws the workflow's open intents: no process waits for them any more. */
 export async function withdrawUndoIntents(
   runtime: Runtime,
   workflow: string,

@@ -21,13 +21,13 @@ import {
 } from "./remote-workflow.ts";
 
 export type Outside = {
-  /** An agent wants to perform something itself: a permit, a question to people, or a refusal comes back. */
+  /** An agent proposes an action to perform itself. Returns a permit, a pending approval, a refusal or the receipt. */
   propose(proposal: OutsideProposal): Promise<OutsideAnswer>;
-  /** The agent comes back to what it proposed: the permit, once people have approved it. */
+  /** The agent returns to its proposal: it gets the permit once people have approved it. */
   takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<OutsideAnswer>;
-  /** The holder of a permit begins it. The agent performs it only after this was answered `permitted` with `begun: true`. */
+  /** The holder begins its permit. The agent may perform it only after `permitted` with `begun: true`. */
   begin(permit: PermitToBegin): Promise<OutsideAnswer>;
-  /** The agent says what became of it, once, by the time in the permit. */
+  /** The agent reports the outcome, once, by the time in the permit. */
   report(report: OutcomeReport): Promise<Reported>;
   readonly workflows: OutsideWorkflows;
 };
@@ -40,19 +40,19 @@ export type PermitToBegin = {
 };
 
 export type OutsideWorkflows = {
-  /** Answers its id. */
+  /** Returns its id. */
   create(creation: OutsideCreation): Promise<string>;
   start(id: string, said: { readonly agent: string }): Promise<WorkflowStatus>;
-  /** Captures where the agent stands, and asks people where the checkpoint says so. */
+  /** Captures the agent's state, and asks people if the checkpoint says so. */
   checkpoint(id: string, stand: OutsideStand): Promise<Stood>;
   complete(id: string, said: { readonly agent: string; readonly result?: unknown }): Promise<WorkflowStatus>;
   fail(id: string, said: { readonly agent: string; readonly reason: string }): Promise<WorkflowStatus>;
-  /** Ends it. What was done stays done. */
+  /** Ends it. Effects stay. */
   cancel(id: string, said: { readonly by: string; readonly reason: string }): Promise<WorkflowStatus>;
   get(id: string): Promise<OutsideWorkflow>;
-  /** What its agent has to take back now, while it is sent back. */
+  /** What its agent has to undo now, during a rollback. */
   compensations(id: string): Promise<readonly Compensation[]>;
-  /** The agent takes one of them back: an action of its own, which it performs and reports. */
+  /** The agent undoes one of them: an action of its own, which it performs and reports. */
   undo(id: string, what: UndoInput): Promise<OutsideAnswer>;
 };
 

@@ -1,9 +1,9 @@
 /**
- * A remote agent proposes an action that it wants to perform itself; it gets a verdict, a pending approval, or a permit.
- * - The same request id leads to the same action for ever. Once people have approved it, the answer is the permit.
+ * A remote agent proposes an action to perform itself; it gets a verdict, a pending approval, or a permit.
+ * - The same request id always leads to the same action. Once people have approved it, the answer is the permit.
  * - Only the agent that proposed an action takes it up.
- * - The rules of permits decide who is handed a permit again.
- * - Nothing is started, begun or handed out for a caller whose connection is gone.
+ * - The rules of permits decide who receives a permit again.
+ * - Nothing is started, begun or issued for a caller whose connection is gone.
  */
 
 import type { UndoCall } from "../approvals/state.ts";
@@ -53,17 +53,17 @@ export type OutsideProposal = PermitRequest & {
   /** The tool's name. */
   readonly tool: string;
   readonly args?: unknown;
-  /** The identity of this action: asking again with it answers the original, for ever. */
+  /** The identity of this action: a repeated request returns the original one. */
   readonly requestId?: string;
-  /** What the agent says about it: shown to approvers as its words. */
+  /** The agent's own description, shown to approvers as its words. */
   readonly says?: string;
-  /** Who asks: from a credential, where there is one. */
+  /** The proposing agent: from its credential, if there is one. */
   readonly agent: string;
-  /** Whom the agent acts for: they cannot decide about it. */
+  /** The principals the agent acts for: they cannot decide about it. */
   readonly requester?: readonly string[];
-  /** The workflow in which it does so, which it drives. */
+  /** The workflow that it belongs to, which this agent drives. */
   readonly workflow?: string;
-  /** How the agent would take it back when that workflow goes back: people see it, and approve it with the rest. */
+  /** How the agent would undo it in a rollback of that workflow: shown to people and approved with the action. */
   readonly undo?: RemoteUndo;
 };
 
@@ -83,7 +83,7 @@ type CheckedProposal = {
   readonly undo?: UndoCall;
 };
 
-/** Checked, with the tool found. */
+/** Checks the proposal and finds its tool. */
 function checkProposal(runtime: Runtime, given: OutsideProposal, caller: Caller): CheckedProposal {
   const { agent, requestId, says } = given;
   const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
@@ -109,7 +109,7 @@ function checkProposal(runtime: Runtime, given: OutsideProposal, caller: Caller)
   };
 }
 
-/** Where it stands in the workflow that the agent drives. */
+/** Places the call in the workflow that the agent drives. */
 async function placeInWorkflow(
   runtime: Runtime,
   asking: CheckedProposal,
@@ -125,7 +125,7 @@ async function placeInWorkflow(
   return { ...asking, placement, requester: [...new Set([...asking.requester, ...state.requester])] };
 }
 
-/** Where its workflow does not execute now, it stays what it is. */
+/** If its workflow is not executing now, the action stays as it is. */
 async function currentAnswer(runtime: Runtime, action: string): Promise<OutsideAnswer> {
   const state = await readState(runtime, actionStream(action));
   if (state.phase === "waiting") return { kind: "waiting", action, approval: state.approval, decideBy: null };
@@ -140,7 +140,7 @@ function notExecuting(workflow: string | undefined): HoldpointError {
   });
 }
 
-/** Until it has an answer: an edit that was reviewed, or a move of somebody else, is looked at again. */
+/** Repeats until there is an answer: after a reviewed edit, or a change by another process, it looks again. */
 async function advanceUntilAnswered(
   runtime: Runtime,
   action: string,
@@ -177,7 +177,7 @@ const rethrowNotExecuting =
     throw error instanceof TurnedAway ? notExecuting(placement?.workflow) : error;
   };
 
-/** `given` are the arguments of the caller, copied. */
+/** `given`: a copy of the caller's arguments. */
 export async function proposeChecked(
   runtime: Runtime,
   asking: CheckedProposal,
@@ -218,7 +218,7 @@ export async function proposeRemoteAction(
   const plain = plainJson(args);
   const asked = checkProposal(runtime, given, readPermitCaller(runtime, given, connection));
   const { tool, requestId } = asked;
-  // A tool that is only declared is performed by the agent: the proposal itself is no effect.
+  // The agent performs a tool that is only declared: the proposal itself has no effect.
   if (tool.outside === undefined) refuseNested(tool.rules.name, requestId !== null);
   refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "Give it a request id.");
   const asking =
@@ -232,7 +232,7 @@ export async function proposeRemoteAction(
   );
 }
 
-/** The action, if it is this agent's. */
+/** The action, if it belongs to this agent. */
 export async function loadOwnAction(runtime: Runtime, action: string, agent: string): Promise<LiveAction> {
   checkPrincipal("The agent", agent);
   const state = await readState(runtime, actionStream(checkActionId(action)));
@@ -241,7 +241,7 @@ export async function loadOwnAction(runtime: Runtime, action: string, agent: str
   return state;
 }
 
-/** The same by the action's id: the agent comes back to what it proposed. */
+/** The same by the action's id: the agent returns to its proposal. */
 export async function takeUpPermit(
   runtime: Runtime,
   action: string,
@@ -255,7 +255,7 @@ export async function takeUpPermit(
   return answerFromLocalCall(runtime, await takeUpAction(runtime, tool, action));
 }
 
-/** A program that has since got a function for it does not perform what an agent was to perform. */
+/** A program that has got a function for the tool since does not perform what an agent was to perform. */
 function requireRemoteTool(tool: Tool, { tool: name }: LiveAction): Tool {
   if (tool.outside !== undefined) return tool;
   throw new HoldpointError("tool_conflict", `"${name}" is performed by this program by now.`, {

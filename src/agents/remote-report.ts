@@ -1,5 +1,5 @@
 /**
- * A remote agent reports the outcome of an effect that it performed itself; effects that nobody reported in time are
+ * A remote agent reports the outcome of an effect that it performed itself. Effects without a report in time are
  * announced.
  */
 
@@ -25,16 +25,16 @@ export type OutcomeReport = {
   readonly agent: string;
   /** `unknown`: the agent cannot tell; a person has to find out. */
   readonly status: "applied" | "not_applied" | "unknown";
-  /** What it gave, where it was applied. */
+  /** Its result, if it was applied. */
   readonly result?: unknown;
-  /** Why not, or why nobody knows. */
+  /** Why it was not applied, or why the outcome is unknown. */
   readonly reason?: string;
-  /** What it really cost, in micros by budget; what was reserved, unless said. */
+  /** The actual cost in micros, by budget. Default: the reserved amount. */
   readonly spent?: { readonly [budget: string]: bigint };
 };
 
 export type Reported = {
-  /** `late`: it was in doubt by then and still is, unless a person has ended that; the report is kept as testimony. */
+  /** `late`: it was already in doubt and stays so until a person resolves it; the report is kept as testimony. */
   readonly kind: "reported" | "late";
   readonly action: string;
   readonly receipt: Receipt;
@@ -58,7 +58,7 @@ function checkSpent(spent: unknown, state: LiveAction): Record<string, bigint> {
 const budgetsOf = (state: LiveAction): readonly string[] =>
   "effect" in state ? state.effect.costs.map(({ budget }) => budget) : [];
 
-/** Results are kept as ours are: strict JSON, without the values of secrets that stood in the arguments. */
+/** Results are stored like local ones: strict JSON, without the values of secrets from the arguments. */
 async function checkOutcomeReport(
   runtime: Runtime,
   state: LiveAction,
@@ -109,7 +109,7 @@ function requireAccepted(runtime: Runtime, given: OutcomeReport, answer: ReportA
   }
 }
 
-/** What was undone may have been the last thing. The report stands; if this fails, the next sweep comes. */
+/** This undo may have been the last one. The report is recorded in any case; after an error the next sweep retries. */
 async function continueRollback(runtime: Runtime, { within }: LiveAction): Promise<void> {
   if (within === undefined) return;
   try {
@@ -135,7 +135,7 @@ export async function reportRemoteOutcome(runtime: Runtime, given: OutcomeReport
 }
 
 const MOST_AT_ONCE = 200;
-/** Of several processes one announces each; if it dies, another one does after this time. */
+/** One process announces each effect; if it dies, another one does after this lease. */
 const LEASE_MS = 10_000;
 
 export async function sweepOverdueReports(

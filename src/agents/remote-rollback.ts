@@ -1,7 +1,7 @@
 /**
  * Rollback of a workflow that a remote agent drives, and the calls since a checkpoint that it covers.
- * The agent undoes its own calls, one after the other; calls of tools of this program are undone here. Pending approvals are
- * withdrawn first. Once nothing is left to undo, the rollback ends without the agent.
+ * The agent undoes its own calls, one after the other; calls of tools of this program are undone here. Pending
+ * approvals are withdrawn first. Once nothing is left to undo, the rollback ends without the agent.
  */
 
 import type { Caller } from "../effects/advance-call.ts";
@@ -61,7 +61,7 @@ export const recordedCallsAfter = ({ ops }: OperationTable, after: number): read
 
 const undoKindOfCall = ({ body }: RecordedOp): CallUndo => (body["undo"] as CallUndo | undefined) ?? "none";
 
-/** Effects that a rejection could not take back. */
+/** Effects that a rejection could not undo. */
 export function irreversibleCalls(calls: readonly RecordedOp[]): readonly Irreversible[] {
   return calls.flatMap((call) => {
     const { op, body, settled } = call;
@@ -76,7 +76,7 @@ async function loadRangeCall(place: TenantStore, record: RecordedOp): Promise<Ca
   const action = String(body["action"]);
   const state = (await readState(place, actionStream(action))) as LiveAction;
   const at = "effect" in state ? state.effect.startedAt : state.proposedAt;
-  // Reading leaves nothing to be undone.
+  // A read leaves nothing to undo.
   const undo = state.effectClass === "read" ? "nothing" : undoKindOfCall(record);
   return { op, action, tool: String(body["tool"]), undo, phase: state.phase, at, seq };
 }
@@ -103,23 +103,23 @@ async function loadRollbackRange(
   return { calls, undos, seq };
 }
 
-/** Something that the agent has to take back now. */
+/** An undo that the agent has to perform now. */
 export type Compensation = {
   readonly workflow: string;
-  /** The agent that did it. */
+  /** The agent that performed the effect. */
   readonly agent: string;
-  /** The action that it undoes, and what that was. */
+  /** The action to undo; `tool`, `args` and `result` are those of that action. */
   readonly undoes: string;
   readonly tool: string;
   readonly args: Json;
   readonly result: Json;
-  /** How its agent had said that it would take it back; null where it said nothing. */
+  /** The undo that the agent declared with its proposal; null if it declared none. */
   readonly undo: { readonly tool: string; readonly args: Json } | null;
-  /** The how-manieth attempt. */
+  /** 1-based attempt number. */
   readonly attempt: number;
-  /** Its own action, once the agent has asked for it. */
+  /** The undo's own action, once the agent has requested it. */
   readonly action: string | null;
-  /** Why the workflow goes back, and who sent it. */
+  /** Why the workflow is rolled back, and who requested that. */
   readonly reason: string;
   readonly by: string;
 };
@@ -130,7 +130,7 @@ type RollbackProgress = {
   readonly way: RemoteRollbackStep;
 };
 
-/** undefined: it does not go back. */
+/** undefined: it is not rolling back. */
 async function readRollback(runtime: Runtime, workflow: string): Promise<RollbackProgress | undefined> {
   const state = await workflowState(runtime, workflow);
   const { rollback } = state;
@@ -153,14 +153,14 @@ async function loadArgsAndResult(runtime: Runtime, call: CallToUndo): Promise<Ca
 const loadUndoOfCall = async (runtime: Runtime, call: CallToUndo): Promise<DeclaredUndoCall | undefined> =>
   loadDeclaredUndo(runtime, await loadActionOfCall(runtime, call));
 
-/** What the agent has to undo now: at most one thing at a time. */
+/** What the agent has to undo now: at most one call at a time. */
 type OutstandingCompensations = {
   readonly compensations: readonly Compensation[];
-  /** It goes back, and there is nothing for the agent to do at this moment: something has not ended yet, or is undone here. */
+  /** It rolls back, but the agent has nothing to do now: a call has not ended yet, or is undone here. */
   readonly isSettling: boolean;
 };
 
-/** Reads alone: whoever asks does not make it go back. */
+/** Read-only: does not advance the rollback. */
 export async function readOutstanding(runtime: Runtime, workflow: string): Promise<OutstandingCompensations> {
   const back = await readRollback(runtime, workflow);
   if (back?.way.kind !== "undo" || back.way.call.undo !== "agent")
@@ -180,7 +180,7 @@ export const listCompensations = async (
   workflow: string,
 ): Promise<readonly Compensation[]> => (await readOutstanding(runtime, workflow)).compensations;
 
-/** Nobody is asked any more about what it had begun. Answers whether anything was withdrawn. */
+/** Withdraws pending approvals of its calls. Returns whether any were withdrawn. */
 async function withdrawPendingCalls(
   runtime: Runtime,
   workflow: string,
@@ -200,7 +200,7 @@ async function withdrawPendingCalls(
   return asking.length > 0;
 }
 
-/** One that its agent named is a call of that tool, and its name says so. */
+/** An undo that the agent declared is a call of the declared tool, so the id contains its name. */
 const undoRequestId = ({ op }: CallToUndo, attempt: number, declared?: DeclaredUndoCall): string =>
   declared === undefined ? `${op}/undo#${attempt}` : `${op}/undo/${declared.tool}#${attempt}`;
 
@@ -216,13 +216,13 @@ function placementOfUndo(workflow: string, { call, attempt, declared }: PlacedUn
   return declared === undefined ? within : { ...within, declared: declared.seen };
 }
 
-/** Whoever asked for what is taken back, and for whom it was done: none of them decides about taking it back either. */
+/** The requesters of the original call may not decide about its undo either. */
 async function requestersOfUndo(runtime: Runtime, { requester }: LiveWorkflow, call: CallToUndo) {
   const { requester: own } = await loadActionOfCall(runtime, call);
   return [...new Set([...requester, ...own])];
 }
 
-/** By a tool of this program. Answers whether it was undone. */
+/** Undoes a call with a tool of this program. Returns whether it was undone. */
 async function undoLocally(
   runtime: Runtime,
   { state, way }: RollbackProgress,
@@ -263,7 +263,7 @@ async function endRollback(
   return true;
 }
 
-/** The agent is asked, once for each attempt. */
+/** Requests the undo from the agent, once per attempt. */
 async function askAgentToUndo(
   runtime: Runtime,
   workflow: string,
@@ -284,8 +284,8 @@ async function askAgentToUndo(
 }
 
 /**
- * Goes as far back as it can without the agent: to the end, if nothing is left to undo. `left`: nothing is to be done until
- * something moves; `later`: something that is undone here is to be tried again.
+ * Advances the rollback as far as possible without the agent: to its end, if nothing is left to undo. `left`: nothing
+ * to do until something changes. `later`: an undo performed here has to be retried.
  */
 export async function settleRollback(runtime: Runtime, workflow: string): Promise<"left" | "later"> {
   for (;;) {
@@ -316,7 +316,7 @@ function whyNotUndoNow(way: RemoteRollbackStep): string {
   return way.kind === "over" ? "nothing is left to undo" : `${way.call.action} comes first`;
 }
 
-/** The agent asks to take back what it did: an action of its own, permitted like any other. */
+/** The agent requests to undo its call: an action of its own, which needs a permit like any other. */
 export async function proposeUndo(
   runtime: Runtime,
   workflow: string,
@@ -325,12 +325,12 @@ export async function proposeUndo(
   checkPrincipal("The agent", agent);
   checkActionId(undoes);
   const { agent: own } = await workflowState(runtime, workflow);
-  // Before anything moves: whoever it is not does not make it go back.
+  // Checked first: another agent must not advance the rollback.
   if (own !== agent) throw notYoursError(`The workflow ${workflow}`, agent);
   await settleRollback(runtime, workflow);
   const back = await readRollback(runtime, workflow);
   if (back === undefined) {
-    // Whoever ended it may have died before they could say so.
+    // The process that ended it may have died before it withdrew the intents.
     await withdrawUndoIntents(runtime, workflow, { by: "rollback", reason: `${workflow} does not go back` });
     throw cannotUndoNow(workflow, undoes, `${workflow} does not go back`);
   }
@@ -375,7 +375,7 @@ async function* rollbacksUnderWay({ store, tenant }: Runtime): AsyncGenerator<st
   } while (after !== undefined);
 }
 
-/** Where each stood when it was left to its agent: until something moves there, there is nothing to do. */
+/** Last entry when each was left to its agent: until the stream changes, there is nothing to do. */
 const leftToAgents = new WeakMap<Runtime["tools"], Map<string, number>>();
 
 async function sweepRollback(runtime: Runtime, workflow: string, known: Map<string, number>): Promise<void> {
@@ -385,7 +385,7 @@ async function sweepRollback(runtime: Runtime, workflow: string, known: Map<stri
   if ((await settleRollback(runtime, workflow)) === "left") known.set(workflow, seq);
 }
 
-/** Rollbacks that nobody has to be there for any more. One that fails keeps nobody from the next. */
+/** Ends rollbacks that no longer need their agent. A failure does not delay the next one. */
 export async function sweepRollbacks(runtime: Runtime): Promise<void> {
   const known = leftToAgents.get(runtime.tools) ?? new Map<string, number>();
   leftToAgents.set(runtime.tools, known);

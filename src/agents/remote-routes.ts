@@ -42,7 +42,7 @@ import {
 } from "./remote-workflow.ts";
 import { workflowSchema } from "./seed-wire.ts";
 
-/** Where nobody is authenticated, whoever leaves out who they are is the agent whose workflow or action it is. */
+/** Without authentication, a request that names no agent acts as the agent of that workflow or action. */
 async function driverFromRequest(
   runtime: Runtime,
   who: Who,
@@ -96,20 +96,20 @@ async function takeUpAndAnswer(
 
 const UNSETTLED = new Set<unknown>(["permitted", "pending", "waiting", "held"]);
 
-/** What people, time or the kill switch may have changed since is not told again from what was kept. Answers which action that is. */
+/** The action of a stored response that may be outdated by people, time or the kill switch: not replayed as is. */
 const unsettledIn = (kept: Json): string | undefined =>
   isJsonObject(kept) && UNSETTLED.has(kept["kind"]) ? String(kept["action_id"]) : undefined;
 
-/** undefined where there is none. */
+/** undefined if there is no such action. */
 async function phaseOf(runtime: Runtime, id: string): Promise<string | undefined> {
   return (await getAction(runtime, id).catch(() => undefined))?.phase;
 }
 
-/** What is held for now, and was not put to people, may be when it goes on. */
+/** A held action that has not asked people yet may do so when it goes on. */
 const isOpen = async (runtime: Runtime, id: string): Promise<boolean> =>
   (await phaseOf(runtime, id)) === "open";
 
-/** What people were asked before is answered, however many questions there are. */
+/** A question that was already asked is answered regardless of how many are pending. */
 async function mayAsk(
   { runtime, body }: Pick<RouteRequest, "runtime"> & { readonly body: z.output<typeof proposalSchema> },
   kept?: Json,
@@ -161,7 +161,7 @@ const actions = [
     params: idParams,
     body: takeUpBody,
     answers: { 200: remoteAnswerSchema },
-    // The same when it is asked again, except where a permit has ended since.
+    // A repeated request returns the same, unless a permit has ended since.
     whenLost: "none",
     mayAsk: ({ runtime, params }) => isOpen(runtime, params.id),
     async handle(asked) {

@@ -1,7 +1,7 @@
 /**
- * Tools that remote agents perform themselves: declared in code, named in the policy document, or declared nowhere. A tool
- * that nobody has declared promises nothing: class `once`, any JSON as arguments, and people are asked unless a policy
- * document says otherwise. Also the undo that an agent declares with its proposal, checked together with it.
+ * Tools that remote agents perform themselves: declared in code, named in the policy document, or undeclared. An
+ * undeclared tool promises nothing: class `once`, any JSON as arguments, and people are asked unless a policy document
+ * says otherwise. Also the undo that an agent declares with its proposal, checked together with it.
  */
 
 import type { UndoCall, UndoSeen } from "../approvals/state.ts";
@@ -22,12 +22,12 @@ import { loadValue } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import type { CallUndo } from "../workflows/events.ts";
 
-/** How long an agent has to say what became of an effect, unless the tool says. */
+/** Default time for an agent to report the outcome of an effect. */
 const REPORT_MS = 3_600_000;
 
 type Declarable = "read" | "idempotent" | "keyed" | "probed" | "once";
 
-/** A tool without a function: an agent asks, is permitted, performs it where it runs, and reports. */
+/** A tool without a function: an agent proposes it, gets a permit, performs it in its own process, and reports. */
 export type DeclaredTool<Args> = Pick<
   ToolDefinition<Args, unknown>,
   | "name"
@@ -45,14 +45,14 @@ export type DeclaredTool<Args> = Pick<
   | "verify"
 > & {
   readonly effect?: Declarable;
-  /** How long the agent has to report; an hour unless set. */
+  /** Time for the agent to report. Default: one hour. */
   readonly timeoutMs?: number;
-  /** The agent can take it back when its workflow is sent back. `"nothing"`: there is nothing to take back. */
+  /** The agent can undo it in a rollback of its workflow. `"nothing"`: there is nothing to undo. */
   readonly undo?: true | "nothing" | DeclaredUndo;
 };
 
 export type DeclaredUndo = {
-  /** Who decides about taking it back; `approve` unless set. */
+  /** Who decides about the undo. Default: `approve`. */
   readonly policy?: Policy<never>;
   readonly timeoutMs?: number;
 };
@@ -117,7 +117,7 @@ function undoRule(undo: NonNullable<DeclaredTool<never>["undo"]>) {
     : { ...(undo === true ? {} : undo), effect: "once" as const, run: neverRun };
 }
 
-/** What the definition comes to, without the instance's policy document. */
+/** The tool without the instance's policy document. */
 function defineRemoteTool<Args>(given: DeclaredTool<Args>, instance: InstanceKey | null = null): Tool {
   check(given as unknown as DeclaredTool<never>);
   const { undo, ...definition } = given;
@@ -138,7 +138,7 @@ export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void
   );
 }
 
-/** As the policy document has it, where it names the tool. */
+/** The effect class in the policy document, if it names the tool. */
 function classIn(runtime: Runtime, name: string): Declarable {
   const tools = runtime.policy?.().document["tools"];
   const named = isJsonObject(tools) && Object.hasOwn(tools, name) ? tools[name] : undefined;
@@ -147,7 +147,7 @@ function classIn(runtime: Runtime, name: string): Declarable {
     rejectInput(
       `"${name}" is transactional: its effect is in the program's own database, and no agent performs it.`,
     );
-  // Without its function nobody can be asked whether it was applied.
+  // Without the tool's function there is no probe for whether it was applied.
   return said !== "probed" && DECLARABLE.includes(said) ? (said as Declarable) : "once";
 }
 
@@ -170,7 +170,7 @@ function makeToolOnce(runtime: Runtime, key: string, make: () => Tool): Tool {
   return made;
 }
 
-/** Of an action that is there: a compensation is under the rules of an undo, in every process. */
+/** The tool of an existing action: a compensation is under the rules of an undo, in every process. */
 export function remoteToolOfAction(
   runtime: Runtime,
   { tool, within }: Pick<LiveAction, "tool" | "within">,
@@ -180,13 +180,13 @@ export function remoteToolOfAction(
   return isUndo ? findOrDefineUndo(runtime, tool.replace(/\.undo$/, "")) : findOrDefineTool(runtime, tool);
 }
 
-/** What takes another tool back is let through because of what it takes back: nobody proposes it by itself. */
+/** An undo is permitted because of the call it undoes: agents cannot propose it by itself. */
 export function isUndoOfAnother({ tools }: Runtime, name: string): boolean {
   const known = tools.get(name);
   return known !== undefined && [...tools.values()].some(({ undo }) => undo === known);
 }
 
-/** The tool of that name, of this program or of the agents'. */
+/** The tool of that name, of this program or of the agents. */
 export function findOrDefineTool(runtime: Runtime, name: string): Tool {
   const known = runtime.tools.get(name);
   if (known !== undefined) return known;
@@ -196,7 +196,7 @@ export function findOrDefineTool(runtime: Runtime, name: string): Tool {
   );
 }
 
-/** What takes a call of that tool back, performed by the agent too. */
+/** The undo of a call of that tool, also performed by the agent. */
 export function findOrDefineUndo(runtime: Runtime, name: string): Tool {
   const undo = runtime.tools.get(name)?.undo ?? null;
   if (undo !== null && undo !== "nothing") return undo;
@@ -206,8 +206,8 @@ export function findOrDefineUndo(runtime: Runtime, name: string): Tool {
 }
 
 /**
- * What an agent named to take a call back: reviewed as a proposal of that tool would be. Only where there is neither a policy
- * document nor a declared tool, and people agreed to it as it stands, nobody is asked again.
+ * The tool that an agent declared to undo a call, reviewed like a proposal of that tool. People are not asked again
+ * only if there is neither a policy document nor a declared tool, and they approved exactly this undo.
  */
 export function findDeclaredUndoTool(runtime: Runtime, name: string, seen: UndoSeen): Tool {
   const isGoverned = runtime.policy !== undefined || runtime.tools.has(name);
@@ -217,7 +217,7 @@ export function findDeclaredUndoTool(runtime: Runtime, name: string, seen: UndoS
   );
 }
 
-/** As a workflow that is driven from outside keeps it, for a rollback that no definition could tell. */
+/** Recorded in a workflow driven by an agent: it has no definition that a rollback could ask. */
 export function undoKind(tool: Tool): CallUndo {
   if (tool.undo === null) return "none";
   if (tool.undo === "nothing") return "nothing";
@@ -225,7 +225,7 @@ export function undoKind(tool: Tool): CallUndo {
 }
 
 export type RemoteUndo = {
-  /** The tool that takes it back, which the agent performs as well. */
+  /** The tool that undoes it, also performed by the agent. */
   readonly tool: string;
   readonly args?: unknown;
 };
@@ -239,7 +239,7 @@ function checkMayDeclareUndo({ rules, outside, undo }: Tool, workflow: string | 
   if (undo !== null) rejectInput(`"${rules.name}" was declared with its own undo: leave it out here.`);
 }
 
-/** Validated by the schema of the tool that takes it back, with secrets as handles. */
+/** Validates it with the schema of the undo's tool, with secrets as handles. */
 export async function prepareDeclaredUndo(
   runtime: Runtime,
   given: RemoteUndo,
@@ -258,7 +258,7 @@ export async function prepareDeclaredUndo(
 
 export type DeclaredUndoCall = { readonly tool: string; readonly args: Json; readonly seen: UndoSeen };
 
-/** Of an action that was applied; undefined where its agent had said nothing. */
+/** For an applied action; undefined if its agent declared none. */
 export async function loadDeclaredUndo(
   runtime: TenantStore,
   state: LiveAction,

@@ -1,4 +1,4 @@
-/** Wire forms of what remote agents are answered, and of what they hand over at a checkpoint. */
+/** Wire forms of the answers to remote agents, and of what they submit at a checkpoint. */
 import { z } from "zod";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api/wire.ts";
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
@@ -228,7 +228,7 @@ const holderSchema = z
       "a secret text that the agent made at random, of at least 128 bits, and stored before it asked; only its digest is kept",
   });
 
-/** How a permit is asked for. */
+/** How a permit is requested. */
 export const permitFields = {
   holder: holderSchema.nullish(),
   begin: z

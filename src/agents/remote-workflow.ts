@@ -31,10 +31,10 @@ import { withdrawOpen } from "../workflows/withdraw.ts";
 import { checkPrincipal, checkTextLength, requesterWithAgent, requireDriver } from "./remote-checks.ts";
 import { type Compensation, listCompensations, settleRollback } from "./remote-rollback.ts";
 
-/** How long people have at a checkpoint of such a workflow, unless it says. */
+/** Default time for people to decide at a checkpoint of such a workflow. */
 export const DEFAULT_CHECKPOINT_SECONDS = 300;
 
-/** As in a definition, but for what only a program could say: functions. */
+/** As in a definition, but without functions. */
 export type OutsideCheckpoint = Omit<CheckpointDefinition, "when" | "undo"> & {
   readonly when?: CheckpointConditions;
 };
@@ -44,24 +44,24 @@ export type OutsideCreation = {
   readonly description?: string;
   /** What it is about, for people and policies. */
   readonly input?: unknown;
-  /** Names, or declarations in full. `timeoutSeconds` is 300 unless set, and null never runs out. */
+  /** Names, or full declarations. `timeoutSeconds`: 300 by default; null means no limit. */
   readonly checkpoints?: readonly (string | OutsideCheckpoint)[];
-  /** Recorded; nothing is locked. */
+  /** Recorded only; no money is locked. */
   readonly escrow?: Money;
   readonly poster?: string;
-  /** The agent that drives it: whoever creates it unless set. */
+  /** The agent that drives it. Default: its creator. */
   readonly executor?: string;
   readonly supervisor?: string;
-  /** Principals for whom it is done: none of them decides about it. */
+  /** Principals on whose behalf it runs: none of them may decide about it. */
   readonly actsFor?: readonly string[];
-  /** Its identity: creating it again answers the same. */
+  /** Its identity: a repeated creation returns the same workflow. */
   readonly requestId?: string;
-  /** How often it may be sent back before a rejection is for good; 5 unless set. */
+  /** Attempts in total before a rejection is final. Default: 5. */
   readonly attempts?: number;
-  /** What it did is undone when its agent gives it up. */
+  /** Undo its effects when its agent fails it. */
   readonly rollbackEnabled?: boolean;
   readonly onIrreversible?: "fail" | "continue";
-  /** Who creates it: from a credential, where there is one. */
+  /** Its creator: from the credential, if there is one. */
   readonly by: string;
 };
 
@@ -160,14 +160,14 @@ function bodyOf(given: OutsideCreation): CreatedBody {
   };
 }
 
-/** Answers its id. */
+/** Returns its id. */
 export async function createRemoteWorkflowNow(runtime: Runtime, given: OutsideCreation): Promise<string> {
   const { requestId, by } = checkFields("A workflow", given, FIELDS);
   checkGateOptions(requestId === undefined ? {} : { requestId });
   checkPrincipal("Whoever creates a workflow", by);
   const workflow = freshId(runtime, "wf");
   const creation = { workflow, requestId: requestId ?? null, epoch: null, body: bodyOf(given) };
-  // What may be done in a store that was restored is for a person to say first.
+  // In a restored store, a person has to confirm first what may be done.
   await runtime.epoch();
   await runtime.reach("before_propose");
   const made = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
@@ -211,7 +211,7 @@ export async function completeRemoteWorkflowNow(
   return requireDriver(workflow, agent, "be completed", answer).state.status;
 }
 
-/** Withdraws what it had begun, or begins to undo what it did, where it was created so. */
+/** Withdraws what it began. If it was created with rollback enabled, begins to undo its effects. */
 export async function failRemoteWorkflowNow(
   runtime: Runtime,
   workflow: string,
@@ -229,7 +229,7 @@ export async function failRemoteWorkflowNow(
   return (await workflowState(runtime, workflow)).status;
 }
 
-/** What was captured there, before people decided; undefined where that was erased. */
+/** The outputs captured there, before people decided; undefined if they were erased. */
 async function loadProposedOutputs(
   place: TenantStore,
   workflow: string,
@@ -245,18 +245,18 @@ async function loadProposedOutputs(
 const isEqual = (one: Json | undefined, other: Json | undefined): boolean =>
   one !== undefined && other !== undefined && canonicalJson(one) === canonicalJson(other);
 
-/** What people have changed of the outputs: the fields as they are from then on. */
+/** The fields of the outputs that people changed, with their new values. */
 function changedOutputs(before: JsonObject, after: Json): JsonObject {
   if (!isJsonObject(after)) return {};
   return Object.fromEntries(Object.entries(after).filter(([field, value]) => !isEqual(before[field], value)));
 }
 
 export type CheckpointAccount = CheckpointTally & {
-  /** What people changed of the outputs at the last checkpoint that they modified; null otherwise. */
+  /** The output fields that people changed, if the last decision modified them; null otherwise. */
   readonly modifications: JsonObject | null;
 };
 
-/** Of any workflow, whoever runs it. */
+/** For any workflow, local or driven by an agent. */
 export async function loadCheckpointAccount(
   place: TenantStore,
   { id, lastDecision: last, tally }: WorkflowDetails,
@@ -268,7 +268,7 @@ export async function loadCheckpointAccount(
 
 export type OutsideWorkflow = WorkflowDetails &
   CheckpointAccount & {
-    /** What the agent has to take back now; at most one at a time. */
+    /** What the agent has to undo now; at most one at a time. */
     readonly compensations: readonly Compensation[];
   };
 

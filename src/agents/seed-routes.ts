@@ -1,6 +1,6 @@
 /**
- * HTTP routes of the seed's REST surface, whose clients work unchanged: a workflow created, listed and read; its pending
- * approvals and their decisions; figures.
+ * HTTP routes of the seed's REST surface, whose clients work unchanged: a workflow created, listed and read; its
+ * pending approvals and their decisions; figures.
  */
 
 import { z } from "zod";
@@ -67,7 +67,7 @@ const wrong = (what: string): never => {
   throw new HoldpointError("invalid_input", what);
 };
 
-/** undefined: nothing is changed. */
+/** undefined: no change. */
 function editOf({ decision, modifications }: SeedBallot) {
   const changes = modifications ?? {};
   if (decision === "MODIFIED")
@@ -101,10 +101,10 @@ const objectOf = (value: Json): JsonObject => {
   return value === null ? {} : { value };
 };
 
-/** A checkpoint's `context` if the agent gave one; of anything else, and without one, what stands for approval. */
+/** A checkpoint's `context` if the agent gave one; otherwise the value to be approved. */
 async function contextOf(place: TenantStore, { subject, schema, args }: Approval): Promise<JsonObject> {
   if (subject?.kind !== "checkpoint") return objectOf(args);
-  // A snapshot that was erased, or is broken, keeps nobody from seeing that something waits.
+  // An erased or broken snapshot must not hide the pending approval.
   const snapshot = await openSnapshot(place, schema).catch((error: unknown) => {
     if (isHoldpointError(error)) return {} as JsonObject;
     throw error;
@@ -119,7 +119,7 @@ async function* approvalsWithContext(
   items: Awaited<ReturnType<typeof waitingIds>>["items"],
 ) {
   for (const { id } of items) {
-    // One that a newer server wrote to is shown by that, and keeps nobody from seeing the others.
+    // An approval written by a newer server is skipped; that server shows it.
     const approval = await skipUnreadable(getApproval(runtime, id));
     if (approval === undefined) continue;
     const { workflow } = await approvalSubject(runtime, approval);
@@ -129,7 +129,7 @@ async function* approvalsWithContext(
 
 const AT_WORK: readonly unknown[] = ["executing", "rolling_back"];
 
-/** Of one that is not at work the list itself says enough. One that a newer server wrote to is shown by that. */
+/** Only workflows at work have waits to show. One written by a newer server is shown by that server. */
 async function waitsOfWorkflow(runtime: Runtime, { id, status }: WorkflowSummary) {
   if (!AT_WORK.includes(status)) return [];
   return (await skipUnreadable(workflowState(runtime, id)))?.waits ?? [];

@@ -1,6 +1,6 @@
 /**
  * Wire forms of the seed's REST surface, which existing clients were written for: its names, its values, and how they
- * follow from ours. Fields that came later stand beside its own and take nothing away.
+ * follow from ours. Later fields are added next to the original ones and replace none.
  * - Statuses are lower case, decisions upper case; `checkpoints` of a creation is a count; `message` is for people.
  * - `request_id` of an approval is its id. `checkpoint_name` of an approval for an action is the tool's name.
  * - A job exists from the beginning. Nothing is locked: `escrow_id` is null, and the amount is only recorded.
@@ -84,7 +84,7 @@ type ListedWorkflow = {
 type Waits = WorkflowDetails["waits"];
 const waitsOnWire = (waits: Waits) => waits.map(({ kind, on, op }) => ({ kind, on, op }));
 
-/** `waits`: where whoever asks wants to know. */
+/** `waits`: null unless requested. */
 export function seedWorkflowOnWire({ id, ...fields }: WorkflowSummary, waits: Waits | null) {
   const listed = fields as unknown as ListedWorkflow;
   const { name, status, agent, attempt, checkpoint, approval, passed } = listed;
@@ -211,7 +211,7 @@ export const seedPendingSchema = z.object({
   ...stages.wire.shape,
 });
 
-/** `workflow`: the one in which it is asked. `context`: what the agent gave for people to look at. */
+/** `workflow`: the one that asks. `context`: what the agent provided for people to review. */
 export function seedPendingOnWire(
   approval: Approval,
   { workflow, context }: { readonly workflow: string | null; readonly context: { [field: string]: unknown } },
@@ -290,5 +290,5 @@ export const statsSchema = z.object({
 
 const MICROS = 1e6;
 
-/** An amount in dollars, as a float, in micros. */
+/** Converts a float amount in dollars to micros. */
 export const microsOf = (amount: number): bigint => BigInt(Math.round(amount * MICROS));

@@ -1,6 +1,6 @@
 /**
- * What a workflow is created with over HTTP: its checkpoints, who is asked at each and within which time (the same
- * terms as a policy's escalation), its people and its input.
+ * Input that creates a workflow over HTTP: its checkpoints, who is asked at each and within which time (the same terms
+ * as a policy's escalation), its people and its input.
  */
 import { z } from "zod";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
@@ -14,7 +14,7 @@ import { MOST_QUORUM } from "../policy/rules/verdict.ts";
 
 import type { CheckpointDefinition } from "./rules/checkpoints.ts";
 
-/** A length of time as policy files write it, `30m` or `4h`, in milliseconds; undefined if it is none. */
+/** A duration as policy files write it, `30m` or `4h`, in milliseconds; undefined if it is not one. */
 const parseDurationMs = (text: string): number | undefined => durationMs(text);
 
 const MOST_NAMES = 1_000;
@@ -57,7 +57,6 @@ const approverSchema = z.strictObject(approverFields);
 type ApproverInput = z.output<typeof approverSchema>;
 type RuleInput = NonNullable<ApproverInput["stages"]>[number];
 
-/** Without what is not said. */
 export function dropUndefined<Fields extends object>(
   fields: Fields,
 ): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
@@ -166,11 +165,11 @@ function readParties(who: Who, { poster_id, executor_id, supervisor_id }: Creati
   return { by, poster, executor, supervisor };
 }
 
-/** Whoever only drives creates what they drive themselves: whom it is for is a poster's to say. */
+/** A caller that may only drive creates workflows for itself. Naming other principals needs workflows:write. */
 function checkOwn(who: Who, { executor_id, acts_for }: CreationInput): void {
   const { principal, can } = who;
   if (principal === null || can("workflows:write")) return;
-  // As it is taken below: a bare name is an agent's.
+  // A bare name is an agent's, as in `readParties`.
   const isOwn = executor_id == null || principalNamed("agent", executor_id, "executor_id") === principal;
   if (isOwn && mayActFor(who, acts_for)) return;
   throw onlyForItselfError(

@@ -1,6 +1,6 @@
 /**
- * From what a workflow's author writes to the definition that is kept, and from a definition and an input to the
- * creation of a workflow: its checkpoints, people and terms.
+ * Turns the author's options into the stored definition, and a definition with an input into the creation of a
+ * workflow: its checkpoints, people and terms.
  */
 
 import { checkPolicy } from "../effects/define-tool.ts";
@@ -111,7 +111,7 @@ export function defineWorkflow(
   return { name: named, options, body: body as WorkflowBody<unknown, unknown>, beside };
 }
 
-/** Which definition a handle stands for. */
+/** The definition behind each handle. */
 const definitions = new WeakMap<object, Definition>();
 
 export function bindDefinition<Handle extends object>(handle: Handle, definition: Definition): Handle {
@@ -156,7 +156,7 @@ function complexityOf({ options, name }: Definition, input: Json): string | null
   return rejectInput(`The complexity of "${name}" is simple, medium or complex.`);
 }
 
-/** The input as the definition's schema has let it through. */
+/** The input after validation by the definition's schema. */
 export function validInput({ name, options }: Definition, input: Json): Json {
   const valid = schemaRules(options.input, undefined).validate(input);
   if (valid.ok) return valid.value;
@@ -167,16 +167,16 @@ type WorkflowOrigin = {
   readonly requestId: string | null;
   readonly epoch: string | null;
   readonly parent?: Parent;
-  /** Whoever its parent acts for. */
+  /** The principals that its parent acts for. */
   readonly requester?: readonly string[];
   readonly fork?: NonNullable<CreatedBody["fork"]>;
   readonly parties?: RunOptions["parties"];
   readonly terms?: RunTerms;
-  /** As its parent is, unless its definition says. */
+  /** The parent's setting, used if its definition has none. */
   readonly rollbackEnabled?: boolean;
 };
 
-/** What a workflow is started under, beside what its definition says. Its children and forks are under the same. */
+/** Terms of one run, in addition to its definition. Its children and forks inherit them. */
 type RunTerms = Pick<CreatedBody, "approvalRequired" | "budget" | "policies">;
 
 type TermOptions = Pick<RunOptions, "approvalRequired" | "budget"> & Pick<RunTerms, "policies">;
@@ -187,7 +187,7 @@ export const pickRunTerms = ({ approvalRequired, budget, policies }: TermOptions
   ...(policies === undefined ? {} : { policies }),
 });
 
-/** A child is under its parent's terms, and under its policy. */
+/** A child inherits its parent's terms and is also subject to its policy. */
 export function childRunTerms({ name, options }: Definition, terms: RunTerms): RunTerms {
   if (options.policy === undefined) return pickRunTerms(terms);
   return { ...pickRunTerms(terms), policies: [...(terms.policies ?? []), name] };

@@ -1,4 +1,4 @@
-/** What a workflow's author writes, and what the definition is given to work with. */
+/** The types a workflow's author works with: options, the context passed to the definition, and results. */
 
 import type { Waited } from "../agents/intents/delivery.ts";
 import type { OutgoingIntent } from "../agents/intents/input.ts";
@@ -19,12 +19,12 @@ import type { CheckpointDefinition, CheckpointSets } from "./rules/checkpoints.t
 import type { Captured } from "./rules/snapshot.ts";
 
 export type Retries = {
-  /** Attempts in all; 1 unless set. */
+  /** Attempts in total. Default: 1. */
   readonly attempts?: number;
-  /** Before the second attempt; doubled before each one after it. 1000 unless set. */
+  /** Wait before the second attempt; doubles before each further one. Default: 1000. */
   readonly backOffMs?: number;
   readonly longestBackOffMs?: number;
-  /** A share of the wait that is left to chance, 0 to 1; 0.2 unless set. */
+  /** Random share of the wait, 0 to 1. Default: 0.2. */
   readonly jitter?: number;
 };
 
@@ -32,38 +32,38 @@ export type StepContext<Args = unknown> = {
   readonly attempt: number;
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
-  /** The step's `args` as they are in force: with what policy or a person changed, and with secrets in place. */
+  /** The step's `args` as approved: including changes by policy or a person, with secrets filled in. */
   readonly args: Args;
 };
 
 export type StepOptions<Result, Args = unknown> = {
   readonly retries?: Retries;
   readonly timeoutMs?: number;
-  /** A person has to agree before it runs. It is then a gated action, with `args` on its card. */
+  /** A person must approve the step before it runs. Makes it a gated action, with `args` on its card. */
   readonly approvalRequired?: boolean;
-  /** Undone by itself when the workflow fails, although the workflow does not say so of everything. */
+  /** Undo the step when the workflow fails, even if the workflow's own `rollbackEnabled` is off. */
   readonly rollbackEnabled?: boolean;
-  /** Undoes it when the workflow goes back past it. It is then a gated action. */
+  /** Undoes the step when the workflow rolls back past it. Makes it a gated action. */
   readonly undo?: (result: Result, context: StepContext<Args>) => unknown;
-  /** What an approver sees and may change: the step works with those of its context. It is then a gated action. */
+  /** What an approver sees and may edit; the step reads the result from its context. Makes it a gated action. */
   readonly args?: Args;
-  /** For a step that is gated: what it promises about repeating it. `once` unless set. */
+  /** For a gated step: its promise about being repeated. Default: `once`. */
   readonly effect?: Exclude<EffectClass, "transactional" | "probed">;
 };
 
 export type WorkflowCallOptions = {
   readonly says?: string;
-  /** Which of several agents makes it; the program's own unless set. */
+  /** Which of several agents makes the call. Default: the program's own. */
   readonly agent?: string;
   readonly approvalRequired?: boolean;
   readonly rollbackEnabled?: boolean;
-  /** Go on while the effect is in doubt; otherwise the workflow waits until somebody has found out. */
+  /** Go on while the effect is in doubt. Default: the workflow waits until the outcome is known. */
   readonly continueInDoubt?: boolean;
 };
 
 export type Passed<Outputs> = {
   readonly decision: "approved" | "modified" | "passed";
-  /** As they were approved: with what a person changed. */
+  /** As approved, including a person's edits. */
   readonly outputs: Outputs;
   readonly by: readonly string[];
   readonly note: string;
@@ -73,21 +73,21 @@ export type Asked<Value> =
   | { readonly answered: true; readonly answer: Value; readonly by: readonly string[]; readonly note: string }
   | {
       readonly answered: false;
-      /** `invalid`: people answered, with something that the question's schema does not let through. */
+      /** `invalid`: people answered, but the answer does not fit the question's schema. */
       readonly why: "rejected" | "expired" | "cancelled" | "invalid";
       readonly reason: string;
     };
 
 export type QuestionOptions<Value> = {
-  /** What an answer has to be. */
+  /** Schema that an answer must fit. */
   readonly answer?: InputSchema<Value>;
-  /** Stands unless the person writes something else. */
+  /** Used as the answer unless the person writes another. */
   readonly suggestion?: Value;
   readonly approvers?: Partial<ApproverRule>;
   readonly withinMs?: number;
 };
 
-/** An intent as a workflow sends it: in the name of its agent, and named by the operation. */
+/** An intent sent by a workflow: `from` is its agent, the request id comes from the operation. */
 export type SentFromFlow = Omit<OutgoingIntent, "from" | "requestId">;
 
 /** Why the definition runs again from a checkpoint. */
@@ -104,7 +104,7 @@ export type SentBack = {
 
 export type WorkflowContext = {
   readonly workflow: string;
-  /** 1, and one more each time it was sent back. */
+  /** 1-based; grows by one each time the workflow is sent back. */
   readonly attempt: number;
   readonly sentBack: SentBack | null;
   call<Args, Result>(
@@ -125,12 +125,12 @@ export type WorkflowContext = {
   sleep(ms: number): Promise<void>;
   sleepUntil(time: number | Date): Promise<void>;
   ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<Asked<Value>>;
-  /** Sends an intent, once, and answers its id. It is cancelled when the workflow goes back past this, or fails. */
+  /** Sends an intent once and returns its id. It is cancelled if the workflow rolls back past this or fails. */
   send(name: string, intent: SentFromFlow): Promise<string>;
-  /** Waits for an intent, hours or days; running out of time is an answer, and the intent goes on. */
+  /** Waits for an intent, even for days. A timeout is returned as a result, and the intent goes on. */
   waitFor(name: string, intent: string, options?: { readonly timeoutSeconds?: number }): Promise<Waited>;
   spawn<Input, Result>(child: Workflow<Input, Result>, input: Input): Promise<Result>;
-  /** Branches side by side, each with a context of its own; answers when all have ended, and throws the first error then. */
+  /** Runs branches concurrently, each with its own context. Waits for all of them, then throws the first error. */
   parallel<Results extends readonly unknown[]>(
     branches: { readonly [Branch in keyof Results]: (context: WorkflowContext) => Promise<Results[Branch]> },
   ): Promise<Results>;
@@ -138,7 +138,7 @@ export type WorkflowContext = {
   /** At least 0 and below 1. */
   random(): number;
   log(text: string, data?: unknown): void;
-  /** 0 for a workflow that passed this place before the change was there, else `version`. */
+  /** 0 for a workflow that passed this point before the change existed, else `version`. */
   version(change: string, version?: number): number;
 };
 
@@ -150,30 +150,30 @@ export type WorkflowOptions<Input> = {
   readonly complexity?: (input: Input) => "simple" | "medium" | "complex";
   readonly input?: InputSchema<Input>;
   readonly parties?: { readonly poster?: string; readonly executor?: string; readonly supervisor?: string };
-  /** Recorded; nothing is locked until payments exist. */
+  /** Recorded only; no money is locked until payments exist. */
   readonly escrow?: Money;
-  /** How often it may be tried in all before a rejection is for good; 5 unless set. */
+  /** Attempts in total before a rejection is final. Default: 5. */
   readonly attempts?: number;
-  /** When it fails, undo what was done since the last approved checkpoint. */
+  /** On failure, undo what was done since the last approved checkpoint. */
   readonly rollbackEnabled?: boolean;
-  /** Asked for every call that it and its children make, beside the tool's own policy; the strictest holds. */
+  /** Applies to every call that it and its children make, in addition to the tool's policy; the strictest wins. */
   readonly policy?: Policy<never>;
-  /** What a rollback does that meets an effect without an undo: `fail` unless set. */
+  /** What a rollback does at an effect without an undo. Default: `fail`. */
   readonly onIrreversible?: "fail" | "continue";
 };
 
 export type RunOptions = {
-  /** The same id leads to the same workflow, for ever: a program that was restarted finds its own again. */
+  /** The same id always leads to the same workflow, so a restarted program finds its workflow again. */
   readonly requestId?: string;
   readonly parties?: { readonly poster?: string; readonly executor?: string; readonly supervisor?: string };
-  /** Asks people about every call that policy alone would let through, in its children too, for as long as it lives. */
+  /** Asks people about every call that policy alone would let through, also in its children, until it ends. */
   readonly approvalRequired?: boolean;
   /**
-   * The name of a budget (`hp.budgets.limit`) that everything its tools declare to cost is counted on, beside the budgets
-   * that they name. A tool that declares no cost is not counted.
+   * The name of a budget (`hp.budgets.limit`) that all costs declared by its tools count against, in addition to the
+   * budgets that the tools name. A tool that declares no cost is not counted.
    */
   readonly budget?: string;
-  /** Told about what this workflow waits for, beside the instance's own listener. */
+  /** Notified of what this workflow waits for, in addition to the instance's own listener. */
   readonly notify?: (notice: Notice) => void;
 };
 
@@ -185,7 +185,7 @@ export type WorkflowResult<Result> =
       readonly code: FailureCode;
       readonly reason: string;
       readonly by: string;
-      /** After a rollback. */
+      /** Set after a rollback. */
       readonly report: RollbackReport | null;
     };
 
@@ -197,7 +197,7 @@ export type WorkflowHandle<Result> = {
 
 export type Workflow<Input, Result> = {
   readonly workflowName: string;
-  /** Creates it and begins; answers as soon as that is durable. */
+  /** Creates and starts it; resolves as soon as that is durable. */
   start(input: Input, options?: RunOptions): Promise<WorkflowHandle<Result>>;
   /** Starts it and waits for its end. */
   run(input: Input, options?: RunOptions): Promise<WorkflowResult<Result>>;
@@ -208,13 +208,13 @@ export type WorkflowBody<Input, Result> = (
   input: Input,
 ) => Result | Promise<Result>;
 
-/** What `hp.current()` answers: what the code that asks runs in, of this instance. */
+/** Result of `hp.current()`: what the calling code runs in, within this instance. */
 export type Current =
   /** The definition of a workflow, or a branch of it: `ctx` is that of the branch. */
   | {
       readonly kind: "workflow";
       readonly workflow: string;
-      /** The name of the definition. */
+      /** Name of the definition. */
       readonly name: string;
       readonly ctx: WorkflowContext;
     }
@@ -226,17 +226,17 @@ export type Current =
       readonly attempt: number;
       readonly idempotencyKey: string;
     }
-  /** The function of a tool, of its undo, or of a step that is an action. */
+  /** The function of a tool, of its undo, or of a step that is a gated action. */
   | ({ readonly kind: "effect" } & Pick<
       ToolContext,
       "tool" | "action" | "effect" | "requestId" | "idempotencyKey" | "attempt"
     >)
-  /** A function that judges a call of the tool, and performs nothing. */
+  /** A function that judges a call of the tool and performs nothing. */
   | { readonly kind: "check"; readonly tool: string; readonly part: CheckPart };
 
 export type Limits = {
   readonly digest: string;
-  /** Made anew for each review: what it goes by may change in between. */
+  /** Made for each review, because its limits may change in between. */
   guard(): RunGuard;
 };
 
@@ -245,18 +245,18 @@ export type Definition = {
   readonly name: string;
   readonly options: WorkflowOptions<never>;
   readonly body: WorkflowBody<unknown, unknown>;
-  /** A policy document over its calls, beside whatever else decides about them. */
+  /** A policy document for its calls, in addition to all other policies. */
   readonly document?: () => CompiledPolicy;
-  /** Limits of the engine's own, asked after everything else. */
+  /** The engine's own limits, checked after everything else. */
   readonly limits?: Limits;
-  /** What the kill switch or a budget holds up is refused, instead of waited with. */
+  /** Calls held by the kill switch or a budget are refused instead of waited for. */
   readonly givesUpHeld?: boolean;
   /** Made for one run: another of the same name may have other parts. */
   readonly isOfOneRun?: true;
-  /** Which agent it acts for, if not the program's own: the switch of that one holds its steps up too. */
+  /** The agent it acts for. Default: the program's own. That agent's kill switch also holds its steps. */
   readonly agent?: string;
-  /** What it brings itself, by name: found before what the instance has under that name. */
+  /** Its own tools by name; they take precedence over the instance's. */
   readonly tools?: ReadonlyMap<string, Tool>;
-  /** Those that the same program has defined, by name. */
+  /** All definitions of the same program, by name. */
   readonly beside: ReadonlyMap<string, Definition>;
 };

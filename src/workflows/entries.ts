@@ -1,6 +1,6 @@
 /**
- * A workflow's entries read from the store, page by page, and loaded into the table of operations: its own, those that
- * a fork borrowed from its origin, and those of its children (which stand where the child was spawned).
+ * Reads a workflow's entries from the store, page by page, and loads them into the table of operations: its own, those
+ * that a fork borrowed from its origin, and those of its children (placed where the child was spawned).
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -52,13 +52,13 @@ export async function* entriesOf(
   }
 }
 
-/** Calls and checkpoints, oldest first, and how far they were undone by themselves. */
+/** Calls and checkpoints, oldest first, and which of them the child undid itself. */
 export type ChildRecords = {
   readonly records: readonly RecordedOp[];
   readonly undos: readonly RecordedUndo[];
 };
 
-/** What a child's own children did stands where they were spawned. */
+/** The records of a child's own children are placed where those were spawned. */
 export async function readChildRecords(
   runtime: Runtime,
   child: string,
@@ -80,13 +80,13 @@ export async function readChildRecords(
   return { records, undos };
 }
 
-/** Calls of a child, oldest first; those of its own children stand where they were spawned. */
+/** Calls of a child, oldest first; those of its own children are placed where those were spawned. */
 export async function readChildCalls(runtime: Runtime, child: string): Promise<readonly RecordedOp[]> {
   const { records } = await readChildRecords(runtime, child);
   return records.filter(({ kind }) => kind === "call");
 }
 
-/** A fork begins with what its origin had done up to a checkpoint. */
+/** Loads entries up to `upTo`. A fork begins with its origin's history up to a checkpoint. */
 export async function loadInto(
   runtime: Runtime,
   table: OperationTable,
@@ -95,7 +95,7 @@ export async function loadInto(
 ): Promise<number> {
   let seen = 0;
   for await (const entry of entriesOf(runtime, id)) {
-    // The first says whether it is a fork itself: what that had borrowed lies before its own entries.
+    // The first entry says whether this is a fork itself: what it borrowed comes before its own entries.
     if (entry.seq > Math.max(upTo, 1)) break;
     const fork = entry.type === "workflow.created" ? entry.body["fork"] : null;
     if (isJsonObject(fork)) await loadFork(runtime, table, fork as unknown as Fork);
@@ -105,21 +105,21 @@ export async function loadInto(
   return seen;
 }
 
-/** Operations whose end somebody else writes down. */
+/** Operations that end with an action, a child workflow, people's answer or an intent. */
 const ENDED_BY_OTHERS: readonly string[] = ["call", "child", "question", "wait"];
 
-/** What only its origin hears the end of. */
+/** Operations whose end only the origin's stream records. */
 export const openOperations = (table: OperationTable): readonly RecordedOp[] =>
   [...table.ops.values()].filter(({ kind, settled }) => settled === null && ENDED_BY_OTHERS.includes(kind));
 
-/** Whether it says how something ended; what was withdrawn has not come to an end of its own. */
+/** Whether the entry records an outcome. A withdrawn operation has none. */
 function isEnd({ type, body }: WorkflowEntry): boolean {
   if (type === "question.answered") return body["status"] !== "cancelled";
   if (type === "call.settled") return isJsonObject(body["answer"]) && body["answer"]["code"] !== "cancelled";
   return type === "child.ended" || type === "wait.ended";
 }
 
-/** How that ended which was under way at the checkpoint, as far as it had ended when the fork was made. */
+/** Applies outcomes of operations that were open at the checkpoint and had ended when the fork was made. */
 async function settleOpen(runtime: Runtime, table: OperationTable, fork: Fork): Promise<void> {
   if (openOperations(table).length === 0) return;
   for await (const entry of entriesOf(runtime, fork.workflow, fork.seq + 1)) {
@@ -131,17 +131,17 @@ async function settleOpen(runtime: Runtime, table: OperationTable, fork: Fork): 
   }
 }
 
-/** What the origin had done up to the checkpoint, as its own entries say. */
+/** What the origin had done up to the checkpoint, according to its own entries. */
 export async function loadBorrowed(runtime: Runtime, table: OperationTable, fork: Fork): Promise<void> {
   await loadInto(runtime, table, fork.workflow, fork.seq);
   await settleOpen(runtime, table, fork);
 }
 
-/** No rollback of its own reaches into what is another's: that ends with entry 0. */
+/** A fork's rollback never reaches into borrowed history: borrowed entries are numbered up to 0. */
 async function loadFork(runtime: Runtime, table: OperationTable, fork: Fork): Promise<void> {
   const { seq: upTo } = fork;
   await loadBorrowed(runtime, table, fork);
-  // Nobody would hear the end of it here: it is as if it had never been asked for.
+  // Their end would never be recorded here, so drop them as if never requested.
   for (const { key } of openOperations(table)) table.ops.delete(key);
   const borrowed = [...table.ops.values()].map((record) => ({ ...record, seq: record.seq - upTo }));
   table.ops = new Map(borrowed.map((record) => [record.key, record]));

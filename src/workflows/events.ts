@@ -1,4 +1,4 @@
-/** Every fact that a workflow's stream can hold. What its actions did stands in their own streams, named from here. */
+/** Every event that a workflow's stream can hold. The outcomes of its actions are in their own streams, named here. */
 
 import type { Json } from "../kernel/json.ts";
 import type { MoneyJson } from "../kernel/money.ts";
@@ -7,14 +7,14 @@ import type { ApproverRule, OnTimeout, StageRule } from "../policy/rules/verdict
 
 type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
 
-/** Who posted the work, who does it, who watches over it; none of them is needed. */
+/** Who posted the work, who does it, and who watches over it. All three are optional. */
 type Parties = {
   readonly poster: string | null;
   readonly executor: string | null;
   readonly supervisor: string | null;
 };
 
-/** A checkpoint as a workflow was created with it. */
+/** A checkpoint as declared when the workflow was created. */
 export type Declared = {
   readonly id: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export type Declared = {
   readonly requiresApproval: boolean;
   readonly canRollback: boolean;
   readonly timeoutSeconds: number | null;
-  /** Who is asked and when, where no definition says so. */
+  /** Who is asked and when, if no definition says so. */
   readonly asks?: DeclaredAsking;
 };
 
@@ -37,36 +37,36 @@ export type DeclaredAsking = {
   };
 };
 
-/** How a call is undone: by the agent that made it, by a process that has the tool, not at all, or there is nothing to undo. */
+/** How a call is undone: by its agent, by a process that has the tool, not at all, or `nothing` to undo. */
 export type CallUndo = "agent" | "here" | "none" | "nothing";
 
 export type Lineage = { readonly workflow: string; readonly op: string };
 
-/** The workflow that began this one, and those above it, nearest first; journals of before do not say those. */
+/** The workflow that spawned this one; `above`: its ancestors, nearest first (not recorded in older journals). */
 export type Parent = Lineage & { readonly above?: readonly string[] };
 
 export type Fork = {
   readonly workflow: string;
   readonly seq: number;
   readonly checkpoint: string;
-  /** What was passed there: where the fork goes back to, as long as it has passed no other. */
+  /** The checkpoint that was forked at. A rollback leads back here until the fork has passed one of its own. */
   readonly passed?: {
     readonly op: string;
     readonly snapshot: Snapshot;
     readonly approval: string | null;
     readonly at: number;
   };
-  /** The last entry of the origin at that time: what was under way at the checkpoint and had ended by then, has ended here. */
+  /** The origin's last entry when it was forked: operations open at the checkpoint but ended by then are ended here. */
   readonly upTo?: number;
 };
 
 export type CreatedBody = {
   readonly name: string;
   readonly description: string;
-  /** Of the definition, as its author counts. */
+  /** Version of the definition, as its author counts. */
   readonly version: string | null;
   readonly input: Json;
-  /** The digest of what it was given, where the definition made something else of it. */
+  /** Digest of the input as the caller sent it, if the definition transformed it. */
   readonly given?: string;
   readonly agent: string;
   readonly requester: readonly string[];
@@ -74,26 +74,26 @@ export type CreatedBody = {
   readonly escrow: MoneyJson | null;
   readonly complexity: string | null;
   readonly checkpoints: readonly Declared[];
-  /** How often it may be sent back before a rejection is for good. */
+  /** Attempts in total before a rejection is final. */
   readonly attempts: number;
   readonly rollbackEnabled: boolean;
   readonly onIrreversible: "fail" | "continue";
   /** People are asked about every call that policy alone would let through. */
   readonly approvalRequired?: true;
-  /** What its tools declare to cost is counted on this budget too. */
+  /** The costs that its tools declare also count against this budget. */
   readonly budget?: string;
-  /** Names of the workflows above it whose policies hold for its calls too. */
+  /** Names of the ancestor workflows whose policies also apply to its calls. */
   readonly policies?: readonly string[];
-  /** Its definition was made for it alone: another of the same name is not its own, and it is never found by its name. */
+  /** Its definition was made for it alone: one of the same name does not fit, and name lookups never find it. */
   readonly isOfOneRun?: true;
-  /** An agent drives it from outside: it has no definition, and no process runs it. */
+  /** A remote agent drives it: it has no definition, and no process runs it. */
   readonly isOutside?: true;
   readonly parent: Parent | null;
-  /** The history up to this entry of another workflow is its own beginning. */
+  /** The other workflow's history up to this entry is the beginning of its own. */
   readonly fork: Fork | null;
 };
 
-/** What a definition adds to a workflow that was asked for by its name: all that nobody without it could say. */
+/** What the definition adds to a workflow that was requested by name: everything only the definition knows. */
 export type DefinedBody = Pick<
   CreatedBody,
   | "agent"
@@ -122,7 +122,7 @@ type WaitKind =
   /** The kill switch or a budget, by the name of its stream. */
   | "held"
   | "definition"
-  /** Its process ended in good order: another one, by the epoch that let go of it. */
+  /** Its process shut down in good order. It waits for another one; `on` is the epoch that let go of it. */
   | "node";
 export type Wait = { readonly op: string; readonly kind: WaitKind; readonly on: string };
 
@@ -144,9 +144,9 @@ export type ReachedBody = {
   readonly outputs: Json;
   readonly agent: string | null;
   readonly why: string;
-  /** As the agent that drives the workflow from outside names it. */
+  /** Chosen by the remote agent that drives the workflow. */
   readonly requestId?: string;
-  /** With a request id: the digest of all that was handed over under it. */
+  /** With a request id: digest of everything submitted under it. */
   readonly handed?: string;
 };
 
@@ -161,7 +161,7 @@ export type RollbackReport = {
 
 export type WorkflowEvent =
   | Fact<"workflow.created", CreatedBody>
-  /** Asked for by its name alone: whoever takes it up first and has the definition says the rest. */
+  /** Requested by name alone. The first process that takes it up and has the definition adds the rest. */
   | Fact<"workflow.requested", { readonly by: string; readonly given: string } & Via>
   | Fact<"workflow.defined", DefinedBody>
   | Fact<"workflow.started" | "workflow.resumed", { readonly epoch: string }>
@@ -180,16 +180,16 @@ export type WorkflowEvent =
         readonly action: string;
         readonly tool: string;
         readonly argsDigest: string;
-        /** Undone by itself when the workflow fails. */
+        /** Undone automatically when the workflow fails. */
         readonly rollback: boolean;
-        /** Only where an agent drives the workflow from outside. */
+        /** Only if a remote agent drives the workflow. */
         readonly undo?: CallUndo;
       }
     >
   | Fact<"call.settled", { readonly op: string; readonly action: string; readonly answer: Json }>
   | Fact<"value.recorded", { readonly op: string; readonly value: Json }>
   | Fact<"log.written", { readonly op: string; readonly text: string; readonly data: Json }>
-  /** Asked for in a way that cannot be: the definition was told, and is told the same whenever it is replayed. */
+  /** An invalid request by the definition: it got this error, and gets the same one on every replay. */
   | Fact<
       "operation.refused",
       { readonly op: string; readonly kind: string; readonly code: string; readonly error: string }
@@ -235,7 +235,7 @@ export type WorkflowEvent =
         readonly payloadDigest: string;
       }
     >
-  /** An intent that it has sent is over. */
+  /** An intent that it sent has ended. */
   | Fact<"send.ended", { readonly op: string; readonly intent: string; readonly status: string }>
   | Fact<
       "wait.began",
@@ -261,7 +261,7 @@ export type WorkflowEvent =
       }
     >
   | Fact<"checkpoint.passed", ReachedBody>
-  /** By a monitor, not by the definition. */
+  /** Raised by a monitor, not by the definition. */
   | Fact<
       "checkpoint.raised",
       ReachedBody & {
@@ -293,7 +293,7 @@ export type WorkflowEvent =
         readonly by: string;
         readonly reason: string;
         readonly after: "again" | "fail";
-        /** Only what was declared to be undone on failure, or all of it. */
+        /** `declared`: only calls that were declared to be undone on failure. */
         readonly scope: "all" | "declared";
         readonly rejected: string | null;
       } & Via
@@ -330,9 +330,9 @@ export type WorkflowEvent =
         readonly report: RollbackReport | null;
       } & Via
     >
-  /** Nothing that it had begun waits for anybody any more. */
+  /** Nothing that it began is open any more. */
   | Fact<"workflow.closed", Record<string, never>>
-  /** Another workflow begins with what this one had done up to a checkpoint. */
+  /** Another workflow begins with this one's history up to a checkpoint. */
   | Fact<"workflow.forked", { readonly fork: string; readonly seq: number; readonly checkpoint: string }>
   | Fact<
       "workflow.refused",

@@ -82,7 +82,7 @@ async function readDoneSoFar(runtime: Runtime, id: string, { rollback }: LiveWor
 
 /** How a call's tool is undone, as far as this process knows. */
 function knownUndoOf({ tools }: Runtime, { op, body }: RecordedOp, tool: string) {
-  // Said when it was called, where an agent drives the workflow from outside.
+  // For a workflow driven by a remote agent, the call itself recorded its undo.
   if (body["undo"] === "none") return null;
   if (body["undo"] !== undefined) return body["undo"] === "nothing" ? "nothing" : undefined;
   return isStep(op, tool) ? undefined : tools.get(tool)?.undo;
@@ -129,7 +129,7 @@ function checkOperatorAnswer(id: string, what: string, answer: OperatorAnswer): 
   });
 }
 
-/** One that rolls back says how far it had come. */
+/** A workflow that is rolling back reports how far it came. */
 async function cancelNow(runtime: Runtime, command: OperatorCommand): Promise<OperatorAnswer> {
   for (;;) {
     const state = await workflowState(runtime, command.workflow);
@@ -157,9 +157,9 @@ export async function cancelById(
 }
 
 export type RollbackRequest = Omit<OperatorStatement, "via"> & {
-  /** A checkpoint's name, or `start`; the last approved one unless set. */
+  /** A checkpoint's name, or `start`. Default: the last approved checkpoint. */
   readonly to?: string;
-  /** What comes after: another attempt, or the end. `again` unless set. */
+  /** What follows: another attempt (`again`) or the end (`fail`). Default: `again`. */
   readonly after?: "again" | "fail";
 };
 
@@ -184,14 +184,14 @@ function refuseFork(fork: Fork, why: string, next: string): never {
   throw new HoldpointError("wrong_state", what, { next });
 }
 
-/** Something may have been done already that the fork would do again. */
+/** Its effect may already have happened, and the fork would repeat it. */
 async function isUnderWay(runtime: Runtime, { kind, body }: RecordedOp): Promise<boolean> {
   if (kind !== "call") return kind === "child";
   const { phase } = await readState(runtime, actionStream(String(body["action"])));
   return phase === "running" || phase === "in_doubt";
 }
 
-/** What waits for people is asked for again in the fork; what is under way would never come to an end there. */
+/** Pending approvals are requested again in the fork; an operation under way would never end there. */
 async function checkSettled(runtime: Runtime, fork: Fork): Promise<void> {
   const table = emptyTable();
   await loadBorrowed(runtime, table, fork);
@@ -228,7 +228,7 @@ function forkCreation(runtime: Runtime, state: LiveWorkflow, fork: Fork): Creati
   return { workflow: freshId(runtime, "wf"), requestId: null, epoch: null, body };
 }
 
-/** Nobody could ask for its fork by a request id, and nobody else has its definition. */
+/** No caller could find the fork by a request id, and no other program has its definition. */
 function refuseOneRunFork(id: string): never {
   const what = `The workflow ${id} is a supervised run, and cannot be forked: its model, tools and policy are its own.`;
   throw new HoldpointError("wrong_state", what, {
@@ -245,7 +245,7 @@ function refuseRemoteFork(id: string): never {
   });
 }
 
-/** What was done until there is not done again. */
+/** What was done up to the checkpoint is not done again. */
 async function forkById(runtime: Runtime, id: string, { at }: { readonly at: string }): Promise<string> {
   for (;;) {
     const state = await workflowState(runtime, id);
@@ -269,32 +269,32 @@ async function forkById(runtime: Runtime, id: string, { at }: { readonly at: str
 
 export type Workflows = {
   /**
-   * Starts one by its definition's name, whichever node has that: this program need not. Answers as soon as that is durable.
-   * An input that does not fit ends it as failed, with the reason.
+   * Starts a workflow by the name of its definition, which any node may have: this program need not. Resolves as soon
+   * as that is durable. An input that does not fit ends the workflow as failed, with the reason.
    */
   start(name: string, input?: unknown, request?: WorkflowRequest): Promise<Requested>;
   get(id: string): Promise<WorkflowDetails>;
   /** Newest first; `next` is the cursor of the following page. */
   list(page?: WorkflowPage): Promise<WorkflowList>;
-  /** As it stood after an entry, or at a time (milliseconds). */
+  /** The workflow as it was after an entry, or at a time (milliseconds). */
   at(id: string, moment: Moment): Promise<WorkflowDetails>;
-  /** What happened, in order: operations, decisions, rollbacks with what they undid. Until a moment, or until now. */
+  /** What happened, in order: operations, decisions, rollbacks with what they undid. Default: until now. */
   timeline(id: string, moment?: Moment): Promise<readonly TimelineRow[]>;
-  /** Ids that begin with a text, at most ten; of any other text, the workflow whose request id it is. */
+  /** At most ten ids with this prefix. Any other text is looked up as a request id. */
   find(text: string): Promise<readonly string[]>;
-  /** Waits for its end, however long that takes, whoever runs it. */
+  /** Waits for its end, however long that takes, in any process. */
   result(id: string): Promise<WorkflowResult<unknown>>;
-  /** Its entries from the first on, as they are written, by any process; ends with the workflow or the signal. */
+  /** All its entries, then new ones from any process as they are written; ends with the workflow or the signal. */
   follow(id: string, signal: AbortSignal): AsyncGenerator<WorkflowEntry>;
   /** The captured state of a checkpoint, by its name. */
   snapshot(id: string, checkpoint: string): Promise<Json>;
   /** Its main job, an approval job for each checkpoint, and the settlement. */
   jobs(id: string): Promise<readonly Job[]>;
-  /** Ends it. What was done stays done: roll back first to undo it. */
+  /** Ends it. Effects stay: roll back first to undo them. */
   cancel(id: string, said: Said): Promise<WorkflowStatus>;
-  /** Undoes what was done since a checkpoint, newest first; then it is tried again from there, or fails. */
+  /** Undoes what was done since a checkpoint, newest first; then retries from there, or fails. */
   rollback(id: string, request: RollbackRequest): Promise<WorkflowStatus>;
-  /** A new workflow that begins where this one passed a checkpoint. Answers its id. */
+  /** Creates a workflow that begins where this one passed a checkpoint. Returns its id. */
   fork(id: string, from: { readonly at: string }): Promise<string>;
 };
 

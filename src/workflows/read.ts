@@ -1,7 +1,7 @@
 /**
- * Reading workflows: one in full, as of a moment, lists, entries as they are written, jobs, snapshots, and what a
- * rollback to each checkpoint would do. The outlook is for people who look before they act: what really can be undone
- * is known only to a process that has the tools.
+ * Reading workflows: one in full, as of a moment, lists, entries as they are written, jobs, snapshots, and a preview of
+ * a rollback to each checkpoint. The preview informs people before they act: only a process that has the tools knows
+ * what can really be undone.
  */
 
 import { isStep, type LiveAction } from "../effects/state.ts";
@@ -37,7 +37,7 @@ export async function workflowState(place: TenantStore, id: string): Promise<Liv
   return state;
 }
 
-/** A workflow in full, with its input and result as they were given. Its generation is its `attempt`, as `ctx` has it. */
+/** A workflow in full, with its input and result in their original form. `attempt` is its generation, as in `ctx`. */
 export type WorkflowDetails = Omit<LiveWorkflow, "generation" | "asked"> & {
   readonly id: string;
   readonly attempt: number;
@@ -62,7 +62,7 @@ async function workflowDetails(
   return structuredClone({ ...standing, id, attempt, input, lastDecision, ...done });
 }
 
-/** As it stood after an entry, or at a time. */
+/** After an entry, or at a time in milliseconds. */
 export type Moment = { readonly seq: number } | { readonly time: number };
 
 export function checkMoment(given: Moment): Moment {
@@ -91,15 +91,15 @@ export type WorkflowPage = {
   readonly limit?: number;
   readonly after?: string;
   readonly order?: "oldest" | "newest";
-  /** Only those of one agent. */
+  /** Only workflows of this agent. */
   readonly agent?: string;
-  /** Only those with this text, in any case, in their id, name, agent, checkpoint or reason. */
+  /** Only workflows whose id, name, agent, checkpoint or reason contains this text, ignoring case. */
   readonly text?: string;
 };
 export type WorkflowSummary = { readonly id: string; readonly [field: string]: Json };
 export type WorkflowList = { readonly items: readonly WorkflowSummary[]; readonly next: string | null };
 
-/** What the view's buckets don't tell apart; undefined where everything fits. */
+/** Filters on fields that are not in the view's bucket; undefined if none is set. */
 function pageFilter({ agent, text }: WorkflowPage): RowFilter | undefined {
   if (agent === undefined && text === undefined) return undefined;
   const wanted = text?.toLowerCase();
@@ -124,7 +124,7 @@ export async function listWorkflows(place: TenantStore, page: WorkflowPage = {})
 
 const CAPTURES: readonly string[] = ["checkpoint.reached", "checkpoint.passed", "checkpoint.raised"];
 
-/** Of a checkpoint that was turned down, only the entries know. */
+/** Searches the entries: only they know a checkpoint that was rejected. */
 async function capturedAt(place: TenantStore, id: string, checkpoint: string): Promise<Snapshot | undefined> {
   let found: Snapshot | undefined;
   for await (const { type, body } of entriesOf(place, id)) {
@@ -135,7 +135,7 @@ async function capturedAt(place: TenantStore, id: string, checkpoint: string): P
   return found;
 }
 
-/** The captured state, as it was stored. */
+/** The captured state, as stored. */
 export async function openSnapshotArtifact(
   place: TenantStore,
   { hash, uri, compressedBytes }: Snapshot,
@@ -144,7 +144,7 @@ export async function openSnapshotArtifact(
   return { ...stored, artifact_uri: uri, compressed_size_bytes: compressedBytes };
 }
 
-/** That of a checkpoint. */
+/** The captured state of a checkpoint, by its name, operation or snapshot id. */
 export async function readSnapshot(place: TenantStore, id: string, checkpoint: string): Promise<Json> {
   const state = await workflowState(place, id);
   const known = [...state.passed, ...(state.pending === null ? [] : [state.pending])];
@@ -284,17 +284,17 @@ type ReachedCall = {
 };
 
 type RollbackTarget = {
-  /** What a rollback takes as `to`. */
+  /** The value to pass as `to` to a rollback. */
   readonly to: string;
   /** Null for the start. */
   readonly checkpoint: string | null;
   readonly at: number;
-  /** In the order in which they would be undone: the newest first. */
+  /** In the order in which they would be undone: newest first. */
   readonly calls: readonly ReachedCall[];
 };
 
 export type RollbackOutlook = {
-  /** Null where it can be sent back now. */
+  /** Null if it can be rolled back now. */
   readonly whyNot: string | null;
   /** Nearest first. */
   readonly targets: readonly RollbackTarget[];
@@ -302,7 +302,7 @@ export type RollbackOutlook = {
 
 type RecordedPast = { readonly table: OperationTable; readonly lost: ReadonlySet<string> };
 
-/** With the effects of which a checkpoint has said that nothing takes them back. */
+/** `lost`: the effects that a checkpoint reported as irreversible. */
 async function readPast(runtime: Runtime, id: string): Promise<RecordedPast> {
   const table = emptyTable();
   const lost = new Set<string>();
@@ -348,7 +348,7 @@ async function readReachedCall(
 
 type PlacedCall = ReachedCall & { readonly seq: number };
 
-/** Those of its children stand where the child was spawned. */
+/** Calls of its children are placed where the child was spawned. */
 async function readCalls(runtime: Runtime, known: RecordedPast): Promise<readonly PlacedCall[]> {
   const calls: PlacedCall[] = [];
   const undone = new Set(

@@ -1,6 +1,6 @@
 /**
- * HTTP routes of workflows (what happened to each, and what operators do about it) and of definitions (started by name
- * at any server), with their wire forms.
+ * HTTP routes of workflows (their history, and what operators do to them) and of definitions (started by name at any
+ * server), with their wire forms.
  */
 import { z } from "zod";
 import { principalNamed } from "../agents/identify-agent.ts";
@@ -133,7 +133,7 @@ function jobOnWire({ id, openedAt, closedAt, artifact, approval, ...same }: Job)
   };
 }
 
-/** As it stands after whatever was just done to it. */
+/** The workflow's state after a change. */
 export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<RouteAnswer> {
   const workflow = await getWorkflow(runtime, id);
   return ok(workflowOnWire(workflow, await loadCheckpointAccount(runtime, workflow)));
@@ -210,7 +210,7 @@ export const workflowRoutes = [
       "Of programs, those that posted or execute it. Of people, these too, and every admin and supervisor.",
     tag: "workflows",
     scope: "workflows:write",
-    // One that drives workflows ends its own: `enderOf` says which these are.
+    // An agent that drives workflows may end its own: `enderOf` says which these are.
     orScope: "workflows:drive",
     params: idParams,
     body: z.strictObject({ reason: reasonSchema, by: bySchema }),

@@ -1,9 +1,8 @@
 /**
- * Snapshots on their way to the store and back.
- *
- * S1. No secret's value is in the stored bytes: handles stay handles, and their values are taken out wherever they stand.
- * S2. The stored bytes are the compressed canonical JSON, kept under their own hash; bytes that do not match it are never
- *     used.
+ * Captures snapshots for the store and reads them back.
+ * - No secret's value is in the stored bytes: handles stay handles, and their values are removed wherever they occur.
+ * - The stored bytes are the compressed canonical JSON, kept under their own hash; bytes that do not match it are never
+ *   used.
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { canonicalJson, sha256 } from "../kernel/canonical-json.ts";
@@ -29,11 +28,11 @@ type Capture = {
   /** To be attached to the commit that records the checkpoint. */
   readonly artifact: Artifact;
   readonly ref: Omit<SnapshotRef, "id">;
-  /** As it is stored: whatever of it is recorded or shown elsewhere is taken from here. */
+  /** As stored: any part of it that is recorded or shown in another place is copied from here. */
   readonly snapshot: JsonObject;
 };
 
-/** A handle that opens nothing here has no value here that could be taken out. */
+/** A handle that does not resolve here has no value to remove. */
 export async function secretValuesIn(
   secrets: Secrets,
   handles: Iterable<string>,
@@ -53,7 +52,7 @@ const mapParts = (value: JsonObject, change: (part: Json, name: string) => Json)
   Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part, name)]));
 
 const isLayer = (name: string): boolean => LAYERS.some((layer) => layer === name);
-/** Ids and time are made here. A short secret that occurs in them by chance must not maim them. */
+/** Ids and time are generated here. A short secret that occurs in them by chance must not corrupt them. */
 const OWN: ReadonlySet<string> = new Set(["snapshot_id", "workflow_id", "checkpoint_id", "timestamp"]);
 
 function snapshotWithoutSecrets(snapshot: JsonObject, values: ReadonlyMap<string, string>): JsonObject {
@@ -86,17 +85,17 @@ function tooLarge(snapshot: JsonObject, bytes: number): HoldpointError {
   );
 }
 
-/** Equal JSON gives equal bytes on every machine with the same zlib; the header tells neither time nor system. */
+/** Equal JSON gives equal bytes on every machine with the same zlib: the header has neither time nor system. */
 function compress(json: Uint8Array): Uint8Array {
-  // In step, not on another thread: snapshots are small, and a simulated run must not wait for real threads.
+  // Synchronous, not on another thread: snapshots are small, and a simulated run must not wait for real threads.
   const packed = gzipSync(json, { level: GZIP_LEVEL });
   packed[GZIP_SYSTEM_AT] = GZIP_SYSTEM_UNKNOWN;
   return packed;
 }
 
 /**
- * A snapshot made ready for the store, without the values of secrets: of the handles that stand in it, and of those in
- * `handles`, which the program has used elsewhere.
+ * Prepares a snapshot for the store, without the values of secrets: of the handles in it, and of those in `handles`,
+ * which the program used outside it.
  */
 export async function captureSnapshot(
   runtime: Pick<Runtime, "secrets">,
@@ -126,7 +125,7 @@ function unpack(hash: string, bytes: Uint8Array): Json {
   }
 }
 
-/** A stored snapshot in full. One that is missing, or is not what its name says, is an error and never a guess. */
+/** Reads a stored snapshot in full. A missing or mismatching one is an error, never a guess. */
 export async function openSnapshot(
   place: { readonly store: Pick<Store, "artifact">; readonly tenant: string },
   hash: string,

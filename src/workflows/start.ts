@@ -1,8 +1,7 @@
 /**
- * Declaring and starting workflows in a program: options checked, started here or requested by name (any node that has
- * the definition takes it up), awaited, and who is notified of what a workflow waits for.
- * A program that finds its workflow again is notified again of what it waits for: it may have died before it passed
- * that on.
+ * Declaring and starting workflows in a program: checks options, starts a workflow here or requests it by name (any
+ * node that has the definition takes it up), awaits its end, and notifies listeners of what a workflow waits for.
+ * A program that finds its workflow again is notified again: it may have crashed before it passed the notice on.
  */
 
 import { checkPrincipal } from "../agents/remote-checks.ts";
@@ -40,27 +39,27 @@ import { type Creation, createWorkflow, requestWorkflow } from "./rules/create.t
 import { checkName } from "./run/operation.ts";
 import type { LiveWorkflow } from "./state.ts";
 
-/** Told about what one workflow waits for, beside the instance's own listener. */
+/** Notified of what one workflow waits for, in addition to the instance's own listener. */
 type WorkflowListener = (notice: Notice) => unknown;
 
 export type Dispatcher = {
-  /** Runs this workflow here, if nobody else does. One that was there before is told about again. */
+  /** Runs this workflow here unless another process runs it. If it existed before, its notices are repeated. */
   run(
     id: string,
     definition: Definition,
     told: { readonly listener: WorkflowListener | undefined; readonly isFoundAgain: boolean },
   ): void;
-  /** While it runs here: resolves when this process has let go of it. */
+  /** If it runs here: resolves when this process has let go of it. */
   running(id: string): Promise<void> | undefined;
-  /** Runs it if there is something to do. */
+  /** Runs it if there is work to do. */
   offer(id: string): void;
   /** Looks for work until closing. */
   work(): void;
-  /** Takes nothing new from now on; what runs here goes on. */
+  /** Takes no new work from now on; current runs continue. */
   rest(): void;
 };
 
-/** A runtime with a desk that runs workflows. */
+/** A runtime with a dispatcher that runs workflows. */
 export type WorkflowHost = { readonly runtime: Runtime; readonly dispatcher: Dispatcher };
 
 export type Definitions = {
@@ -88,7 +87,7 @@ export async function awaitEnd(
   { runtime, dispatcher }: WorkflowHost,
   id: string,
 ): Promise<WorkflowResult<unknown>> {
-  // While it runs here there is no need to look at every step of it.
+  // While it runs here, do not wake up at each of its steps.
   await dispatcher.running(id);
   const watch = await runtime.waker.watch([workflowStream(id)]);
   try {
@@ -212,7 +211,7 @@ export function declareWorkflow<Input, Result>(
 
 const DAY_MS = 86_400_000;
 
-/** Keeps the process alive and its workflows going. */
+/** Keeps the process alive and its workflows running. */
 export async function workUntil(definitions: Definitions, signal?: AbortSignal): Promise<void> {
   if (signal !== undefined) checkSignal(signal);
   const { runtime, dispatcher } = await definitions.open();
@@ -224,20 +223,20 @@ export async function workUntil(definitions: Definitions, signal?: AbortSignal):
 
 export type Listeners = {
   readonly own: Map<string, WorkflowListener>;
-  /** Workflows that were found again, with the approvals that were told about since. */
+  /** Workflows that were found again, with the approvals already announced since then. */
   readonly again: Map<string, Set<string>>;
 };
 
 export const createListeners = (): Listeners => ({ own: new Map(), again: new Map() });
 
-/** A listener that fails is its author's own affair. */
+/** An error in a listener is ignored: it is the author's own responsibility. */
 function callListener(listener: WorkflowListener, notice: Notice): void {
   Promise.resolve()
     .then(() => outsideFrames(() => listener(notice)))
     .catch(() => undefined);
 }
 
-/** Those of the workflows above it, as far as they were started here. */
+/** Notifies the listeners of its ancestors, if those were started here. */
 async function notifyAncestors(
   runtime: Runtime,
   { own }: Listeners,
@@ -253,7 +252,7 @@ async function notifyAncestors(
   }
 }
 
-/** The runtime as a run of this workflow has it. */
+/** The runtime for a run of this workflow. */
 export function withListeners(runtime: Runtime, listeners: Listeners, id: string): Runtime {
   const notify = (notice: Notice) => {
     if (notice.kind === "waiting") listeners.again.get(id)?.add(notice.approval);
@@ -278,7 +277,7 @@ async function notifyWaiting(runtime: Runtime, id: string, approval: string): Pr
   runtime.notify({ kind: "waiting", action, approval, tool, decideBy });
 }
 
-/** As soon as nobody runs it: what it waits for is known then. */
+/** Runs once no process runs the workflow: only then is it known what it waits for. */
 export async function repeatNotices(runtime: Runtime, listeners: Listeners, id: string): Promise<void> {
   const told = listeners.again.get(id);
   if (told === undefined) return;
@@ -290,23 +289,23 @@ export async function repeatNotices(runtime: Runtime, listeners: Listeners, id: 
 }
 
 export type WorkflowRequest = Pick<RunOptions, "requestId" | "approvalRequired" | "budget"> & {
-  /** Who asks for it, and so posts it: the program itself unless set. */
+  /** Who requests it and becomes its poster. Default: the program itself. */
   readonly by?: string;
-  /** Principals for whom it is done: none of them decides about it. */
+  /** Principals on whose behalf it runs: none of them may decide about it. */
   readonly actsFor?: readonly string[];
 };
 
 export type Requested = {
   readonly id: string;
-  /** False: the request id had led to it before. */
+  /** False: the request id already named this workflow. */
   readonly isNew: boolean;
-  /** How many nodes that are there now say that they have the definition; null where that cannot be told. */
+  /** Number of live nodes that report having the definition; null if unknown. */
   readonly nodes: number | null;
 };
 
 const REQUEST_FIELDS = ["requestId", "approvalRequired", "budget", "by", "actsFor"];
 
-/** A person who asks is the poster, who may decide unless duties are separated. A program is part of whom it is done for. */
+/** A person who requests it is the poster and may decide, unless duties are separated. A program is a requester. */
 function requesterOf(runtime: Runtime, by: string, actsFor: readonly string[]): readonly string[] {
   const asks = isPerson(by) ? [] : [by];
   const self = by === runtime.agent ? runtime.requester : asks;
@@ -319,7 +318,7 @@ function actsForOf(given: unknown): readonly string[] {
   return given.map((one: unknown) => checkPrincipal("Each of actsFor", one));
 }
 
-/** What only the definition knows is as if it said nothing, until it does. */
+/** Fields that only the definition knows keep neutral values until it adds them. */
 function requestCreation(runtime: Runtime, name: string, input: unknown, request: WorkflowRequest): Creation {
   const by = checkPrincipal("Whoever asks for a workflow", request.by ?? runtime.agent);
   const body = {
@@ -364,7 +363,7 @@ export async function requestByName(
   checkRunOptions(terms);
   refuseUnnamed(`The workflow "${name}" was started`, request.requestId, SPAWN_HINT);
   const creation = requestCreation(runtime, name, input, request);
-  // What may be begun in a store that was restored is for a person to say first.
+  // In a restored store, a person has to confirm first what may start.
   await runtime.history.refuseRestored();
   await runtime.reach("before_propose");
   const by = creation.body.parties.poster ?? runtime.agent;

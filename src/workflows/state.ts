@@ -1,11 +1,10 @@
 /**
- * A workflow's state as folded from its stream: its types, the moves between statuses, and the parts that are kept
- * beside them.
- * It says where the workflow is and who runs it, not what its operations answered: replay reads that from the entries.
+ * A workflow's state as folded from its stream: its types, the moves between statuses, and the helpers of the fold.
+ * It says where the workflow is and who runs it, not what its operations returned: replay reads that from the entries.
  * initialized → executing; executing → awaiting_approval, rolling_back, settling, failed; awaiting_approval →
  * executing, rolling_back, failed; rolling_back → executing, failed; settling → completed, failed; initialized →
  * failed. No other move.
- * A checkpoint that was reached under a request id is kept, with a digest of its content, whatever became of it.
+ * A checkpoint that was reached under a request id is kept, with a digest of its content, after every outcome.
  * An obstacle is the stream (kill switch or budget) that has to change before a held workflow can go on.
  */
 
@@ -32,12 +31,12 @@ type CheckpointRequest = {
   readonly op: string;
   readonly name: string;
   readonly approval: string | null;
-  /** Journals of before know the outputs only. */
+  /** Older journals have the outputs only. */
   readonly content: { readonly of: "handed" | "outputs"; readonly digest: string };
 };
 
 type CheckpointRequests = {
-  /** Every checkpoint that was reached under a request id; absent where none was. */
+  /** Every checkpoint that was reached under a request id; absent if there is none. */
   readonly asked?: readonly CheckpointRequest[];
 };
 
@@ -54,7 +53,7 @@ export function recordCheckpointRequest<State extends CheckpointRequests>(
     handed === undefined
       ? ({ of: "outputs", digest: digestOf(outputs) } as const)
       : ({ of: "handed", digest: handed } as const);
-  // Journals of before may hold a request id twice: the last is what it stands for.
+  // Older journals may hold a request id twice: the last one counts.
   const others = (state.asked ?? []).filter((one) => one.requestId !== requestId);
   return { ...state, asked: [...others, { requestId, op, name, approval, content }] };
 }
@@ -69,7 +68,7 @@ export const isSameCheckpointRequest = (
 type OpenOperations = {
   /** Actions, questions, intents and children that it has begun and that have not ended. */
   readonly open: readonly string[];
-  /** It has failed, and what it had begun is still to be withdrawn. */
+  /** It has failed, and what it began is still to be withdrawn. */
   readonly closing: boolean;
 };
 
@@ -78,7 +77,7 @@ const withOpenOperation = <State extends OpenOperations>(state: State, id: strin
   open: [...state.open, id],
 });
 
-/** What it has begun and what has ended of it. */
+/** Adds an operation to `open` when it begins, and removes it when it ends. */
 export function trackOpenOperations<State extends OpenOperations>(state: State, event: WorkflowEvent): State {
   switch (event.type) {
     case "call.made":
@@ -111,11 +110,11 @@ function withoutOpenOperation<State extends OpenOperations>(state: State, id: st
 }
 
 type RequestedByName = {
-  /** By whom, the digest of what it was asked for with, and whether its definition has said the rest. */
+  /** Who requested it, the digest of the request, and whether its definition has added the rest. */
   readonly requested?: { readonly by: string; readonly given: string; readonly isDefined: boolean };
 };
 
-/** undefined: the event is none of these. */
+/** undefined: not an event of this group. */
 export function evolveRequest<State extends RequestedByName>(
   state: State,
   event: WorkflowEvent,
@@ -131,7 +130,7 @@ export function evolveRequest<State extends RequestedByName>(
   return { ...state, ...event.body, requested: { ...requested, isDefined: true } };
 }
 
-/** How many snapshots of a workflow were captured, checkpoints asked, and decisions made. */
+/** Number of snapshots captured, checkpoints that asked people, and decisions made. */
 export type CheckpointTally = {
   readonly snapshots: number;
   readonly questions: number;
@@ -140,7 +139,7 @@ export type CheckpointTally = {
 
 export const EMPTY_TALLY: CheckpointTally = { snapshots: 0, questions: 0, decisions: 0 };
 
-/** After an entry of that type. */
+/** The tally after an event of that type. */
 export function countCheckpoint(tally: CheckpointTally, type: string): CheckpointTally {
   const { snapshots, questions, decisions } = tally;
   switch (type) {
@@ -158,7 +157,7 @@ export function countCheckpoint(tally: CheckpointTally, type: string): Checkpoin
 
 type Obstacle = StreamRef<"switch"> | StreamRef<"budget">;
 
-/** As a wait names it: `switch/tenant`, `budget/trip`. Whoever refuses says who they are in words. */
+/** The name in a wait: `switch/tenant`, `budget/trip`. A refusal names its source in words only. */
 export function obstacleName({ by }: Pick<Refusal, "by">): string {
   const scope = /^kill switch \((.+)\)$/.exec(by)?.[1];
   if (scope !== undefined) return streamName(switchStream(scope));
@@ -166,12 +165,12 @@ export function obstacleName({ by }: Pick<Refusal, "by">): string {
   return budget === undefined ? by : streamName(budgetStream(budget));
 }
 
-/** undefined: something that cannot be looked at from here. */
+/** undefined: an obstacle that is no stream. */
 export function parseObstacle(on: string): Obstacle | undefined {
   return /^(switch|budget)\/./.test(on) ? (parseStreamRef(on) as Obstacle) : undefined;
 }
 
-/** What may still be reserved; 0 where nothing may. */
+/** What may still be reserved; never below 0. */
 export function remainingBudget({ limit, spent, reserved }: BudgetStreamState): bigint {
   const left = limit === null ? 0n : limit.micros - spent - reserved;
   return left > 0n ? left : 0n;
@@ -188,7 +187,7 @@ export const WORKFLOW_STATUSES = [
 ] as const;
 export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
 
-/** A checkpoint that was passed or approved: where a rollback may lead. */
+/** A checkpoint that was passed or approved: a possible target of a rollback. */
 export type PassedCheckpoint = {
   readonly op: string;
   readonly name: string;
@@ -206,9 +205,9 @@ type PendingCheckpoint = {
   readonly canRollback: boolean;
   readonly snapshot: Snapshot;
   readonly irreversible: readonly Irreversible[];
-  /** The entry that says so. */
+  /** The entry that recorded it. */
   readonly seq: number;
-  /** The monitor that has raised it; absent where the definition has reached it. */
+  /** The monitor that raised it; absent if the definition reached it. */
   readonly monitor?: string;
   readonly requestId?: string;
 };
@@ -221,7 +220,7 @@ type LastDecision = {
   readonly by: readonly string[];
   readonly reason: string;
   readonly at: number;
-  /** As they are from then on; large ones as a reference. */
+  /** As changed by the decision; large outputs as a reference. */
   readonly outputs: Json;
   /** The entry in which the checkpoint was reached. */
   readonly reachedSeq: number;
@@ -259,11 +258,11 @@ export type LiveWorkflow = CreatedBody &
     readonly changedAt: number;
     readonly seq: number;
     readonly generation: number;
-    /** The epoch that runs it, or the agent that drives it from outside; null while nobody does. */
+    /** The epoch that runs it, or the remote agent that drives it; null if neither does. */
     readonly runner: string | null;
-    /** Facts that this runner has recorded: what it says again after an unknown commit is not recorded twice. */
+    /** Events that this runner has recorded. A repeat after an unknown commit is recognized by this count. */
     readonly written: number;
-    /** Nobody runs it and there is something to do. */
+    /** No process runs it, and there is work to do. */
     readonly isReady: boolean;
     readonly wakeAt: number | null;
     readonly waits: readonly Wait[];
@@ -272,15 +271,15 @@ export type LiveWorkflow = CreatedBody &
     readonly passed: readonly PassedCheckpoint[];
     readonly lastDecision: LastDecision | null;
     readonly tally: CheckpointTally;
-    /** The one under way. */
+    /** The rollback in progress. */
     readonly rollback: Rollback | null;
-    /** The last one that ended, with what it left behind. */
+    /** The last rollback that ended, with its report. */
     readonly rolledBack: (Rollback & RollbackReport) | null;
-    /** What its rollbacks could not undo, all of them together. */
+    /** Effects that its rollbacks could not undo, all rollbacks together. */
     readonly irreversible: readonly Irreversible[];
-    /** The entry after which nothing that it called has settled or was undone. */
+    /** The last entry in which a call settled or was undone. */
     readonly settledSeq: number;
-    /** Workflows that begin with what this one had done up to an entry. */
+    /** Workflows forked from this one, with the entry that each was forked at. */
     readonly forks: readonly { readonly workflow: string; readonly seq: number }[];
     readonly end: WorkflowEnd | null;
   };

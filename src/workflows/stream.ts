@@ -2,8 +2,7 @@
  * The workflow stream: the fold of its events into a state, and its two projections: the list for people (workflows)
  * and the list of runs in which processes look for work.
  * One process at a time runs a workflow: the epoch that took it last. A workflow driven by a remote agent belongs to
- * that agent, and no process takes it. One that was requested by name is run only after its definition has added its
- * part.
+ * that agent, and no process takes it. A workflow requested by name runs only after its definition has added its part.
  * A rollback starts a new generation; what it went back over is never replayed.
  * Runs are looked up by definition name; runs whose definition was made for one run have buckets of their own.
  */
@@ -28,7 +27,7 @@ import {
   type WorkflowStatus,
 } from "./state.ts";
 
-/** A fork stands at the checkpoint that it was forked at: that lies before its first entry. */
+/** A fork has already passed the checkpoint that it was forked at, before its first entry. */
 function passedBefore({ fork }: CreatedBody): readonly PassedCheckpoint[] {
   return fork?.passed === undefined ? [] : [{ ...fork.passed, name: fork.checkpoint, seq: 0 }];
 }
@@ -69,7 +68,7 @@ function moved(state: LiveWorkflow, status: WorkflowStatus): LiveWorkflow {
 
 const isOver = (state: LiveWorkflow): boolean => state.status === "completed" || state.status === "failed";
 
-/** Something it waits for moved: if nobody runs it, somebody should. While a checkpoint waits there is nothing to do. */
+/** Something it waits for changed: mark it ready if no process runs it. A pending checkpoint leaves nothing to do. */
 function woken(state: LiveWorkflow): LiveWorkflow {
   const waits = isOver(state) || state.status === "awaiting_approval";
   return state.runner === null && !waits ? { ...state, isReady: true } : state;
@@ -142,7 +141,7 @@ function decided(state: LiveWorkflow, event: WorkflowEventOf<"checkpoint.decided
   const heard = { ...state, pending: null, lastDecision: { ...about, ...said } };
   if (decision !== "approved" && decision !== "modified") return heard;
   const { name, snapshot } = pending;
-  // The definition does not know of it: nothing leads back there.
+  // The definition does not know a raised checkpoint, so no rollback leads back to it.
   if (pending.monitor !== undefined) return woken(moved(heard, "executing"));
   const place = { op, name, snapshot, approval, seq: when.seq, at: when.at, ...requestIdField(pending) };
   return woken(moved({ ...heard, passed: [...state.passed, place] }, "executing"));
@@ -204,7 +203,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
     }
     case "workflow.failed": {
       const end = { status: "failed", at, ...withoutChannel(event.body) } as const;
-      // Of a rollback that was broken off nobody knows how far it came: nothing begins again in its range.
+      // How far an interrupted rollback came is unknown: nothing may begin again within its range.
       const passed = state.passed.filter(({ seq }) => seq <= (state.rollback?.toSeq ?? seq));
       const failed = { ...moved(state, "failed"), runner: null, pending: null, rollback: null, passed, end };
       return { ...failed, isReady: false, wakeAt: null, waits: [], closing: state.open.length > 0 };
@@ -214,7 +213,7 @@ function evolveEnd(state: LiveWorkflow, event: WorkflowEvent, { at }: RecordedEv
   }
 }
 
-/** What a policy sees of its past is another after these. */
+/** These events change what a policy sees of the workflow's past. */
 const SETTLING: ReadonlySet<string> = new Set(["call.settled", "compensation.settled", "rollback.ended"]);
 
 export const workflowFold: Fold<WorkflowState> = {
@@ -248,7 +247,7 @@ export const runsBucket = (
   { name, isOfOneRun }: Pick<CreatedBody, "name" | "isOfOneRun">,
 ): string => `${where} ${isOfOneRun === true ? "/" : ""}${name}`;
 
-/** What the rows are made of, beside what never changes. Most facts of a workflow touch none of it. */
+/** The changing fields that the rows are made of. Most events of a workflow change none of them. */
 const SHOWN = ["status", "generation", "pending", "lastDecision", "passed", "end"] as const;
 const RUN = ["status", "runner", "isReady", "wakeAt", "waits", "end", "closing"] as const;
 
@@ -261,7 +260,7 @@ function agree(
   return fields.every((field) => before[field] === after[field]);
 }
 
-/** What it is held by: names of streams, each once. */
+/** Names of the streams that hold it, each once. */
 const heldBy = ({ waits }: LiveWorkflow): readonly string[] => [
   ...new Set(waits.flatMap(({ kind, on }) => (kind === "held" ? on : []))),
 ];
@@ -310,10 +309,10 @@ export const workflowsView = {
 } as const;
 
 /**
- * Where a run stands: `ready` to be taken, `running` in a process, `asleep` until something moves, `held` by a switch or a
- * budget, `stuck` on a definition.
- * All but the second with the definition's name: whoever does not have it never comes across it. One that has failed is
- * `closing` until what it had begun is withdrawn, for which nobody needs its definition.
+ * The bucket of a run: `ready` to be taken, `running` in a process, `asleep` until something changes, `held` by a
+ * switch or a budget, `stuck` on a definition.
+ * All but `running` carry the definition's name, so a process without the definition never sees the run. A failed run
+ * is `closing` until what it began is withdrawn, which needs no definition.
  */
 function runOf(state: LiveWorkflow): {
   readonly bucket: string;
@@ -327,7 +326,7 @@ function runOf(state: LiveWorkflow): {
   if (state.isReady) return { bucket: runsBucket("ready", state), due: null, data };
   if (state.waits.some(({ kind }) => kind === "definition"))
     return { bucket: runsBucket("stuck", state), due: null, data };
-  // What ends while a checkpoint waits is looked at afterwards.
+  // What ends while a checkpoint is pending is handled after the decision.
   if (state.status === "awaiting_approval") return { bucket: runsBucket("asleep", state), due: null, data };
   const held = heldBy(state);
   return held.length > 0
@@ -335,7 +334,7 @@ function runOf(state: LiveWorkflow): {
     : { bucket: runsBucket("asleep", state), due: state.wakeAt, data };
 }
 
-/** What an agent drives is no process's work, but for the end of a rollback. */
+/** Processes do not run a workflow that an agent drives; they only finish its rollback. */
 function outsideRow({ status, name, createdAt }: LiveWorkflow) {
   if (status !== "rolling_back") return undefined;
   return { bucket: "outside", due: null, data: { name }, at: createdAt };

@@ -1,6 +1,6 @@
 /**
- * A workflow's entries as rows of what happened: operations with how they ended, rollbacks with what they undid, and
- * the changes of its status. Which process took it up and let go of it is left out.
+ * A workflow's entries as rows of what happened: operations with their outcomes, rollbacks with what they undid, and
+ * changes of its status. Which process took it up and let go of it is left out.
  */
 
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
@@ -28,7 +28,7 @@ type TimelineKind =
 type TimelineCheckpoint = {
   readonly snapshot: Snapshot;
   readonly canRollback: boolean;
-  /** Effects that a rejection could not have taken back. */
+  /** Effects that a rejection could not have undone. */
   readonly irreversible: readonly Irreversible[];
 };
 
@@ -37,16 +37,16 @@ export type TimelineRow = {
   readonly at: number;
   readonly kind: TimelineKind;
   readonly name: string;
-  /** 1, and one more each time the workflow was sent back. */
+  /** 1-based; grows by one each time the workflow is sent back. */
   readonly attempt: number;
   /** Numbers of the parallel branches that it is in, outermost first. */
   readonly branch: readonly number[];
   readonly op: string | null;
   /** The action, approval or child workflow that has a stream of its own. */
   readonly ref: string | null;
-  /** The action that a compensation takes back. */
+  /** The action that a compensation undoes. */
   readonly undoes: string | null;
-  /** `open` until it has ended; then what came of it: `applied`, `completed`, `rejected`, `undone` and so on. */
+  /** `open` until it has ended; then its outcome: `applied`, `completed`, `rejected`, `undone` and so on. */
   readonly status: string;
   readonly endedSeq: number | null;
   readonly endedAt: number | null;
@@ -54,16 +54,16 @@ export type TimelineRow = {
   readonly reason: string;
   /** A rollback has gone back over it. */
   readonly isBack: boolean;
-  /** An effect that was taken back. */
+  /** Its effect was undone. */
   readonly isUndone: boolean;
-  /** When a sleep ends, or a step is tried again. */
+  /** When a sleep ends, or a step is retried. */
   readonly until: number | null;
   readonly checkpoint: TimelineCheckpoint | null;
   /** Of a rollback that has ended. */
   readonly report: RollbackReport | null;
 };
 
-/** `places`: where the newest row of an operation, action, approval or child stands. */
+/** `places`: index of the newest row of an operation, action, approval or child. */
 type TimelineTable = { rows: TimelineRow[]; readonly places: Map<string, number>; attempt: number };
 
 const emptyTimeline = (): TimelineTable => ({ rows: [], places: new Map(), attempt: 1 });
@@ -131,7 +131,7 @@ function rowEnding(entry: WorkflowEntry, status: string, reason = "", by: readon
   return { status, reason, by, endedSeq: entry.seq, endedAt: entry.at };
 }
 
-/** It ends once; what is said again changes nothing. */
+/** A row ends once; a repeated end changes nothing. */
 function endRow(tale: TimelineTable, id: string, how: Partial<TimelineRow>): void {
   if (rowAt(tale, id)?.endedSeq === null) changeRow(tale, id, how);
 }
@@ -175,7 +175,7 @@ function applyCall(tale: TimelineTable, entry: WorkflowEntry): void {
   }
 }
 
-/** A step is first heard of when it ends, or when it is to be tried again. */
+/** The first entry of a step is its end or its first retry. */
 function openStep(tale: TimelineTable, entry: WorkflowEntry, op: string): void {
   if (rowAt(tale, op)?.endedSeq !== null) addRow(tale, entry, { kind: "step" });
 }
@@ -207,10 +207,10 @@ function applyStep(tale: TimelineTable, entry: WorkflowEntry): void {
   }
 }
 
-/** The name under which the last checkpoint that asked can be found. */
+/** Key in `places` of the last checkpoint that asked people. */
 const CHECKPOINT = "checkpoint";
 
-/** Whoever goes back or gives up takes back what was asked. */
+/** A rollback or a failure withdraws the pending checkpoint. */
 function withdraw(tale: TimelineTable, entry: WorkflowEntry): void {
   endRow(tale, CHECKPOINT, rowEnding(entry, "withdrawn", "", [textOrEmpty(entry.body["by"])]));
 }
@@ -265,7 +265,7 @@ function applyPeople(tale: TimelineTable, entry: WorkflowEntry): void {
   }
 }
 
-/** The name under which the rollback that is under way can be found. */
+/** Key in `places` of the rollback in progress. */
 const ROLLBACK = "rollback";
 
 function endRollback(
@@ -306,7 +306,7 @@ function applyRollback(tale: TimelineTable, entry: WorkflowEntry): void {
       const undoes = textOrEmpty(body["undoes"]);
       const undone = rowAt(tale, undoes);
       const branch = undone?.branch ?? [];
-      // What a child did has no row here.
+      // Calls of a child have no row here.
       const name = undone?.name ?? textOrEmpty(body["tool"]).replace(/\.undo$/, "");
       addRow(tale, entry, { kind: "undo", ref: textOrEmpty(body["action"]), undoes, name, branch });
       return;
@@ -360,7 +360,7 @@ function applyLife(tale: TimelineTable, entry: WorkflowEntry): void {
   }
 }
 
-/** Up to a moment, or until now. */
+/** Up to the given moment, or until now. */
 export async function readTimeline(
   place: TenantStore,
   id: string,

@@ -1,7 +1,6 @@
 /**
- * Takes back what people are still asked on behalf of a workflow, where nobody waits for the answer any more.
- *
- * Q1. A workflow that has failed is looked for until everything that it had begun was withdrawn, by any process.
+ * Withdraws approvals, questions and intents of a workflow that no longer waits for them.
+ * A failed workflow stays listed as `closing` until any process has withdrawn everything that it began.
  */
 
 import { withdrawIntent } from "../agents/intents/rules/answer.ts";
@@ -19,7 +18,7 @@ import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./ru
 
 type WithdrawReason = { readonly by: string; readonly reason: string };
 
-/** Compensations that people have not agreed to yet. */
+/** Cancels compensations that people have not approved yet. */
 async function withdrawUndos(
   runtime: Runtime,
   undos: readonly RecordedUndo[],
@@ -52,7 +51,7 @@ export async function withdrawQuestions(
   }
 }
 
-/** Intents that it has sent and that nobody has answered. */
+/** Withdraws the intents that it sent and that have no answer yet. */
 export async function withdrawSends(
   runtime: Runtime,
   records: Iterable<RecordedOp>,
@@ -67,7 +66,7 @@ export async function withdrawSends(
   }
 }
 
-/** Of a child that has ended, or was cancelled just now. */
+/** For a child that has ended or was just cancelled. */
 export async function withdrawSentBy(
   runtime: Runtime,
   workflow: string,
@@ -78,7 +77,7 @@ export async function withdrawSentBy(
   await withdrawSends(runtime, table.ops.values(), said);
 }
 
-/** Ends a child, and what it had begun in turn. */
+/** Cancels a child and withdraws what that began. */
 async function cancelChild(runtime: Runtime, workflow: string, said: WithdrawReason): Promise<void> {
   await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
     cancelWorkflow(draft, { workflow, ...said }),
@@ -86,7 +85,7 @@ async function cancelChild(runtime: Runtime, workflow: string, said: WithdrawRea
   await withdrawOpen(runtime, workflow, said);
 }
 
-/** Questions and actions of a workflow that has failed are withdrawn, its children cancelled; then it is closed. */
+/** Withdraws questions and actions of a failed workflow, cancels its children, then closes it. */
 export async function withdrawOpen(
   runtime: Runtime,
   id: string,
@@ -108,7 +107,7 @@ export async function withdrawOpen(
 
 const CLOSING_PER_LOOK = 100;
 
-/** Workflows that failed while no process was there to withdraw what they had begun. */
+/** Closes workflows that failed while no process was there to withdraw what they began. */
 export async function closeFailed(runtime: Runtime): Promise<void> {
   const query = { view: "runs", bucket: "closing", order: "oldest", limit: CLOSING_PER_LOOK } as const;
   await forEachReadable(await runtime.store.query(runtime.tenant, query), async ({ stream: { id } }) => {

@@ -1,6 +1,6 @@
 /**
  * A workflow's own policy over the calls it makes and over what undoes them: it can only be stricter than the tool's.
- * An undo is under every policy that was asked about the effect itself.
+ * An undo is subject to every policy that judged the effect itself.
  */
 
 import { checkFrame, insideSync } from "../effects/call-context.ts";
@@ -17,7 +17,7 @@ import { readState } from "../runtime/store-access.ts";
 import type { Definition, Limits } from "./definition.ts";
 import type { WorkflowRun } from "./run/run.ts";
 
-/** Of two of a kind the tool's own, unless only the other says why it lets it through. People are asked by the workflow first. */
+/** On a tie the tool's verdict wins, unless it approves without a reason. If both escalate, the workflow asks first. */
 function combineWithTool(own: Verdict, workflow: Verdict): Verdict {
   if (own.verdict === "approve" && workflow.verdict === "approve" && own.reason === undefined)
     return withNotesOf(workflow, own);
@@ -41,7 +41,7 @@ export function underWorkflowPolicy(tool: Tool, policy: Policy<never> | undefine
   return { ...tool, rules };
 }
 
-/** What the engine itself limits; a policy that blocks has said so first. */
+/** The engine's own limits, checked after the policy: a policy that blocks comes first. */
 export function underLimits(tool: Tool, limits: Limits | undefined): Tool {
   if (limits === undefined) return tool;
   const rules = overlayPolicy(tool.rules, {
@@ -54,14 +54,14 @@ export function underLimits(tool: Tool, limits: Limits | undefined): Tool {
   return { ...tool, rules };
 }
 
-/** Of a run that brings its own policy, that one decides about tools of which nobody else has said who does. */
+/** If a run brings its own policy, that policy decides about tools for which no other decider is set. */
 function decidedByOwnPolicy(tool: Tool, { isOfOneRun, options, document }: Definition): Tool {
   const isLeft = isOfOneRun === true && (options.policy ?? document) !== undefined;
   if (!tool.isUndecided || !isLeft) return tool;
   return { ...tool, rules: { ...tool.rules, policy: () => ({ verdict: "approve" }) } };
 }
 
-/** Under everything that a definition has to say of its calls. */
+/** Applies everything that a definition says about its calls. */
 export function underDefinition(tool: Tool, definition: Definition): Tool {
   const { options, document, limits } = definition;
   const own = underWorkflowPolicy(decidedByOwnPolicy(tool, definition), options.policy);
@@ -75,7 +75,7 @@ const underUnknownPolicy = (tool: Tool, name: string): Tool => {
 
 type RunScope = Pick<WorkflowRun, "state" | "definition">;
 
-/** Under the policies of the workflows above it too. One that is not known here might have said no: people are asked. */
+/** Adds the policies of its ancestors. If one is unknown here, it might have refused: people are asked. */
 export function underPoliciesAbove(tool: Tool, { state, definition }: RunScope): Tool {
   return (state.policies ?? []).reduce((under, name) => {
     const above = definition.beside.get(name);
@@ -85,19 +85,19 @@ export function underPoliciesAbove(tool: Tool, { state, definition }: RunScope):
   }, tool);
 }
 
-/** What undoes a call, under whatever is asked about the call; only limits do not keep anybody from taking it back. */
+/** An undo is subject to the call's policies. Limits do not apply: they must not prevent an undo. */
 function undoUnderPolicy(undo: Tool, above: RunScope): Tool {
   const { options, document } = above.definition;
   const own = underWorkflowPolicy(undo, options.policy);
   return underPoliciesAbove(document === undefined ? own : applyPolicy(own, "undo", document), above);
 }
 
-/** The same for the call of a workflow whose definition is not known here. */
+/** The same for a call of a workflow whose definition is unknown here. */
 function undoUnderUnknownPolicy(undo: Tool, above: RunScope): Tool {
   return underPoliciesAbove(underUnknownPolicy(undo, above.state.name), above);
 }
 
-/** `op`: the operation whose effect it was, of this workflow or of one below it. */
+/** `op`: the operation whose effect is undone, of this workflow or of one below it. */
 export async function undoUnderAllPolicies(run: WorkflowRun, op: string, undo: Tool): Promise<Tool> {
   const { definition } = run;
   const id = op.slice(0, op.indexOf("/"));

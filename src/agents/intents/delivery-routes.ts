@@ -1,8 +1,8 @@
 /**
- * HTTP routes for intents that are waited for: long polls of the sender and of the recipient, and the recipient's stream.
- * - A stream hands over what is unacknowledged, oldest first, and again until it is: a client that reconnects misses
- *   nothing and needs no cursor.
- * - A client that does not read is not written to; it is cut off after a while.
+ * HTTP routes that wait for intents: long polls of the sender and of the recipient, and the recipient's stream.
+ * - A stream delivers unacknowledged intents, oldest first, and repeats them until they are acknowledged: a client that
+ *   reconnects misses nothing and needs no cursor.
+ * - A client that does not read is not written to, and is disconnected after a while.
  */
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
@@ -76,7 +76,7 @@ export function intentWaitRoutes({ holds }: Pick<EventAudience, "holds">) {
 
 type IntentStreamParts = {
   readonly response: ServerResponse;
-  /** Intents as they are to be handed over, until the signal. */
+  /** Intents due for delivery, until the signal aborts. */
   readonly deliveries: (signal: AbortSignal) => AsyncIterable<IntentDelivery>;
   readonly onWire: (delivery: IntentDelivery) => unknown;
 };

@@ -1,10 +1,10 @@
 /**
  * Delivery of intents to their recipients, and waiting for their answers.
- * - Unacknowledged intents are handed over, oldest first, and again until they are acknowledged. The first hand-over is
+ * - Unacknowledged intents are delivered, oldest first, and again until they are acknowledged. The first delivery is
  *   journaled; later ones are only counted.
  * - A wait sees what was decided before it began: the watch is made before the state is read.
- * - A wait that runs out of time answers so, and the intent goes on; waiting again, in any process, goes on too.
- * - An expired deadline is recorded by the waiting process itself; a sweep announces those that nobody waits for.
+ * - A wait that times out says so, and the intent goes on; the wait can be repeated, in any process.
+ * - A waiting process records an expired deadline itself; a sweep announces those of intents without a waiter.
  */
 
 import { expireIfDue, isApprovalOverdue } from "../../approvals/rules/end.ts";
@@ -23,7 +23,7 @@ import { isIntentOverdue, type LiveIntent } from "./stream.ts";
 
 export type IntentDelivery = {
   readonly intent: Intent;
-  /** How often this listener has handed it over. */
+  /** How often this listener has delivered it. */
   readonly times: number;
 };
 
@@ -31,7 +31,7 @@ type TenantStoreAndClock = Pick<Runtime, "store" | "tenant" | "clock">;
 type Cursor = { readonly at: number; readonly stream: string };
 
 const PAGE = 100;
-/** Of payloads, that are handed over at once: the one that reaches it is the last. */
+/** Payload bytes per batch: the intent that reaches this limit is the last one. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const AGAIN_MS = 30_000;
 
@@ -46,7 +46,7 @@ function queryInbox(
 
 const cursorAt = ({ at, stream }: ViewRow): Cursor => ({ at, stream: `intent/${stream.id}` });
 
-/** undefined: somebody has it by now, or it is over. */
+/** undefined: it was acknowledged in the meantime, or has ended. */
 async function handOverIntent(place: TenantStoreAndClock, id: string): Promise<Intent | undefined> {
   const { status } = await runCommand(place, { write: [intentStream(id)] }, (draft) =>
     markDelivered(draft, id),
@@ -54,7 +54,7 @@ async function handOverIntent(place: TenantStoreAndClock, id: string): Promise<I
   return status === "delivered" ? getIntent(place, id) : undefined;
 }
 
-/** What is not acknowledged yet, after a place in the list. */
+/** Unacknowledged intents after a cursor. */
 async function listDeliverable(
   place: TenantStoreAndClock,
   agent: string,
@@ -80,7 +80,7 @@ async function* eachInboxId(place: TenantStoreAndClock, agent: string): AsyncGen
   for await (const { stream } of eachRow(place, { view: "intent_inbox", bucket: agent })) yield stream.id;
 }
 
-/** Everything that is to be handed over now. */
+/** Everything due for delivery now. */
 async function* dueDeliveries(
   place: TenantStoreAndClock,
   agent: string,
@@ -98,7 +98,7 @@ async function* dueDeliveries(
   for (const id of handed.keys()) if (!open.has(id)) handed.delete(id);
 }
 
-/** Until an intent moves, by any process, or something is to be handed over again. Answers where the log stands then. */
+/** Waits until any process changes an intent, or a redelivery is due. Returns the log position then. */
 async function waitForIntentNews(
   place: TenantStoreAndClock,
   from: number,
@@ -123,7 +123,7 @@ async function waitForIntentNews(
   return position;
 }
 
-/** What is there; where that is nothing, the next that comes within the time. */
+/** Unacknowledged intents; if there are none, the next one that arrives within the time. */
 export async function nextIntentsFor(
   runtime: Runtime,
   agent: string,
@@ -167,7 +167,7 @@ export type Waited =
       readonly intent: string;
       readonly reason: string;
     }
-  /** The wait is over, and the intent goes on: wait again. */
+  /** The wait has timed out, and the intent goes on: wait again. */
   | { readonly status: "timed_out_waiting"; readonly intent: string };
 
 type CurrentIntent = { readonly state: LiveIntent; readonly now: number; readonly dueAt: number | null };
@@ -179,7 +179,7 @@ async function dueTime(place: TenantStoreAndClock, { approval, deadline }: LiveI
   return { dueAt: asked.decideBy, isDue: isApprovalOverdue(asked, now) };
 }
 
-/** The intent, brought up to the store's time. */
+/** The intent, with deadlines applied by the store's clock. */
 async function bringIntentUpToDate(place: TenantStoreAndClock, id: string): Promise<CurrentIntent> {
   for (;;) {
     const { state, now } = await readStateAt(place, intentStream(id));
@@ -205,7 +205,7 @@ async function waitResult(place: TenantStore, intent: string, state: LiveIntent)
 
 const closedWhileWaiting = () => new HoldpointError("closed", "This instance was closed while it waited.");
 
-/** How long to sleep at most; null: until something moves. */
+/** Longest sleep; null: until something changes. */
 function sleepTime(until: number | null, here: number, { dueAt, now }: CurrentIntent): number | null {
   const own = until === null ? [] : [until - here];
   const due = dueAt === null ? [] : [Math.max(dueAt - now, 1)];
@@ -214,11 +214,11 @@ function sleepTime(until: number | null, here: number, { dueAt, now }: CurrentIn
 }
 
 type WaitLimits = {
-  /** By the clock of this process; null: for ever. */
+  /** By the clock of this process; null: no limit. */
   readonly until: number | null;
-  /** Whoever waits is let go: then it is looked at a last time. */
+  /** Aborting one ends the wait, after a last look. */
   readonly signals: readonly AbortSignal[];
-  /** Thrown, or answered as it stands. */
+  /** Whether to return the current state now; may throw instead. */
   readonly isEnough: () => boolean;
 };
 
@@ -260,7 +260,7 @@ export function waitForIntent(runtime: Runtime, id: string, options: WaitOptions
   });
 }
 
-/** The same for a moment: whatever ends it early, it is answered as it stands. */
+/** A short wait: if it ends early for any reason, it returns the current state. */
 export function longPollIntent(runtime: Runtime, id: string, { holdMs, signal }: WaitLimit): Promise<Waited> {
   return waitUntil(runtime, id, {
     until: runtime.clock.now() + holdMs,
@@ -270,7 +270,7 @@ export function longPollIntent(runtime: Runtime, id: string, { holdMs, signal }:
 }
 
 const MOST_AT_ONCE = 200;
-/** Of several processes one announces each; if it dies, another one does after this time. */
+/** One process announces each deadline; if it dies, another one does after this lease. */
 const LEASE_MS = 10_000;
 
 export async function sweepOverdueIntents(

@@ -1,4 +1,4 @@
-/** Input of the intent methods, checked before anything is looked at. */
+/** Input of the intent methods, checked before anything is read. */
 
 import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
@@ -7,23 +7,23 @@ import { COMPENSATION_INTENT, HUMAN_APPROVAL_INTENT, readRecipient } from "./rul
 import { INTENT_STATUSES, type IntentStatus } from "./stream.ts";
 
 export type OutgoingIntent = {
-  /** What is asked for: `human_approval` asks people, anything else is the recipient's to understand. */
+  /** What is requested: `human_approval` asks people; the recipient interprets all other types. */
   readonly intentType: string;
   /**
-   * `agent://name`, `service:name` or `person:name`; for `human_approval` a person, role or group: `agent://approver` is
-   * `role:supervisor`.
+   * `agent://name`, `service:name` or `person:name`; for `human_approval` a person, role or group: `agent://approver`
+   * is `role:supervisor`.
    */
   readonly toAgent: string;
   readonly payload?: unknown;
-  /** Sending the same again under it answers the same intent. */
+  /** Sending the same again under this id returns the same intent. */
   readonly requestId?: string;
-  /** The intent is timed out after this; never, unless set. */
+  /** The intent times out after this. Default: never. */
   readonly withinMs?: number;
-  /** The intent for whose sake this one is sent. */
+  /** The intent that caused this one. */
   readonly parent?: string;
-  /** A word of the sender's that several intents share. */
+  /** A label of the sender's that several intents share. */
   readonly correlation?: string;
-  /** Who sends it; the program's own agent unless set. */
+  /** The sender. Default: the program's own agent. */
   readonly from?: string;
 };
 
@@ -38,13 +38,13 @@ export type IntentPage = {
 };
 
 export type WaitOptions = {
-  /** How long to wait; for ever, unless set. The intent goes on after it. */
+  /** How long to wait. Default: no limit. The intent goes on afterwards. */
   readonly timeoutSeconds?: number;
   readonly signal?: AbortSignal;
 };
 
 export type IntentAnswer = {
-  /** The recipient; the program's own agent unless set. */
+  /** The recipient. Default: the program's own agent. */
   readonly by?: string;
 } & ({ readonly data: unknown } | { readonly failed: string });
 
@@ -62,7 +62,7 @@ export function checkIntentSpeaker(by: unknown): void {
     rejectInput(`"${displayValue(by)}" is not a principal: write agent:<name> or person:<name>.`);
 }
 
-/** The intent as it is given, and for whom it is. */
+/** The intent as given, with its resolved recipient. */
 export function checkOutgoingIntent(given: OutgoingIntent): OutgoingIntent & { readonly to: string } {
   const { intentType, toAgent, requestId, withinMs, parent, correlation, from } = checkFields(
     "An intent",

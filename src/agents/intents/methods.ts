@@ -1,4 +1,4 @@
-/** What an instance offers about intents. */
+/** hp.intents: the library methods about intents. */
 
 import { refuseUnnamed } from "../../effects/call-context.ts";
 import { checkFields, checkId, checkSignal, rejectInput } from "../../kernel/fields.ts";
@@ -34,24 +34,24 @@ import {
 type SpeakerInput = { readonly by?: string };
 
 export type Intents = {
-  /** It is durable when this answers. `human_approval` asks people, and is an approval as well. */
+  /** Durable when it resolves. `human_approval` asks people, and is an approval as well. */
   send(intent: OutgoingIntent): Promise<SentIntent>;
-  /** Waits hours or days. Running out of time is an answer, and the intent goes on. */
+  /** Waits, even for days. A timeout is returned as a result, and the intent goes on. */
   waitFor(id: string, options?: WaitOptions): Promise<Waited>;
   get(id: string): Promise<Intent>;
   /** Newest first, by status, recipient or sender. */
   list(page?: IntentPage): Promise<IntentList>;
-  /** Ids that begin with a text, at most ten. */
+  /** At most ten ids with this prefix. */
   find(beginning: string): Promise<readonly string[]>;
-  /** The recipient has it: it is not handed over again. */
+  /** The recipient has it: it is not delivered again. */
   acknowledge(id: string, speaker?: SpeakerInput): Promise<Intent>;
   /** The recipient waits for something, such as another intent. */
   waiting(id: string, said: SpeakerInput & { readonly on: string }): Promise<Intent>;
-  /** The recipient completes it with data, or says why it failed. The first answer stands. */
+  /** The recipient completes it with data, or says why it failed. The first answer is final. */
   answer(id: string, answer: IntentAnswer): Promise<Intent>;
-  /** The sender takes it back, or a person. */
+  /** The sender or a person withdraws it. */
   cancel(id: string, said: SpeakerInput & { readonly reason: string }): Promise<Intent>;
-  /** What is sent to an agent, until it is acknowledged: what is there first, then as it comes. */
+  /** Unacknowledged intents for an agent: existing ones first, then new ones as they arrive. */
   listen(agent: string, signal: AbortSignal): AsyncGenerator<IntentDelivery>;
 };
 

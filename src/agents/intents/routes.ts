@@ -1,4 +1,4 @@
-/** Intents: what agents ask of each other and of people; sent, handed over, answered and waited for. */
+/** HTTP routes of intents (requests of agents to each other and to people): send, deliver, answer and wait. */
 import { z } from "zod";
 import type { Who } from "../../api/authenticate.ts";
 import { created, ok, route } from "../../api/route.ts";
@@ -112,7 +112,7 @@ export function intentOnWire(intent: Intent) {
   };
 }
 
-/** Whoever the credential is. What a body says counts only where nobody is authenticated; a bare name is an agent's. */
+/** The credential's principal. The name in a body counts only without authentication; a bare name is an agent's. */
 export function speakerFromRequest(who: Who, named: string | undefined, field: string): string {
   const by = callerPrincipal(who, { named, kind: "agent", field });
   if (by !== undefined) return by;

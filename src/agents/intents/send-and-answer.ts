@@ -1,4 +1,4 @@
-/** Intents performed: send (durable when it answers), read, list, acknowledge, wait, answer and cancel. */
+/** Intents performed: send (durable when it resolves), read, list, acknowledge, wait, answer and cancel. */
 
 import { plainJson } from "../../effects/arguments.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -53,7 +53,7 @@ export function unknownIntent(id: string): HoldpointError {
   });
 }
 
-/** What people changed may be large, and is then kept beside the answer. */
+/** People's modifications may be large; those are stored separately from the answer. */
 export async function loadAnswerData(place: TenantStore, kept: Json, approval: string | null): Promise<Json> {
   const data = await loadValue(place, kept);
   if (approval === null || !isJsonObject(data) || data["modifications"] == null) return data;
@@ -88,12 +88,12 @@ export async function getIntent(place: TenantStore, id: string): Promise<Intent>
   return loadIntent(place, id, await readLiveIntent(place, id));
 }
 
-/** `agent://name` is what senders write. */
+/** Senders write `agent://name`. */
 function bucketOf(address: string): string {
   return address.startsWith("agent://") ? (readRecipient("", address) ?? address) : address;
 }
 
-/** The narrowest list that holds what is asked for. */
+/** The narrowest list that contains the requested intents. */
 function viewOf({ to, from, status }: IntentPage): { readonly view: string; readonly bucket?: string } {
   if (to !== undefined) return { view: "intents_to", bucket: bucketOf(to) };
   if (from !== undefined) return { view: "intents_from", bucket: bucketOf(from) };
@@ -153,7 +153,7 @@ export const recordIntentWaiting = (
     markWaiting(draft, { ...intentCommandBy(runtime, id, said), on: said.on }),
   );
 
-/** What is said back is kept in clear, so the values of the payload's secrets are taken out of it. */
+/** Answers are stored in clear, so the values of the payload's secrets are redacted from them. */
 async function secretsOfPayload(runtime: Runtime, id: string): Promise<ReadonlyMap<string, string>> {
   const { payload } = await getIntent(runtime, id);
   return resolveSecrets(runtime.secrets, payload).catch(() => new Map<string, string>());
@@ -188,13 +188,13 @@ export async function cancelIntentNow(
 
 export type SentIntent = {
   readonly id: string;
-  /** The question to people that it is. */
+  /** The approval that it opened. */
   readonly approval: string | null;
   /** It was sent before, under the same request id. */
   readonly isKnown: boolean;
 };
 
-/** What the agent says of itself: its words, which nobody has checked. */
+/** The agent's own description, which is not verified. */
 function agentWords(payload: Json): string | null {
   if (!isJsonObject(payload)) return null;
   const { task, risk_level: risk } = payload;
@@ -209,11 +209,11 @@ type IntentOrigin = {
   readonly from: string;
   readonly requester: readonly string[];
   readonly within: Lineage | null;
-  /** Whom separation of duties leaves out; null: it is not asked for. */
+  /** People excluded by separation of duties; null: not required. */
   readonly apart: readonly string[] | null;
 };
 
-/** What is handed to the rules; for people, with the question that it is. */
+/** Builds the command for the rules; for people, with the approval request. */
 export function prepareSending(
   runtime: Runtime,
   given: OutgoingIntent & { readonly to: string },

@@ -1,5 +1,5 @@
 /**
- * An intent: its events, state and fold, and its lists: for people, for agents looking for what is theirs, and for
+ * An intent: its events, state and fold, and its lists: for people, for agents looking for their work, and for
  * deadlines.
  * - created, delivered, acknowledged, waiting; from acknowledged or waiting the recipient completes or fails it. It is
  *   timed out or cancelled from any status that is not an end. No other move exists.
@@ -14,25 +14,25 @@ import { type WithRefusals, withRefusal } from "../../kernel/refusals.ts";
 import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
 import type { Lineage } from "../../workflows/events.ts";
 
-/** What somebody asks of somebody else, as it was sent. */
+/** A request of one principal to another, as it was sent. */
 export type IntentTerms = {
   readonly intentType: string;
   /** As the sender wrote it: `agent://…`. */
   readonly toAgent: string;
-  /** Who that is: a principal, or a role or group where people are asked. */
+  /** The resolved recipient: a principal, or a role or group if people are asked. */
   readonly to: string;
   readonly from: string;
   readonly payload: Json;
   readonly payloadDigest: string;
   readonly requestId: string | null;
-  /** The intent's own; whoever waits for it may stop earlier. */
+  /** The intent's own deadline; a waiting caller may stop earlier. */
   readonly deadline: number | null;
-  /** The intent for whose sake this one was sent. */
+  /** The intent that caused this one. */
   readonly parent: string | null;
   readonly correlation: string | null;
   /** The operation of the workflow that sent it. */
   readonly within: Lineage | null;
-  /** The question to people that it is; null: an agent answers. */
+  /** The approval that it opened; null: an agent answers. */
   readonly approval: string | null;
 };
 
@@ -49,9 +49,9 @@ export type IntentEvent =
   | Fact<"intent.failed", Via & { readonly by: string; readonly reason: string }>
   | Fact<"intent.timed_out", { readonly deadline: number }>
   | Fact<"intent.cancelled", Via & { readonly by: string; readonly reason: string }>
-  /** A workflow waits for it, and is told when it is over. */
+  /** A workflow waits for it, and is notified when it ends. */
   | Fact<"intent.awaited", Lineage>
-  /** Asked for by somebody who may not, or where its life cycle does not allow it. */
+  /** A request by a principal who may not make it, or in a status that does not allow it. */
   | Fact<
       "intent.refused",
       Via & { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
@@ -118,17 +118,17 @@ const MOVES: { readonly [from in IntentStatus]: readonly IntentStatus[] } = {
 
 export const isIntentOpen = ({ status }: LiveIntent): boolean => OPEN.includes(status);
 
-/** Nobody has said yet that they have it. */
+/** The recipient has not acknowledged it yet. */
 export const isUnacknowledged = ({ status }: LiveIntent): boolean =>
   status === "created" || status === "delivered";
 
-/** People's time is that of their approval, which may be given more. */
+/** For people, the deadline of their approval counts, which may be extended. */
 export function isIntentOverdue(intent: LiveIntent, now: number): boolean {
   const { deadline, approval } = intent;
   return approval === null && deadline !== null && now >= deadline && isIntentOpen(intent);
 }
 
-/** As people and programs are shown it. */
+/** The status as shown to people and programs. */
 export type LifecycleStatus =
   | "CREATED"
   | "DELIVERED"
@@ -250,7 +250,7 @@ export const intentsFromView = {
   row: intentListRow(({ from }) => from),
 } as const;
 
-/** By recipient: what nobody has said yet that they have. */
+/** Unacknowledged intents, by recipient. */
 export const intentInboxView = {
   view: "intent_inbox",
   kind: "intent",
@@ -261,7 +261,7 @@ export const intentInboxView = {
   },
 } as const;
 
-/** What is timed out if nobody answers. People's time is that of their approval. */
+/** Intents that time out without an answer. For people, the deadline of their approval counts. */
 export const intentTimesView = {
   view: "intent_times",
   kind: "intent",

@@ -1,8 +1,7 @@
 /**
- * What people decided reaches the workflow in the same commit.
- *
- * L1. A decision on a checkpoint moves the workflow there and then: no poller ever sees a decided checkpoint of a workflow
- *     that still waits for it.
+ * Applies people's decisions to the workflow in the same commit.
+ * A decision on a checkpoint moves the workflow at once: no poller ever sees a decided checkpoint of a workflow that
+ * still waits for it.
  */
 import { isAskerOrDecider } from "../../approvals/rules/end.ts";
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
@@ -16,7 +15,7 @@ import type { LiveWorkflow } from "../state.ts";
 import { failWorkflow } from "./lifecycle.ts";
 import { beginRollback, failureCodeFor, findRollbackPoint, nextAttempt } from "./rollback.ts";
 
-/** The person who rejected it said that it is not to be tried again. */
+/** The person who rejected it said that it must not be retried. */
 const isFinal = (approval: LiveApproval): boolean => approval.votes.some((vote) => vote.final === true);
 
 function turnBack(draft: Draft, id: string, approval: LiveApproval, canRollback: boolean): Need | undefined {
@@ -71,7 +70,7 @@ function answerQuestion(draft: Draft, id: string, approvalId: string, approval: 
   draft.append(workflowStream(id), [{ type: "question.answered", tv: 1, body }]);
 }
 
-/** Posted or executes the work of a workflow. */
+/** Whether this principal posted the workflow's work or executes it. */
 export function isParty(draft: Draft, workflow: string, by: string): Need | boolean {
   const ref = workflowStream(workflow);
   const more = draft.need({ read: [ref] });
@@ -110,7 +109,7 @@ function callerOf(draft: Draft, { action }: LiveApproval): string | undefined {
   return state.phase === "none" ? undefined : state.within?.workflow;
 }
 
-/** An action was decided, or edited so that somebody with the tool has to look: the workflow that called it is woken. */
+/** An action was decided, or edited so that a process with the tool must review it: wakes the calling workflow. */
 export const actionSubject: SubjectPort = {
   tell(draft, approvalId, approval) {
     refuseEnded(draft, approvalId, approval);

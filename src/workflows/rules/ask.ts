@@ -1,9 +1,9 @@
 /**
  * Questions that a workflow puts to people: at a checkpoint, as a question of its own, or at a checkpoint raised by a
  * monitor.
- * A raised checkpoint stops an executing workflow between two operations: nothing new begins after its commit, what
- * has begun ends. It is no operation: the definition is not told of it, replay has no place for it, and no rollback
- * leads back to it.
+ * A raised checkpoint stops an executing workflow between two operations: nothing new begins after its commit, what has
+ * begun ends. It is no operation: the definition is not informed of it, replay skips it, and no rollback leads back to
+ * it.
  */
 
 import { apartIn, openQuestion, stagesIn } from "../../approvals/rules/ask.ts";
@@ -32,7 +32,7 @@ export type WorkflowQuestion = {
   readonly kind: "checkpoint" | "question";
   readonly op: string;
   readonly name: string;
-  /** What stands for approval, and what an edit replaces. */
+  /** The value to be approved; an edit replaces it. */
   readonly args: Json;
   /** Digest of what the question is about: a snapshot's bytes, or a schema's text. */
   readonly about: string;
@@ -74,13 +74,13 @@ export type CheckpointReach = {
   readonly body: ReachedBody;
   readonly before: readonly NewEvent[];
   readonly artifact: Artifact;
-  /** null: nobody has to be asked. */
+  /** null: no approval needed. */
   readonly ask:
     | (WorkflowQuestion & { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] })
     | null;
 };
 
-/** A checkpoint: the captured state is kept, and people are asked, or it is passed. */
+/** Stores the captured state and asks people, or passes the checkpoint. */
 export function reachCheckpoint(draft: Draft, runner: Runner, reach: CheckpointReach): Need | Recorded {
   const state = lockOwnRun(draft, runner, "run");
   if ("kind" in state) return state;
@@ -137,7 +137,7 @@ export function askQuestion(
 
 export type RaisedCheckpoint = {
   readonly workflow: string;
-  /** The last entry that whoever raises it has seen; null: it writes all the time, and is stopped wherever it is. */
+  /** The last entry that the monitor has seen; null: the workflow writes constantly, so stop it at any entry. */
   readonly seq: number | null;
   readonly name: string;
   readonly why: string;
@@ -159,7 +159,7 @@ const NOTHING: JsonObject = {};
 
 const RAISED = /^[^/]*\/\d+\/monitor\/(.*)#\d+$/su;
 
-/** The name of a checkpoint that a monitor raised, by its operation; undefined: the definition asks for it. */
+/** The name of a checkpoint that a monitor raised, by its operation; undefined: the definition reached it. */
 export const raisedName = (op: string): string | undefined => RAISED.exec(op)?.[1];
 
 export function raiseCheckpoint(draft: Draft, raise: RaisedCheckpoint): Need | RaiseAnswer {
@@ -171,7 +171,7 @@ export function raiseCheckpoint(draft: Draft, raise: RaisedCheckpoint): Need | R
   const more = draft.need({ write: [approvalStream(raise.approval)] });
   if (more !== undefined) return more;
   const { workflow, name, why, monitor, rule, alert, approval, nonce, snapshot, irreversible } = raise;
-  // Where no branch of a definition is.
+  // No branch of a definition has this path.
   const op = `${workflow}/${state.generation}/monitor/${name}#${state.seq + 1}`;
   const checkpoint = checkpointId({ name });
   const facts = { op, name, checkpoint, snapshot, outputs: NOTHING, agent: null, why };

@@ -1,9 +1,9 @@
 /**
  * Calls and intents of a workflow, as its own stream records them. A call's proposal and outcome are in the action's
- * stream; in the same commit the workflow's stream says that it was made and how it ended. Likewise the end of an
+ * stream; in the same commit the workflow's stream records that it was made and how it ended. Likewise the end of an
  * intent reaches the workflows that wait for it, and the one that sent it, in the same commit.
- * Nothing starts for a workflow that is not executing, in the name of a process that no longer runs it, or of another
- * agent than the one that drives it; a compensation starts only while the workflow rolls back.
+ * Nothing starts for a workflow that is not executing, for a process that no longer runs it, or for an agent that does
+ * not drive it; a compensation starts only while the workflow rolls back.
  */
 
 import type { LiveIntent } from "../../agents/intents/stream.ts";
@@ -14,15 +14,15 @@ import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { CallUndo, Lineage } from "../events.ts";
 import type { LiveWorkflow } from "../state.ts";
 
-/** The workflow stands elsewhere by now: nothing was proposed. */
+/** The workflow has moved on in the meantime: nothing was proposed. */
 export type Turned = { readonly kind: "turned" };
 
-/** What the process that runs the workflow says beside the call itself. */
+/** What the process that runs the workflow adds to the call. */
 export type Placement = Within & {
   readonly epoch: string;
-  /** Undone by itself when the workflow fails. */
+  /** Undone automatically when the workflow fails. */
   readonly rollback: boolean;
-  /** How it is undone, where a workflow is driven from outside: nobody could look that up in a definition. */
+  /** How it is undone, if a remote agent drives the workflow: there is no definition to look it up in. */
   readonly undo?: CallUndo;
 };
 
@@ -30,7 +30,7 @@ function isHere(state: LiveWorkflow, within: Within, epoch: string): boolean {
   return state.runner === epoch && state.status === (within.undoes === null ? "executing" : "rolling_back");
 }
 
-/** Locks the workflow and makes sure that the call still has its place there. */
+/** Locks the workflow and checks that the call still belongs there. */
 export function checkPlacement(
   draft: Draft,
   within: Within,
@@ -46,7 +46,7 @@ export function checkPlacement(
   return isHere(state, within, epoch) ? undefined : { kind: "turned" };
 }
 
-/** A new one also has to be of the attempt that is under way: a run that was sent back may still be at it. */
+/** A new call must also belong to the current attempt: a run that was sent back may still be making calls. */
 export function checkNewPlacement(draft: Draft, within: Placement, agent: string): Need | Turned | undefined {
   const elsewhere = checkPlacement(draft, within, within.epoch, agent);
   if (elsewhere !== undefined || within.undoes !== null) return elsewhere;
@@ -79,7 +79,7 @@ function settledEvent(draft: Draft, action: string, state: LiveAction, within: W
   return { type: "compensation.settled", tv: 1, body: { action, undoes, status, reason } };
 }
 
-/** Tells the workflow what its call came to. One in doubt is left open, unless the workflow goes on beside it. */
+/** Records the call's outcome in the workflow. A call in doubt stays open, unless the workflow goes on regardless. */
 export function settleCall(draft: Draft, action: string): Need | undefined {
   const state = draft.state(actionStream(action));
   if (state.phase === "none" || state.within === undefined) return undefined;
@@ -91,7 +91,7 @@ export function settleCall(draft: Draft, action: string): Need | undefined {
   return undefined;
 }
 
-/** What a child did is undone by its parent, which waits for the child's doubts: it is told when one is over. */
+/** A parent undoes what its child did, and waits for the child's calls in doubt: wake it when one is resolved. */
 export function wakeParents(draft: Draft, action: string): Need | undefined {
   const state = draft.state(actionStream(action));
   if (state.phase === "none" || state.within === undefined) return undefined;
@@ -99,7 +99,7 @@ export function wakeParents(draft: Draft, action: string): Need | undefined {
   while (flow.status !== "none" && flow.parent !== null) {
     const { workflow, above = [] } = flow.parent;
     const ref = workflowStream(workflow);
-    // A workflow says which are above it; all are asked for at once, because a decision has few rounds.
+    // Request all ancestors at once, because a decision has few rounds.
     const more = draft.need({ write: [ref, ...above.map(workflowStream)] });
     if (more !== undefined) return more;
     flow = draft.state(ref);
@@ -109,7 +109,7 @@ export function wakeParents(draft: Draft, action: string): Need | undefined {
   return undefined;
 }
 
-/** The caller has locked the workflow, and the intent is over. */
+/** The caller has locked the workflow, and the intent has ended. */
 export function notifyIntentWaiter(draft: Draft, intent: string, { end }: LiveIntent, waiter: Lineage): void {
   const ref = workflowStream(waiter.workflow);
   const flow = draft.state(ref);
@@ -120,7 +120,7 @@ export function notifyIntentWaiter(draft: Draft, intent: string, { end }: LiveIn
   draft.append(ref, [{ type: "wait.ended", tv: 1, body }]);
 }
 
-/** It has one thing less that is open. */
+/** The sender has one open operation less. */
 export function notifyIntentSender(draft: Draft, intent: string, { end }: LiveIntent, sender: Lineage): void {
   const ref = workflowStream(sender.workflow);
   const flow = draft.state(ref);

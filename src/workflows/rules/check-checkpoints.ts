@@ -1,4 +1,4 @@
-/** A workflow's checkpoints, checked when they are declared: a mistake is said then, not when an agent stands before one. */
+/** Checks a workflow's checkpoints when they are declared, so that mistakes show before an agent reaches one. */
 import { HoldpointError } from "../../kernel/errors.ts";
 import { fieldFault, isPlainObject } from "../../kernel/fields.ts";
 import { displayValue } from "../../kernel/text.ts";
@@ -15,10 +15,10 @@ import {
 } from "./checkpoints.ts";
 
 const NAME_LENGTH = 100;
-/** As operations are named. */
+/** Same form as the names of operations. */
 const NAME_FORM = /^[^\s/#][^/#\n\r]*$/u;
 const DESCRIPTION_LENGTH = 2_000;
-/** Some three hundred years. */
+/** About three hundred years. */
 const LONGEST_SECONDS = 1e10;
 
 type Fields = { readonly [field: string]: unknown };
@@ -47,7 +47,7 @@ const NAME: Rule = {
   isRight: (value) => isText(value, 1, NAME_LENGTH) && NAME_FORM.test(value),
   what: `is a text of 1 to ${NAME_LENGTH} characters without / and #, and does not begin with a space`,
 };
-/** `start` is where a workflow begins, for whoever sends it back there. */
+/** `start` is reserved: a rollback to `start` goes back to the beginning. */
 const OWN_NAME: Rule = {
   isRight: (value) => NAME.isRight(value) && value !== "start",
   what: `${NAME.what}; it is not named "start", which is where a workflow begins`,
@@ -79,7 +79,7 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
     isRight: (value) => typeof value === "function" || isFields(value),
     what: "is an object of conditions or a function",
   },
-  // Looked at below: what is wrong with a rule takes more words.
+  // Checked below, with more detailed errors.
   undo: { isRight: () => true, what: "" },
   approvers: { isRight: () => true, what: "" },
   stages: { isRight: () => true, what: "" },
@@ -104,7 +104,7 @@ const UNDO: RulesOf<CheckpointUndo> = {
     isRight: (value) => UNDO_EFFECTS.some((one) => one === value),
     what: `is one of ${UNDO_EFFECTS.join(", ")}`,
   },
-  // A verdict is looked at where all policies are.
+  // A verdict is checked together with all policies.
   policy: { isRight: () => true, what: "" },
 };
 
@@ -113,7 +113,7 @@ const SET: RulesOf<CheckpointSet> = {
   escrow: MONEY,
 };
 
-/** Its fields, without those that are undefined. */
+/** Returns its fields, without those that are undefined. */
 function checkFields(whose: string, given: unknown, rules: Readonly<Record<string, Rule>>): Fields {
   const known = Object.keys(rules);
   if (!isPlainObject(given)) return wrong(`${whose} is an object: { ${known.join(", ")} }.`);
@@ -176,7 +176,7 @@ function checkUnique(list: readonly CheckpointDefinition[], field: "name" | "id"
 function checkList(given: readonly unknown[], requester: readonly string[]): readonly CheckpointDefinition[] {
   const list = given.map((one, index) => checkOne(one, index, requester));
   checkUnique(list, "name");
-  // One that is not given is made of the name.
+  // A missing id is derived from the name.
   checkUnique(
     list.map((one) => ({ ...one, id: checkpointId(one) })),
     "id",
@@ -193,8 +193,8 @@ function checkSet(complexity: string, given: unknown, requester: readonly string
 }
 
 /**
- * A list of checkpoints, or sets of them, without fields that are undefined. `requester` is who asks, and so can never be
- * among those who agree.
+ * Checks a list of checkpoints, or sets of them, and removes fields that are undefined. Principals in `requester` can
+ * never be among the approvers.
  */
 export function checkCheckpoints(given: unknown, requester: readonly string[] = []): Checkpoints {
   if (Array.isArray(given)) return checkList(given, requester);

@@ -1,7 +1,7 @@
 /**
  * Checkpoints as a workflow declares them: which of them are in force (all, or the set for tasks this complex), and
  * whether one asks people when it is reached.
- * Whatever is unknown is a reason to ask: an undeclared checkpoint, a missing figure, a condition that fails.
+ * Anything unknown is a reason to ask: an undeclared checkpoint, a missing figure, a condition that fails.
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -12,86 +12,86 @@ import type { ApproverRule, OnTimeout, PolicyInput, StageRule, Verdict } from ".
 import type { Declared } from "../events.ts";
 import type { Captured } from "./snapshot.ts";
 
-/** What a condition is judged on. */
+/** Input of a condition. */
 export type CheckpointFacts = {
   readonly name: string;
-  /** As captured at this checkpoint; null when it says none. */
+  /** As captured at this checkpoint; null if none was captured. */
   readonly confidence: number | null;
-  /** Spent since the workflow began; null when that is not known, zero when it is known to be nothing. */
+  /** Spent since the workflow began; null if unknown, zero if known to be nothing. */
   readonly cost: Money | null;
-  /** Names of the tools called since the checkpoint before this one. */
+  /** Names of the tools called since the previous checkpoint. */
   readonly tools: readonly string[];
   readonly captured: Captured;
-  /** How often this checkpoint was reached, this time included: after a rollback it is reached again. */
+  /** 1-based attempt of the workflow: grows by one with each rollback, after which checkpoints are reached again. */
   readonly attempt: number;
 };
 
 /** Conditions under which people are asked. Any one of them is enough. */
 export type CheckpointConditions = {
-  /** Asks when the captured confidence is lower than this (0 to 1), and when none was captured. */
+  /** Asks if the captured confidence is lower than this (0 to 1), or if none was captured. */
   readonly confidenceBelow?: number;
-  /** Asks when more than this was spent, and when what was spent is not known or is in another currency. */
+  /** Asks if more than this was spent, or if the amount is unknown or in another currency. */
   readonly costAbove?: Money;
-  /** Asks when any of these tools was called since the checkpoint before. */
+  /** Asks if any of these tools was called since the previous checkpoint. */
   readonly tools?: readonly string[];
 };
 
 /**
- * When a checkpoint asks: under conditions, or as a function says. The function is pure and synchronous; where it throws, or
- * answers anything but true or false, people are asked.
+ * When a checkpoint asks: under conditions, or as a function decides. The function must be pure and synchronous. If it
+ * throws, or returns anything but true or false, people are asked.
  */
 export type CheckpointWhen = CheckpointConditions | ((facts: CheckpointFacts) => boolean);
 
 export type CheckpointDefinition = {
-  /** What the program calls it by; no two of a set share one. */
+  /** The name that the program uses; unique within a set. */
   readonly name: string;
-  /** Made if absent. */
+  /** Default: derived from the name. */
   readonly id?: string;
   readonly description?: string;
-  /** False: state is captured and the workflow goes on. True unless set. */
+  /** False: state is captured and the workflow goes on. Default: true. */
   readonly requiresApproval?: boolean;
-  /** False: a rejection here ends the workflow. True unless set. */
+  /** False: a rejection here ends the workflow. Default: true. */
   readonly canRollback?: boolean;
-  /** How long people have; null, and unless set: for ever. */
+  /** How long people have to decide. Default: null, no limit. */
   readonly timeoutSeconds?: number | null;
   /**
-   * What happens after that time. The approval expires unless set, which takes the path of a rejection; or the next stage is
-   * asked; or there is as much time again, once.
+   * What happens after that time. `expire` (default): treated like a rejection. `escalate`: the next stage is asked.
+   * `extend`: the same time again, once.
    */
   readonly onTimeout?: OnTimeout;
-  /** Asks only then. Always unless set. */
+  /** Asks only under these conditions. Default: always. */
   readonly when?: CheckpointWhen;
   /**
-   * Undoes what led to this checkpoint when it is rejected or gone back over, before the tools of that stretch undo what
-   * they did. It is an action of its own, run once.
+   * Undoes what led to this checkpoint when it is rejected or rolled back past, before the tools called since the
+   * previous checkpoint undo their effects. It is an action of its own, run once.
    */
   readonly undo?: CheckpointUndo;
-  /** Who has to agree: any one person unless set. */
+  /** Who has to agree. Default: any one person. */
   readonly approvers?: Partial<ApproverRule>;
-  /** Instead of `approvers`: each is asked once the one before has agreed. `timeoutSeconds` is for each that says none. */
+  /** Instead of `approvers`: asked one after the other. `timeoutSeconds` applies to each stage without its own. */
   readonly stages?: readonly StageRule[];
 };
 
 export type CheckpointSet = {
   readonly checkpoints: readonly CheckpointDefinition[];
-  /** What is locked for the work when this set is chosen. */
+  /** Amount locked for the work if this set is chosen. */
   readonly escrow?: Money;
 };
 
-/** How complex a task is, from the least supervision to the most. */
+/** Complexity of a task, from the least supervision to the most. */
 export const COMPLEXITIES = ["simple", "medium", "complex"] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 export type CheckpointSets = { readonly [complexity in Complexity]?: CheckpointSet };
 
 export type CheckpointUndo = {
-  /** Gets the outputs that were captured. */
+  /** Gets the captured outputs. */
   readonly run: (
     outputs: JsonObject,
     context: { readonly attempt: number; readonly signal: AbortSignal; readonly idempotencyKey: string },
   ) => unknown;
-  /** What it promises about repeating it; `once` unless set. */
+  /** Its promise about being repeated. Default: `once`. */
   readonly effect?: (typeof UNDO_EFFECTS)[number];
-  /** Who decides; `approve` unless set. Its arguments are `{ args: { checkpoint }, result }`, the outputs as the result. */
+  /** Who decides. Default: `approve`. The arguments are `{ args: { checkpoint }, result }`; `result`: the outputs. */
   readonly policy?: PolicyAnswer | ((call: PolicyInput) => PolicyAnswer);
 };
 
@@ -138,7 +138,7 @@ function byFunction(when: (facts: CheckpointFacts) => unknown, facts: Checkpoint
       return { asks: said, why: said ? "its condition holds" : "its condition does not hold" };
     if (!(said instanceof Promise))
       return { asks: true, why: "its condition answered neither true nor false" };
-    // Nobody waits for it; if it fails, that must not end the process.
+    // No code awaits this promise; its rejection must not end the process.
     said.catch(() => undefined);
     return { asks: true, why: "its condition answered a promise, and cannot be waited for" };
   } catch (error) {
@@ -146,7 +146,7 @@ function byFunction(when: (facts: CheckpointFacts) => unknown, facts: Checkpoint
   }
 }
 
-/** Whether people are asked at a checkpoint that was reached, and why or why not. */
+/** Whether people are asked at a reached checkpoint, and why or why not. */
 export function whetherToAsk(
   definition: CheckpointDefinition | undefined | "left_out",
   facts: CheckpointFacts,
@@ -160,22 +160,22 @@ export function whetherToAsk(
   return typeof when === "function" ? byFunction(when, facts) : underConditions(when, facts);
 }
 
-/** With the checkpoint as the workflow was created with it: one that was to ask then is not waved through since. */
+/** Also honors the declaration at creation: a checkpoint that required approval then still asks. */
 export function whetherToAskStill(
   asking: AskDecision,
   definition: CheckpointDefinition | undefined | "left_out",
   recorded: Pick<Declared, "requiresApproval"> | undefined,
 ): AskDecision {
   if (asking.asks || recorded?.requiresApproval !== true) return asking;
-  // Conditions are judged as the definition has them: only that there is nobody to ask any more is held against it.
+  // Conditions are judged as defined now: only a removed approval requirement is overridden.
   const isWaved = definition === "left_out" || definition?.requiresApproval === false;
   return isWaved ? { asks: true, why: "it asked for an approval when the workflow was created" } : asking;
 }
 
-/** One list for every run, or a list by how complex the task is. */
+/** One list for every run, or a list per complexity. */
 export type Checkpoints = readonly CheckpointDefinition[] | CheckpointSets;
 
-/** The checkpoints in force for one run, and the names of those that only other sets have. */
+/** The checkpoints in force for one run, and the names that only other sets have. */
 type ChosenSet = CheckpointSet & { readonly leftOut: readonly string[] };
 
 export const isCheckpointList = (given: Checkpoints): given is readonly CheckpointDefinition[] =>
@@ -188,7 +188,7 @@ function wrongSet(what: string): never {
   throw new HoldpointError("invalid_input", what);
 }
 
-/** The set of a complexity; where none is said, that of the most complex tasks for which there is one. */
+/** The set for a complexity. Default: the set for the most complex tasks. */
 export function chosenSet(given: Checkpoints, complexity: string | null = null): ChosenSet {
   if (isCheckpointList(given)) return { checkpoints: given, leftOut: [] };
   const declared = COMPLEXITIES.filter((one) => given[one] !== undefined);
@@ -203,7 +203,7 @@ export function chosenSet(given: Checkpoints, complexity: string | null = null):
   return { ...set, leftOut: [...all].filter((name) => !kept.has(name)) };
 }
 
-/** The checkpoint of a name, as `whetherToAsk` takes it. */
+/** The checkpoint of this name, in the form that `whetherToAsk` takes. */
 export function checkpointNamed(
   { checkpoints, leftOut }: ChosenSet,
   name: string,
@@ -219,7 +219,7 @@ const ADAPTIVE: { readonly [complexity in Complexity]: { readonly most: number; 
   complex: { most: 4, escrow: usd(100n) },
 };
 
-/** So many of a list, evenly spaced, the last one among them. */
+/** At most this many of a list, evenly spaced, always including the last. */
 function spaced<Item>(list: readonly Item[], most: number): readonly Item[] {
   const count = Math.min(most, list.length);
   const endOf = (part: number) => Math.ceil((part * list.length) / count) - 1;
@@ -228,8 +228,8 @@ function spaced<Item>(list: readonly Item[], most: number): readonly Item[] {
 }
 
 /**
- * Sets cut from one list, which is in the order in which its checkpoints are reached. Simple: the last one, and 50 USD in
- * escrow. Medium: the one halfway and the last, 100 USD. Complex: four, evenly spaced, 100 USD.
+ * Derives sets from one list, which is in the order in which its checkpoints are reached. Simple: the last one, 50 USD
+ * in escrow. Medium: the one halfway and the last, 100 USD. Complex: four, evenly spaced, 100 USD.
  */
 export function adaptiveCheckpoints(all: readonly CheckpointDefinition[]): Required<CheckpointSets> {
   if (!Array.isArray(all)) wrongSet("adaptiveCheckpoints takes a list of checkpoints.");
@@ -240,7 +240,7 @@ export function adaptiveCheckpoints(all: readonly CheckpointDefinition[]): Requi
   return { simple: cut("simple"), medium: cut("medium"), complex: cut("complex") };
 }
 
-/** The id that a checkpoint has, or that is made of its name. */
+/** The checkpoint's id. Default: derived from its name. */
 export function checkpointId({ id, name }: Pick<CheckpointDefinition, "id" | "name">): string {
   return id ?? `cp_${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")}`;
 }

@@ -1,11 +1,11 @@
 /**
  * The creation of a workflow: by a program, as a child, by name (without having its definition), or as a fork.
- * A name (its request id, or the operation that spawns it) leads to one workflow for ever: asking again answers the
- * same one.
- * With another input, other terms or for other people, a request under the same id is a conflict. None is made in a
+ * A name (its request id, or the operation that spawns it) always leads to the same workflow: a repeated request
+ * returns the existing one.
+ * With another input, other terms or for other people, a request under the same id is a conflict. None is created in a
  * closed tenant.
- * A fork begins with what another workflow had done up to a checkpoint. What it borrowed is not undone: nobody forks
- * while the origin rolls back past that checkpoint, and nobody rolls back past it while a fork that has not failed
+ * A fork begins with another workflow's history up to a checkpoint. What it borrowed is not undone: a fork is refused
+ * while the origin rolls back past that checkpoint, and a rollback past it is refused while a fork that has not failed
  * depends on it.
  */
 
@@ -29,10 +29,10 @@ import {
 export type Creation = {
   readonly workflow: string;
   readonly requestId: string | null;
-  /** Taken at once by the process that creates it. */
+  /** The epoch of the creating process, if it runs the workflow at once. */
   readonly epoch: string | null;
   readonly body: Omit<CreatedBody, "input"> & { readonly input: Json };
-  /** The input as it was given, before the definition made its own of it; the same unless set. */
+  /** The input before the definition transformed it. Default: the same as `body.input`. */
   readonly given?: Json;
 };
 
@@ -42,22 +42,22 @@ export type Created =
 
 export const workflowName = (requestId: string): string => `workflow:${requestId}`;
 
-/** A workflow that people are not asked about, or that spends elsewhere, is not the one that was meant. */
+/** With other approval terms or another budget it is not the same workflow. */
 function isSame(state: LiveWorkflow, { body, given = body.input }: Creation, draft: Draft): boolean {
   const input = digestOf(draft.keep(body.input));
-  // What its definition made of it is the same, and so is what it was asked for with.
+  // The input may match as the caller sent it, or as the definition transformed it.
   const asked = digestOf(draft.keep(given));
   const isAsked = state.given === asked || state.requested?.given === asked;
   const isGiven = isAsked || digestOf(state.input) === input;
   const isNamed = state.name === body.name && isGiven;
-  // What is not said stands as it was; other terms would be another workflow.
+  // An omitted term matches; a different one makes it another workflow.
   const keeps = (term: "approvalRequired" | "budget") =>
     body[term] === undefined || body[term] === state[term];
   const isAlike = state.isOfOneRun === body.isOfOneRun && state.isOutside === body.isOutside;
   return isNamed && isAlike && keeps("approvalRequired") && keeps("budget");
 }
 
-/** Whoever asks for it by its name later does not know what the definition makes of the input. */
+/** A later request by name does not know how the definition transforms the input. */
 function givenIn({ body, given = body.input }: Creation, draft: Draft): Pick<CreatedBody, "given"> {
   return digestOf(given) === digestOf(body.input) ? {} : { given: digestOf(draft.keep(given)) };
 }
@@ -86,7 +86,7 @@ export function createWorkflow(draft: Draft, creation: Creation): Need | Created
   return { kind: "created", workflow };
 }
 
-/** A child is created in the commit in which its parent says so. */
+/** A child is created in the commit in which its parent records it. */
 export function spawnChild(
   draft: Draft,
   runner: Runner,
@@ -94,7 +94,7 @@ export function spawnChild(
     readonly op: string;
     readonly before: readonly NewEvent[];
     readonly creation: Creation;
-    /** Of the input as the parent gave it: the child's schema may have changed it since. */
+    /** Digest of the input as the parent passed it: the child's schema may have changed it since. */
     readonly inputDigest: string;
   },
 ): Need | Recorded {
@@ -113,7 +113,7 @@ export function spawnChild(
 
 type Requesting = Via & { readonly by: string };
 
-/** People for whom it is done may not decide about it: one that is not for them is another. Programs never decide. */
+/** People it runs for may not decide about it, so other people mean another workflow. Programs never decide. */
 function isFor(draft: Draft, workflow: string, requester: readonly string[]): boolean {
   const state = draft.state(workflowStream(workflow)) as LiveWorkflow;
   return requester.filter(isPerson).every((who) => state.requester.includes(who));
@@ -140,9 +140,9 @@ export function requestWorkflow(
 
 type Forked =
   | { readonly kind: "forked"; readonly workflow: string }
-  /** Something was written in between. */
+  /** Another entry was written in between. */
   | { readonly kind: "moved" }
-  /** It goes back past that checkpoint. */
+  /** The origin is rolling back past that checkpoint. */
   | { readonly kind: "going_back" };
 
 /** `fork.upTo` is the last entry of the origin that the caller has seen. */
@@ -164,7 +164,7 @@ function isGoingBack(origin: LiveWorkflow | undefined, seq: number): boolean {
   return rollback !== null && rollback.toSeq < seq;
 }
 
-/** A fork, or a fork of one, that has borrowed something after that entry and has not failed. */
+/** A fork, or a fork of one, that borrowed entries after `after` and has not failed. */
 export function findBorrowingFork(
   draft: Draft,
   { forks }: LiveWorkflow,

@@ -1,11 +1,11 @@
 /**
  * The life of a workflow: taken by a process, written to, suspended, completed, failed or cancelled.
- * Every fact names the epoch that took the workflow; an epoch that lost it writes nothing more. A process lets go only
- * of a workflow of which it has seen every entry. Nobody takes up a workflow whose parent has failed (it fails at
- * once), or one that a remote agent drives. One requested by name begins in the commit that records what its
- * definition adds, once; an input that does not fit fails it before anything has begun.
- * It ends once; its parent is told in the same commit, and no question about it stays open. A move that the states do
- * not allow is refused and recorded.
+ * Every event names the epoch that took the workflow; an epoch that lost it writes nothing more. A process releases a
+ * workflow only if it has seen every entry. No process takes a workflow whose parent has failed (it fails at once), or
+ * one that a remote agent drives. One requested by name begins in the commit that records what its definition adds,
+ * once; an input that does not fit fails it before anything has begun.
+ * It ends once; the same commit notifies its parent and leaves no question about it open. A move that the states do not
+ * allow is refused and recorded.
  */
 import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -38,7 +38,7 @@ function lockParent(draft: Draft, state: LiveWorkflow): Need | undefined {
   return state.parent === null ? undefined : draft.need({ write: [workflowStream(state.parent.workflow)] });
 }
 
-/** Takes back the question that a checkpoint asked. */
+/** Withdraws the question of a pending checkpoint. */
 export function withdrawQuestion(
   draft: Draft,
   state: LiveWorkflow,
@@ -53,20 +53,20 @@ export function withdrawQuestion(
   return undefined;
 }
 
-/** Each action once: what earlier rollbacks left behind, then what this one did. */
+/** Each action once: what earlier rollbacks left behind, then this one's. */
 function together(before: readonly Irreversible[], now: readonly Irreversible[]): readonly Irreversible[] {
   const known = new Set(before.map(({ action }) => action));
   return [...before, ...now.filter(({ action }) => !known.has(action))];
 }
 
-/** With what earlier rollbacks could not undo; null where nothing was ever rolled back. */
+/** Includes what earlier rollbacks could not undo; null if nothing was ever rolled back. */
 function fullReport({ irreversible }: LiveWorkflow, report: RollbackReport | null): RollbackReport | null {
   if (irreversible.length === 0) return report;
   const own = report ?? { undone: [], notUndone: [], irreversible: [] };
   return { ...own, irreversible: together(irreversible, own.irreversible) };
 }
 
-/** The caller has made sure that the workflow may fail now. */
+/** The caller has checked that the workflow may fail now. */
 export function failWorkflow(draft: Draft, id: string, failure: WorkflowFailure): Need | undefined {
   const ref = workflowStream(id);
   const state = draft.state(ref) as LiveWorkflow;
@@ -78,7 +78,7 @@ export function failWorkflow(draft: Draft, id: string, failure: WorkflowFailure)
   return undefined;
 }
 
-/** What whoever has the definition makes of the input. */
+/** Result of applying the definition to the input. */
 export type Defining =
   | { readonly kind: "fits"; readonly body: Omit<DefinedBody, "input"> & { readonly input: Json } }
   | ({ readonly kind: "unfit" } & Pick<WorkflowFailure, "code" | "reason" | "by">);
@@ -106,12 +106,12 @@ function takeUpRequest(
   return undefined;
 }
 
-/** A process that runs a workflow, and how many facts it has recorded since it took it. */
+/** A process that runs a workflow, and the number of events it has recorded since it took it. */
 export type Runner = { readonly workflow: string; readonly epoch: string; readonly written: number };
 
 type TakeResult =
   | { readonly kind: "taken"; readonly state: LiveWorkflow }
-  /** Nothing was done: whoever has the definition is to say first what it adds. */
+  /** Nothing was done: a process with the definition has to say first what it adds. */
   | { readonly kind: "undefined"; readonly state: LiveWorkflow }
   | { readonly kind: "left"; readonly state: LiveWorkflow | null };
 
@@ -125,10 +125,10 @@ export function lockWorkflow(draft: Draft, id: string): Need | LiveWorkflow | un
 
 const RUNNABLE: readonly string[] = ["initialized", "executing", "rolling_back"];
 
-/** Whoever finds it first ends a workflow that its parent's failure has left behind. */
+/** The first process that finds a workflow left behind by its failed parent ends it. */
 function failWithParent(draft: Draft, id: string, state: LiveWorkflow): Need | LiveWorkflow | undefined {
   const { parent, status } = state;
-  // One that goes back finishes that, and one that asks is withdrawn with all that its parent had begun.
+  // A rollback is finished first, and a pending checkpoint is withdrawn with everything its parent began.
   if (parent === null || status === "rolling_back" || status === "awaiting_approval") return undefined;
   const ref = workflowStream(parent.workflow);
   const more = draft.need({ read: [ref] });
@@ -143,9 +143,9 @@ function failWithParent(draft: Draft, id: string, state: LiveWorkflow): Need | L
 export type Take = {
   readonly workflow: string;
   readonly epoch: string;
-  /** A runner that was found dead, whose workflow may be taken over. */
+  /** A runner found dead, whose workflow may be taken over. */
   readonly dead: string | null;
-  /** What the definition makes of one that was asked for by its name. */
+  /** For one requested by name: what the definition adds. */
   readonly defining?: Defining;
 };
 
@@ -157,7 +157,7 @@ export function takeRun(draft: Draft, command: Take): Need | TakeResult {
   const { epoch } = command;
   if (state.runner === epoch) return { kind: "taken", state };
   const isFree = state.runner === null || state.runner === command.dead;
-  // One that waits for people has nothing to do, unless its runner died before it could let go.
+  // A workflow that waits for people has nothing to do, unless its runner died before releasing it.
   const isDue =
     RUNNABLE.includes(state.status) || (state.runner !== null && state.status === "awaiting_approval");
   if (!isFree || !isDue) return { kind: "left", state };
@@ -204,7 +204,7 @@ export function wasRecorded(state: LiveWorkflow, runner: Runner): boolean {
   return state.written > runner.written;
 }
 
-/** What this process appended just now; nothing when it had done so before. */
+/** What this process just appended; no events if it had done so before. */
 export function reportWritten(
   draft: Draft,
   before: LiveWorkflow,
@@ -222,7 +222,7 @@ export type RunFacts = {
   readonly notBefore?: number;
 };
 
-/** Facts of the operations themselves. */
+/** Records events of the operations themselves. */
 export function recordFacts(draft: Draft, runner: Runner, facts: RunFacts): Need | Recorded {
   const state = lockOwnRun(draft, runner, facts.phase);
   if ("kind" in state) return state;
@@ -243,7 +243,7 @@ type Suspension = {
 
 type Suspended = { readonly kind: "suspended" | "moved" } | Turned;
 
-/** A switch that was released in between wakes nobody who waits for it only from now on. */
+/** A switch released in the meantime would not wake a workflow that starts to wait only now. */
 function isReleased(draft: Draft, waits: readonly Wait[]): Need | boolean {
   const held = waits.flatMap(({ kind, on }) => (kind === "held" ? (parseObstacle(on) ?? []) : []));
   const switches = held.filter((ref): ref is StreamRef<"switch"> => ref.kind === "switch");
@@ -261,7 +261,7 @@ export function suspend(
   if ("kind" in state) return state;
   if (state.runner !== runner.epoch) return { kind: state.runner === null ? "suspended" : "turned" };
   if (state.seq !== seen) return { kind: "moved" };
-  // Handed over: due at once by the store's clock, whatever the process takes for the time.
+  // A hand-over is due at once by the store's clock, independent of the process's clock.
   const dueAt = waits.some(({ kind }) => kind === "node") ? draft.now : wakeAt;
   const free = isReleased(draft, waits);
   if (free !== false) return free === true ? { kind: "moved" } : free;
@@ -292,7 +292,7 @@ export function completeWorkflow(
   return { kind: "ended" };
 }
 
-/** A definition that failed, where nothing is rolled back. */
+/** Fails a run whose definition failed, without a rollback. */
 export function failRun(
   draft: Draft,
   runner: Runner,
@@ -334,10 +334,10 @@ export function refuseMove(
   return { kind: "refused", status, reason, isRecorded };
 }
 
-/** What a rollback had come to that is broken off; only where `seq` is still the last entry. */
+/** Progress of an interrupted rollback; valid only if `seq` is still the last entry. */
 export type InterruptedRollback = { readonly seq: number; readonly report: RollbackReport };
 
-/** What was done stays done. Whoever wants it undone rolls back first. `back` is said of one that rolls back. */
+/** Effects stay; to undo them, roll back first. `back` is set for a workflow that is rolling back. */
 export function cancelWorkflow(
   draft: Draft,
   command: OperatorCommand & { readonly back?: InterruptedRollback },
@@ -359,7 +359,7 @@ export function cancelWorkflow(
   return more ?? { kind: "done", status: "failed" };
 }
 
-/** What it had begun was withdrawn: nothing of it is open any more but what ends by itself. */
+/** What it began was withdrawn: only operations that end by themselves are still open. */
 export function closeWorkflow(draft: Draft, workflow: string): Need | { readonly kind: "closed" } {
   const state = lockWorkflow(draft, workflow);
   if (state !== undefined && "kind" in state) return state;

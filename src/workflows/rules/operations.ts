@@ -1,8 +1,7 @@
 /**
- * What a workflow's entries say of its operations: the table that a replay answers from. Built in one pass.
- *
- * T1. Operations are known by branch, name and occurrence. What a rollback went back over is not in the table.
- * T2. They settle in the order in which their ends were journaled.
+ * The table of operations that a replay reads from, built from a workflow's entries in one pass.
+ * - Operations are identified by branch, name and occurrence. What a rollback went back over is not in the table.
+ * - They settle in the order in which their ends were journaled.
  */
 
 import type { SettledAnswer } from "../../effects/rules/receipt.ts";
@@ -45,7 +44,7 @@ export type RecordedOp = {
   readonly seq: number;
   readonly at: number;
   readonly body: JsonObject;
-  /** Attempts of a step that failed and are to be followed by another. */
+  /** Failed attempts of a step that will be retried. */
   retries: number;
   retryAt: number;
   settled: Settlement | null;
@@ -53,7 +52,7 @@ export type RecordedOp = {
 
 type Delivery = { readonly key: string; readonly seq: number; readonly settlement: Settlement };
 
-/** A compensation, and how it ended. */
+/** A compensation and its outcome. */
 export type RecordedUndo = {
   readonly action: string;
   readonly undoes: string;
@@ -80,7 +79,7 @@ export type OperationTable = {
   deliveries: Delivery[];
   undos: RecordedUndo[];
   rollbacks: RecordedRollback[];
-  /** The one under way. */
+  /** The rollback in progress. */
   back: Pick<RecordedRollback, "to" | "rejectedCheckpoint" | "by" | "reason"> | null;
 };
 
@@ -111,7 +110,7 @@ function open(table: OperationTable, kind: OpKind, entry: WorkflowEntry): Record
   const key = keyOfOperation(op);
   const { seq, at, body } = entry;
   const known = table.ops.get(key);
-  // A step that failed before is known by its retries.
+  // A step that failed before already has a record, with its retries.
   if (known !== undefined && known.kind === "step" && kind === "step") return known;
   const record = { key, op, kind, seq, at, body, retries: 0, retryAt: 0, settled: null };
   table.ops.set(key, record);
@@ -131,11 +130,11 @@ function settle(
 
 const opOf = (table: OperationTable, op: string): RecordedOp | undefined => table.ops.get(keyOfOperation(op));
 
-/** Everything after the checkpoint is as if it had never been. */
+/** Removes everything after the checkpoint. */
 function mask(table: OperationTable, toSeq: number): void {
   table.ops = new Map([...table.ops].filter(([, { seq }]) => seq <= toSeq));
   table.byAction = new Map([...table.byAction].filter(([, { seq }]) => seq <= toSeq));
-  // What began before the checkpoint and settled after it stays as it is: nobody would settle it again.
+  // What began before the checkpoint and settled after it stays settled: no event would settle it again.
   table.deliveries = table.deliveries.filter(({ key }) => table.ops.has(key));
   table.undos = [];
 }
@@ -210,7 +209,7 @@ function applyIntent(table: OperationTable, event: WorkflowEvent, entry: Workflo
       open(table, "wait", entry);
       return;
     case "wait.ended": {
-      // One of an attempt that was rolled back has the same key.
+      // A wait of an attempt that was rolled back has the same key.
       const record = opOf(table, event.body.op);
       if (record?.op === event.body.op) settle(table, record, entry, { kind: "wait", end: event.body });
       return;
@@ -259,7 +258,7 @@ function applyRollback(table: OperationTable, event: WorkflowEvent): void {
   }
   if (event.type !== "rollback.ended") return;
   const { toSeq, generation, undone, after } = event.body;
-  // One that fails is never replayed, and its parent still has to see what is left of it.
+  // A failed workflow is never replayed, and its parent still needs its records.
   if (after === "fail") return;
   const irreversible = event.body.irreversible.map(({ action }) => action);
   if (table.back !== null) table.rollbacks.push({ ...table.back, toSeq, generation, undone, irreversible });

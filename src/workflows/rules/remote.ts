@@ -1,13 +1,12 @@
 /**
- * A workflow that an agent drives from outside: no definition, no process that runs it. The agent says when it starts, stands
- * at a checkpoint, is done or has failed.
- *
- * D1. Only the agent that it was created for drives it. What the states do not allow is refused and recorded.
- * D2. A checkpoint under a request id is reached once, for ever: asking again answers what became of it, and another
- *     checkpoint or other content under that id is refused and recorded.
- * D3. It is not completed while something that it has begun is open: running, in doubt, or waiting for people.
- * D4. Nor while it has not passed each checkpoint that was declared to ask people, in what stands of it: its agent does not go
- *     around them. It may fail, and be ended, at any time.
+ * A workflow driven by a remote agent: no definition, no process that runs it. The agent says when it starts, reaches a
+ * checkpoint, completes or fails.
+ * - Only the agent that it was created for drives it. What the states do not allow is refused and recorded.
+ * - A checkpoint under a request id is reached once: a repeated request returns its outcome. Another checkpoint or
+ *   other content under that id is refused and recorded.
+ * - It is not completed while anything that it began is open: running, in doubt, or waiting for people.
+ * - Nor before it has passed each checkpoint declared to ask people, not counting what was rolled back: its agent
+ *   cannot bypass them. It may fail, and be ended, at any time.
  */
 
 import { digestOf } from "../../kernel/canonical-json.ts";
@@ -60,7 +59,7 @@ const driveDone = (draft: Draft, { workflow }: Driver): DriveDone => ({
   state: live(draft, workflow),
 });
 
-/** What tells one workflow from another, beside its input. */
+/** The terms that distinguish workflows, in addition to the input. */
 type CreationTerms = Pick<
   CreatedBody,
   | "name"
@@ -83,7 +82,7 @@ function digestTerms(told: CreationTerms): string {
   return digestOf({ name, description, escrow, checkpoints, ...who, ...terms });
 }
 
-/** Under a request id that is taken, only the very same workflow is meant. */
+/** A request id that is taken only matches exactly the same workflow. */
 export function createRemoteWorkflow(draft: Draft, creation: Creation): Need | Created {
   const made = createWorkflow(draft, creation);
   if (made.kind !== "existing" || made.workflow === creation.workflow) return made;
@@ -94,7 +93,7 @@ export function createRemoteWorkflow(draft: Draft, creation: Creation): Need | C
 export function startRemoteWorkflow(draft: Draft, driver: Driver): Need | DriveRefused | DriveDone {
   const state = lockDriven(draft, driver);
   if (!isDrivable(state)) return state;
-  // Said again, before anything has come of it.
+  // A repeated start, before anything was done.
   const isFresh = state.status === "executing" && state.generation === 1 && state.operations === 0;
   if (isFresh) return driveDone(draft, driver);
   if (state.status !== "initialized") return refuse(draft, driver, state, ["start", `it is ${state.status}`]);
@@ -105,14 +104,14 @@ export function startRemoteWorkflow(draft: Draft, driver: Driver): Need | DriveR
 }
 
 export type RemoteReach = {
-  /** The last entry that whoever captured it has seen: what it could not undo is told as of there. */
+  /** The last entry seen by the process that captured it: `irreversible` is as of this entry. */
   readonly seq: number;
   readonly requestId: string | null;
   readonly body: Omit<ReachedBody, "op" | "requestId" | "handed">;
-  /** The digest of all that the agent hands over. */
+  /** Digest of everything that the agent submits. */
   readonly handed: string;
   readonly artifact: Artifact;
-  /** null: nobody has to be asked. */
+  /** null: no approval needed. */
   readonly ask:
     | (Omit<WorkflowQuestion, "op"> & {
         readonly canRollback: boolean;
@@ -122,20 +121,20 @@ export type RemoteReach = {
 };
 
 export type RemoteReached = {
-  /** `passed`: nobody is asked, or people have agreed; `decided`: they have not, or it was undone; it goes or has gone back. */
+  /** `passed`: no approval needed, or approved. `decided`: not approved, or undone; it goes or has gone back. */
   readonly kind: "waiting" | "passed" | "decided";
-  /** Of the checkpoint that was reached. */
+  /** Name of the reached checkpoint. */
   readonly name: string;
   readonly state: LiveWorkflow;
   readonly approval: string | null;
-  /** Of what was captured; null where people have not agreed to it, and the workflow has left it behind. */
+  /** The captured snapshot; null if people did not approve and the workflow has left the checkpoint. */
   readonly snapshot: Snapshot | null;
 };
 
 type ReachConflict = { readonly kind: "conflict"; readonly name: string };
 type RecordedConflict = ReachConflict & Pick<RefusedMove, "isRecorded">;
 
-/** undefined: it was not reached before. A commit whose fate was unknown is known by its snapshot. */
+/** undefined: not reached before. A commit with an unknown outcome is recognized by its snapshot. */
 function reachedBefore(
   draft: Draft,
   state: LiveWorkflow,
@@ -209,7 +208,7 @@ function reachedEvent(
   return { type: "checkpoint.reached", tv: 1, body: { ...body, approval, canRollback, irreversible } };
 }
 
-/** Actions that were refused have ended; the workflow is told now. What is open still is answered. */
+/** Records the end of refused actions in the workflow. Returns the actions that are still open. */
 function closeCalls(draft: Draft, state: LiveWorkflow): Need | { readonly open: readonly string[] } {
   const ids = state.open.filter((one) => one.startsWith("act_"));
   const more = draft.need({ read: ids.map(actionStream) });
@@ -228,7 +227,7 @@ function isSameEnd({ end }: LiveWorkflow, kept: Json): boolean {
   return end?.status === "completed" && digestOf(end.result) === digestOf(kept);
 }
 
-/** Names of declared checkpoints at which people are asked, and which it has not passed, or not since it went back. */
+/** Names of declared checkpoints that ask people and that it has not passed, or not since it was rolled back. */
 function missedBy({ checkpoints, passed }: LiveWorkflow): readonly string[] {
   return checkpoints
     .filter(({ name, requiresApproval }) => requiresApproval && !passed.some((one) => one.name === name))
@@ -268,7 +267,7 @@ function isFailedSo({ end, rollback }: LiveWorkflow, reason: string): boolean {
   return end?.status === "failed" && end.code === "error" && end.reason === reason;
 }
 
-/** What it did is undone first where it was created so. */
+/** Undoes its effects first, if it was created with rollback enabled. */
 export function failRemoteWorkflow(
   draft: Draft,
   driver: Driver,
@@ -277,7 +276,7 @@ export function failRemoteWorkflow(
   const state = lockDriven(draft, driver);
   if (!isDrivable(state)) return state;
   if (isFailedSo(state, reason)) return driveDone(draft, driver);
-  // One that goes back is not the agent's to break off: it undoes, or a person cancels.
+  // An agent cannot interrupt a rollback: it undoes its calls, or a person cancels.
   if (state.status === "rolling_back" || !mayMove(state.status, "failed"))
     return refuse(draft, driver, state, ["fail", `it is ${state.status}`]);
   const { workflow, agent } = driver;

@@ -1,9 +1,9 @@
 /**
- * Going back to a checkpoint: the last approved one, one that is named, or the start; never past one that was rolled
- * back already.
+ * Going back to a checkpoint: the last approved one, a named one, or the start; never past one that was already rolled
+ * back.
  * It ends only when every effect in its range was undone, could not be undone, or has no undo; the report says which.
- * Where a remote agent drives the workflow, that agent undoes its own calls, one at a time: the call that began last
- * is undone first, the next one only after that has ended. Calls under way are awaited, and calls in doubt resolved,
+ * If a remote agent drives the workflow, that agent undoes its own calls, one at a time: the call that began last is
+ * undone first, the next one only after that has ended. Calls under way are awaited, and calls in doubt resolved,
  * before any undo.
  */
 
@@ -42,7 +42,7 @@ type RollbackPoint = { readonly op: string | null; readonly seq: number };
 
 const START: RollbackPoint = { op: null, seq: 0 };
 
-/** The newest of that name. A fork's own history begins where it was forked. */
+/** The newest checkpoint of that name. A fork's own history begins where it was forked. */
 export function findRollbackPoint(
   state: Pick<LiveWorkflow, "passed">,
   to: string | null,
@@ -54,7 +54,7 @@ export function findRollbackPoint(
   return to === null ? START : undefined;
 }
 
-/** The caller has locked the workflow and knows that it may roll back. */
+/** The caller has locked the workflow and checked that it may roll back. */
 export function beginRollback(
   draft: Draft,
   id: string,
@@ -79,12 +79,12 @@ export function beginRollback(
   return undefined;
 }
 
-/** Sent back as often as it may be: from then on a rejection is for good. */
+/** `fail` once all attempts are used: a rejection is final then. */
 export function nextAttempt(state: Pick<LiveWorkflow, "generation" | "attempts">): "again" | "fail" {
   return state.generation < state.attempts ? "again" : "fail";
 }
 
-/** An operator sends a workflow back. */
+/** An operator rolls a workflow back. */
 export function rollBack(
   draft: Draft,
   command: OperatorCommand & { readonly to: string | null; readonly after: "again" | "fail" },
@@ -106,7 +106,7 @@ export function rollBack(
   return beginRollback(draft, command.workflow, plan, target) ?? { kind: "done", status: "rolling_back" };
 }
 
-/** A definition failed, and what it did is to be undone. */
+/** A definition failed, and its effects are to be undone. */
 export function rollBackRun(
   draft: Draft,
   runner: Runner,
@@ -124,13 +124,13 @@ export function rollBackRun(
   return beginRollback(draft, runner.workflow, plan, target) ?? { kind: "ended" };
 }
 
-/** Whether it goes on after this; otherwise it has failed. */
+/** Whether it may go on after this rollback; otherwise it has failed. */
 function isClean(state: LiveWorkflow, report: RollbackReport): boolean {
   if (report.notUndone.length > 0) return false;
   return report.irreversible.length === 0 || state.onIrreversible === "continue";
 }
 
-/** What a workflow that goes no further has failed of. */
+/** The failure code of a workflow that does not go on after this decision. */
 export function failureCodeFor(decision: string | undefined): "cancelled" | "expired" | "rejected" {
   return decision === "cancelled" || decision === "expired" ? decision : "rejected";
 }
@@ -150,7 +150,7 @@ function whyFailed(state: LiveWorkflow, report: RollbackReport): { code: Failure
   return { code: rollback?.by === "workflow" ? "error" : "rolled_back", reason };
 }
 
-/** An undo that was refused, by policy, people or their silence, has ended like one that ran: the workflow says so, once. */
+/** An undo refused by policy, people or a timeout has ended like one that ran: records that once. */
 export function settleRefused(
   draft: Draft,
   runner: Runner,
@@ -186,19 +186,19 @@ export function endRollback(draft: Draft, runner: Runner, report: RollbackReport
   return more ?? { kind: "failed", seq: (draft.state(ref) as LiveWorkflow).seq };
 }
 
-/** A call in the range, as it stands. */
+/** A call in the range, in its current phase. */
 export type CallToUndo = {
   readonly op: string;
   readonly action: string;
   readonly tool: string;
   readonly undo: CallUndo;
   readonly phase: ActionState["phase"];
-  /** When it began, and where it stands in the stream: those that began in the same moment were proposed in this order. */
+  /** When it began, and its entry: calls with the same timestamp were proposed in this order. */
   readonly at: number;
   readonly seq: number;
 };
 
-/** An attempt to undo one. */
+/** One attempt to undo a call. */
 export type UndoAttempt = {
   readonly action: string;
   readonly undoes: string;
@@ -207,9 +207,9 @@ export type UndoAttempt = {
 };
 
 export type RemoteRollbackStep =
-  /** Actions that have not ended, and whose end has to be known first. */
+  /** Actions that have to end first. */
   | { readonly kind: "waits"; readonly on: readonly string[] }
-  /** To be undone now: the how-manieth attempt, and its own action where it was proposed already. */
+  /** To be undone now. `attempt`: 1-based attempt number; `action`: its own action if already proposed. */
   | {
       readonly kind: "undo";
       readonly call: CallToUndo;
@@ -227,14 +227,14 @@ type UndoProgress =
   | { readonly kind: "not_undone"; readonly reason: string }
   | { readonly kind: "open"; readonly attempt: number; readonly action: string | null };
 
-/** How far the undoing of one call has come. */
+/** How far the undo of one call has come. */
 function undoProgress(undos: readonly UndoAttempt[]): UndoProgress {
   if (undos.some(({ phase }) => phase === "applied")) return { kind: "undone" };
   const open = undos.findIndex(({ phase }) => UNDER_WAY.includes(phase));
   const now = undos[open];
   if (now !== undefined) return { kind: "open", attempt: open + 1, action: now.action };
   const last = undos.at(-1);
-  // Policy or a person does not want it; asking again would not help.
+  // Policy or a person refused it; a retry would not help.
   const isFinal = last?.phase === "refused" || undos.length >= MAX_UNDO_ATTEMPTS;
   if (last !== undefined && isFinal) return { kind: "not_undone", reason: last.reason };
   return { kind: "open", attempt: undos.length + 1, action: null };
@@ -266,7 +266,7 @@ export function nextRemoteRollbackStep(
   return { kind: "over", report: { undone, notUndone, irreversible } };
 }
 
-/** Ends it, where nothing was written since whoever made the report looked. */
+/** Ends the rollback, unless an entry was written since the report was made. */
 export function endRemoteRollback(
   draft: Draft,
   {
@@ -285,7 +285,7 @@ export function endRemoteRollback(
   return endRollback(draft, runner, report);
 }
 
-/** An action of the workflow that was refused has ended: the workflow is told, once. */
+/** A refused action has ended: records that in the workflow, once. */
 export function settleRefusedCall(
   draft: Draft,
   workflow: string,

@@ -1,8 +1,8 @@
 /**
  * Intents of a workflow: sent and waited for as operations of its own.
- *
- * Y1. What it sends comes to be in the commit in which its stream says so, and is sent once however often it is replayed.
- * Y2. Whoever ends the intent tells the workflow in the same commit; one that is over already is told at once.
+ * - The intent is created in the commit in which the workflow's stream records it, and sent once however often it is
+ *   replayed.
+ * - The commit that ends the intent also notifies the workflow; if the intent has already ended, that happens at once.
  */
 
 import { awaitIntent } from "../../agents/intents/rules/answer.ts";
@@ -41,7 +41,7 @@ type FlowWait = {
   readonly op: string;
   readonly intent: string;
   readonly withinMs: number | null;
-  /** It was recorded before, and is taken up again. */
+  /** It was recorded before, and is resumed. */
   readonly isKnown: boolean;
   readonly before: readonly NewEvent[];
 };
@@ -52,7 +52,7 @@ function beginWait(draft: Draft, { op, intent, withinMs, isKnown, before }: Flow
   return isKnown ? before : [...before, began];
 }
 
-/** Answers nothing of what it wrote: whoever runs it reads what its stream says now. */
+/** Returns none of the events it wrote: the runner reads the stream. */
 export function waitInWorkflow(
   draft: Draft,
   runner: Runner,

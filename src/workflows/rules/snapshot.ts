@@ -1,7 +1,7 @@
 /**
  * What a program captures at a checkpoint: validated, turned into the stored snapshot, and turned back.
  * A snapshot has three layers, each for another reader. Names are camelCase in a program and snake_case in the stored
- * JSON; only our own names are translated, the keys of a program's objects are stored as given.
+ * JSON; only our own names are translated, the keys of a program's objects are stored unchanged.
  * Input is validated before anything is stored: a misspelt field would be lost silently.
  */
 
@@ -11,7 +11,7 @@ import { noField } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
 
-/** An agent's memory: three parts that people are shown by name, and whatever else it wants back after a rollback. */
+/** An agent's memory: three parts shown to people by name, and anything else it needs after a rollback. */
 export type CapturedMemory = {
   readonly conversationHistory?: readonly Json[];
   readonly factsLearned?: Json;
@@ -19,7 +19,7 @@ export type CapturedMemory = {
   readonly [own: string]: Json | undefined;
 };
 
-/** One call of an outside system, as the agent tells it. */
+/** One call of an external system, as reported by the agent. */
 export type CapturedApiCall = {
   readonly timestamp?: string;
   readonly endpoint?: string;
@@ -30,7 +30,7 @@ export type CapturedApiCall = {
   readonly summary?: string;
 };
 
-/** What was used up so far, as the agent tells it. */
+/** Resources used so far, as reported by the agent. */
 export type CapturedResources = {
   readonly apiCalls?: number;
   readonly tokensUsed?: number;
@@ -49,21 +49,21 @@ type ApproverLayer = {
   readonly context?: JsonObject;
 };
 
-/** Where the task stands. */
+/** State of the task. */
 type TaskLayer = {
   readonly inputs?: JsonObject;
-  /** What an approver may modify; the modified outputs come back to the program. */
+  /** What an approver may modify; the modified outputs are returned to the program. */
   readonly outputs?: JsonObject;
   readonly nextSteps?: readonly string[];
   readonly confidenceScores?: Readonly<Record<string, number>>;
   readonly risk?: Json;
 };
 
-/** How it came there. */
+/** How the task got there. */
 type ExecutionLayer = {
   readonly memory?: CapturedMemory;
   readonly apiCalls?: readonly CapturedApiCall[];
-  /** Why the agent did what it did, one thought a line. */
+  /** Why the agent did what it did, one thought per line. */
   readonly trace?: readonly string[];
   readonly resources?: CapturedResources;
 };
@@ -72,11 +72,11 @@ type ExecutionLayer = {
 export type Captured = ApproverLayer &
   TaskLayer &
   ExecutionLayer & {
-    /** Which of several agents speaks. */
+    /** Which of several agents reports this. */
     readonly agent?: string;
   };
 
-/** Where a stored snapshot is found, and how large it is before and after compression. */
+/** Location of a stored snapshot, and its size before and after compression. */
 export type SnapshotRef = {
   readonly id: string;
   readonly uri: string;
@@ -97,7 +97,7 @@ type SnapshotOrigin = {
 /** The three layers by their stored names, in the order in which people read them. */
 export const LAYERS = ["approval_interface", "task_state", "execution_state"] as const;
 
-/** The parts of a memory that have a name of ours, as written in a program and as stored. */
+/** The predefined parts of a memory, as written in a program and as stored. */
 const MEMORY_NAMES: ReadonlyMap<string, string> = new Map([
   ["conversationHistory", "conversation_history"],
   ["factsLearned", "facts_learned"],
@@ -108,14 +108,14 @@ export const snapshotUri = (hash: string): string => `x402://artifacts/sha256:${
 
 type Parts = { readonly [name: string]: Json | undefined };
 
-/** Without what is absent. */
+/** Removes undefined parts. */
 function present(parts: Parts): JsonObject {
   return Object.fromEntries(
     Object.entries(parts).filter((part): part is [string, Json] => part[1] !== undefined),
   );
 }
 
-/** A layer with nothing in it is absent itself. */
+/** undefined if the layer is empty. */
 function layer(parts: Parts): JsonObject | undefined {
   const given = present(parts);
   return Object.keys(given).length === 0 ? undefined : given;
@@ -140,7 +140,7 @@ function storedResources(resources: CapturedResources): JsonObject {
   });
 }
 
-/** The snapshot as it is stored, of what `checkCaptured` has let through. */
+/** The snapshot in its stored form. `captured` was checked by `checkCaptured`. */
 export function buildSnapshot(captured: Captured, place: SnapshotOrigin): JsonObject {
   const { memory, apiCalls, resources, outputs } = captured;
   return present({
@@ -204,7 +204,7 @@ function named(value: Json | undefined, names: Names): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [names.get(name) ?? name, part]));
 }
 
-/** Of a snapshot that `snapshotOf` has made. */
+/** The inverse of `buildSnapshot`. */
 export function restoreCaptured(snapshot: JsonObject): Captured {
   const { memory, apiCalls, resources, ...execution } = named(snapshot["execution_state"], EXECUTION_FIELDS);
   const { agent } = snapshot;
@@ -222,7 +222,7 @@ export function restoreCaptured(snapshot: JsonObject): Captured {
   return restored as unknown as Captured;
 }
 
-/** What a value has to be: a plain thing, a list of things, or an object of named things. */
+/** Required form of a value: a plain value, a list, or an object of named fields. */
 type Shape =
   | { readonly isRight: (value: Json) => boolean; readonly what: string }
   | { readonly each: Shape }
@@ -325,7 +325,7 @@ function checkFields(path: string, value: Json, shape: Extract<Shape, { fields: 
   }
 }
 
-/** A part of the memory under its stored name would come back under its name in a program. */
+/** A part of the memory under its stored name would come back under its program name. */
 function checkSpelling({ memory }: Captured): void {
   for (const [name, stored] of MEMORY_NAMES) {
     if (memory?.[stored] !== undefined)
@@ -338,7 +338,7 @@ function notJson(error: HoldpointError): HoldpointError {
   return new HoldpointError("invalid_input", `What a checkpoint captures is JSON. ${why}`, { cause: error });
 }
 
-/** Strict JSON, no deeper than the snapshot can hold it: there it stands one level further down. */
+/** Strict JSON. The nesting limit counts one level more, as in the snapshot. */
 function asJson(given: unknown): Json {
   try {
     return (frozenJson({ captured: given ?? {} }) as { readonly captured: Json }).captured;
@@ -347,7 +347,7 @@ function asJson(given: unknown): Json {
   }
 }
 
-/** A frozen copy of what was given, or an error that names the field and what it takes. Nothing at all is nothing captured. */
+/** Returns a frozen copy, or throws an error that names the field and its form. No value means nothing captured. */
 export function checkCaptured(value: unknown): Captured {
   const given = asJson(value);
   checkShape("captured", given, { fields: CAPTURED_SHAPE });

@@ -47,7 +47,7 @@ function checkCallOptions(options: WorkflowCallOptions): void {
     rejectInput("What the agent says is a text of at most 10000 characters.");
 }
 
-/** The same tool, but a person is asked where the policy would have let it through. */
+/** The same tool, but a person is asked if the policy would have approved the call. */
 function withApprovalRequired(tool: Tool): Tool {
   const reason = "the workflow asks for an approval of this step";
   const rules = overlayPolicy(tool.rules, {
@@ -61,7 +61,7 @@ function withApprovalRequired(tool: Tool): Tool {
   return { ...tool, rules };
 }
 
-/** The dearest in each currency: what a tool declares for several budgets is the same money. */
+/** The highest amount per currency: a tool's costs for several budgets are the same money. */
 function dearest(costs: readonly Cost[]): readonly Cost["amount"][] {
   const amounts = new Map<string, Cost["amount"]>();
   for (const { amount } of costs) {
@@ -80,7 +80,7 @@ function countedOnBudget(tool: Tool, budget: string): Tool {
   return { ...tool, rules: replaceRules(tool.rules, { costs }) };
 }
 
-/** As the workflow was started: every call asked about, its cost counted. Whoever runs it, and however often. */
+/** The terms it was started with (approval of every call, budget) apply in every process and on every run. */
 function underTerms(tool: Tool, { approvalRequired, budget }: WorkflowRun["state"]): Tool {
   const asked = approvalRequired === true ? withApprovalRequired(tool) : tool;
   return budget === undefined || !tool.hasCosts ? asked : countedOnBudget(asked, budget);
@@ -116,7 +116,7 @@ type PlacedCall = {
   readonly options: WorkflowCallOptions;
 };
 
-/** Whether it is about to go on, and to do so it needs its tool. What people have not agreed to needs none. */
+/** Whether it is about to continue and needs its tool. Without people's approval it does not. */
 async function needsTool(runtime: Runtime, state: ActionState): Promise<boolean> {
   if (state.phase !== "waiting") return state.phase === "open" || state.phase === "running";
   const { status } = await readState(runtime, approvalStream(state.approval));
@@ -124,8 +124,8 @@ async function needsTool(runtime: Runtime, state: ActionState): Promise<boolean>
 }
 
 /**
- * A call that was made with another tool, and would be refused or put in doubt here, for good: a process that has its tool may
- * go on with it.
+ * The call was made with another version of the tool, and this process would refuse it or put it in doubt for good. A
+ * process that has that version may continue it.
  */
 async function isOtherTool(
   { runtime }: WorkflowRun,
@@ -138,7 +138,7 @@ async function isOtherTool(
   return !isSame && needsTool(runtime, state);
 }
 
-/** Goes as far as it can now: to its end, to people, or to doubt. */
+/** Proceeds as far as possible now: to its end, to people, or to doubt. */
 export async function placeAndRun(
   run: WorkflowRun,
   op: string,
@@ -147,7 +147,7 @@ export async function placeAndRun(
 ): Promise<void> {
   const { args, options } = call;
   const tool = underTerms(underPoliciesAbove(call.tool, run), run.state);
-  // What was made for one run has no other process to wait for.
+  // A run with its own definition has no other process to wait for.
   const isShared = run.definition.isOfOneRun !== true;
   if (isShared && record !== null && (await isOtherTool(run, tool, record))) {
     run.changed ??= `the tool of "${record.key}" is another than the one that it was called with`;
@@ -176,7 +176,7 @@ export async function placeAndRun(
   }
 }
 
-/** While a checkpoint waits nothing begins; it is asked for again afterwards. */
+/** Nothing begins while a checkpoint is pending; the call is requested again afterwards. */
 async function turnedAway(run: WorkflowRun, op: string): Promise<void> {
   await readNews(run);
   startAgain(run, op);
@@ -187,7 +187,7 @@ function startAgain(run: WorkflowRun, op: string): void {
   if (asked !== undefined) asked.isStarted = false;
 }
 
-/** The budget that it was started with: nobody is expected to make room in it, and to stop at it is what it is for. */
+/** The budget that it was started with: it is not expected to get room, and stopping at it is its purpose. */
 function isOwnBudget({ state: { budget } }: WorkflowRun, answer: NotExecuted): boolean {
   return budget !== undefined && obstacleName(answer) === streamName(budgetStream(budget));
 }
@@ -205,7 +205,7 @@ async function followAnswer(
   const record = run.table.byAction.get(answer.action);
   if (record === undefined || record.settled !== null) return;
   if (answer.executed === false && answer.code === "pending") {
-    // Decided in between, and seen already: nobody would wake it.
+    // Decided in the meantime, and already read: no event would wake the run.
     if (run.woken.delete(answer.approval ?? "")) return startAgain(run, op);
     run.waits.set(record.key, { op, kind: "approval", on: answer.approval ?? "", until: null });
     return;
@@ -214,7 +214,7 @@ async function followAnswer(
     run.waits.set(record.key, { op, kind: "doubt", on: answer.effect, until: null });
     return;
   }
-  // It has not come to an end: it goes on by itself when the switch is released or the budget has room.
+  // Not an end: it continues by itself when the switch is released or the budget has room.
   if (answer.executed === false && answer.retry) {
     if (run.definition.givesUpHeld === true || isOwnBudget(run, answer))
       return giveUpCall(run, answer.action);

@@ -1,6 +1,6 @@
 /**
- * ctx.checkpoint: captures the state, and asks people where the checkpoint says so; who has to agree, and how a
- * checkpoint itself undoes what led to it. A rule that nobody could meet is refused before anybody is asked.
+ * ctx.checkpoint: captures the state, and asks people if the checkpoint says so; who has to agree, and how a checkpoint
+ * itself undoes what led to it. A rule that no set of people could meet is refused before anything is asked.
  */
 
 import { apartIn, keptApart } from "../../approvals/rules/ask.ts";
@@ -41,7 +41,7 @@ import type { LiveWorkflow } from "../state.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
 import { commitRun, type WorkflowRun } from "./run.ts";
 
-/** Who asks, and where. */
+/** The workflow that asks, and its store. */
 type AskingRun = {
   readonly runtime: TenantStore;
   readonly state: Pick<LiveWorkflow, "requester" | "parties">;
@@ -69,7 +69,7 @@ function checkTerms(
   return people;
 }
 
-/** The same once more, with everybody who is in the roles and groups that are named. */
+/** Checks again, with the members of the named roles and groups. */
 export async function checkPeople(run: AskingRun, name: string, terms: PeopleTerms): Promise<void> {
   if (!listStageRules(terms).some(({ from }) => namesGroups(from))) return;
   refuseUnmeetable(run, name, terms, { roster: await readState(run.runtime, ROSTER) });
@@ -108,7 +108,7 @@ function childCallsSince(run: WorkflowRun): Promise<readonly RecordedOp[]> {
   );
 }
 
-/** One that was there before the last checkpoint, and not over by then, may have used them since. */
+/** Includes children that had not ended at the last checkpoint: they may have called tools since. */
 async function toolsSince(run: WorkflowRun): Promise<readonly string[]> {
   const last = run.state.passed.at(-1)?.seq ?? 0;
   const over = new Set(run.table.deliveries.flatMap(({ key, seq }) => (seq <= last ? [key] : [])));
@@ -118,7 +118,7 @@ async function toolsSince(run: WorkflowRun): Promise<readonly string[]> {
   );
 }
 
-/** Effects that a rejection could not take back. */
+/** Effects that a rejection could not undo. */
 function irreversibleIn(run: WorkflowRun, calls: readonly RecordedOp[]): readonly Irreversible[] {
   return calls.flatMap(({ op, body, settled }) => {
     const tool = String(body["tool"]);
@@ -159,7 +159,7 @@ type Captures = {
   readonly reach: Omit<CheckpointReach, "before" | "ask">;
 };
 
-/** What is recorded and shown is taken from the snapshot as it is stored, which holds no secret. */
+/** Records and cards use the snapshot as stored, which holds no secret. */
 async function captureState(
   run: WorkflowRun,
   op: string,
@@ -220,12 +220,12 @@ async function questionFor(
       ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }),
     }),
     canRollback: definition?.canRollback ?? true,
-    // With what earlier attempts could not take back either.
+    // Includes what earlier attempts could not undo.
     irreversible: [...run.state.irreversible, ...irreversibleIn(run, calls)],
   };
 }
 
-/** While another checkpoint waits, this one is not reached yet. */
+/** While another checkpoint is pending, this one is not reached yet. */
 function askAgain(run: WorkflowRun, op: string): void {
   const asked = [...run.asked.values()].find((one) => one.op === op);
   if (asked !== undefined) asked.isStarted = false;
@@ -286,7 +286,7 @@ export function passCheckpoint(
   });
 }
 
-/** Stands for a checkpoint of the run's own definition: a tool that does nothing, and is undone as the checkpoint says. */
+/** Represents a checkpoint of the run's own definition: a tool that does nothing, with the checkpoint's undo. */
 export function checkpointTool(run: WorkflowRun, checkpoint: string): Tool {
   const name = `checkpoint.${checkpoint.replaceAll(/[^A-Za-z0-9_.:-]/g, "_")}`;
   const definition = declaredAs(run, checkpoint);

@@ -1,6 +1,6 @@
 /**
- * The context that a definition works with: every operation is journaled, and answered from the journal when asked for
- * again.
+ * The context that a definition works with: every operation is journaled, and resolved from the journal when it is
+ * requested again.
  * Begins the definition with it, or dry-runs it (and its children's) over what is recorded to learn how steps are
  * undone.
  */
@@ -41,7 +41,7 @@ import {
   waitForOperation,
 } from "./wait.ts";
 
-/** An attempt after the first, in force once the entry was answered that it went back to. */
+/** An attempt after the first, in force once the entry that it went back to was delivered. */
 type DefinitionAttempt = { readonly fromSeq: number; readonly number: number; readonly sentBack: SentBack };
 
 type ContextScope = {
@@ -51,8 +51,8 @@ type ContextScope = {
 };
 
 /**
- * What was recorded before a rollback was asked for in an earlier attempt: there the definition is told what it was told
- * then, or it would ask for something else.
+ * Operations recorded before a rollback were requested in an earlier attempt: for them the definition must see the
+ * values of that attempt, or it would request something else.
  */
 function attemptNow({ run, attempts }: ContextScope): DefinitionAttempt | undefined {
   const { deliveries } = run.table;
@@ -71,7 +71,7 @@ function gatedToolOf(run: WorkflowRun, tool: GatedTool<unknown, unknown>) {
   return underDefinition(known, run.definition);
 }
 
-/** All end before any error is thrown: no branch is left behind to go on by itself. */
+/** All branches end before any error is thrown: none is left running by itself. */
 async function runBranches(
   { run, branch, attempts }: ContextScope,
   branches: readonly unknown[],
@@ -95,7 +95,7 @@ async function runBranches(
 
 const LARGEST_DATA_BYTES = 65_536;
 
-/** A line in the journal is not worth a failure: what cannot be kept is said in its place. */
+/** A log line is not worth a failure: data that cannot be kept is replaced by a note. */
 function logData(data: unknown): Json {
   const kept = resultJson(data);
   const bytes = Buffer.byteLength(canonicalJson(kept));
@@ -111,7 +111,7 @@ function writeLog({ run, branch }: ContextScope, text: string, data: unknown): v
   run.values.push({ type: "log.written", tv: 1, body });
 }
 
-/** Decided once, when a workflow first comes by; one that was past it before the change was there has the old way. */
+/** Decided once, when a workflow first gets here. If it had passed before the change existed, it keeps the old way. */
 function versionAt({ run, branch }: ContextScope, change: string, version: number): number {
   checkName("change", change);
   if (!(Number.isSafeInteger(version) && version >= 1))
@@ -173,7 +173,7 @@ function makeContext(given: ContextScope): WorkflowContext {
   return context as unknown as WorkflowContext;
 }
 
-/** Runs a definition or a branch of it. A gated tool that is called below it, however deep, is a call of its context. */
+/** Runs a definition or a branch. A gated tool called within it, at any depth, is a call of its context. */
 function runWithContext<Value>(given: ContextScope, body: (context: WorkflowContext) => Value): Value {
   const { id: workflow, definition, runtime } = given.run;
   const ctx = makeContext(given);
@@ -189,7 +189,7 @@ function runWithContext<Value>(given: ContextScope, body: (context: WorkflowCont
   return insideDefinition(frame, () => body(ctx));
 }
 
-/** `hp.current()`: what of this instance the caller runs in. */
+/** `hp.current()`: what the caller runs in, within this instance. */
 export function currentIn(instance: InstanceKey): Current | undefined {
   const frame = currentFrame();
   if (frame === undefined || frame.instance !== instance) return undefined;
@@ -223,7 +223,7 @@ async function readSentBack(run: WorkflowRun, rollback: RecordedRollback): Promi
   return { ...said, lastApprovedCheckpoint: name, restored };
 }
 
-/** What the definition is told of its attempts, each from the entry on that it went back to. */
+/** The definition's attempts, each in force from the entry that it went back to. */
 async function readAttempts(run: WorkflowRun): Promise<readonly DefinitionAttempt[]> {
   return Promise.all(
     run.table.rollbacks.map(async (rollback) => ({
@@ -251,7 +251,7 @@ export async function beginDefinition(run: WorkflowRun): Promise<void> {
     );
 }
 
-/** Only to hear how it would undo its steps: nothing is started, and nothing is written. */
+/** Only to learn how it would undo its steps: nothing is started, and nothing is written. */
 export async function dryRunDefinition(run: WorkflowRun): Promise<void> {
   const dry: WorkflowRun = {
     ...run,
@@ -272,7 +272,7 @@ export async function dryRunDefinition(run: WorkflowRun): Promise<void> {
   dry.turned = true;
 }
 
-/** Of a run that was rehearsed itself. */
+/** Dry-runs the children of a run that was itself dry-run. */
 export async function dryRunChildren(run: WorkflowRun): Promise<void> {
   for (const [op, definition] of run.children) {
     const record = run.table.ops.get(keyOfOperation(op));

@@ -3,8 +3,8 @@
  *
  * - A waiting workflow keeps no timer and no promise: the view of runs leads back to it.
  * - A workflow runs once in this process, and at most 256 run at a time.
- * - A workflow whose definition was made for it alone runs only where it was started: a definition of the same name may have another policy.
- * - A workflow that this process is not the right one for is left to other nodes, and does not delay the next.
+ * - A workflow with its own definition runs only where it was started: another of that name may have another policy.
+ * - A workflow that does not match this process is left to other nodes, and does not delay the next.
  */
 
 import { outsideCallers, outsideFrames } from "../../effects/call-context.ts";
@@ -47,23 +47,23 @@ type DispatchState = {
   readonly runtime: Runtime;
   readonly idle: Clock;
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** What runs here at this moment. */
+  /** Current runs. */
   readonly runs: Map<string, WorkflowRun | null>;
   readonly under: Map<string, Promise<void>>;
   readonly listeners: Listeners;
-  /** Of workflows that were asked for here with a definition of their own. */
+  /** Definitions of workflows that were started here with one of their own. */
   readonly chosen: Map<string, Definition>;
-  /** Taken by this process, and waiting for room: nobody else would run them. */
+  /** Taken by this process and waiting for room: no other process would run them. */
   readonly queue: Map<string, QueuedOffer>;
-  /** Runs here whose streams have moved: they may have been sent back, or cancelled. */
+  /** Runs here whose streams have changed: they may have been sent back, or cancelled. */
   readonly moved: Set<string>;
   readonly held: HeldLook;
   readonly unfit: DefinitionMismatches;
-  /** Aborted once it takes nothing new. */
+  /** Aborted once it takes no new work. */
   readonly rest: AbortController;
-  /** There was more than could be run at once. */
+  /** There was more work than could run at once. */
   isBehind: boolean;
-  /** Something was left to others that nobody may take. */
+  /** Some work was left to other processes, and perhaps none takes it. */
   hasLeft: boolean;
   /** There was no room to try a stuck workflow, or this process has not looked yet. */
   mayBeStuck: boolean;
@@ -75,12 +75,12 @@ type Offer = {
   readonly definition: Definition;
   readonly id: string;
   readonly dead: string | null;
-  /** This process has taken it already. */
+  /** This process has already taken it. */
   readonly isOurs?: boolean;
 };
 type QueuedOffer = { readonly offered: Offer; readonly failures: number };
 
-/** One that failed stays this process's own: nobody else would take it, so it is begun again, later each time. */
+/** A failed run stays with this process, since no other would take it: retried with growing back-off. */
 function startHere(desk: DispatchState, offered: Offer, failures = 0): void {
   const { id } = offered;
   if (desk.runs.has(id) || isOver(desk)) return;
@@ -119,13 +119,13 @@ function startHere(desk: DispatchState, offered: Offer, failures = 0): void {
       if (desk.runtime.closing.aborted) return;
       startQueued(desk);
       if (hasFailed) startHere(desk, { ...offered, isOurs: true }, failures + 1);
-      // Something may have moved between its letting go and this.
+      // An event may have arrived between its release and this.
       else lookOnce(desk, id);
     });
   desk.under.set(id, done);
 }
 
-/** Whoever can read it goes on with it. One that this process had taken is free when its epoch ends. */
+/** Left to a process that can read it. If this process had taken it, it is free when its epoch ends. */
 function leaveAlone({ runtime, unfit }: DispatchState, id: string, error: unknown): false {
   if (!runtime.closing.aborted && unfit.isNews(id, errorText(error)))
     runtime.notify({ kind: "maintenance_failed", error });
@@ -157,7 +157,7 @@ function findDefinition(desk: DispatchState, id: string, run: NamedRun): Definit
 const isMeantFor = ({ options }: Definition, { version }: NamedRun): boolean =>
   version == null || version === options.version;
 
-/** One whose definition did not fit here, or that is made for another version and has done nothing yet. */
+/** Its definition did not match here, or it is made for another version and has done nothing yet. */
 function isOthers(desk: DispatchState, { id, definition }: Offer, state?: LiveWorkflow): boolean {
   const isNew = state?.operations === 0 && !isMeantFor(definition, state);
   if (!isNew && !desk.unfit.has(id)) return false;
@@ -166,7 +166,7 @@ function isOthers(desk: DispatchState, { id, definition }: Offer, state?: LiveWo
   return isLeft;
 }
 
-/** Looks at one workflow, and runs it if there is something to do. */
+/** Checks one workflow, and runs it if there is work to do. */
 async function offer(desk: DispatchState, id: string): Promise<void> {
   try {
     await offerOne(desk, id);
@@ -212,7 +212,7 @@ function offerRow(desk: DispatchState, row: ViewRow, dead: string | null): void 
   else if (!isOthers(desk, offered)) startHere(desk, offered);
 }
 
-/** What is stuck on a definition, if it was not tried here. */
+/** Workflows stuck on a definition that were not tried here. */
 async function offerStuck(desk: DispatchState): Promise<void> {
   desk.mayBeStuck = false;
   try {
@@ -224,7 +224,7 @@ async function offerStuck(desk: DispatchState): Promise<void> {
   }
 }
 
-/** What has moved may have been sent back or cancelled, while the definition is busy with something else. */
+/** A changed run may have been sent back or cancelled while its definition is busy. */
 async function lookAtMoved(desk: DispatchState): Promise<void> {
   const ids = [...desk.moved];
   desk.moved.clear();
@@ -260,7 +260,7 @@ async function offerDue(desk: DispatchState): Promise<void> {
   }
 }
 
-/** A switch or a budget has moved, or might have. */
+/** A switch or a budget has changed, or might have. */
 async function lookAtHeld(desk: DispatchState): Promise<void> {
   for (const run of desk.runs.values()) if (run !== null) wakeHeld(run);
   const judging = judgeHeld(desk.runtime, desk.held);
@@ -273,7 +273,7 @@ async function lookAtHeld(desk: DispatchState): Promise<void> {
   desk.held.isDue ||= desk.isBehind;
 }
 
-/** Of an epoch that this process cannot read, whoever can will say so. */
+/** An epoch that this process cannot read is left to processes that can. */
 async function isDead(desk: DispatchState, epoch: string, own: string): Promise<boolean> {
   try {
     return await endIfDead(desk.runtime, epoch, own);
@@ -295,7 +295,7 @@ async function offerAbandoned(desk: DispatchState): Promise<void> {
   }
 }
 
-/** Repeats until closing; what fails is told about, and tried again. */
+/** Repeats until closing; failures are reported and retried. */
 async function keepOn(desk: DispatchState, round: () => Promise<unknown>): Promise<void> {
   while (!desk.runtime.closing.aborted) {
     try {
@@ -324,7 +324,7 @@ async function followMoves(desk: DispatchState): Promise<void> {
       move.tenant === tenant && move.stream.kind === "workflow" ? move.stream.id : [],
     );
     for (const id of new Set(ids)) await offer(desk, id);
-    // Not before: what fails is told again.
+    // Only now: after a failure the same changes are read again.
     position = moved.position;
   });
 }

@@ -1,9 +1,9 @@
 /**
- * Drives a run: answers the definition from the journal in journal order, then does what is new, and lets go when only
- * waits are left. An answer is given only when the one before it has had all its consequences.
- * Nothing new is done before everything recorded was answered: a definition that asks for something else has changed,
- * and is refused before it does harm. While a checkpoint waits, nothing new begins.
- * An operation that was asked for wrongly is recorded as refused, so that a replay tells the definition the same.
+ * Drives a run: settles recorded operations in journal order, then does what is new, and releases the run when only
+ * waits are left. An operation settles only after the previous one has had all its consequences.
+ * Nothing new is done before everything recorded has settled: a definition that requests something else has changed,
+ * and is refused before it does harm. While a checkpoint is pending, nothing new begins.
+ * An invalid request is recorded as refused, so that a replay gives the definition the same error.
  */
 import { type ErrorCode, type HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { errorText } from "../../kernel/text.ts";
@@ -17,7 +17,7 @@ import {
   type WorkflowRun,
 } from "./run.ts";
 
-/** Errors of what was given, not of the store or the process: asking again would not help. */
+/** Errors in the input, not of the store or the process: a retry would not help. */
 const MISUSES: readonly ErrorCode[] = [
   "invalid_input",
   "invalid_args",
@@ -51,18 +51,18 @@ export type DriveResult =
   | { readonly kind: "ended" | "suspended" | "turned" }
   | { readonly kind: "changed"; readonly difference: string };
 
-/** Everything that is ready to run has run. */
+/** Resolves when everything that was ready to run has run. */
 const turn = ({ runtime }: WorkflowRun): Promise<void> =>
   runtime.clock.turn?.() ?? new Promise((resolve) => setImmediate(resolve));
 
-/** A definition may await something else between two operations; so long it is given. */
+/** How long a definition may await something else between two operations. */
 const TURN_TIMEOUT_MS = 1_000;
-/** What another branch asks for says little of this one, which may await something that takes its time. */
+/** A request of another branch says little about this one, which may be awaiting something slow. */
 const TURN_TIMEOUT_BESIDE_MS = 60_000;
 
 const branchOf = (key: string): string => key.slice(0, key.lastIndexOf("/", key.lastIndexOf("#")));
 
-/** How long the one is waited for while the other is asked for. */
+/** How long to wait for the expected operation while the other one is requested. */
 function turnTimeout(expected: string, other: AskedOp): number {
   const [own, beside] = [`${branchOf(expected)}.`, branchOf(other.key)];
   return beside === "" || own.startsWith(`${beside}.`) ? TURN_TIMEOUT_MS : TURN_TIMEOUT_BESIDE_MS;
@@ -78,7 +78,7 @@ function kindOf(run: WorkflowRun, key: string): string {
   return run.table.ops.get(key)?.kind ?? "operation";
 }
 
-/** What the journal has next, and what the definition asks for instead. */
+/** What the journal has next, and what the definition requests instead. */
 function difference(run: WorkflowRun, expected: string, fresh: AskedOp | undefined): string {
   const was = `the journal has ${kindOf(run, expected)} "${describeOp(expected)}"`;
   if (fresh !== undefined) return `${was}, the definition asks for ${fresh.kind} "${describeOp(fresh.key)}"`;
@@ -87,14 +87,14 @@ function difference(run: WorkflowRun, expected: string, fresh: AskedOp | undefin
     : `${was}, the definition ends without it`;
 }
 
-/** What the definition asks for that is not its turn: new, or recorded with an end that comes later. */
+/** An operation requested out of turn: new, or recorded with a later end. */
 const firstUntimely = (run: WorkflowRun): AskedOp | undefined =>
   [...run.asked.values()].find(({ key, isStarted }) => {
     const record = run.table.ops.get(key);
     return record === undefined ? !isStarted : record.settled !== null;
   });
 
-/** Waits until the definition asks for what the journal has next. */
+/** Waits until the definition requests what the journal has next. */
 async function awaitAsked(run: WorkflowRun, key: string): Promise<string | undefined> {
   for (let waited = 0; !run.asked.has(key) && !run.turned && run.changed === null; ) {
     const other = firstUntimely(run);
@@ -112,7 +112,7 @@ async function awaitAsked(run: WorkflowRun, key: string): Promise<string | undef
   return undefined;
 }
 
-/** Waits until the definition has asked for everything that is recorded, as long as it may take. */
+/** Waits until the definition has requested everything that is recorded, within the timeout. */
 export async function awaitRecorded(run: WorkflowRun): Promise<void> {
   const { clock, closing } = run.runtime;
   const isMissing = () => [...run.table.ops.keys()].some((key) => !run.claimed.has(key));
@@ -123,7 +123,7 @@ export async function awaitRecorded(run: WorkflowRun): Promise<void> {
   }
 }
 
-/** Something recorded that the definition has not asked for. */
+/** A recorded operation that the definition has not requested. */
 function firstMissing(run: WorkflowRun): string | undefined {
   for (const { key, kind } of run.table.ops.values()) if (kind !== "log" && !run.claimed.has(key)) return key;
   return undefined;
@@ -134,7 +134,7 @@ function leftOver(run: WorkflowRun): string | undefined {
   return key === undefined ? undefined : difference(run, key, undefined);
 }
 
-/** What is recorded and still open is asked for again before anything new begins; otherwise the definition has changed. */
+/** Recorded open operations must be requested again before anything new begins, or the definition has changed. */
 async function awaitOpen(run: WorkflowRun): Promise<string | undefined> {
   const { clock, closing } = run.runtime;
   for (let waited = 0; !run.isCaughtUp; waited += 20) {
@@ -148,7 +148,7 @@ async function awaitOpen(run: WorkflowRun): Promise<string | undefined> {
   return undefined;
 }
 
-/** Answers what is recorded; answers how the definition differs, if it does. */
+/** Settles what is recorded; returns how the definition differs, if it does. */
 export async function deliverRecorded(run: WorkflowRun): Promise<string | undefined> {
   for (;;) {
     if (run.changed !== null) return run.changed;
@@ -176,12 +176,12 @@ function startOp(run: WorkflowRun, op: AskedOp): void {
       return refuseOp(run, op, error);
     })
     .catch((error: unknown) => {
-      // It was not begun, or is left to others; whatever else is under way may still end.
+      // It was not begun, or is left to other processes; other work in progress may still end.
       if (run.runtime.closing.aborted && isHoldpointError(error, "closed")) return;
       run.failure ??= error;
     })
     .finally(() => {
-      // Turned away while a checkpoint waits: it is asked for again afterwards.
+      // Refused while a checkpoint is pending: it is requested again afterwards.
       const isAway = !run.table.ops.has(op.key) && !run.waits.has(op.key);
       if (isAway && !run.runtime.closing.aborted) op.isStarted = false;
       run.active--;
@@ -192,7 +192,7 @@ function startOp(run: WorkflowRun, op: AskedOp): void {
 function startAsked(run: WorkflowRun): boolean {
   let some = false;
   for (const op of run.asked.values()) {
-    // While a checkpoint waits a call is turned away, made or not: it is looked at again afterwards.
+    // While a checkpoint is pending every call is refused, recorded or not: it is retried afterwards.
     const mayStart = run.state.status === "executing" || (op.kind !== "call" && run.table.ops.has(op.key));
     const isTimely = run.isCaughtUp || run.table.ops.has(op.key);
     if (op.isStarted || !mayStart || !isTimely) continue;
@@ -202,7 +202,7 @@ function startAsked(run: WorkflowRun): boolean {
   return some;
 }
 
-/** Whose time has come is looked at again. */
+/** Retries operations whose wait is due. */
 function wakeDue(run: WorkflowRun): void {
   for (const [key, { until }] of run.waits) {
     if (until === null || until > run.runtime.clock.now()) continue;
@@ -212,7 +212,7 @@ function wakeDue(run: WorkflowRun): void {
   }
 }
 
-/** While something is under way here the run is not let go of: whoever sleeps beside it is woken here. */
+/** While work is in progress here the run is not released, so its timers are handled here. */
 async function awaitNews(run: WorkflowRun): Promise<void> {
   const { clock } = run.runtime;
   const times = [...run.waits.values()].flatMap(({ until }) => until ?? []);
@@ -231,7 +231,7 @@ const hasNews = (run: WorkflowRun): boolean =>
   run.failure !== undefined ||
   run.next < run.table.deliveries.length;
 
-/** A checkpoint that a monitor has raised: the definition does not know that it waits for it. */
+/** A checkpoint raised by a monitor: the definition does not know that it waits for it. */
 function raisedWaits({ state: { pending } }: WorkflowRun): readonly OpenWait[] {
   if (pending?.monitor === undefined) return [];
   return [{ op: pending.op, kind: "checkpoint", on: pending.approval, until: null }];
@@ -241,14 +241,14 @@ const waitsOf = (run: WorkflowRun): readonly OpenWait[] => [...run.waits.values(
 
 const isIdle = (run: WorkflowRun): boolean => run.active === 0 && waitsOf(run).length > 0 && !hasNews(run);
 
-/** Nothing but waiting is left: it is let go of, unless something moves in the last moment. */
+/** Only waits are left: releases the run, unless something changes at the last moment. */
 async function rest(run: WorkflowRun): Promise<boolean> {
   await turn(run);
   if (!isIdle(run) || startAsked(run)) return false;
   return releaseRun(run, waitsOf(run));
 }
 
-/** Everything recorded has been answered: what becomes of the run, if that is decided. */
+/** Everything recorded has settled: the result of the run, if it is decided. */
 function verdict(run: WorkflowRun): DriveResult | undefined {
   if (run.turned) return { kind: "turned" };
   if (run.changed !== null) return { kind: "changed", difference: run.changed };

@@ -1,6 +1,6 @@
 /**
- * Asking for an operation: answered from the journal where it is recorded, started where it is new; and whether a
- * workflow has been past a place of its definition before.
+ * Requests an operation: resolved from the journal if it is recorded, started if it is new. Also tells whether a
+ * workflow has already passed a point of its definition.
  */
 
 import { refuseInside } from "../../effects/call-context.ts";
@@ -39,15 +39,15 @@ export function opId(run: WorkflowRun, key: string): string {
 type OperationRequest<Value> = {
   readonly kind: OpKind;
   readonly name: string;
-  /** What tells one asking from another of the same name: compared with what is recorded. */
+  /** Compares the request with the recorded operation of the same name; returns the difference. */
   readonly differs?: (record: RecordedOp) => string | undefined;
-  /** Called as soon as it is asked for, recorded or not. */
+  /** Called as soon as it is requested, recorded or not. */
   readonly asked?: (op: string) => void;
   readonly start: (op: string, record: RecordedOp | null) => Promise<void>;
   readonly read: (settlement: Settlement) => Promise<Value>;
 };
 
-/** Thrown into a run whose definition asks for something else than the journal has. */
+/** Thrown into a run whose definition requests something other than the journal has. */
 class DefinitionChanged extends Error {
   override readonly name = "DefinitionChanged";
 }
@@ -68,8 +68,8 @@ async function settledValue<Value>(
 }
 
 /**
- * Answers when the operation has settled; never, once the run has turned. The definition may await something else while it
- * fails: that is no error yet.
+ * Resolves when the operation has settled; never, once the run has turned. A rejection while the definition awaits
+ * something else is not an error yet.
  */
 export function askOperation<Value>(
   run: WorkflowRun,
@@ -85,7 +85,7 @@ export function askOperation<Value>(
     try {
       if (record !== undefined) checkSame(record, key, operation as unknown as OperationRequest<never>);
     } catch (error) {
-      // Not thrown at the definition, which might go on from there.
+      // Not thrown into the definition, which might go on from there.
       run.changed = (error as Error).message;
       run.bell.ring();
       return;
@@ -105,7 +105,7 @@ export function askOperation<Value>(
   return ignoreRejection(answer);
 }
 
-/** A value that is given out at once, and recorded with whatever is recorded next. */
+/** A value that is returned at once, and recorded with the next commit. */
 export function giveValue(run: WorkflowRun, branch: Branch, name: string, make: () => Json): Json {
   refuseInside(run.id, `ctx.${name.split(" ")[0]}`);
   const key = nextKey(branch, name);
@@ -126,10 +126,10 @@ function isStillToBegin({ path, counts }: Branch, inner: string): boolean {
   return inner.startsWith(start) && Number(/^parallel-(\d+)\./.exec(inner.slice(start.length))?.[1]) > begun;
 }
 
-/** Those around a branch wait for its end: what they did after it is after everything in it. */
+/** An outer branch waits for its inner ones: its later operations come after everything in them. */
 const isAround = (outer: string, path: string): boolean => outer === "" || `${path}.`.startsWith(`${outer}.`);
 
-/** Branches beside this one say nothing of it, and neither do logs, which may come and go. */
+/** Sibling branches do not count, and neither do logs, which may come and go. */
 export function hasPassed(run: WorkflowRun, branch: Branch): boolean {
   for (const { key, kind } of run.table.ops.values()) {
     if (kind === "log" || run.claimed.has(key)) continue;

@@ -1,6 +1,6 @@
 /**
- * Takes a workflow and runs its definition as far as it goes in this process; for one that was requested by name,
- * first says what the definition adds.
+ * Takes a workflow and runs its definition as far as it goes in this process. For one that was requested by name, it
+ * first records what the definition adds.
  */
 
 import { resultJson } from "../../effects/run-tool.ts";
@@ -30,7 +30,7 @@ import {
   withoutSecrets,
 } from "./run.ts";
 
-/** Whether a child that was spawned after an entry made a call that is undone by itself when its parent fails. */
+/** Whether a child spawned after an entry made a call that is undone automatically when its parent fails. */
 async function hasDeclaredUndo(
   { runtime, table }: Pick<WorkflowRun, "runtime" | "table">,
   after: number,
@@ -43,7 +43,7 @@ async function hasDeclaredUndo(
   return false;
 }
 
-/** As if it had been started here, but for who asked: a definition's own poster gives way to them. */
+/** As if started here, except for the requester: a poster in the request replaces the definition's. */
 function definedBody(
   runtime: Runtime,
   definition: Definition,
@@ -65,7 +65,7 @@ function definedBody(
   };
 }
 
-/** Whatever its schema or its functions say against it ends the workflow: nobody waits for an answer here. */
+/** An error in its schema or functions ends the workflow: no caller waits for the result here. */
 async function defineRequested(
   runtime: Runtime,
   definition: Definition,
@@ -84,7 +84,7 @@ async function defineRequested(
 /** How a run left its workflow. */
 type RunOutcome = { readonly kind: "over" | "suspended" | "changed" | "left" | "busy" };
 
-/** Whether anything is to be undone after a failure: what was declared so, by the workflow, by itself or in a child. */
+/** Whether a failure undoes anything: as declared by the workflow, by a call, or in a child. */
 async function isUndone(run: WorkflowRun): Promise<boolean> {
   if (run.state.rollbackEnabled) return true;
   const since = run.state.passed.at(-1)?.seq ?? 0;
@@ -94,14 +94,14 @@ async function isUndone(run: WorkflowRun): Promise<boolean> {
   return isDeclared || hasDeclaredUndo(run, since);
 }
 
-/** What the definition has asked and not waited for, before it is over: afterwards nobody would know of it. */
+/** Withdraws what the definition requested and did not wait for, before it ends: no record leads to it later. */
 async function withdrawLeft(run: WorkflowRun): Promise<void> {
   const open = [...run.table.ops.values()].filter(({ settled }) => settled === null);
   const said = { by: run.runtime.agent, reason: `${run.id} has ended without waiting for it` };
   await withdrawQuestions(run.runtime, open, said);
 }
 
-/** A definition that ended although people are still asked at a checkpoint: it is over when they have decided. */
+/** If the definition ended while a checkpoint is pending, the run waits for the decision. */
 async function awaitCheckpoint(run: WorkflowRun): Promise<void> {
   const { pending, status, runner } = run.state;
   if (status !== "awaiting_approval" || pending === null || runner !== run.epoch) return;
@@ -137,11 +137,11 @@ async function refuseChanged(run: WorkflowRun, difference: string): Promise<void
     on: difference,
     until: null,
   } as const;
-  // Somebody may write at the same time: what they wrote is looked at, and it is let go of all the same.
+  // Another process may write at the same time: read its entries, then release the run all the same.
   while (!(await releaseRun(run, [wait])) && !run.turned);
 }
 
-/** One stretch: until it ends, is let go of, or is sent back. */
+/** Runs until it ends, is released, or is sent back. */
 async function runStretch(run: WorkflowRun): Promise<DriveResult["kind"]> {
   try {
     await beginDefinition(run);
@@ -150,7 +150,7 @@ async function runStretch(run: WorkflowRun): Promise<DriveResult["kind"]> {
     if (driven.kind === "changed") await refuseChanged(run, driven.difference);
     return driven.kind;
   } finally {
-    // Whatever the definition still does cannot reach the journal any more.
+    // From now on the definition cannot reach the journal.
     abandonRun(run);
   }
 }
@@ -185,8 +185,8 @@ async function runOnce(run: WorkflowRun): Promise<RunOutcome["kind"] | "again"> 
 const MOST_HAND_OVERS = 5;
 
 /**
- * The process ends in good order: it lets go at once, for another to go on with, and not only when its slowest effect has
- * ended. What cannot be let go of now is free when its epoch ends.
+ * On an orderly shutdown the process releases the run at once, so that another can continue it, without waiting for its
+ * slowest effect. A run that cannot be released now is free when its epoch ends.
  */
 async function handOver(run: WorkflowRun): Promise<void> {
   const { id, epoch } = run;
@@ -202,7 +202,7 @@ async function handOver(run: WorkflowRun): Promise<void> {
   }
 }
 
-/** Only while the epoch that took it lasts: in the name of another one nothing of this run can be written. */
+/** Only while the epoch that took it lasts: another epoch cannot write anything of this run. */
 async function whileHeld<Value>(
   run: WorkflowRun,
   { lost }: Epoch,
@@ -217,7 +217,7 @@ async function whileHeld<Value>(
   return work().finally(() => lost.removeEventListener("abort", turn));
 }
 
-/** Runs a workflow until it is over, waits, or belongs to somebody else. */
+/** Runs a workflow until it has ended, waits, or belongs to another process. */
 export async function performRun(
   runtime: Runtime,
   { definition, id, dead: given }: RunAssignment,
@@ -226,7 +226,7 @@ export async function performRun(
   for (let dead = given; ; ) {
     if (runtime.closing.aborted) return { kind: "left" };
     const own = await runtime.epoch();
-    // Here and not further down, so that whatever a test makes of it holds for the whole run.
+    // Here and not further down, so that a fault injected by a test applies to the whole run.
     await runtime.reach("before_take");
     const state = await takeWorkflow(runtime, definition, { workflow: id, epoch: own.id, dead });
     await runtime.reach("after_take");
@@ -235,7 +235,7 @@ export async function performRun(
     onRun(run);
     const kind = await whileHeld(run, own, () => runOnce(run));
     if (kind !== "again") return { kind };
-    // Its own run of it is over: it goes on in the name of its next epoch, unless somebody else was first.
+    // Its own epoch ended: continue under the next one, unless another process was first.
     if (own.lost.aborted) dead = own.id;
     if (runtime.closing.aborted) await handOver(run).catch(() => undefined);
   }

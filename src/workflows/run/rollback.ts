@@ -1,10 +1,9 @@
 /**
- * Rolls a workflow back: takes applied effects back, the one that began last first, each once.
- *
- * K1. An effect in doubt is never undone: the rollback waits until somebody has found out.
- * K2. What waits for people is withdrawn, what is under way is waited for; only then is anything undone.
- *     So it is with what a child was undoing by itself; what that was, the child's parent does not undo again.
- * K3. A compensation that fails is tried again with back-off; then the workflow has failed and says so.
+ * Rolls a workflow back: undoes applied effects, the one that began last first, each once.
+ * - An effect in doubt is never undone: the rollback waits until its outcome is known.
+ * - Pending approvals are withdrawn and work in progress is awaited before anything is undone. The same holds for undos
+ *   that a child had begun; its parent does not repeat those that succeeded.
+ * - A compensation that fails is retried with back-off; then the workflow has failed and says so.
  */
 
 import { type Answer, TurnedAway } from "../../effects/execute.ts";
@@ -34,7 +33,7 @@ const BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 10_000;
 const LOOK_MS = 50;
 
-/** Something that was done: `id` is the action, or a checkpoint's operation where the checkpoint says how to undo. */
+/** An effect that happened: `id` is the action, or a checkpoint's operation if the checkpoint has an undo. */
 type DoneEffect = {
   readonly op: string;
   readonly id: string;
@@ -42,16 +41,16 @@ type DoneEffect = {
   /** When it began. */
   readonly at: number;
   readonly undo: Tool["undo"] | undefined;
-  /** What was tried already, by this workflow or by the child whose effect it is. */
+  /** Earlier attempts to undo it, by this workflow or by the child whose effect it is. */
   readonly past: readonly RecordedUndo[];
   readonly args: () => Promise<Json>;
 };
 
-/** After a failure only what was declared so may be taken back. */
+/** After a failure, only calls declared to be undone may be undone. */
 const isMeant = (run: WorkflowRun, { body }: RecordedOp): boolean =>
   run.state.rollback?.scope !== "declared" || body["rollback"] === true;
 
-/** What was done in the range, oldest first: what its children did stands where the child was spawned. */
+/** What was done in the range, oldest first; a child's records are placed where the child was spawned. */
 async function doneIn(run: WorkflowRun): Promise<ChildRecords> {
   const { rollback } = run.state;
   if (rollback === null) return { records: [], undos: [] };
@@ -75,7 +74,7 @@ async function doneIn(run: WorkflowRun): Promise<ChildRecords> {
   return { records, undos };
 }
 
-/** A child that still runs is cancelled first: what it did is known only then. */
+/** Cancels a child that still runs: only then is it known what it did. */
 async function cancelAndReadChild(run: WorkflowRun, { body }: RecordedOp): Promise<ChildRecords> {
   const { runtime } = run;
   const said = { by: runtime.agent, reason: `its parent ${run.id} was rolled back` };
@@ -88,7 +87,7 @@ async function cancelAndReadChild(run: WorkflowRun, { body }: RecordedOp): Promi
   return { records: records.filter((one) => one.kind === "checkpoint" || isMeant(run, one)), undos };
 }
 
-/** The action at rest: withdrawn if people were asked, waited for if it is under way. */
+/** Waits until the action is no longer under way; withdraws it if it has not started. */
 async function atRest(run: WorkflowRun, action: string, tool: Tool | undefined): Promise<LiveAction> {
   const { runtime } = run;
   for (;;) {
@@ -105,7 +104,7 @@ async function atRest(run: WorkflowRun, action: string, tool: Tool | undefined):
   }
 }
 
-/** How it is undone; undefined where that is not known here. */
+/** How it is undone; undefined if unknown here. */
 function undoToolOf(run: WorkflowRun, { kind, op, body }: RecordedOp): Tool["undo"] | undefined {
   const isOwn = op.startsWith(`${run.id}/`);
   if (kind === "checkpoint" && isOwn) return checkpointTool(run, String(body["name"])).undo;
@@ -114,23 +113,23 @@ function undoToolOf(run: WorkflowRun, { kind, op, body }: RecordedOp): Tool["und
   return (run.undos.get(op) ?? (isStep(op, tool) ? undefined : run.tools.get(tool)))?.undo;
 }
 
-/** `isRefused`: it was not tried, since policy or a person does not want it. */
+/** `isRefused`: it was not tried, since policy or a person refused it. */
 type UndoResult =
   | "undone"
   | { readonly reason: string; readonly isRefused: boolean }
   | { readonly wait: OpenWait };
 
-/** Decided or resolved after it was answered, and seen already: nobody would wake a run that waits for it. */
+/** Decided or resolved in the meantime, and already read: no event would wake a run that waits for it. */
 function cameMeanwhile(run: WorkflowRun, answer: Answer<Json>): boolean {
   if (answer.executed === "in_doubt")
     return run.table.undos.some(({ action, status }) => action === answer.action && status !== "open");
   return answer.executed === false && answer.code === "pending" && run.woken.delete(answer.approval ?? "");
 }
 
-/** One attempt at a compensation: an action of its own, under an id of its own. */
+/** One attempt at a compensation: an action of its own, under its own id. */
 async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: number): Promise<UndoResult> {
   const { op, id, args } = done;
-  // A child may have tried under the id of its own.
+  // A child may have tried under its own id.
   const by = op.startsWith(`${run.id}/`) ? "" : `-by-${run.id}`;
   const requestId = `${op}/undo${by}#${tries}`;
   const within = { workflow: run.id, op: requestId, undoes: id, goesOn: false };
@@ -149,20 +148,20 @@ async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: n
     return { wait: { op: requestId, kind: "doubt", on: answer.effect, until: null } };
   if (answer.code === "pending")
     return { wait: { op: requestId, kind: "approval", on: answer.approval ?? "", until: null } };
-  // Stopped, or without a budget: not a failure of the compensation. It is tried again later, under the same id.
+  // Stopped, or out of budget: not a failure of the compensation. It is retried later under the same id.
   if (answer.retry) return { wait: { op: requestId, kind: "held", on: obstacleName(answer), until: null } };
   await conclude(run, (draft, runner) => settleRefused(draft, runner, answer.action));
   await readNews(run);
   return { reason: answer.reason, isRefused: answer.code !== "not_applied" };
 }
 
-/** Why an undo of an earlier run was refused; one that was tried and failed is not. */
+/** Why an undo of an earlier run was refused; an undo that ran and failed does not count. */
 async function refusedBefore(run: WorkflowRun, { past }: DoneEffect): Promise<string | undefined> {
   for (const { action, status } of past) {
     if (status !== "not_undone") continue;
     const state = await readState(run.runtime, actionStream(action));
     if (state.phase !== "refused") continue;
-    // A child's question that was withdrawn when its parent took over was never answered.
+    // A child's approval that was withdrawn when its parent took over was never answered.
     const isOwn = state.within?.workflow === run.id;
     if (isOwn || state.refusal.code !== "cancelled") return state.refusal.reason;
   }
@@ -206,7 +205,7 @@ function passedAt(run: WorkflowRun, record: RecordedOp): DoneEffect {
   return { op, id: op, tool: String(body["name"]), at, undo: undoToolOf(run, record), past: [], args };
 }
 
-/** How far children had come with undoing what they did. */
+/** How far children had come with undoing their effects. */
 async function settleUndos(
   run: WorkflowRun,
   { records, undos }: ChildRecords,
@@ -226,7 +225,7 @@ async function settleUndos(
 
 type PastUndos = { readonly past: readonly RecordedUndo[] };
 
-/** In the order in which they are undone. Those that began in the same moment were proposed in this order. */
+/** In the order in which they are undone: last begun first, equal timestamps in reverse order of proposal. */
 function newestFirst(calls: DoneEffect[]): readonly DoneEffect[] {
   calls.sort((one, other) => one.at - other.at);
   return calls.reverse();
@@ -252,7 +251,7 @@ async function sort(run: WorkflowRun, did: ChildRecords): Promise<SortedEffects>
 
 type SweepResult = { readonly report: RollbackReport } | { readonly waits: readonly OpenWait[] };
 
-/** Another process may know it: nothing older is undone before it. */
+/** Another process may know its undo: nothing older is undone before it. */
 function unknownHere(run: WorkflowRun, { op, id, tool }: DoneEffect): OpenWait {
   const difference = `how "${tool}" is undone, which ${id} needs, is not known here`;
   run.runtime.notify({ kind: "definition_changed", workflow: run.id, name: run.definition.name, difference });
@@ -278,7 +277,7 @@ async function undoEach(run: WorkflowRun, applied: readonly DoneEffect[]): Promi
   return { report: { undone, notUndone, irreversible } };
 }
 
-/** The captured state that the next attempt begins with must be there before the way back is closed. */
+/** The captured state that the next attempt begins with must be readable before the rollback ends. */
 async function checkSnapshot(run: WorkflowRun): Promise<void> {
   const target = run.state.passed.find(({ op }) => op === run.state.rollback?.to);
   if (target !== undefined) await openSnapshot(run.runtime, target.snapshot.hash);
@@ -286,11 +285,11 @@ async function checkSnapshot(run: WorkflowRun): Promise<void> {
 
 async function sweep(run: WorkflowRun): Promise<SweepResult> {
   const did = await doneIn(run);
-  // Steps that are undone by functions of the definition's own: it has to say which.
+  // Steps may be undone by functions of the definition: a dry run collects them.
   const isKnown = (record: RecordedOp) => undoToolOf(run, record) !== undefined;
   if (!did.records.every(isKnown)) await dryRunDefinition(run);
   if (!did.records.every(isKnown)) await dryRunChildren(run);
-  // A rehearsal that was broken off says nothing.
+  // An interrupted dry run proves nothing.
   if (run.runtime.closing.aborted) throw new TurnedAway("closing");
   const { applied, doubts } = await sort(run, did);
   return doubts.length > 0 ? { waits: doubts } : undoEach(run, applied);
@@ -299,10 +298,10 @@ async function sweep(run: WorkflowRun): Promise<SweepResult> {
 const isOurs = ({ state, epoch }: WorkflowRun): boolean =>
   state.runner === epoch && state.status === "rolling_back";
 
-/** `unfit`: it waits for a process that knows how something is undone. */
+/** `unfit`: it waits for a process that knows an undo. */
 type RollbackResult = "again" | "failed" | "waits" | "unfit" | "left";
 
-/** Answers whether it was let go of. */
+/** undefined: it was not released. */
 async function waitFor(run: WorkflowRun, waits: readonly OpenWait[]): Promise<"waits" | "unfit" | undefined> {
   if (!(await releaseRun(run, waits))) return undefined;
   return waits.some(({ kind }) => kind === "definition") ? "unfit" : "waits";
@@ -313,7 +312,7 @@ async function goBack(run: WorkflowRun): Promise<RollbackResult> {
     const { seen } = run;
     const swept = await sweep(run);
     if ("waits" in swept) {
-      // What came meanwhile may be what it would wait for.
+      // Entries that arrived meanwhile may be what it would wait for.
       const left = run.seen === seen ? await waitFor(run, swept.waits) : undefined;
       if (left !== undefined) return left;
       if (!isOurs(run)) return "left";
@@ -333,7 +332,7 @@ export async function rollBackWorkflow(run: WorkflowRun): Promise<RollbackResult
     if (!(error instanceof TurnedAway)) throw error;
     await readNews(run);
     if (!isOurs(run)) return "left";
-    // Turned away while it is ours still: begun again later, and told about; by another process, where this one ends.
+    // Turned away although this process still owns it: reported and retried; if closing, by another process.
     if (!run.runtime.closing.aborted) throw error;
     return "again";
   }

@@ -1,9 +1,8 @@
 /**
- * One run of a definition in this process: what was asked for, what was answered, what is still to come; opened from
- * the entries.
- * All that a run writes goes through its queue, one commit after the other, in the name of the epoch that took the
- * workflow, and without the values of the secrets that the definition handed to its calls.
- * A run that is abandoned (sent back, cancelled, taken over) answers nothing any more: its promises stay pending.
+ * One run of a definition in this process: operations requested, settled and still to come; opened from the entries.
+ * A run writes through its queue, one commit after the other, under the epoch that took the workflow, and without the
+ * values of secrets that the definition passed to its calls.
+ * An abandoned run (sent back, cancelled, taken over) settles nothing any more: its promises stay pending.
  */
 
 import type { Tool } from "../../effects/tool.ts";
@@ -33,7 +32,7 @@ import { secretValuesIn } from "../snapshots.ts";
 import type { LiveWorkflow } from "../state.ts";
 import { workflowFold } from "../stream.ts";
 
-/** A run: the secrets that its definition has handed over so far. */
+/** A run: the secrets that its definition has passed so far. */
 type SecretHolder = { readonly runtime: Pick<Runtime, "secrets">; readonly handles: Set<string> };
 
 export function noteSecrets(run: SecretHolder, args: Json): void {
@@ -50,14 +49,14 @@ export async function textWithoutSecrets(run: SecretHolder, text: string): Promi
   return redactText(text, await secretValuesIn(run.runtime.secrets, run.handles));
 }
 
-/** Cut after the secrets were taken out, or it could leave half of one. */
+/** Truncated after redaction; otherwise half of a secret could remain. */
 export async function errorWithoutSecrets(run: SecretHolder, error: unknown): Promise<string> {
   if (run.handles.size === 0) return errorText(error);
   const known = await secretValuesIn(run.runtime.secrets, run.handles);
   return errorText(error, (text) => redactText(text, known));
 }
 
-/** Where the text would be something else than what it stands for, it is not taken at all. */
+/** For values that redaction would turn into something else: refuses them instead. */
 export async function refuseSecrets(run: SecretHolder, what: string, value: Json): Promise<void> {
   if (run.handles.size === 0) return;
   if (hasNoSecrets(value, await secretValuesIn(run.runtime.secrets, run.handles))) return;
@@ -69,8 +68,8 @@ const MAX_LOG_CHARACTERS = 10_000;
 type Log = { readonly op: string; readonly text: string; readonly data: Json };
 
 /**
- * Logs are written at once, as they are; what is known to be a secret by the time they are recorded is taken out then, and
- * only then they are cut: half a secret would stay.
+ * Logs are queued unchanged. Secrets known when they are recorded are redacted then, and only after that the text is
+ * truncated: otherwise half of a secret could remain.
  */
 async function logsWithoutSecrets(
   run: SecretHolder,
@@ -87,12 +86,12 @@ async function logsWithoutSecrets(
   });
 }
 
-/** An operation that the definition has asked for and not been answered. */
+/** An operation that the definition has requested and that has not settled. */
 export type AskedOp = {
   readonly key: string;
   readonly op: string;
   readonly kind: OpKind;
-  /** Does its work, as far as it can be done now. */
+  /** Does its work, as far as possible now. */
   readonly start: (record: RecordedOp | null) => Promise<void>;
   readonly settle: (settlement: Settlement) => Promise<void>;
   isStarted: boolean;
@@ -119,28 +118,28 @@ export type WorkflowRun = {
   readonly asked: Map<string, AskedOp>;
   readonly claimed: Set<string>;
   readonly waits: Map<string, OpenWait>;
-  /** Approvals that were decided before anything here was known to wait for them. */
+  /** Approvals that were decided before this run was known to wait for them. */
   readonly woken: Set<string>;
-  /** Values given out that no commit has taken along yet. */
+  /** Values returned to the definition that no commit has recorded yet. */
   values: NewEvent[];
-  /** The last commit that took some along: nothing that is made of them goes ahead of it. */
+  /** The last commit that recorded such values: nothing derived from them may precede it. */
   given: Promise<unknown>;
-  /** How to undo what this definition did without a tool of its own, by action. */
+  /** By operation: how to undo effects of this definition that have no registered tool. */
   readonly undos: Map<string, Tool>;
-  /** What it has spawned, by operation. */
+  /** Spawned definitions, by operation. */
   readonly children: Map<string, Definition>;
-  /** Secrets that the definition has handed to its calls: their values are taken out of what it says. */
+  /** Secrets that the definition has passed to its calls: their values are redacted from what it writes. */
   readonly handles: Set<string>;
   active: number;
   ending: DefinitionEnding | null;
-  /** The definition has asked for everything that was recorded before this run. */
+  /** The definition has requested everything that was recorded before this run. */
   isCaughtUp: boolean;
-  /** The workflow stands elsewhere: this run is over. */
+  /** The workflow has moved on: this run has ended. */
   turned: boolean;
-  /** Aborted with that: whatever a step still does is of no use to anybody. */
+  /** Aborted at that time: the result of a running step is no longer used. */
   readonly over: AbortController;
   failure: unknown;
-  /** How the definition differs from the one that the journal was written by. */
+  /** How the definition differs from the one that wrote the journal. */
   changed: string | null;
   lane: Promise<void>;
   bell: { wait(): Promise<void>; ring(): void };
@@ -181,7 +180,7 @@ export function abandonRun(run: WorkflowRun): void {
   run.over.abort();
 }
 
-/** What was approved or edited is to be looked at again. */
+/** Retries operations whose approval was decided or edited. */
 function retryWoken(run: WorkflowRun, by: string): void {
   run.woken.add(by);
   for (const [key, wait] of run.waits) {
@@ -193,7 +192,7 @@ function retryWoken(run: WorkflowRun, by: string): void {
   }
 }
 
-/** What holds it may be gone: it is tried again. */
+/** Retries held operations: the obstacle may be gone. */
 export function wakeHeld(run: WorkflowRun): void {
   for (const [key, { kind }] of run.waits) {
     if (kind !== "held") continue;
@@ -212,7 +211,7 @@ function applyToRun(run: WorkflowRun, entry: WorkflowEntry): void {
   if (isAbandoned(run)) abandonRun(run);
 }
 
-/** Reads what others have written since. Only in the lane. */
+/** Reads entries that others have written since. Only in the lane. */
 async function catchUp(run: WorkflowRun): Promise<void> {
   for await (const entry of entriesOf(run.runtime, run.id, run.seen + 1)) applyToRun(run, entry);
 }
@@ -237,7 +236,7 @@ function inLane<Value>(run: WorkflowRun, work: () => Promise<Value>): Promise<Va
   return done;
 }
 
-/** Looks at what others have written. */
+/** Reads entries that others have written. */
 export function readNews(run: WorkflowRun): Promise<void> {
   return inLane(run, () => catchUp(run));
 }
@@ -261,21 +260,21 @@ async function writeFacts(run: WorkflowRun, rules: RunRules, given: readonly New
   return answer;
 }
 
-/** Whatever is made of values waits until they are recorded: if not by this commit, then by one of their own. */
+/** Work derived from values waits until they are recorded: by this commit, or by one of their own. */
 function awaitValues(run: WorkflowRun, done: Promise<Recorded>): void {
-  // Not ahead of what is in the lane already, which takes them along and may be made of them.
+  // Not before the commits already in the lane, which record them and may derive from them.
   const keep = () => run.lane.then(() => (run.values.length > 0 ? keepValues(run) : undefined));
   const recorded = done.then(({ kind }) => (kind === "early" ? keep() : undefined), keep);
   run.given = ignoreRejection(Promise.all([run.given, recorded]));
 }
 
-/** Writes facts down, and those values with them that were given out before. */
+/** Records events, together with the values returned to the definition before. */
 export function commitRun(run: WorkflowRun, rules: RunRules): Promise<Recorded> {
   const before = run.values;
   run.values = [];
   const done = inLane<Recorded>(run, async () => {
     if (run.turned) return { kind: "turned" };
-    // A commit before this one may have failed, and left those behind that it should have taken along.
+    // An earlier commit may have failed and left behind the values it should have recorded.
     if (run.values.length > 0) awaitValues(run, done);
     const taken = [...run.values, ...before];
     run.values = [];
@@ -285,7 +284,7 @@ export function commitRun(run: WorkflowRun, rules: RunRules): Promise<Recorded> 
       isWritten = answer.kind === "recorded";
       return answer;
     } finally {
-      // Nothing was written: the next commit takes along what was given out.
+      // Nothing was written: the next commit records these values.
       if (!isWritten) run.values = [...taken, ...run.values];
     }
   });
@@ -293,14 +292,14 @@ export function commitRun(run: WorkflowRun, rules: RunRules): Promise<Recorded> 
   return done;
 }
 
-/** Writes down what was given out, before something that is made of it is done. */
+/** Records returned values before work derived from them is done. */
 export function keepValues(run: WorkflowRun): Promise<Recorded> {
   return commitRun(run, (draft, runner, before) =>
     recordFacts(draft, runner, { phase: "run", events: () => before }),
   );
 }
 
-/** Whatever ends the run or lets go of it; what came in between is looked at first. */
+/** Ends the run or releases it; if entries came in between, reads them. */
 export function conclude<Answer extends { readonly kind: string }>(
   run: WorkflowRun,
   rules: (draft: Draft, runner: Runner, before: readonly NewEvent[]) => Need | Answer,
@@ -319,13 +318,13 @@ export function conclude<Answer extends { readonly kind: string }>(
   });
 }
 
-/** Lets go of a workflow that waits. Answers false when something has moved. */
+/** Releases a workflow that waits. Returns false if something has changed. */
 export async function releaseRun(run: WorkflowRun, waits: readonly OpenWait[]): Promise<boolean> {
-  // What is held is found by what holds it: only as long as it is here, it is looked at by the clock.
+  // A held workflow is found by its obstacle; its `until` counts only while the run is in memory.
   const times = waits.flatMap(({ kind, until }) => (kind === "held" ? [] : (until ?? [])));
   const wakeAt = times.length === 0 ? null : Math.min(...times);
   const listed = waits.map(({ op, kind, on }) => ({ op, kind, on }));
-  // As it was when the caller found it waiting: what the lane sees before this comes to its turn is news.
+  // As of when the caller found it waiting: entries that the lane reads before this runs are news.
   const { seen } = run;
   const answer = await conclude(
     run,

@@ -1,10 +1,10 @@
 /**
  * Which workflows this process may run now: rows of the view of runs, of the definitions known here only.
- * Held by the kill switch or a budget: nothing is in memory, and none is taken up while the obstacle stands, so that
+ * Held by the kill switch or a budget: nothing is in memory, and none is taken up while the obstacle remains, so that
  * waiting for days adds nothing to the journal.
- * Definition mismatch (other code, other version, or written by a newer Holdpoint): other processes come first; this
- * one takes it up if nobody has for a while, so that a workflow that nobody can run says what it waits for. A workflow
- * stuck on its definition is tried once by each process, and each difference is reported once.
+ * Definition mismatch (other code, other version, or written by a newer Holdpoint): other processes come first. After
+ * 10 s without a taker this one tries it, so that a workflow that no node can run reports what it waits for. Each
+ * process tries a stuck workflow once, and reports each difference once.
  */
 
 import { type Clock, stopwatch } from "../../kernel/clock.ts";
@@ -26,13 +26,13 @@ const RUNS_PER_PAGE = 200;
 type RunSource = {
   readonly runtime: TenantStore;
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** Of workflows that were asked for here with a definition of their own. */
+  /** Definitions of runs that were started here with one of their own. */
   readonly chosen: ReadonlyMap<string, Definition>;
 };
 type RunBucket = "ready" | "asleep" | "held" | "stuck";
 type Due = { readonly dueBy?: number };
 
-/** One page of each definition. */
+/** One page per definition. */
 export async function firstRunRows(
   desk: RunSource,
   where: RunBucket,
@@ -54,7 +54,7 @@ export async function firstRunRows(
   return rows;
 }
 
-/** All pages of them: those that nobody here has asked for may be any number, and stay where they are. */
+/** All pages: rows of runs that were not started here stay in the bucket, and may be many. */
 async function* chosenRows(desk: RunSource, where: RunBucket, due: Due = {}): AsyncGenerator<ViewRow> {
   const names = new Set([...desk.chosen.values()].map(({ name }) => name));
   for (const name of names)
@@ -74,26 +74,26 @@ export async function* runRowsIn(desk: RunSource, bucket: string, due: Due = {})
   } while (after !== undefined);
 }
 
-/** All pages of all of them. */
+/** All pages of all definitions. */
 export async function* allRunRows(desk: RunSource, where: RunBucket): AsyncGenerator<ViewRow> {
   for (const name of desk.definitions.keys()) yield* runRowsIn(desk, runsBucket(where, { name }));
   yield* chosenRows(desk, where);
 }
 
-/** Long enough for a process that fits to come by, also one that has no room at the moment. */
+/** Long enough for a matching process to take it, even one that has no room at the moment. */
 const OTHERS_FIRST_MS = 10_000;
 
 export type DefinitionMismatches = {
-  /** The definition here did not fit it. */
+  /** The definition here did not match. */
   note(id: string): void;
-  /** It went on here, or is over, or was asked for here. */
+  /** It went on here, has ended, or was started here. */
   forget(id: string): void;
   has(id: string): boolean;
-  /** Whether it is still the others' turn. Asked again and again; after a while it is not. */
+  /** Whether other processes still come first. Queried repeatedly; false after a while. */
   isOthers(id: string): boolean;
-  /** Somebody has taken it: the next time, it is the others' turn anew. */
+  /** A process has taken it: the next time, the others come first again. */
   taken(id: string): void;
-  /** Whether this was not said of it before. */
+  /** Whether this was not reported before. */
   isNews(id: string, said: string): boolean;
 };
 
@@ -125,7 +125,7 @@ export function createDefinitionMismatches(clock: Clock): DefinitionMismatches {
   };
 }
 
-/** The runtime as a run has it, in which a difference is told once. */
+/** The runtime for a run, which reports a difference once. */
 export function notifyMismatchOnce(runtime: Runtime, unfit: DefinitionMismatches, id: string): Runtime {
   const notify = (notice: Notice) => {
     if (notice.kind !== "definition_changed" || unfit.isNews(id, notice.difference)) runtime.notify(notice);
@@ -133,12 +133,12 @@ export function notifyMismatchOnce(runtime: Runtime, unfit: DefinitionMismatches
   return { ...runtime, notify };
 }
 
-/** So often one looks again at what is held, although nobody has told of anything. */
+/** Interval for re-checking held workflows without any change notice. */
 export const HELD_RECHECK_MS = 30_000;
 
 export const isObstacle = ({ kind }: StreamRef): boolean => kind === "switch" || kind === "budget";
 
-/** The switch that keeps this process, or the agent that it acts for, from beginning anything in a workflow, as a wait names it. */
+/** The switch that stops this process, or the agent it acts for, in a workflow; by its name in a wait. */
 export async function stoppedBy(
   runtime: Runtime,
   agent: string | undefined,
@@ -166,21 +166,21 @@ async function stoppingSwitch(
   return on === undefined ? undefined : streamName(switchStream(on.scope));
 }
 
-/** When a workflow was last offered for the sake of a budget, and the room that this one had then. */
+/** When a workflow was last tried because of a budget, and the room that the budget had then. */
 type Trial = { readonly at: number; readonly room: bigint };
 
 export type HeldLook = {
-  /** Of those that were found held at the last look, by workflow and what holds it. */
+  /** Trials of the workflows found held at the last look, by workflow and obstacle. */
   tried: ReadonlyMap<string, Trial>;
-  /** A switch or a budget has moved since the last look. */
+  /** A switch or a budget has changed since the last look. */
   isDue: boolean;
   waitedMs: number;
 };
 
-/** At once: what was freed while nobody was there, nobody tells of. */
+/** Due at once: no notice arrives for an obstacle that went away while no process was there. */
 export const firstLook = (): HeldLook => ({ tried: new Map(), isDue: true, waitedMs: 0 });
 
-/** Answers whether to look now; the slow look comes by itself. */
+/** Whether to look now; the slow re-check happens even without a change. */
 export function isTimeToLook(look: HeldLook, passedMs: number): boolean {
   look.waitedMs += passedMs;
   if (!look.isDue && look.waitedMs < HELD_RECHECK_MS) return false;
@@ -194,7 +194,7 @@ type Room = bigint | "free" | "unknown";
 async function roomAt(runtime: Runtime, on: string): Promise<Room> {
   const ref = parseObstacle(on);
   if (ref === undefined) return "unknown";
-  // What cannot be read here is in the way here.
+  // A state that cannot be read here counts as an obstacle.
   if (ref.kind === "budget") {
     const budget = await skipUnreadable(readState(runtime, ref));
     return budget === undefined ? 0n : remainingBudget(budget);
@@ -203,7 +203,7 @@ async function roomAt(runtime: Runtime, on: string): Promise<Room> {
   return found === undefined || found.stopped ? 0n : "free";
 }
 
-/** A budget has room, but perhaps not enough: what was tried in vain is tried again when it has more, or after a while. */
+/** A budget may not have enough room: after a failed trial, retry when it has more, or after a while. */
 function isWorthIt(room: Room, now: number, before: Trial | undefined): boolean {
   if (room === "free" || before === undefined) return room !== 0n;
   if (room === 0n) return false;
@@ -214,7 +214,7 @@ const micros = (room: Room): bigint => (typeof room === "bigint" ? room : 0n);
 
 type HeldRow = { readonly id: string; readonly on: readonly string[] };
 
-/** One round over everything that is held: each state is read once. */
+/** One round over all held workflows: each state is read once. */
 export function judgeHeld(runtime: Runtime, look: HeldLook) {
   const rooms = new Map<string, Promise<Room>>();
   const tried = new Map<string, Trial>();
@@ -239,7 +239,7 @@ export function judgeHeld(runtime: Runtime, look: HeldLook) {
   };
 }
 
-/** Nobody runs it, and what it waits for is a definition. While a checkpoint waits there is nothing to try. */
+/** No process runs it, and it waits for a definition. With a pending checkpoint there is nothing to try. */
 export const isStuck = ({ runner, status, waits }: LiveWorkflow): boolean =>
   runner === null &&
   (status === "executing" || status === "rolling_back") &&

@@ -1,8 +1,7 @@
 /**
  * `ctx.step`: work of the definition's own, whose result is recorded once.
- *
- * P1. A plain step may run again after a crash, until its result is recorded. One that needs an approval, an undo or a promise
- *     is a gated action, and runs like one.
+ * A plain step may run again after a crash, until its result is recorded. A step with an approval, an undo, an effect
+ * class or `args` is a gated action, and runs like one.
  */
 
 import { plainJson } from "../../effects/arguments.ts";
@@ -26,7 +25,7 @@ import { askOperation, type Branch, checkName } from "./operation.ts";
 import { commitRun, errorWithoutSecrets, noteSecrets, type WorkflowRun, withoutSecrets } from "./run.ts";
 import { HELD_RECHECK_MS, stoppedBy } from "./runnable.ts";
 
-/** Thrown to the definition when a step has failed for good. */
+/** Thrown into the definition when a step has failed for good. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
   readonly code = "step_failed";
@@ -38,11 +37,11 @@ export class StepFailed extends Error {
   }
 }
 
-/** Thrown to the definition when a gated step was not run. */
+/** Thrown into the definition when a gated step was not run. */
 export class StepRefused extends Error {
   override readonly name = "StepRefused";
   readonly code = "step_refused";
-  /** What the refusal says: `blocked`, `rejected`, `not_applied` and so on. */
+  /** Code of the refusal: `blocked`, `rejected`, `not_applied` and so on. */
   readonly refusal: RefusalCode;
 
   constructor(message: string, refusal: RefusalCode) {
@@ -89,7 +88,7 @@ function checkStep({ name, options, run }: StepCall): void {
     rejectInput(`The step "${name}" has an undo that is not a function.`);
 }
 
-/** `(name, run)` or `(name, options, run)`. What the options say is read once, here. */
+/** `(name, run)` or `(name, options, run)`. The options are read once, here. */
 export function readStep(name: string, first: unknown, second: unknown): StepCall {
   const [given, run] = second === undefined ? [{}, first] : [first ?? {}, second];
   if (!isPlainObject(given)) rejectInput(`The options of the step "${displayValue(name)}" are an object.`);
@@ -135,14 +134,14 @@ async function withinTime(
   return Promise.race([ran(), late]).finally(() => over.abort());
 }
 
-/** After so many attempts. `chance` is 0 to 1. */
+/** Back-off after this many attempts. `chance` is 0 to 1. */
 function pauseAfter(retries: Retries, attempt: number, chance: number): number {
   const { backOffMs = 1_000, longestBackOffMs = 60_000, jitter = 0.2 } = retries;
   const full = Math.min(backOffMs * 2 ** Math.min(attempt - 1, 30), longestBackOffMs);
   return Math.round(full * (1 - jitter * chance));
 }
 
-/** A wait of this length is waited out here; a longer one lets go of the workflow. */
+/** A wait up to this length is waited out here; a longer one releases the workflow. */
 const SHORT_WAIT_MS = 1_000;
 
 async function failed(
@@ -193,7 +192,7 @@ async function runStep(run: WorkflowRun, op: string, step: StepCall): Promise<vo
   try {
     result = await withoutSecrets(run, resultJson(await attemptStep(run, op, step, attempt)));
   } catch (error) {
-    // Broken off with the instance, it has not failed: the next process runs it again.
+    // Interrupted by closing, it has not failed: the next process runs it again.
     if (run.runtime.closing.aborted) return;
     return failed(run, op, step, { attempt, error: await errorWithoutSecrets(run, error) });
   }
@@ -220,7 +219,7 @@ function stepContext(args: Json, { attempt, signal, idempotencyKey }: ToolContex
   return { attempt, signal, idempotencyKey, args };
 }
 
-/** The tool that stands for a gated step: of this run alone, since its function closes over the run's own values. */
+/** The tool that represents a gated step: for this run only, since its function closes over the run's own values. */
 function stepTool(run: WorkflowRun, { name, options, run: work }: StepCall): Tool {
   const plain = `${run.definition.name}.${name}`.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").slice(0, 120);
   const { undo, timeoutMs, retries } = options;

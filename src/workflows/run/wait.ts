@@ -45,7 +45,7 @@ import {
   withoutSecrets,
 } from "./run.ts";
 
-/** A sleep of this length is slept here; a longer one lets go of the workflow. */
+/** A sleep up to this length is slept here; a longer one releases the workflow. */
 const SHORT_SLEEP_MS = 50;
 const LATEST = 8_640_000_000_000_000;
 
@@ -130,7 +130,7 @@ function buildQuestion(run: WorkflowRun, op: string, { name, text, options }: As
   return { question, schema };
 }
 
-/** What its author hands in may throw wherever it is looked at: that is no fault of the store. */
+/** Objects passed in by the author may throw when they are read: that is not an error of the store. */
 function readQuestion(run: WorkflowRun, op: string, asked: AskedQuestion): ReturnType<typeof buildQuestion> {
   try {
     return buildQuestion(run, op, asked);
@@ -158,7 +158,7 @@ async function askPeople(run: WorkflowRun, op: string, given: AskedQuestion): Pr
 
 const QUESTION_OPTIONS = ["answer", "suggestion", "approvers", "withinMs"];
 
-/** People's processes know the schema only as far as JSON Schema can say it: its own word is asked for here. */
+/** Other processes check an answer only against JSON Schema; the schema itself validates it here. */
 async function checkedAnswer(
   run: WorkflowRun,
   schema: InputSchema<unknown> | undefined,
@@ -198,7 +198,7 @@ export function askQuestionOperation(
   });
 }
 
-/** Thrown to the definition when a child has failed. */
+/** Thrown into the definition when a child has failed. */
 export class ChildFailed extends Error {
   override readonly name = "ChildFailed";
   readonly code = "child_failed";
@@ -210,7 +210,7 @@ export class ChildFailed extends Error {
   }
 }
 
-/** All workflows above a child, as far as its parent knows them. */
+/** All ancestors of a child, as far as its parent knows them. */
 function ancestorsField({ parent }: Pick<LiveWorkflow, "parent">): Pick<Parent, "above"> {
   if (parent === null) return { above: [] };
   return parent.above === undefined ? {} : { above: [parent.workflow, ...parent.above] };
@@ -266,7 +266,7 @@ export function spawnOperation(
 
 type Outgoing = ReturnType<typeof checkOutgoingIntent>;
 
-/** Under separation of duties, whoever posted the work or does it is not among those who decide. */
+/** With separation of duties, the poster and the executor of the work may not decide. */
 function keptApartFromDeciding({ runtime, state }: WorkflowRun): readonly string[] | null {
   if (runtime.separate !== true) return null;
   const { poster, executor } = state.parties;

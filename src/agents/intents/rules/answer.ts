@@ -1,11 +1,11 @@
 /**
- * What the recipient says of an intent, and everything else that ends it.
+ * The recipient's answer to an intent, and everything else that ends it.
  * - Only the recipient speaks for it, or, for a program, a person in good standing; only the sender or they cancel it.
  * - One that people approve is decided by votes alone; its sender, a party to its workflow, or an admin cancels it.
- * - The undo that a workflow asks of its agent is answered by the undo's outcome or withdrawn, never by hand.
- * - An answer implies receipt. The first answer stands; the same again answers the same, any other is refused and
+ * - The undo that a workflow requests from its agent is answered by its outcome or withdrawn, never by hand.
+ * - An answer implies receipt. The first answer is final; repeating it returns the same, any other is refused and
  *   recorded.
- * - Workflows that wait for it or sent it are told in the same commit. A sweeper only announces deadlines already passed.
+ * - The same commit notifies workflows that wait for it or sent it. A sweep only announces deadlines already passed.
  */
 
 import { cancelApproval } from "../../../approvals/rules/end.ts";
@@ -37,7 +37,7 @@ function lockWaitingWorkflows(draft: Draft, { waiters, within }: LiveIntent): Ne
   return draft.need({ write: [...new Set(ids)].map(workflowStream) });
 }
 
-/** The caller has locked the intent and knows that it may end so. */
+/** The caller has locked the intent and checked that it may end this way. */
 function endIntent(draft: Draft, id: string, event: EndEvent): Need | undefined {
   const ref = intentStream(id);
   const more = lockWaitingWorkflows(draft, draft.state(ref) as LiveIntent);
@@ -49,7 +49,7 @@ function endIntent(draft: Draft, id: string, event: EndEvent): Need | undefined 
   return undefined;
 }
 
-/** The intent, brought up to the present time; undefined: there is none. */
+/** The intent, timed out if it is overdue; undefined: there is none. */
 function lockIntent(draft: Draft, id: string): Need | LiveIntent | undefined {
   const ref = intentStream(id);
   const more = draft.need({ write: [ref] });
@@ -62,14 +62,14 @@ function lockIntent(draft: Draft, id: string): Need | LiveIntent | undefined {
   return missing ?? (draft.state(ref) as LiveIntent);
 }
 
-/** What a sweeper says of an intent whose time may be over. */
+/** For a sweep: times out an overdue intent. */
 export function timeOutIntentIfDue(draft: Draft, id: string): Need | { readonly status: string } {
   const state = lockIntent(draft, id);
   if (state === undefined) return { status: "none" };
   return "kind" in state ? state : { status: state.status };
 }
 
-/** The caller has locked the workflow. Said again, it is known. */
+/** The caller has locked the workflow. A repeated call adds no second waiter. */
 export function awaitIntent(
   draft: Draft,
   intent: string,
@@ -140,18 +140,18 @@ function standingFault(draft: Draft, by: string, owner: string): IntentFault | u
   return { code: "not_eligible", reason: `${by} is not in good standing` };
 }
 
-/** What keeps somebody from speaking for the recipient. */
+/** Why this principal may not speak for the recipient. */
 function recipientFault(draft: Draft, state: LiveIntent, { by }: IntentCommand): IntentFault | undefined {
   if (state.approval !== null)
     return { code: "wrong_state", reason: `people decide it, by the approval ${state.approval}` };
   const fault = standingFault(draft, by, state.to);
   if (fault !== undefined) return fault;
-  // People look after programs, and speak for themselves.
+  // People may act for programs; each person answers for themselves.
   if (isPerson(state.to) && by !== state.to) return notTheirsFault(by);
   return isIntentOpen(state) ? undefined : { code: "wrong_state", reason: `it is ${state.status} already` };
 }
 
-/** Handed over; said once, however often it is. */
+/** Records the first delivery; repeated calls add nothing. */
 export function markDelivered(draft: Draft, intent: string): Need | { readonly status: string } {
   const state = lockIntent(draft, intent);
   if (state === undefined) return { status: "none" };
@@ -218,7 +218,7 @@ function endEventOfAnswer(draft: Draft, answering: AnswerIntentCommand): EndEven
     : { type: "intent.failed", tv: 1, body: { ...said, reason: answering.reason } };
 }
 
-/** By hand it would be over, and nobody told any more, while its workflow still waits for the undo. */
+/** An answer by hand would end it, and stop its delivery, while its workflow still waits for the undo. */
 function compensationFault(state: LiveIntent): IntentFault | undefined {
   const { intentType, from, correlation: workflow } = state;
   if (intentType !== COMPENSATION_INTENT || from !== `service:${workflow}` || !isIntentOpen(state))
@@ -251,13 +251,13 @@ export const answerIntent = (draft: Draft, answering: AnswerIntentCommand): Need
     (_, state, speaker) => recipientFault(draft, state, speaker) ?? compensationFault(state),
   );
 
-/** What became of the undo that it asks for. */
+/** Answers with the outcome of the requested undo. */
 export const answerByOutcome = (draft: Draft, answering: AnswerIntentCommand): Need | IntentMove =>
   answerIfAllowed(draft, answering, recipientFault);
 
 type CancelIntentCommand = IntentCommand & { readonly reason: string };
 
-/** The caller knows that this may be done. */
+/** The caller has checked that this is allowed. */
 export function withdrawIntent(draft: Draft, cancelling: CancelIntentCommand): Need | IntentMove {
   const { intent, by, reason } = cancelling;
   const said = { by, reason, ...channelField(cancelling) };
@@ -273,14 +273,14 @@ export function withdrawIntent(draft: Draft, cancelling: CancelIntentCommand): N
   return { kind: "done", status: liveIntentIn(draft, intent).status };
 }
 
-/** Of one that people are to approve, where a list of people says who is there for what. */
+/** For an intent that people approve, in a tenant with a roster. */
 function mayCancelIntent(draft: Draft, { from, within }: LiveIntent, by: string): Need | boolean {
   const { members } = draft.state(ROSTER);
   if (members.size === 0 || by === from || members.get(by)?.roles.includes("admin") === true) return true;
   return within !== null && isParty(draft, within.workflow, by);
 }
 
-/** What keeps somebody from taking it back. */
+/** Why this principal may not cancel it. */
 function cancelFault(draft: Draft, state: LiveIntent, by: string): Need | IntentFault | undefined {
   const fault = standingFault(draft, by, state.from);
   if (fault !== undefined) return fault;

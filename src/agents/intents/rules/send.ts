@@ -1,10 +1,10 @@
 /**
- * Sending an intent, and whom its address means: an agent by its name, a service or a person by `service:` or `person:`
- * before it; where people are to approve, a person, a role or a group.
- * - A request id leads to one intent of a tenant for ever: the same content answers the same, other content is a conflict.
+ * Sending an intent, and resolving its address: an agent by its name, a service or a person by `service:` or `person:`
+ * before it; for an approval by people, a person, a role or a group.
+ * - Per tenant, a request id always leads to one intent; with other content it is a conflict.
  * - An intent that people are to approve is an approval: both are written in one commit.
  * - `agent://approver` means `role:supervisor`. In a tenant without a roster any person may decide instead.
- * - With a roster, the people asked to approve are in it, in good standing, and not there for other things alone.
+ * - With a roster, approvers must be in it, in good standing, and have no role or one that decides.
  */
 
 import { openQuestion } from "../../../approvals/rules/ask.ts";
@@ -25,7 +25,7 @@ import {
 import type { IntentTerms, LiveIntent } from "../stream.ts";
 
 export const HUMAN_APPROVAL_INTENT = "human_approval";
-/** What a workflow that goes back asks of its agent. Nobody else sends one. */
+/** A rollback's request to its agent. Only the engine sends this type. */
 export const COMPENSATION_INTENT = "compensation";
 const SCHEME = "agent://";
 const APPROVER = "approver";
@@ -34,7 +34,7 @@ const MOST_NAMED = 5;
 const bare = (address: string): string =>
   address.startsWith(SCHEME) ? address.slice(SCHEME.length) : address;
 
-/** A bare name is an agent's. A role or a group answers nothing: each of its people would have to. */
+/** A bare name is an agent's. A role or a group cannot answer: each of its people would have to. */
 function principalAtAddress(name: string): string | undefined {
   if (/^(role|group):/.test(name)) return undefined;
   const principal = /^(agent|service|person):/.test(name) ? name : `agent:${name}`;
@@ -49,14 +49,14 @@ function peopleAtAddress(name: string): string | undefined {
   return name.startsWith("person:") && isPrincipal(name) ? name : undefined;
 }
 
-/** undefined: it names nobody who could answer this. */
+/** undefined: the address has no recipient that could answer this type. */
 export function readRecipient(intentType: string, address: string): string | undefined {
   return intentType === HUMAN_APPROVAL_INTENT
     ? peopleAtAddress(bare(address))
     : principalAtAddress(bare(address));
 }
 
-/** Who may decide, as an approver rule says it; null: any person. */
+/** Who may decide, in the form of an approver rule; null: any person. */
 function approversAtAddress(to: string, roster: RosterState): readonly string[] | null {
   return to === "role:supervisor" && roster.members.size === 0 ? null : [to];
 }
@@ -72,7 +72,7 @@ function personFault({ members, suspended }: RosterState, person: string): strin
   return hasDecidingRole(member) ? undefined : `${person} has no role that decides`;
 }
 
-/** Why nobody of those who are meant can decide; undefined where somebody can. `out`: who is not to, in any case. */
+/** Why none of the addressed people can decide; undefined if one can. `out`: people excluded in any case. */
 function whyNobodyCanApprove(to: string, roster: RosterState, out: readonly string[]): string | undefined {
   const meant = peopleAmong(roster, [to]);
   const faults = meant.map((person) =>
@@ -82,14 +82,14 @@ function whyNobodyCanApprove(to: string, roster: RosterState, out: readonly stri
   return isMet ? undefined : faults.slice(0, MOST_NAMED).join("; ");
 }
 
-/** What the question to people is made of, beside the intent. */
+/** What the approval consists of, in addition to the intent. */
 export type IntentApprovalRequest = {
   readonly approval: string;
   readonly nonce: string;
   /** The agent's words: they are untrusted. */
   readonly says: string | null;
   readonly requester: readonly string[];
-  /** Whom separation of duties leaves out; null: it is not asked for. */
+  /** People excluded by separation of duties; null: not required. */
   readonly apart: readonly string[] | null;
 };
 
@@ -180,7 +180,7 @@ function sentEvent(draft: Draft, sending: SendIntentCommand) {
   return { type: "intent.sent", tv: 1, body } as const;
 }
 
-/** People find it in their inbox at once: it is with them, and waits for their answer. */
+/** It is in people's inbox at once, so it is recorded as delivered, acknowledged and waiting. */
 function sendToPeople(
   draft: Draft,
   sending: SendIntentCommand,
