@@ -1,4 +1,4 @@
-/** What a card says of the past: what its agent did with the same tool, and what policy said of what is asked. */
+/** The past on a card: earlier calls of the same tool by the agent, and the policy's reviews of the question. */
 
 import { type ActionEvent, documentsNamed, type LiveAction, type ReviewFacts } from "../effects/state.ts";
 
@@ -10,7 +10,7 @@ import type { TenantStore } from "../stores/store.ts";
 import type { Card } from "./card-schema.ts";
 import type { LiveApproval } from "./state.ts";
 
-/** The states of many actions at one moment. */
+/** The states of many actions in one snapshot. */
 export function readActions(
   { store, tenant }: TenantStore,
   actions: readonly string[],
@@ -32,7 +32,7 @@ function approvalIn(state: StateOf<"action"> | undefined): string | null {
 const SCANNED = 500;
 const LATEST = 5;
 
-/** Beside the action itself. `before` is when people were asked about it; later proposals are left out. */
+/** Excludes the action itself. `before`: when people were asked about it; later proposals are left out. */
 export async function readHistory(
   { store, tenant }: TenantStore,
   action: string,
@@ -69,7 +69,7 @@ export async function readHistory(
 type RecordedAction = ActionEvent & { readonly at: number };
 const PAGE = 100;
 
-/** Nothing is reviewed any more once it was started. An erased body is left out. */
+/** Events before the start, since nothing is reviewed after it. Skips erased bodies. */
 async function* untilStarted({ store, tenant }: TenantStore, action: string): AsyncGenerator<RecordedAction> {
   for (let fromSeq = 1; ; fromSeq += PAGE) {
     const page = await store.read(tenant, actionStream(action), { fromSeq, limit: PAGE });
@@ -83,8 +83,8 @@ async function* untilStarted({ store, tenant }: TenantStore, action: string): As
 }
 
 /**
- * What policy said of what one approval asks: as people were asked first, and as each of them changed it. Oldest first, up to the
- * review of what the approval asks now: an edit that came in since is not among them.
+ * Policy reviews of one approval: the one that led to the request, then one per change by people. Oldest first, up to
+ * the review of what the approval asks now: a later edit is not included.
  */
 export async function readReviews(place: TenantStore, id: string, { action, argsDigest }: LiveApproval) {
   const reviews: (Omit<ReviewFacts, "risk"> & Omit<Card["reviews"][number], "policyName">)[] = [];
@@ -106,7 +106,7 @@ export async function readReviews(place: TenantStore, id: string, { action, args
   );
 }
 
-/** What a digest is called never changes, so it is looked up once. */
+/** The name of a digest never changes, so it is looked up once. */
 const kept = new WeakMap<TenantStore["store"], Map<string, PolicyNames>>();
 
 async function namesFor(place: TenantStore, digests: readonly string[]): Promise<PolicyNames> {
@@ -119,14 +119,14 @@ async function namesFor(place: TenantStore, digests: readonly string[]): Promise
   return names;
 }
 
-/** Of the policy that was asked; null where only code was, or what the documents are called is not known here. */
+/** Name of the policy that reviewed it. null: only code did, or the documents' names are not known here. */
 export async function policyNameOf(
   place: TenantStore,
   asked: Pick<ReviewFacts, "policy" | "documents" | "document">,
 ): Promise<string | null> {
   const isNamed = asked.documents !== undefined || asked.document !== undefined;
   const digests = documentsNamed(asked);
-  // In older entries the policy may be a document: the names that are known already are enough then.
+  // In older entries the policy may itself be a document: the names already known are enough then.
   const names = await namesFor(place, isNamed ? digests : []);
   const found = digests.flatMap((digest) => names.get(digest) ?? []);
   return found.length === 0 ? null : [...new Set(found)].join(", ");

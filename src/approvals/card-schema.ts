@@ -1,4 +1,4 @@
-/** The card, written once: all that a person sees before they decide. The codec spells it on the wire; its types are read off it. */
+/** The card: everything a person sees before deciding. The codec and all types are derived from this schema. */
 import { z } from "zod";
 import { type OnWire, viewCodec } from "../kernel/codec.ts";
 import type { Json } from "../kernel/json.ts";
@@ -154,7 +154,7 @@ export const cardCodec = viewCodec(cardSchema);
 
 const path = list(z.union([z.string(), z.number()]));
 
-/** What would happen to an edit. */
+/** Result of trying an edit. */
 export const triedSchema = z.object({
   outcome: z
     .enum(["same", "misfit", "blocked", "revised", "asks", "stands", "unknown"])

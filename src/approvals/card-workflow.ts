@@ -1,4 +1,10 @@
-/** What a card says of the workflow in which something is asked, and what a rejection would do to that. */
+/**
+ * The workflow on a card: what it did before and after the question, what can be undone, and what a rejection does.
+ * - Each entry is read once, however often the card is read: an agent that calls endlessly makes no card slow.
+ * - The cache is bounded, in workflows and in entries overall. The most recently used stay.
+ * - Effects begun before the question are separate from later ones, which are no grounds for it. Both show their
+ *   current state.
+ */
 
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import { isStep, type LiveAction } from "../effects/state.ts";
@@ -18,27 +24,22 @@ import { type AtStake, isIrreversible, isTakenBack, type KnownUndo, rejectionOf 
 import type { LiveApproval } from "./state.ts";
 import { previewOf } from "./stream.ts";
 
-/**
- * What cards need of a workflow's entries, noted as they are read.
- *
- * N1. An entry is read once, however often somebody looks: an agent that calls without end makes nobody's card dear.
- * N2. What is kept is bounded: of so many workflows, and so many entries of all of them; what was looked at last stays.
- */
+// What cards need from a workflow's entries, cached as they are read.
 type Call = {
   readonly action: string;
   readonly seq: number;
   readonly at: number;
   readonly undo: CallUndo | undefined;
-  /** It had no effect. */
+  /** The call had no effect. */
   isVoid: boolean;
 };
 
 type Notes = {
   readonly calls: Map<string, Call>;
   readonly undone: Set<string>;
-  /** By approval, the first entry that names it. */
+  /** By approval: the first entry that names it. */
   readonly asked: Map<string, number>;
-  /** By approval, the entry of its checkpoint. */
+  /** By approval: the entry of its checkpoint. */
   readonly checkpoints: Map<string, number>;
 };
 
@@ -56,7 +57,7 @@ const emptyNotebook = (): Notebook => ({
 const sizeOf = ({ notes: { calls, undone, asked } }: Notebook): number =>
   calls.size + undone.size + asked.size;
 
-/** Those that were not looked at for longest go first. */
+/** Evicts the least recently used first. */
 function forget(all: Map<string, Notebook>, most: typeof MOST): void {
   let size = [...all.values()].reduce((sum, one) => sum + sizeOf(one), 0);
   for (const [name, one] of all) {
@@ -94,31 +95,24 @@ export async function notesOf(place: TenantStore, workflow: string, most = MOST)
       book.readSeq = entry.seq;
     }
   };
-  // One reader at a time: two would both read on from the same entry.
+  // One reader at a time: two would both continue from the same entry.
   book.reading = book.reading.then(readOn, readOn);
   await book.reading;
   forget(all, most);
   return book.notes;
 }
 
-/**
- * What a workflow had done when something was asked in it, and since, and what of that could be taken back.
- *
- * S1. What had begun when it was asked is told apart from what began since: later effects are no grounds of an earlier question. Of
- *     both it is said how they stand now.
- */
-
-/** A checkpoint as it was reached, or raised by a monitor, which does not know every undo. */
+/** A checkpoint that was reached, or raised by a monitor, which does not know every undo. */
 type Checkpoint = AtStake & { readonly snapshot: Snapshot; readonly isRaised: boolean };
 type Done = Omit<NonNullable<Card["workflow"]>["done"][number], "args"> & {
   readonly seq: number;
-  /** Its arguments as the journal has them. */
+  /** Its arguments as the journal stores them. */
   readonly stored: Json;
   readonly undo: KnownUndo;
 };
-/** Newest first; `total` counts those too that are not among them. */
+/** Newest first. `total` also counts those that are not listed. */
 type DoneList = { readonly done: readonly Done[]; readonly total: number };
-/** As of the question: the entry with which it was asked, and its checkpoint, where it is that of one. */
+/** As of the question: the entry that asked it, and its checkpoint if it is about one. */
 type SoFar = Pick<Notes, "calls" | "undone"> & {
   readonly askedSeq: number;
   readonly checkpoint: Checkpoint | undefined;
@@ -135,7 +129,7 @@ async function readSoFar(place: TenantStore, workflow: string, id: string, actio
   return { calls, undone, askedSeq, checkpoint };
 }
 
-/** The process that runs the definition said at the checkpoint what cannot be undone: the rest can, or need not. */
+/** At the checkpoint, the process that runs the definition listed what cannot be undone: the rest can, or need not. */
 function undoNow(runtime: Runtime, { checkpoint }: SoFar, call: Call, state: LiveAction): KnownUndo {
   if (checkpoint?.irreversible.some(({ action }) => action === call.action)) return "none";
   const known = knownUndo(runtime, state, call.undo);
@@ -162,9 +156,9 @@ async function readDone(runtime: Runtime, soFar: SoFar, calls: readonly Call[]):
   return { done, total: calls.length - read.length + done.length };
 }
 
-/** Beside the action that is asked about: `done` had begun when it was asked, `since` began later. */
+/** Excludes the action in question. `done` had begun when it was asked, `since` began later. */
 async function readEffects(runtime: Runtime, soFar: SoFar, { action, requestedAt }: LiveApproval) {
-  // Of calls of the same moment, the order of the entries says which was first.
+  // For calls with the same timestamp, the order of the entries decides.
   const isLater = ({ at, seq }: Call) => (at === requestedAt ? seq > soFar.askedSeq : at > requestedAt);
   const others = [...soFar.calls.values()].filter((one) => !one.isVoid && one.action !== action).reverse();
   const those = (are: boolean) => others.filter((one) => isLater(one) === are);
@@ -179,7 +173,7 @@ async function readEffects(runtime: Runtime, soFar: SoFar, { action, requestedAt
   };
 }
 
-/** What a child did is in its own stream: of that, only what cannot be undone is known here. Of what nobody knows, neither is said. */
+/** Of a child's effects only the irreversible ones are known here. Effects with an unknown undo are in no list. */
 function rejectionOnCard(
   state: LiveWorkflow,
   stake: AtStake,
@@ -195,10 +189,10 @@ function rejectionOnCard(
   return { ...rejection, undone, claimed, stays: tools(stake.irreversible).reverse() };
 }
 
-/** A beginning may have been cut within a character. */
+/** The cut may have split a character. */
 const showEffect = ({ stored, ...one }: Done) => ({ ...one, args: previewOf(stored).toWellFormed() });
 
-/** The approval `id`, and the workflow in which it is asked. */
+/** The approval `id`, and the workflow in which it was requested. */
 type AskedIn = {
   readonly id: string;
   readonly approval: LiveApproval;
@@ -207,7 +201,7 @@ type AskedIn = {
 };
 const NO_WORKFLOW = { workflow: null, rejecting: null, snapshot: null, callUndo: undefined };
 
-/** `callUndo`: how the call is undone that is asked about, where its agent drives the workflow. */
+/** `callUndo`: how the call in question is undone, if its agent drives the workflow. */
 export async function readWorkflow(runtime: Runtime, { id, approval, workflow, state }: AskedIn) {
   if (workflow === null || state === null || state.status === "none") return NO_WORKFLOW;
   const soFar = await readSoFar(runtime, workflow, id, approval.action);
@@ -222,7 +216,7 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
       ...{ workflow, name, status, attempt, total, cannotUndo, since: since.total },
       done: done.map(showEffect),
     },
-    // What went on while it waits is gone back over too.
+    // A rollback also covers what happened while the approval was pending.
     rejecting:
       checkpoint !== undefined && approval.status === "pending"
         ? rejectionOnCard(state, checkpoint, [...since.done, ...done])
@@ -233,8 +227,8 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
 }
 
 /**
- * Whether what an action did would be taken back, as far as this process knows. `call`: what its workflow recorded with the call,
- * where an agent drives it.
+ * Whether the effect of an action would be undone, as far as this process knows. `call`: what its workflow recorded
+ * with the call, if an agent drives it.
  */
 export function knownUndo(
   { tools }: Pick<Runtime, "tools">,
@@ -242,11 +236,11 @@ export function knownUndo(
   call: CallUndo | undefined,
 ): KnownUndo {
   if (effectClass === "read") return "nothing";
-  // What takes something back is not itself taken back.
+  // An undo is not itself undone.
   if (within === undefined || within.undoes !== null) return "none";
   if (undo !== undefined) {
     const named = tools.get(undo.tool);
-    // An agent that names an undeclared tool, or one that only reads, could name any: it spares nobody a look.
+    // An agent could name any undeclared or read-only tool, so such an undo spares approvers no check.
     return named === undefined || named.rules.effectClass === "read" ? "claimed" : "named";
   }
   if (call !== undefined) return call === "agent" || call === "here" ? "has" : call;

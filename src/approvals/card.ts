@@ -1,8 +1,8 @@
 /**
- * The card: everything that somebody sees before they decide, made from what the journal holds.
+ * The card: everything a person sees before deciding, built from the journal.
  *
- * K1. Nothing is written, and nobody's words stand for what will run: a heading is Holdpoint's, the rest are facts.
- * K2. What it says of the approval, of who may decide and of what is asked about is of one moment.
+ * - Nothing is written. No party's words replace what will run: the heading is Holdpoint's, the rest are facts.
+ * - The approval, who may decide, and what is asked about come from one snapshot.
  */
 
 import type { LiveAction } from "../effects/state.ts";
@@ -41,13 +41,13 @@ import { passTime } from "./rules/end.ts";
 import { withAction } from "./rules/subject.ts";
 import { aboutOf, type LiveApproval, stageRules } from "./state.ts";
 
-/** Who looks: null where nobody is authenticated; whether what they show is good for deciding. */
+/** The reader of a card. `principal`: null without authentication. `mayDecide`: their credential permits deciding. */
 type Looker = { readonly principal: string | null; readonly mayDecide: boolean };
 
 const SOMEBODY = "person:somebody";
 const ANYBODY: YourStanding = { mayDecide: true, whyNot: null, vote: null };
 
-/** Where nobody is authenticated, it could be anybody. */
+/** Without authentication, the reader could be any person. */
 const standingFor = (approval: LiveApproval, roster: RosterState, who: string | null): YourStanding =>
   who === null && approval.status === "pending" ? ANYBODY : yourStanding(approval, roster, who ?? SOMEBODY);
 
@@ -56,7 +56,7 @@ function workflowIn({ subject }: LiveApproval, action: LiveAction | null): strin
   return action?.within?.workflow ?? null;
 }
 
-/** What has to be of one moment: the approval, what it is about, and the list of people. */
+/** What must come from one snapshot: the approval, its subject, and the roster. */
 function look(draft: Draft, id: string, who: string | null) {
   const recorded = withAction(draft, id);
   if (isNeed(recorded) || recorded.status === "none") return recorded;
@@ -66,7 +66,7 @@ function look(draft: Draft, id: string, who: string | null) {
   const more = draft.need({ read: [ROSTER, ...(within === null ? [] : [workflowStream(within)])] });
   if (more !== undefined) return more;
   const state = within === null ? null : draft.state(workflowStream(within));
-  // With what the time that passed has brought about.
+  // With the consequences of deadlines that have passed.
   const approval = passTime(draft, id);
   const roster = draft.state(ROSTER);
   const you = standingFor(approval, roster, who);
@@ -82,7 +82,7 @@ function look(draft: Draft, id: string, who: string | null) {
   };
 }
 
-/** Not every tool says what it takes, and a tool that does not has no schema in the journal. */
+/** Not every tool has an input schema; one without has none in the journal. */
 async function readInputSchema(
   place: TenantStore,
   { subject, schema, answerSchema }: Approval,
@@ -93,8 +93,8 @@ async function readInputSchema(
 }
 
 /**
- * What was asked for at first, where policy or people changed it since: an approval that was asked after the policy's change knows
- * only that. Null also where the first entry was erased.
+ * The original arguments, if policy or people changed them since. An approval requested after the policy's change knows
+ * only the changed ones. Also null if the first entry was erased.
  */
 async function readProposedArgs(
   place: TenantStore,
@@ -112,7 +112,7 @@ async function readProposedArgs(
 
 type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
-/** What it would cost, and what is left of each budget now. What is not there, or in another currency, could not start. */
+/** Expected costs, and what is left of each budget now. null: missing, or in another currency; it could not start. */
 function readCosts(place: TenantStore, costs: Review["costs"] = []): Promise<Card["costs"]> {
   return Promise.all(
     costs.map(async ({ budget, ...cost }) => {
@@ -151,7 +151,7 @@ async function readAction(
 
 const NO_ACTION = { isIrreversible: false, confirm: null, reviews: [], risk: null, costs: [], history: null };
 
-/** Why it is decided only by itself, and whether a row of a list shows all that it is about. */
+/** Why it must be decided alone, and whether a list row shows everything that it is about. */
 function inRow(approval: Approval, card: Pick<Card, "isIrreversible" | "confirm" | "proposedArgs">) {
   const { subject, args, says, preview, undo, edited, comments } = approval;
   const it = {
@@ -177,7 +177,7 @@ function yours(you: Omit<Card["you"], keyof Why | "mayBatch">, { mayDecide }: Lo
   return { ...why, mayDecide: false, whyNot, vote: you.vote, may: [], mayBatch: false, rejectionEnds: null };
 }
 
-/** All of a card but its digests; `isWhole`: a row of a list shows all that the approval is about. */
+/** A card without its digests. `isWhole`: a list row shows everything that the approval is about. */
 type UnsealedCard = Omit<Card, "shown" | "shownRow"> & { readonly isWhole: boolean };
 
 export async function readCard(
@@ -210,16 +210,16 @@ export async function readCard(
 
 type Fields = { readonly [field: string]: unknown };
 
-/** Of each field by itself: it can be as deep as JSON may be. */
+/** Digests each field separately: a field can be as deep as JSON may be. */
 const digests = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
 
-/** What a row of a list shows, beside the level of risk and the costs. */
+/** What a list row shows, next to the risk level and the costs. */
 const ROW = ["request_id", "binding", "name", "agent", "args", "says", "rule", "reason"];
 
 /**
- * The card on the wire, with the digests of what is shown: of `approval` and the card as they are on the wire, without `you`.
- * `docs/guide/approvals.md` says how to compute them again.
+ * The card on the wire, with digests of what is shown: `approval` and the card in their wire format, without `you`.
+ * `docs/guide/approvals.md` says how to recompute them.
  */
 export function sealCard(approval: Fields, { isWhole, ...card }: UnsealedCard): CardOnWire {
   const { you, ...shown } = cardCodec.encode(card as Card);

@@ -1,4 +1,4 @@
-/** What people and programs do with approvals: the verbs, their routes and their schemas. */
+/** Verbs of approvals, with their routes and schemas. */
 import { z } from "zod";
 import {
   contract,
@@ -43,22 +43,22 @@ import { about, approvalView, batchView, remark, summaryView, votedView } from "
 
 const LONGEST_EXTENSION_MS = 1e12;
 
-/** An approval in full: what is asked, of whom, and how it ended. */
+/** An approval in full: the question, who may decide, and the outcome. */
 export type Approval = LiveApproval & {
   readonly id: string;
-  /** What an answer has to be, as JSON Schema; only of a question that says so. */
+  /** JSON Schema of the answer; only for a question that defines one. */
   readonly answerSchema?: Json;
 };
 export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
 export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
-/** What a vote brought about: `edit_open` means that a process with the tool has yet to review the edit. */
+/** Result of a vote. `edit_open`: a process with the tool has yet to review the edit. */
 export type Decided = Extract<VoteAnswer, { approval: string }>;
 export type BatchAnswer = { readonly id: string } & (
   | { readonly ok: true; readonly decided: Decided }
   | { readonly ok: false; readonly error: HoldpointError }
 );
 
-/** The credential's person, under the name that the first clients used. */
+/** The credential's person, under the field name of the first clients. */
 const voter = spelled("approved_by", actor);
 const DIGEST = { error: "a SHA-256 is 64 hexadecimal digits" };
 const shown = z
@@ -131,12 +131,12 @@ const readVote = ({ vote, status: now }: z.output<typeof votedView>): Decided =>
   approval: vote.id,
   status: now,
 });
-/** The library answers nothing, and the wire the approval as it is then. */
+/** The library returns nothing; the HTTP API returns the updated approval. */
 const act = <const Http extends `POST /${string}`, In extends z.ZodObject>(
   facts: VerbFacts<Http> & { readonly input: In },
 ) => presented(verb({ scope: "approvals:decide", ...facts, output: approvalView }), (): void => undefined);
 
-/** A cursor of one order is none of another. */
+/** A cursor of one order is not valid for another. */
 const LISTS: { readonly [order in ApprovalOrder]: string } = {
   oldest: "approvals",
   newest: "approvals",
@@ -148,7 +148,7 @@ export const approvals = contract({
   name: "approvals",
   owner: "approval",
   verbs: {
-    /** Oldest first; `next` is the cursor of the following page. */
+    /** Oldest first. `next`: cursor of the following page. */
     list: presented(
       listVerb({
         http: "GET /api/approvals",
@@ -178,7 +178,7 @@ export const approvals = contract({
           about: about.optional(),
           agent: z.string().min(1).max(200).optional(),
           name: z.string().min(1).max(200).optional(),
-          /** Each item says whether it waits for them, as `isMine`. */
+          /** Each item says whether it waits for this person, as `isMine`. */
           person: viewer,
         },
         item: summaryView,
@@ -195,8 +195,8 @@ export const approvals = contract({
       libraryOnly<Approval>(),
     ),
     /**
-     * `edit` replaces fields of the arguments; the edited action goes through schema and policy again. Of a checkpoint it
-     * replaces fields of the outputs, and of a question it is the answer.
+     * `edit` replaces fields of the arguments; the edited action goes through schema and policy again. For a checkpoint
+     * it replaces fields of the outputs. For a question it is the answer.
      */
     approve: presented(
       verb({
@@ -207,7 +207,7 @@ export const approvals = contract({
       }),
       readVote,
     ),
-    /** `final`, of a checkpoint: the workflow is rolled back and not tried again. */
+    /** `final`, for a checkpoint: the workflow is rolled back and not tried again. */
     reject: presented(
       verb({
         ...VOTES,
@@ -217,7 +217,7 @@ export const approvals = contract({
       }),
       readVote,
     ),
-    /** Answers the new deadline. Votes that were cast stay. */
+    /** Returns the new deadline. Votes already cast stay valid. */
     extend: presented(
       verb({
         http: "POST /api/approvals/{id}/extend",
@@ -255,7 +255,7 @@ export const approvals = contract({
       takes: "said",
       input: z.strictObject({ reason: words, by: actor, via: channel }),
     }),
-    /** A decision that is refused stops no other. A list that does not fit its schema is refused whole. */
+    /** A refused decision does not stop the others. A list that does not match its schema is refused as a whole. */
     decideAll: presented(
       verb({
         http: "POST /api/approvals/batch",
@@ -285,7 +285,7 @@ export const approvals = contract({
           return { id: approval, ok, decided: { kind: "recorded", approval, status: now } as Decided };
         }),
     ),
-    /** By a person who may decide it, or by the agent that asked. */
+    /** By a person who may decide, or by the requesting agent. */
     comment: act({
       http: "POST /api/approvals/{id}/comments",
       orScope: "actions:propose",
@@ -299,17 +299,17 @@ export const approvals = contract({
 });
 
 export type Approvals = Library<typeof approvals> & {
-  /** How many have a status; `pending` unless set. */
+  /** Number of approvals with a status. Default: `pending`. */
   count(status?: ListedStatus): Promise<number>;
-  /** Ids that begin with a text, at most ten. */
+  /** Up to ten ids that begin with the text. */
   find(beginning: string): Promise<readonly string[]>;
-  /** Ids of approvals as they change, by any process. The first turn comes at once and is empty: read then the present state. */
+  /** Ids of approvals that change, in any process. The first batch comes at once, empty: read the state then. */
   follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
 };
 
 type Verbs = (typeof approvals)["verbs"];
 export type Page = z.input<Verbs["list"]["input"]>;
-/** As the verb gets it. `person` is null where the server knows nobody. */
+/** The verb's input. `person` is null without authentication. */
 export type ApprovalPage = Omit<z.output<Verbs["list"]["input"]>, "person"> & {
   readonly person?: string | null | undefined;
 };

@@ -1,4 +1,4 @@
-/** Reading an approval, and a person's decision on it: what they write, their edit, and their vote. */
+/** Reading an approval, and a person's decision on it: note, edit and vote. */
 
 import { remoteToolOfAction } from "../agents/remote-tool.ts";
 import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
@@ -38,11 +38,11 @@ export async function getApproval(place: TenantStore, id: string): Promise<Appro
   return approvalInFull(place, id, state);
 }
 
-/** With the values that are too large to stand in the state. */
+/** Loads the values that are too large for the state. */
 export async function approvalInFull(place: TenantStore, id: string, state: LiveApproval): Promise<Approval> {
   const { edit, preview, undo } = state;
   const load = (value: Json) => loadValue(place, value);
-  // A copy: the next decision is made on the state itself.
+  // A copy: the next decision uses the state itself.
   return structuredClone({
     ...state,
     id,
@@ -54,7 +54,7 @@ export async function approvalInFull(place: TenantStore, id: string, state: Live
   });
 }
 
-/** Not every schema can be said in JSON Schema, and not every question has one. */
+/** Empty if the question has no schema, or JSON Schema cannot express it. */
 async function answerSchemaOf(
   place: TenantStore,
   { schema }: LiveApproval,
@@ -63,13 +63,13 @@ async function answerSchemaOf(
   return bytes === undefined ? {} : { answerSchema: await loadArtifact(place, schema) };
 }
 
-/** What people write is kept in clear, so the values of the action's secrets are taken out of it. */
+/** Values of the action's secrets. People's texts are stored in clear, so these values are removed from them. */
 export async function secretsOf(
   runtime: Runtime,
   { args }: Pick<Approval, "args">,
 ): Promise<ReadonlyMap<string, string>> {
   const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
-  // A text is kept without blanks around it: a value that ends in a newline would not be found in it any more.
+  // Texts are stored trimmed: a value that ends in a newline would no longer be found in them.
   const padded = [...known].filter(([, value]) => value.trim() !== value && value.trim() !== "");
   return new Map([
     ...known,
@@ -77,13 +77,13 @@ export async function secretsOf(
   ]);
 }
 
-/** Fields of an object are replaced one by one; anything else is replaced whole, and so is the answer to a question. */
+/** Replaces the fields of an object one by one. Any other value, and the answer to a question, is replaced whole. */
 function patched({ args, subject }: Approval, patch: Json): Json {
   const isWhole = subject?.kind === "question";
   return !isWhole && isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
 }
 
-/** What a monitor raises has no outputs, and nobody would get them. */
+/** A checkpoint raised by a monitor has no outputs, and no code would receive them. */
 function refuseEmptyEdit({ id, subject }: Approval): void {
   if (subject?.kind === "checkpoint" && raisedName(subject.op) !== undefined)
     throw new HoldpointError("invalid_args", "There is nothing to edit: a monitor asks whether to go on.", {
@@ -91,7 +91,7 @@ function refuseEmptyEdit({ id, subject }: Approval): void {
     });
 }
 
-/** Handles that this program made may be put anywhere; others are where they were, or nowhere. */
+/** Handles made by this program may be put anywhere. Others must stay in place or be removed. */
 function refuseMovedHandle({ args }: Approval, given: unknown): void {
   if (!hasMovedHandle(given, args, isOwnHandle)) return;
   throw new HoldpointError("reserved_key", "In an edit a secret's handle stands only where it stood.", {
@@ -99,7 +99,7 @@ function refuseMovedHandle({ args }: Approval, given: unknown): void {
   });
 }
 
-/** All of it, as the editor would have it. */
+/** The complete value after the edit. */
 export function wholeEdit(approval: Approval, given: unknown): Json {
   refuseEmptyEdit(approval);
   const edit = plainJson(given, handlesIn(approval.args));
@@ -107,7 +107,7 @@ export function wholeEdit(approval: Approval, given: unknown): Json {
   return patched(approval, edit);
 }
 
-/** `known`: the secrets of what was asked. To whom it may be said the rules of a vote say. */
+/** `known`: secrets of the original. The rules of a vote say who may learn of the flaw. */
 export const secretFlaw = (edit: Json, known: ReadonlyMap<string, string>): { readonly flaw?: "secret" } =>
   hasNoSecrets(edit, known) ? {} : { flaw: "secret" };
 
@@ -119,8 +119,8 @@ async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<
 }
 
 /**
- * What does not fit in an edit, or in the answer to a question that says what it has to be. A process without the tool knows its
- * schema too, and says at once that an edit does not fit.
+ * What does not match in an edit, or in the answer to a question with a schema. A process without the tool also knows
+ * its schema, and can say at once that an edit does not match.
  */
 export async function editIssues(
   runtime: Runtime,
@@ -133,7 +133,7 @@ export async function editIssues(
   return kept === undefined ? [] : issuesWith(runtime, kept, edit);
 }
 
-/** The same as an error, for somebody who may decide with it. */
+/** The same as an error, for a person who may decide. */
 async function misfitOf(
   runtime: Runtime,
   approval: Approval,
@@ -153,14 +153,14 @@ async function misfitOf(
   });
 }
 
-/** Only for people who approve: nobody has to answer in order to reject. */
+/** Only for approving: a rejection needs no answer. */
 async function checkAnswer(runtime: Runtime, approval: Approval): Promise<void> {
   const isAsked = approval.answerSchema !== undefined;
   const misfit = isAsked ? await misfitOf(runtime, approval, approval.args) : undefined;
   if (misfit !== undefined) throw misfit;
 }
 
-/** What an approval and a rejection have in common. */
+/** Fields that an approval and a rejection have in common. */
 function startBallot(id: string, { by, binding, shown, via = "embedded" }: Omit<Decision, "note" | "edit">) {
   const seen = { binding: binding ?? null, ...(shown === undefined ? {} : { shown }) };
   return { approval: id, by, via, ...seen, edit: undefined };
@@ -183,7 +183,7 @@ export async function approveApproval(runtime: Runtime, id: string, given: Decis
   return chargeEditGuess(runtime, { approval, by, edit, known }, () => castEdit(runtime, approval, edited));
 }
 
-/** What does not fit is said last: the rules of a vote know to whom. */
+/** Mismatches are reported last: the rules of a vote know to whom. */
 async function castEdit(
   runtime: Runtime,
   approval: Approval,
@@ -215,10 +215,10 @@ export async function rejectApproval(runtime: Runtime, id: string, given: Reject
   return castVote(runtime, ballot, aboutOf(approval));
 }
 
-/** A vote, brought to the rules with what this process knows of the tool. */
+/** A vote, before this process adds the tool. */
 type Ballot = Omit<VoteCommand, "executor">;
 
-/** Only an edit needs the tool; a plain vote is the same in every process. */
+/** Only an edit needs the tool. A plain vote is the same in every process. */
 export async function toolFor(
   runtime: Runtime,
   ballot: Pick<Ballot, "approval" | "edit">,
@@ -231,13 +231,13 @@ export async function toolFor(
   return (await isGoverned(runtime, approval, tool)) ? null : tool;
 }
 
-/** What an agent performs itself needs no declaration: whoever decides can review an edit of it. */
+/** An effect that an agent performs itself needs no declared tool: the deciding process can review its edit. */
 async function undeclared(runtime: Runtime, { action }: LiveApproval): Promise<Tool | undefined> {
   const state = await readState(runtime, actionStream(action));
   return state.phase !== "none" && state.outside === true ? remoteToolOfAction(runtime, state) : undefined;
 }
 
-/** Its workflow has rules of its own over the tool: whoever runs it reviews the edit, under all of them. */
+/** The workflow has its own rules for the tool: the process that runs it reviews the edit under all of them. */
 async function isGoverned(
   runtime: Runtime,
   { action, policy }: Pick<LiveApproval, "action" | "policy">,
@@ -250,7 +250,7 @@ async function isGoverned(
 
 export type RefusedVote = Extract<VoteAnswer, { kind: "vote_refused" }>;
 
-/** `isTried`: it was not cast, and nothing is recorded. */
+/** `isTried`: a dry run; nothing was cast or recorded. */
 export function refusedVote(
   ballot: Pick<Ballot, "approval">,
   answer: RefusedVote,
@@ -271,13 +271,13 @@ export function refusedVote(
 }
 
 /**
- * `about`: the stream that the approval is about, where it is known. Answers what was decided; a refused vote is recorded and
- * then thrown.
+ * `about`: stream of the approval's subject, if known. Returns the decision. A refused vote is recorded and then
+ * thrown.
  */
 export async function castVote(runtime: Runtime, ballot: Ballot, about?: StreamRef): Promise<Decided> {
   const tool = await toolFor(runtime, ballot);
   const executor = tool === null ? null : await createExecutor(runtime, tool);
-  // What the rules will ask for in any case: declared at once, it spares them a second and third round.
+  // What the rules need in any case. Declaring it up front saves a second and third round.
   const write = [approvalStream(ballot.approval), ...(about === undefined ? [] : [about])];
   await runtime.reach("before_vote");
   const answer: VoteAnswer = await runWithInputs(

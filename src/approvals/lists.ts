@@ -1,6 +1,7 @@
 /**
- * Whether a row of a list is of an action that nobody is known to take back once it is done. Its card says the same, and looks closer:
- * what another server knew of a call when it took it is not looked up for a row.
+ * Lists of approvals: pages of them, those that wait for one person, and counts. A row also says whether its action is
+ * irreversible. The card says the same with more data: it also reads what another server recorded when it took the
+ * call.
  */
 
 import { rejectInput } from "../kernel/fields.ts";
@@ -35,7 +36,7 @@ import type { AttentionView } from "./views.ts";
 
 type ListStore = Pick<Runtime, "store" | "tenant" | "tools">;
 
-/** How an action is undone never changes once it is known, and lists are asked for again and again. */
+/** A known undo never changes, and lists are requested again and again. */
 const undoCaches = new WeakMap<Runtime["tools"], Map<string, KnownUndo>>();
 const MAX_CACHED_UNDOS = 10_000;
 
@@ -54,26 +55,24 @@ async function readUndo(place: ListStore, action: string): Promise<KnownUndo> {
   const state = await skipUnreadable(readState(place, actionStream(action)));
   if (state === undefined || state.phase === "none") return "not_known";
   const undo = knownUndo(place, state, undefined);
-  // A tool that is not declared here may be later.
+  // A tool that is not declared here may be declared later.
   if (undo !== "not_known" && undo !== "claimed") known.set(name, undo);
   return undo;
 }
 
 async function isIrreversibleRow(place: ListStore, { data }: ViewRow): Promise<boolean> {
   if ((data["about"] ?? "action") !== "action" || data["effectClass"] === "read") return false;
-  // Outside of a workflow nobody takes anything back.
+  // Outside a workflow nothing is undone.
   if (data["workflow"] === null) return true;
   return isIrreversible(await readUndo(place, String(data["action"])));
 }
-
-// Lists of approvals: pages of them, those that wait for one person, and how many there are.
 
 const APPROVALS = "approvals";
 const LIST = { view: APPROVALS, kind: "approval", prefix: "apr" } as const;
 const BY_DEADLINE = { ...LIST, view: "approvals_by_deadline", order: "oldest" } as const;
 const BY_DECISION = { ...LIST, view: "approvals_by_decision", order: "newest" } as const;
 
-/** Whom a row is shown to: a person, or null where nobody is known. They then say who they are when they decide. */
+/** The reader of a row. `person`: null without authentication; they give their name when they decide. */
 type Onlooker = { readonly person: string | null; readonly roster: RosterState };
 
 const onlookerOf = async (place: TenantStore, person: string | null): Promise<Onlooker> => ({
@@ -81,7 +80,7 @@ const onlookerOf = async (place: TenantStore, person: string | null): Promise<On
   roster: await readState(place, ROSTER),
 });
 
-/** Rows that an older process wrote say less: what is missing is read from the approval itself. */
+/** Rows that an older process wrote lack fields: those are read from the approval itself. */
 async function listedIn(place: TenantStore, { data, stream }: ViewRow): Promise<ListedApproval | undefined> {
   if (data["waiting"] !== undefined) return data as unknown as ListedApproval;
   const state = await skipUnreadable(readState(place, approvalStream(stream.id)));
@@ -94,7 +93,7 @@ async function isMine(place: TenantStore, row: ViewRow, { person, roster }: Onlo
   return isWaitingFor((await listedIn(place, row))?.waiting ?? null, roster, person);
 }
 
-/** In any case of letters. */
+/** Case-insensitive. */
 function holdsText({ stream, data }: ViewRow, text: string): boolean {
   const { tool, agent, args, reason } = data;
   const sought = text.toLowerCase();
@@ -114,13 +113,13 @@ function fits(row: ViewRow, { status, text, about, agent, name }: ApprovalPage):
   return text === undefined || holdsText(row, text);
 }
 
-/** Only what is pending waits for anybody; undefined where nothing can be found. */
+/** Only pending approvals wait for a person. undefined: nothing can match. */
 function bucketOf({ status, mine }: ApprovalPage): ApprovalStatus | "any" | undefined {
   if (mine === true) return status === "pending" || status === "any" ? "pending" : undefined;
   return status === "decided" ? "any" : status;
 }
 
-/** By decision, all that is listed is decided. */
+/** Ordered by decision, the list holds only decided approvals. */
 const isFiltered = ({ status, order, mine, text, about, agent, name }: ApprovalPage): boolean =>
   (status === "decided" && order !== "decided") ||
   mine === true ||
@@ -149,7 +148,7 @@ function listOf({ order, status }: ApprovalPage, bucket: string) {
   return { ...LIST, order };
 }
 
-/** Where nobody is known, all that is pending is theirs. */
+/** Without authentication, every pending approval counts as the caller's. */
 export async function listApprovals(place: ListStore, page: ApprovalPage): Promise<ApprovalList> {
   const { person, limit = 100, after } = page;
   if (page.mine === true && person === undefined) rejectInput("Whose approvals they are: person is missing.");
@@ -164,7 +163,7 @@ export async function listApprovals(place: ListStore, page: ApprovalPage): Promi
   return { items: await Promise.all(rows.map((row) => summaryFor(place, row, who))), next };
 }
 
-/** The ids of what waits, oldest first, each with the cursor of what follows it, for a caller that may stop anywhere. */
+/** Ids of pending approvals, oldest first, each with its following cursor: the caller may stop anywhere. */
 export async function waitingIds(
   place: TenantStore,
   { limit, after }: { readonly limit: number; readonly after?: string },
@@ -189,8 +188,8 @@ export async function countApprovals(
 }
 
 /**
- * The ids of approvals that change, by any process. The first turn comes at once and is empty: a caller that reads from then on
- * misses no later change. Ends when the signal aborts.
+ * Ids of approvals that change, in any process. The first batch is empty and comes at once: a caller that reads from
+ * then on misses no later change. Ends when the signal aborts.
  */
 export async function* followApprovals(
   place: TenantStore,
@@ -208,7 +207,7 @@ export async function* followApprovals(
   }
 }
 
-/** Of those that wait longest, so many are looked at to see whom they wait for; more only until one is theirs. */
+/** How many of the longest-waiting approvals are checked for `mine`. More are checked only until one is found. */
 const LOOKED_AT = 1_000;
 const TURN_ROWS = 500;
 
@@ -227,7 +226,7 @@ const countMine = (mine: readonly ViewRow[], lookedAt: number, isAll: boolean): 
   nextDeadline: least(mine.map(({ data }) => data["decideBy"])),
 });
 
-/** `pending` may be of a moment ago: what is there now says whether it was all. */
+/** `pending` may be slightly out of date: the rows found say whether these were all. */
 async function findMine(place: TenantStore, person: string | null, pending: number): Promise<Figures> {
   const query = { view: APPROVALS, bucket: "pending", order: "oldest", limit: LOOKED_AT } as const;
   const who = await onlookerOf(place, person);
@@ -242,14 +241,14 @@ async function findMine(place: TenantStore, person: string | null, pending: numb
   return countMine(mine, looked, true);
 }
 
-/** Nobody has asked for anything, ever. */
+/** No approval, action or workflow was ever created. */
 async function isUnused({ store, tenant }: TenantStore): Promise<boolean> {
   const views = [APPROVALS, "actions", "workflows"];
   const rows = await Promise.all(views.map((view) => store.query(tenant, { view, limit: 1 })));
   return rows.every(({ length }) => length === 0);
 }
 
-/** Cheap enough to be asked for after every entry of the journal. Where nobody is known, all that is pending is theirs. */
+/** Cheap enough to run after every journal entry. Without authentication, all pending approvals are the caller's. */
 export async function attentionOf(place: TenantStore, person: string | null): Promise<AttentionView> {
   const { store, tenant } = place;
   const pending = await countApprovals(place);

@@ -1,4 +1,4 @@
-/** Makes the views of approvals (`views.ts`) of what the library answers. */
+/** Builds the views of approvals (`views.ts`) from the library's results. */
 
 import { actionStream } from "../kernel/stream.ts";
 import type { ApproverRule } from "../policy/rules/verdict.ts";
@@ -11,19 +11,19 @@ import type { ApprovalView, StageState, StagesView, SummaryView } from "./views.
 
 type Subject = Pick<SummaryView, "about" | "action" | "workflow" | "intent">;
 
-/** The workflow in which it is asked; the state of an action says whether it is in one. */
+/** The workflow in which the approval was requested. For an action, its state names it. */
 async function workflowAsking(
   place: TenantStore,
   about: Subject["about"],
   id: string,
 ): Promise<string | null> {
   if (about !== "action") return about === "intent" ? null : id;
-  // An action that a newer server wrote to keeps nobody from seeing that something waits.
+  // An action written by a newer server must not hide that an approval is pending.
   const state = await skipUnreadable(readState(place, actionStream(id)));
   return state === undefined || state.phase === "none" ? null : (state.within?.workflow ?? null);
 }
 
-/** `id`: of the action, the workflow or the intent. `known`: the workflow, where the approval says it. */
+/** `id`: of the action, the workflow or the intent. `known`: the workflow, if the approval names it. */
 async function presentSubject(
   place: TenantStore,
   about: Subject["about"],
@@ -58,7 +58,7 @@ function stageState({ stage, handedOver, status }: LiveApproval, number: number)
   return AGREED.has(status) ? "met" : "ended";
 }
 
-/** All stages with whom each asks, those who may decide since its half time too, and the seats that are handed over in them. */
+/** All stages with their approvers, including those added at half time, and the delegated seats. */
 export const presentStages = (approval: LiveApproval): StagesView => ({
   allStages: stageRules(approval).map((_, index) => ({
     stage: index + 1,
@@ -121,7 +121,7 @@ export async function presentApproval(place: TenantStore, approval: Approval): P
   };
 }
 
-/** A row of the list, as the store keeps it. Rows that an older process wrote lack `edited`. */
+/** A row of the list, as stored. Rows that an older process wrote lack `edited`. */
 type Row = Omit<SummaryView, "name" | "createdAt" | "edited" | "action" | "workflow" | "intent"> &
   Pick<ListedApproval, "workflow"> & {
     readonly action: string;

@@ -1,6 +1,6 @@
 /**
- * Routes of approvals that no verb makes: reads whose answer depends on what the reader may read, and the HTML pages
- * that links in messages open. Nothing here writes: nothing is ever decided by a GET.
+ * Routes of approvals that are not verbs: reads whose response depends on the reader's scopes, and the HTML pages that
+ * links in messages open. Nothing here writes: a GET never decides anything.
  */
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
@@ -60,7 +60,7 @@ export const approvalReads = [
     params: idParams,
     answers: { 200: z.object({ approval: approvalSchema, card: cardCodec.wire }) },
     async handle({ runtime, who, params }) {
-      // A card shows what is around a question too.
+      // A card also shows the context of a question.
       checkHasScopes({ who }, ["actions:read", "workflows:read"]);
       const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
       const { approval: full, card } = await readCard(runtime, params.id, looker);
@@ -83,7 +83,7 @@ export const approvalReads = [
     whenLost: "none",
     async handle({ runtime, who, params, body }) {
       const { edit, approved_by: named } = body;
-      // Where nobody is authenticated and nobody is named, it is tried as by somebody who may decide.
+      // Without authentication and without a name, it is tried as a person who may decide.
       const isNobody = who.principal === null && named === undefined;
       const editor = isNobody ? {} : { by: actingPerson(who, named, "approved_by") };
       return ok(tried.encode(await tryEdit(runtime, params.id, { edit, ...editor })));
@@ -93,7 +93,7 @@ export const approvalReads = [
 
 export type CardParts = {
   readonly render: RenderCard;
-  /** The flags by which a command reaches this server; nothing where its public address is not known. */
+  /** Command-line flags that reach this server. Empty if its public address is unknown. */
   readonly where: string;
 };
 
@@ -101,7 +101,7 @@ const params = z.object({ id: z.string().min(1).max(100) });
 const query = z.strictObject({
   again: z.literal("1").optional().meta({ description: "asked once more, by the page itself" }),
 });
-/** A card shows what is around a question too. */
+/** A card also shows the context of a question. */
 const NEEDED: readonly Scope[] = ["approvals:read", "actions:read", "workflows:read"];
 
 function decidable(shown: CardContent): Decidable | null {
@@ -110,7 +110,7 @@ function decidable(shown: CardContent): Decidable | null {
   return { id, binding, isQuestion: shown.kind === "question" };
 }
 
-/** To be logged in, and to come back. */
+/** Redirects to the login page, which leads back here. */
 const toLogin = (path: string): RouteAnswer => ({
   status: 303,
   text: "",
@@ -118,7 +118,7 @@ const toLogin = (path: string): RouteAnswer => ({
   headers: { location: `/login?to=${encodeURIComponent(path)}` },
 });
 
-/** In words, for whoever looks with a browser. */
+/** A readable page for browsers. */
 function shownProblem(problem: Problem, url: string): RouteAnswer {
   if (problem.code !== "unauthenticated") return problemPage(problem);
   const [path = "/", asked] = url.split("?");

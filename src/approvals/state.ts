@@ -1,13 +1,14 @@
 /**
- * An approval's state, the bodies of its events, and what is read off a state.
+ * An approval's state, the bodies of its events, and what is derived from a state.
  *
- * A1. pending → approved | modified | rejected | expired | cancelled | superseded, once; approved and modified → consumed | lapsed |
- *     revoked, once. No other move exists.
- * A2. Votes count for one binding; a revision makes a new binding and voids them.
- * A3. A vote counts in the stage in which it was cast, and in no other; each person has one.
- * A4. The binding is made of what was asked. `approvers`, `decideBy` and `executeBy` are those of now: only recorded stages,
- *     half times and extensions move them, so votes stay valid and nothing but the journal can give more time.
- * A5. Comments are kept, and change nothing else.
+ * - pending → approved | modified | rejected | expired | cancelled | superseded, once. approved and modified → consumed
+ *   | lapsed | revoked, once. There is no other transition.
+ * - Votes count for one binding. A revision makes a new binding and voids them.
+ * - A vote counts only in the stage in which it was cast. Each person has one.
+ * - The binding is made of the original terms. `approvers`, `decideBy` and `executeBy` are the current ones: only
+ *   recorded stages, half times and extensions change them. So votes stay valid, and only the journal can give more
+ *   time.
+ * - Comments are kept, and change nothing else.
  */
 import type { Json } from "../kernel/json.ts";
 import type { WithRefusals } from "../kernel/refusals.ts";
@@ -35,8 +36,7 @@ export const APPROVAL_STATUSES = [
 ] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** What a list of approvals can be asked for; `decided` is everything that is not pending. */
-/** How a pending question ends: whether people decided it, and what figures count it as. */
+/** How a pending question ends: whether people decided it, and how statistics count it. */
 export const QUESTION_ENDS = {
   approved: { isDecision: true, countsAs: "approved" },
   modified: { isDecision: true, countsAs: "modified" },
@@ -49,54 +49,55 @@ export type QuestionEnd = keyof typeof QUESTION_ENDS;
 export const isQuestionEnd = (status: string): status is QuestionEnd => Object.hasOwn(QUESTION_ENDS, status);
 export const questionEnds = Object.keys(QUESTION_ENDS) as readonly QuestionEnd[];
 
+/** Statuses by which a list can be filtered. `decided`: all that are not pending. */
 export const LISTED_STATUSES = [...APPROVAL_STATUSES, "decided", "any"] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
-/** All that a person can do with an approval. `cancel` ends the question; `revoke` ends a decision that was not used yet. */
+/** Everything a person can do with an approval. `cancel` ends the question; `revoke` ends an unused decision. */
 export const MOVES = [
   ...(["approve", "reject", "edit", "extend", "delegate"] as const),
   ...(["take_back", "cancel", "revoke", "comment"] as const),
 ] as const;
 export type ApprovalMove = (typeof MOVES)[number];
 
-/** How many decisions of one person are taken together. */
+/** Maximum number of decisions of one person in a batch. */
 export const MOST_AT_ONCE = 100;
 
 /**
- * By when it was asked, or: `deadline`, the soonest first, and last what has none; only of what is pending. `decided`, what was
- * decided last first; only of what is not.
+ * By request time, or `deadline`: soonest first, those without one last; pending approvals only. `decided`: latest
+ * decision first; decided approvals only.
  */
 export const APPROVAL_ORDERS = ["oldest", "newest", "deadline", "decided"] as const;
 export type ApprovalOrder = (typeof APPROVAL_ORDERS)[number];
 
-/** A question that is not about an action: a checkpoint of a workflow, or one that the workflow asks; or an intent. */
+/** Subject of a question that is not about an action: a checkpoint or question of a workflow, or an intent. */
 export type Subject =
   | { readonly kind: "checkpoint" | "question"; readonly workflow: string; readonly op: string }
   | { readonly kind: "intent"; readonly intent: string; readonly op: string };
 
-/** What the tool answered when it was asked for a preview, or the text of its failure. */
+/** The tool's preview, or the text of its failure. */
 export type ShownPreview = { readonly value: Json; readonly failed: boolean };
-/** As a question holds it; large ones as a reference. */
+/** As a question stores it; a large value is a reference. */
 export type Preview = ShownPreview & { readonly digest: string };
 
-/** The call by which the agent says it would take the action back; large arguments as a reference. */
+/** The undo call that the agent declares; large arguments are a reference. */
 export type UndoRecord = { readonly tool: string; readonly args: Json; readonly argsDigest: string };
 
-/** Which policy was asked. */
+/** The policy that reviewed it. */
 export type Versions = {
-  /** Of everything that was asked, code included: what a binding binds. */
+  /** Digest of everything that reviewed it, including code. Part of the binding. */
   readonly policy: string;
-  /** Digests of the documents that were asked; absent where only code was. */
+  /** Digests of the documents that reviewed it; absent if only code did. */
   readonly documents?: readonly string[];
 };
 export type UndoCall = Pick<UndoRecord, "tool" | "args">;
-/** Whether people agreed to the undo, for the arguments that ran. */
+/** Whether people approved the undo for the arguments that ran. */
 export type UndoSeen = "seen" | "unseen";
 
-/** Deadlines of a question: when it expires undecided, and until when what was approved may start. */
+/** Deadlines of a question: when it expires undecided, and until when an approved action may start. */
 export type Deadlines = { readonly decideBy: number | null; readonly executeBy: number | null };
 
-/** What people are asked, and what the binding is made of. For a subject, `action` is the id of the workflow or intent. */
+/** The question, from which the binding is made. For a subject, `action` is the id of the workflow or intent. */
 export type ApprovalQuestion = {
   readonly action: string;
   readonly tool: string;
@@ -106,48 +107,48 @@ export type ApprovalQuestion = {
   readonly argsDigest: string;
   readonly agent: string;
   readonly requester: readonly string[];
-  /** Untrusted text of the agent. */
+  /** The agent's explanation: untrusted text. */
   readonly says: string | null;
   readonly reason: string;
   readonly rule: string;
   readonly approvers: ApproverRule;
   readonly nonce: string;
   readonly binding: string;
-  /** What the tool showed of it; only of a tool that has a preview. */
+  /** What the tool showed; absent if it has no preview. */
   readonly preview?: Preview;
   readonly undo?: UndoRecord;
   readonly subject?: Subject;
-  /** Who posted or executes the work; only where separation of duties leaves them out. */
+  /** Poster and executor of the work; only if separation of duties excludes them. */
   readonly apart?: readonly string[];
-  /** The workflow in which the action was called, or null; absent in older entries, and of a subject. Like the risk, it is not bound. */
+  /** Workflow of the action, or null; absent in older entries and for a subject. Like the risk, it is not bound. */
   readonly workflow?: string | null;
-  /** How dangerous the policy thinks it is; absent where none scores. */
+  /** Risk level by the policy; absent if none scores. */
   readonly risk?: RiskLevel;
 } & Versions &
   Deadlines &
   Pick<ApprovalTerms, "stages" | "onTimeout">;
 
-/** The stage that an entry belongs to, from 1 on; only where there are several. */
+/** 1-based stage that an entry belongs to; only if there are several. */
 export type InStage = { readonly stage?: number };
 export type DecidedBy = { readonly by: string; readonly via: string };
-/** `shown`: digest of the card, or of the row of a list, that the person says they saw; absent where they name none. */
+/** `shown`: digest of the card or list row that the person says they saw; absent if they name none. */
 type DecisionBody = DecidedBy & { readonly note: string | null; readonly shown?: string };
 
 export type VoteBody = DecisionBody &
   InStage & {
     readonly decision: "approve" | "reject";
     readonly binding: string;
-    /** A rejection after which the workflow is not to try again. */
+    /** A rejection after which the workflow must not try again. */
     readonly final?: true;
   };
-/** An edit that no process with the tool at hand has reviewed yet. */
+/** An edit that no process with the tool has reviewed yet. */
 export type OpenEdit = DecisionBody & {
   readonly args: Json;
   readonly argsDigest: string;
-  /** The binding that the editor says they were shown; absent where they name none. */
+  /** The binding that the editor says they saw; absent if they name none. */
   readonly seen?: string;
 };
-/** Why an edit was refused; where a policy did so, which one and what it remarked. */
+/** Why an edit was refused. If a policy refused it: which one, and its remarks. */
 export type EditRefusal = {
   readonly by: string;
   readonly rule: string;
@@ -155,12 +156,12 @@ export type EditRefusal = {
 } & Partial<Versions> &
   Omit<VerdictNotes, "rule">;
 export const COMMENT_CATEGORIES = ["question", "answer", "concern", "note"] as const;
-/** What somebody asks or answers before it is decided. `category` is absent where the author chose none. */
+/** A question or answer before the decision. `category` is absent if the author chose none. */
 export type CommentBody = DecidedBy & {
   readonly text: string;
   readonly category?: (typeof COMMENT_CATEGORIES)[number] | undefined;
 };
-/** `by` is `deadline` when it was the policy's doing. */
+/** `by` is `deadline` if the policy extended it. */
 export type ExtensionBody = DecidedBy & InStage & { readonly from: number; readonly decideBy: number };
 export type DelegationBody = DecidedBy & InStage & { readonly to: string; readonly reason: string };
 
@@ -174,55 +175,55 @@ export type LiveApproval = ApprovalQuestion &
   WithRefusals & {
     readonly status: ApprovalStatus;
     readonly requestedAt: number;
-    /** The terms as they were asked, or asked again: what the binding is made of. */
+    /** The terms as first or last requested: the binding is made of these. */
     readonly asked: Deadlines & At & { readonly approvers: ApproverRule };
-    /** Which of the stages is asked now, from 1 on. */
+    /** 1-based number of the current stage. */
     readonly stage: number;
-    /** Stages whose time was up and whose votes count for nothing. */
+    /** Stages whose time ran out and whose votes do not count. */
     readonly handedOver: readonly number[];
     readonly extensions: readonly (ExtensionBody & At)[];
-    /** When the present stage began, or was last given time. */
+    /** When the current stage began, or was last extended. */
     readonly since: number;
-    /** Reminders up to this moment were written, or are not worth it any more. */
+    /** Reminders up to this timestamp were recorded, or are obsolete. */
     readonly remindedUpTo: number;
-    /** Stages whose half time has come, and in which more people may decide since. */
+    /** Stages past half time, in which more people may decide. */
     readonly widened: readonly number[];
-    /** Seats that are handed over now. */
+    /** Seats that are currently delegated. */
     readonly delegations: readonly Delegation[];
     readonly votes: readonly Vote[];
-    /** What was asked and answered before it was decided. */
+    /** Questions and answers before the decision. */
     readonly comments: readonly Comment[];
     readonly edit: OpenEdit | null;
-    /** The latest edit that was refused, so that its author can be told. */
+    /** The latest refused edit, so that its author can be informed. */
     readonly editRefused: EditRefusal | null;
-    /** A person changed what was asked. */
+    /** A person edited it. */
     readonly edited: boolean;
-    /** Who did so last. */
+    /** The last editor. */
     readonly editor: string | null;
-    /** Since it was asked, an edit has made the tool show something else. */
+    /** An edit has changed the preview since the question was opened. */
     readonly showsOther: boolean;
     readonly decided: ApprovalEnding | null;
     readonly ended: ApprovalEnding | null;
   };
 export type ApprovalState = { readonly status: "none" } | LiveApproval;
 
-/** The rule by which an edit is not refused, but nobody's word: it is what is asked already. */
+/** Rule name for an edit that is not refused but counts as no vote: its arguments are already current. */
 export const UNSEEN_PREVIEW = "preview";
 
-/** There is a decision that was not used yet. */
+/** There is a decision that has not been used. */
 export const isGiven = ({ status }: ApprovalState): boolean => status === "approved" || status === "modified";
 
-/** The stream of what an approval is about: it is locked together with it. */
+/** Stream of the approval's subject. Both are locked together. */
 export function aboutOf({ subject, action }: Pick<ApprovalQuestion, "subject" | "action">): StreamRef {
   if (subject === undefined) return actionStream(action);
   return subject.kind === "intent" ? intentStream(action) : workflowStream(action);
 }
 
-/** Those that were cast in the present stage. */
+/** Votes cast in the current stage. */
 export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
   votes.filter((vote) => (vote.stage ?? 1) === stage);
 
-/** What people noted when they agreed, or why it ended without that. */
+/** Notes of the approvers, or why it ended without approval. */
 export function joinNotes(approval: LiveApproval): string {
   if (!isGiven(approval)) return approval.decided?.reason ?? "";
   return approval.votes.flatMap(({ note }) => note ?? []).join("\n");
@@ -230,14 +231,14 @@ export function joinNotes(approval: LiveApproval): string {
 
 type Staged = Pick<ApprovalQuestion, "stages"> & { readonly asked: Pick<ApprovalQuestion, "approvers"> };
 
-/** The approver rules of all stages, in their order, as they were asked. */
+/** Approver rules of all stages, in order, as requested. */
 export const stageRules = ({ stages, asked }: Staged): readonly ApproverRule[] =>
   listStageRules({ approvers: asked.approvers, ...(stages === undefined ? {} : { stages }) });
 
-/** A stage that is not there is never met. */
+/** A stage that does not exist is never met. */
 const NOBODY: ApproverRule = { ...ANY_ONE_PERSON, quorum: Number.NaN, from: [] };
 
-/** Of one stage, with those who may decide in it since its half time. */
+/** Rule of one stage, including the people added at half time. */
 export function ruleIn(
   approval: Staged & { readonly widened: readonly number[] },
   stage: number,
@@ -247,30 +248,30 @@ export function ruleIn(
   return { ...rule, from: [...rule.from, ...(rule.escalateAtHalf ?? [])] };
 }
 
-/** A seat of a stage that went from one person to another. */
+/** A seat in one stage, delegated from one person to another. */
 export type Seat = Pick<Delegation, "by" | "to" | "stage">;
 
-/** As much of an approval as it takes to say who may decide it. */
+/** The part of an approval that determines who may decide it. */
 export type Seated = Staged &
   Pick<LiveApproval, "requester" | "apart" | "stage" | "widened"> & { readonly delegations: readonly Seat[] };
 
-/** Everybody who has decided, by a vote or by an edit under review; each person does so once. */
+/** All people who have decided, by a vote or by an edit under review. Each decides once. */
 export const haveDecided = ({ votes, edit }: Pick<LiveApproval, "votes" | "edit">): readonly string[] => [
   ...votes.map(({ by }) => by),
   ...(edit === null ? [] : [edit.by]),
 ];
 
-/** Whom an approval waits for can be told from this and the roster (`waitsFor`). */
+/** With the roster, this determines whom an approval waits for (`isWaitingFor`). */
 export type PendingDeciders = Seated & { readonly decided: readonly string[] };
 
-/** What a list has to know of an approval to say whom it waits for and how much is at stake, without reading its stream. */
+/** What a list needs to know without reading the stream: whom the approval waits for, and what is at stake. */
 export type ListedApproval = {
-  /** In which it is asked; absent where the approval is from before it was recorded. */
+  /** Workflow of the approval; absent if the approval is older than this field. */
   readonly workflow?: string | null;
   readonly effectClass: string;
   readonly risk: RiskLevel | null;
   readonly decidedAt: number | null;
-  /** Null once nobody is asked any more. */
+  /** null once it is no longer pending. */
   readonly waiting: PendingDeciders | null;
 };
 
@@ -302,12 +303,12 @@ export const listApproval = (approval: LiveApproval): ListedApproval => ({
   waiting: waitingIn(approval),
 });
 
-/** By itself, a stage is given more time once. */
+/** A stage is extended automatically only once. */
 function wasExtended({ extensions, stage: now }: LiveApproval): boolean {
   return extensions.some(({ by, stage = 1 }) => by === "deadline" && stage === now);
 }
 
-/** What the present deadline brings about, if nobody decides. */
+/** What the current deadline leads to if people do not decide. */
 export function nextAtDeadline(approval: LiveApproval): OnTimeout {
   const { onTimeout, stage, stages } = approval;
   if (onTimeout === "extend") return wasExtended(approval) ? "expire" : "extend";
@@ -315,11 +316,10 @@ export function nextAtDeadline(approval: LiveApproval): OnTimeout {
 }
 
 /**
- * When people are reminded of a pending question, and when more of them are asked.
- *
- * M1. A reminder decides nothing. It is written once for its moment, by the process that sweeps: late if none did in time, and
- *     not at all where the next one is due too.
- * M2. Nobody is reminded in less than a minute. The moments are counted from the beginning of the stage, or from where it was last given time.
+ * When people are reminded of a pending question, and when more of them may decide.
+ * - A reminder decides nothing. A sweep writes it once: late if no process swept in time, and not at all if the next
+ *   one is also due.
+ * - A period under a minute has no reminder. Times count from the stage's beginning or its last extension.
  */
 export type Reminder = { readonly at: number; readonly why: "half_time" | "last_call" | "interval" };
 
@@ -328,13 +328,13 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const halfTime = (since: number, decideBy: number): number => since + Math.floor((decideBy - since) / 2);
 
-/** A tenth of the time before its end, at least a minute and at most a day. */
+/** A tenth of the time before the deadline, at least a minute and at most a day. */
 function lastCall(since: number, decideBy: number): number {
   const before = Math.min(Math.max(Math.floor((decideBy - since) / 10), MINUTE_MS), DAY_MS);
   return decideBy - before;
 }
 
-/** In so short a time that the last call would come first, it is the only one; in a shorter one there is only half time. */
+/** If the last call would precede half time, it is the only one. If it would precede the beginning, only half time. */
 function ofDeadline({ since, decideBy }: LiveApproval): readonly Reminder[] {
   if (decideBy === null || decideBy - since < MINUTE_MS) return [];
   const half = { at: halfTime(since, decideBy), why: "half_time" } as const;
@@ -343,7 +343,7 @@ function ofDeadline({ since, decideBy }: LiveApproval): readonly Reminder[] {
   return half.at < call.at ? [half, call] : [call];
 }
 
-/** What was not said yet, in order; of those at one moment the one that says more comes last. `turns`: which interval is meant. */
+/** Reminders not sent yet, in order; the most informative of one timestamp is last. `turns`: the interval's number. */
 function reminders(approval: LiveApproval, turns: (every: number) => number): readonly Reminder[] {
   const { since, decideBy, remindedUpTo, approvers } = approval;
   const { remindEveryMs: every } = approvers;
@@ -355,20 +355,20 @@ function reminders(approval: LiveApproval, turns: (every: number) => number): re
     .toSorted((a, b) => a.at - b.at);
 }
 
-/** What is to be said now: the latest of all that are due. */
+/** The reminder to send now: the latest that is due. */
 export function dueReminder(approval: LiveApproval, now: number): Reminder | undefined {
   const turns = (every: number) => Math.floor((now - approval.since) / every);
   return reminders(approval, turns).findLast(({ at }) => at <= now);
 }
 
-/** When more people may decide; undefined where that is so already, or never will be. */
+/** When more people may decide. undefined: they already may, or never will. */
 export function wideningAt({ stage, widened, approvers, since, decideBy }: LiveApproval): number | undefined {
   if (approvers.escalateAtHalf === undefined || widened.includes(stage) || decideBy === null)
     return undefined;
   return halfTime(since, decideBy);
 }
 
-/** When somebody has to look next; null: never by itself. */
+/** When a process must check it next. null: time changes nothing. */
 export function nextDue(approval: LiveApproval): number | null {
   if (approval.status !== "pending") return null;
   const { since, remindedUpTo } = approval;

@@ -1,4 +1,4 @@
-/** The stream of an approval: what each event does to the state, and the lists. `state.ts` has what holds of the state. */
+/** The stream of an approval: what each event does to the state, and the lists. `state.ts` has its invariants. */
 
 import { canonicalJson, shortFieldsFirst } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -35,9 +35,9 @@ type By = { readonly by: string; readonly reason: string } & Via;
 type RefusedRequest = DecidedBy & { readonly reason: string };
 type StageEnd = { readonly stage: number; readonly decideBy: number | null };
 
-/** Reminders are counted from here. */
+/** Reminders count from here. */
 const begins = (at: number) => ({ since: at, remindedUpTo: at });
-/** The order of fields is that of the states that are printed. */
+/** The order of fields is that of printed states. */
 const beginStages = (at: number) => ({
   stage: 1,
   handedOver: [],
@@ -67,7 +67,7 @@ function request(_none: ApprovalState, question: ApprovalQuestion, { at }: Entry
   };
 }
 
-/** `again`: the stages begin again, with their time. */
+/** `again`: the stages begin again, with new deadlines. */
 type Revision = Pick<
   ApprovalQuestion,
   "args" | "argsDigest" | "policy" | "documents" | "nonce" | "binding" | "preview" | "risk"
@@ -96,7 +96,7 @@ function vote(state: LiveApproval, body: VoteBody, { at }: Entry): LiveApproval 
   return { ...state, votes: [...state.votes, { ...body, at }], edit };
 }
 
-/** What was given more time to be decided has as much more to be started. */
+/** More time to decide also gives as much more time to start. */
 function extend(state: LiveApproval, extension: ExtensionBody, { at }: Entry): LiveApproval {
   const { from, decideBy, by } = extension;
   const executeBy = state.executeBy === null ? null : state.executeBy + (decideBy - from);
@@ -128,7 +128,7 @@ const close =
 
 const PREVIEW_CHARACTERS = 200;
 
-/** The whole of it, or the beginning. */
+/** The whole value, or its beginning. */
 export function previewOf(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= PREVIEW_CHARACTERS
@@ -163,7 +163,7 @@ function summary(approval: LiveApproval): JsonObject {
   };
 }
 
-/** What has no deadline comes after all that has: the last moment that a date can name. */
+/** Sorts approvals without a deadline last: the latest time that a date can hold. */
 const NEVER = 8_640_000_000_000_000;
 
 const PENDING = ["pending"] as const;
@@ -173,7 +173,7 @@ const { after, define } = defineStream<ApprovalState>();
 type Apply<Body> = (state: LiveApproval, body: Body, entry: Entry) => LiveApproval;
 const pending = <Body>(meaning: string, apply: Apply<Body>) => after(PENDING, meaning, apply);
 const given = <Body>(meaning: string, apply: Apply<Body>) => after(GIVEN, meaning, apply);
-/** Recorded and counted, and changing nothing else. */
+/** Recorded and counted; changes nothing else. */
 const refused = <Body extends RefusedRequest>(meaning: string) =>
   after("live", meaning, (state: LiveApproval, { by }: Body) => withRefusal(state, by));
 
@@ -307,7 +307,7 @@ export const approval = define("approval", {
           only: ({ status }) => status === "pending",
           at: ({ decideBy }) => decideBy ?? NEVER,
         },
-        /** Also what expired or was taken back. */
+        /** Also those that expired or were withdrawn. */
         decision: {
           view: "approvals_by_decision",
           version: 1,

@@ -1,9 +1,9 @@
 /**
- * What an edit would bring about. The rules of a vote run on the present state, and what they decide is dropped.
+ * What an edit would lead to: a dry run of the rules of a vote on the current state.
  *
- * T1. Nothing is written, and a person who tries an edit needs what a vote needs: what would be refused of them is refused here.
- *     That a secret's value is in an edit is said to nobody else, and not often.
- * T2. What `stands` is accepted as an edit as long as nothing moves; what is `blocked`, `revised` or a `misfit` is not.
+ * - Nothing is written. Trying an edit needs the same rights as a vote, and is refused in the same cases. Only a person
+ *   who may decide learns that an edit contains a secret's value, and not often.
+ * - An edit that `stands` is accepted while nothing changes. One that is `blocked`, `revised` or a `misfit` is not.
  */
 
 import { createInputLoader, createReviewer } from "../effects/advance-call.ts";
@@ -82,7 +82,7 @@ async function verdictBy(
   return { verdict, rule, reason, policy: name ?? "in code" };
 }
 
-/** By the tool's own schema, which sees the secrets; they were looked up for the rules. */
+/** Issues by the tool's own schema, which sees the secrets; they were loaded for the rules. */
 function misfitsBy(rules: ToolRules | null, edit: Json, { reason }: EditRefused): readonly Issue[] {
   const valid = rules?.validate(edit);
   const each = valid?.ok === false ? (valid.each ?? []) : [];
@@ -146,7 +146,7 @@ async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: 
   }
 }
 
-/** Without `by`, as somebody who may decide. */
+/** Default for `by`: a person who may decide. */
 export async function tryEdit(
   runtime: Runtime,
   id: string,

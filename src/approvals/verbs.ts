@@ -1,3 +1,4 @@
+/** Implementation of the verbs of approvals. */
 import { copyEdit } from "../effects/arguments.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -49,10 +50,9 @@ function checkApprovalStatus(status: unknown): void {
   checkOneOf("An approval's status", status, LISTED_STATUSES);
 }
 
-// What the verbs of approvals do.
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
 type Wording = {
-  /** Of what the rules refuse to a person, and of what nobody can do any more. */
+  /** `refused`: the rules refuse it to this person. `notPossible`: no person can do it any more. */
   readonly refused: (id: string) => string;
   readonly notPossible: (id: string) => string;
   readonly what: "comment" | "request";
@@ -79,7 +79,7 @@ const WORDINGS: { readonly [verb in "comment" | "delegate" | "extend"]: Wording 
   },
 };
 
-/** Throws what a rule refused; answers what it did. */
+/** Throws if a rule refused, otherwise returns the answer. */
 function checkDone<Answer extends Refusing>(
   verb: keyof typeof WORDINGS,
   id: string,
@@ -109,10 +109,10 @@ function checkDone<Answer extends Refusing>(
 type Written = { readonly id: string; readonly by: string };
 type Worded = Written & { readonly reason: string };
 
-/** What the rules will ask for in any case: declared at once, it spares them a second round. */
+/** What the rules need in any case. Declaring it up front saves a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
-/** What somebody writes is kept without the values of the action's secrets. */
+/** Removes the values of the action's secrets from a person's text. */
 const keepWords =
   <Field extends "reason" | "text">(
     field: Field,
@@ -127,7 +127,7 @@ const keepWords =
     return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
   };
 
-/** Takes a question or a decision back. */
+/** Withdraws a question or revokes a decision. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
   decideVerb(
     (draft, { id, by, reason }: Worded, how) =>
@@ -147,7 +147,7 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
     keepWords("reason", redactTexts, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
   );
 
-/** A seat is handed to somebody, or taken back where nobody is named. */
+/** Delegates a seat, or withdraws the delegation if `to` is absent. */
 const moveSeat = decideVerb(
   (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
     delegate(draft, { approval: id, by, to, reason, via }),
@@ -155,7 +155,7 @@ const moveSeat = decideVerb(
   keepWords("reason"),
 );
 
-/** A length is turned into a moment before it is asked for, so that no retry gives it twice. */
+/** Turns a duration into a timestamp before the command, so that a retry does not extend twice. */
 async function findDeadline(runtime: Runtime, id: string, { byMs, until }: MoreTime) {
   const approval = await readState(runtime, approvalStream(id));
   if (approval.status === "none") throw unknownApproval(id);
@@ -177,13 +177,13 @@ async function extendApproval(
     return runCommand(runtime, needsOf(id), (draft) => extend(draft, command));
   };
   const answer = await once();
-  // The deadline that was read had passed, and the next one is known only now.
+  // The deadline that was read had passed. The next one is known only now.
   const moved = answer.kind === "not_possible" && answer.status === "pending" && more.byMs !== undefined;
   const { decideBy } = checkDone("extend", id, moved ? await once() : answer);
   return { decideBy };
 }
 
-/** One of several decisions is checked as one alone is. Its binding has to be given: what a list showed is what is decided. */
+/** Checked like a single decision. The binding is required: the decision is on what the list showed. */
 async function decideOne(runtime: Runtime, item: BatchItem, who: Decider): Promise<Decided> {
   const { id, decision: said, note, edit, ...seen } = item;
   if (said === "reject") {
@@ -194,7 +194,7 @@ async function decideOne(runtime: Runtime, item: BatchItem, who: Decider): Promi
   return approveApproval(runtime, id, edit === undefined ? given : { ...given, edit: copyEdit(edit) });
 }
 
-/** In the order in which they are given. An error that is not of Holdpoint, such as a store that fails, ends it. */
+/** In the given order. An error from outside Holdpoint, such as a failing store, ends the batch. */
 async function decideAll(
   runtime: Runtime,
   items: readonly BatchItem[],
@@ -215,9 +215,9 @@ async function decideAll(
 
 const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { readonly id: string }) =>
   presentApproval(runtime, await getApproval(runtime, id));
-/** The wire answers the approval as it is then. */
+/** The HTTP API returns the updated approval. */
 const showing = <In extends { readonly id: string }, Out>(verb: BoundVerb<In, Out>) => ({ ...verb, present });
-/** And a vote with what it brought about. */
+/** The same, with the result of the vote. */
 const voting = <In extends { readonly id: string }>(verb: BoundVerb<In, Decided>) => ({
   ...verb,
   async present(context: ViewContext, { kind, approval }: Decided, input: In) {
@@ -267,12 +267,12 @@ export const approvalVerbs = capability(approvals, {
   ),
 });
 
-/** The edit is copied at the call: the program may change it afterwards. */
+/** Copies the edit at the call: the program may change it afterwards. */
 function withOwnEdit<Given extends { readonly edit?: unknown }>(given: Given): Given {
   return isPlainObject(given) && given.edit !== undefined ? { ...given, edit: copyEdit(given.edit) } : given;
 }
 
-/** In a batch an edit that cannot be copied is the answer of its own decision. */
+/** In a batch, an edit that cannot be copied fails only its own decision. */
 function withOwnEditIfAny<Given extends { readonly edit?: unknown }>(given: Given): Given {
   try {
     return withOwnEdit(given);

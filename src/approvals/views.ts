@@ -1,4 +1,4 @@
-/** Approvals as the wire shows them, in the spelling of the library. `present.ts` makes them. */
+/** Approvals as the HTTP API returns them, in the spelling of the library. `present.ts` builds them. */
 import { z } from "zod";
 import { anyJson, id, timestamp, words } from "../kernel/values.ts";
 import { RISK_LEVELS } from "../policy/rules/verdict.ts";
@@ -7,7 +7,7 @@ import { APPROVAL_STATUSES, COMMENT_CATEGORIES } from "./state.ts";
 const names = z.array(z.string()).readonly();
 const status = z.enum(APPROVAL_STATUSES);
 export const about = z.enum(["action", "checkpoint", "question", "intent"]);
-/** What it is about. An id is null where it is about something else, and that of the workflow where it is asked in none. */
+/** The subject. Ids of other kinds are null, and `workflow` is null if it was requested outside one. */
 const subject = {
   about,
   action: id("action").nullable(),
@@ -50,8 +50,8 @@ const approversView = z.object({
 });
 
 /**
- * `later`: once those before have agreed. `handed_over`: its time was up, and the next is asked instead. `ended`: the approval ended
- * in it, without its agreement. `not_asked`: it ended before.
+ * `later`: once the stages before it have agreed. `handed_over`: its time ran out, and the next one is asked instead.
+ * `ended`: the approval ended in it, without its agreement. `not_asked`: it ended before.
  */
 const STAGE_STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
 export type StageState = (typeof STAGE_STATES)[number];
@@ -71,7 +71,7 @@ const delegationView = z.object({
   reason: z.string(),
   at: timestamp,
 });
-/** The number of stages has their name already. */
+/** `allStages`, because `stages` is the number of stages. */
 export const stagesView = z.object({
   allStages: z
     .array(stageView)
@@ -89,7 +89,7 @@ const voteView = z.object({
   shown: z.string().nullable().describe("digest of the card, or of the row of a list, that the person saw"),
   at: timestamp,
 });
-/** What a comment says. Its optional fields are flags of the command line too. */
+/** Content of a comment. Its optional fields are also command-line flags. */
 export const remark = {
   text: words,
   category: z
@@ -162,7 +162,7 @@ export const batchView = z.object({
 });
 
 const count = z.number().int().min(0);
-/** What needs attention now, in figures. */
+/** What needs attention now, in numbers. */
 export const attentionView = z.object({
   pending: count,
   mine: count.describe("of those, the ones that the caller may decide and has not decided yet"),

@@ -1,4 +1,4 @@
-/** Budgets: opening them, giving them another limit, reading them. */
+/** Budgets: opening them, changing their limit, reading them. */
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, isPlainObject } from "../kernel/fields.ts";
@@ -14,12 +14,12 @@ import { isBudgetName, type BudgetStreamState as Kept, limitBudget } from "./str
 
 type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 
-/** A budget as it stands; what is reserved, by effect. */
+/** Current state of a budget. `reservations` maps an effect id to its reserved amount in micros. */
 export type BudgetState = Omit<Kept, "reservations"> & {
   readonly reservations: { readonly [effect: string]: bigint };
 };
 
-/** One of a list; `effects` is how many hold a part of it, under way or in doubt. */
+/** One item of a list. `effects`: number of effects, running or in doubt, that hold a reservation. */
 export type BudgetSummary = Omit<Kept, "limit" | "reservations"> & {
   readonly name: string;
   readonly limit: Money;
@@ -43,7 +43,7 @@ function checkLimit(id: string, limit: Money): void {
   checkAmount(`The limit of the budget "${id}"`, limit);
 }
 
-/** Opens a budget, or gives it another limit. */
+/** Opens a budget, or changes its limit. */
 export async function setBudget(
   place: CommandStore,
   id: string,
@@ -76,7 +76,7 @@ async function budgetSummary(place: CommandStore, name: string): Promise<BudgetS
 
 const LIST = { view: "budgets", kind: "budget", isName: isBudgetName, order: "oldest" } as const;
 
-/** In the order in which they came. */
+/** Oldest first. */
 export async function listBudgets(place: CommandStore, page: BudgetPage = {}): Promise<BudgetList> {
   const { limit = 100, after } = checkFields("A page of budgets", page, ["limit", "after"]);
   const { rows, next } = await rowPage(place, { ...LIST, limit, after });
@@ -85,10 +85,10 @@ export async function listBudgets(place: CommandStore, page: BudgetPage = {}): P
 }
 
 export type Budgets = {
-  /** Opens a budget or changes its limit. */
+  /** Opens a budget, or changes its limit. */
   limit(id: string, limit: Money): Promise<void>;
   get(id: string): Promise<BudgetState>;
-  /** Those that were opened, in the order in which they came. */
+  /** Budgets that were opened, oldest first. */
   list(page?: BudgetPage): Promise<BudgetList>;
 };
 

@@ -1,4 +1,4 @@
-/** Budgets: a limit, what is reserved and what was spent. */
+/** HTTP routes of budgets: limit, reserved and spent amounts. */
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { ok, route } from "../api/route.ts";

@@ -1,10 +1,9 @@
 /**
- * A budget: a limit, what is reserved by effects under way, and what was spent. Events, fold, decisions and list
+ * A budget: its limit, the amounts reserved by running effects, and the amount spent. Events, fold, decisions and list
  * projection.
- * A reservation is admitted only while spent + reserved + amount ≤ limit.
- * A reservation ends once: settled with the true amount, or released. While the effect is in doubt it stays.
- * The list holds only that a budget was opened; amounts are read from the streams, or a row would be written with every
- * effect.
+ * - A reservation is admitted only while spent + reserved + amount ≤ limit.
+ * - A reservation ends once: settled with the true amount, or released. It stays while the effect is in doubt.
+ * - A list row records only that a budget exists. Amounts stay in the streams, or every effect would write a row.
  */
 
 import type { JsonObject } from "../kernel/json.ts";
@@ -17,9 +16,9 @@ export type BudgetStreamState = {
   readonly limit: Money | null;
   readonly spent: bigint;
   readonly reserved: bigint;
-  /** Spent beyond what had been reserved: a tool's estimate was too low. */
+  /** Spent beyond the reserved amounts, because a tool's estimate was too low. */
   readonly overrun: bigint;
-  /** By effect. A map, because it is copied with every step: an object with so many keys takes ten times as long. */
+  /** By effect. A map, because each step copies it and copying a large object takes ten times as long. */
   readonly reservations: ReadonlyMap<string, bigint>;
 };
 
@@ -111,7 +110,7 @@ export function reserveAmount(state: BudgetStreamState, effect: string, amount: 
   };
 }
 
-/** Ends a reservation; one that has ended already stays as it is. */
+/** Ends a reservation. Does nothing if it has ended already. */
 export function settleReservation(
   state: BudgetStreamState,
   effect: string,
@@ -130,7 +129,7 @@ export const budgetsView = {
   view: "budgets",
   kind: "budget",
   version: 1,
-  /** All of the same time, so that they are ordered by the age of their streams. */
+  /** Same timestamp for all rows, so that they sort by the age of their streams. */
   row(_id: string, { limit }: BudgetStreamState) {
     return limit === null ? undefined : { bucket: "open", at: 0, due: null, data: {} };
   },

@@ -1,4 +1,4 @@
-/** Reading actions and their receipts. A receipt is signed, with its path to a seal, when asked for. */
+/** Reads actions and their receipts. Signs a receipt on request, with its path to a seal. */
 
 import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -17,7 +17,7 @@ import type { LiveAction } from "./state.ts";
 
 export const ACTION_LABEL = "An action";
 
-/** The action behind an action's, an effect's or a caller's request id. */
+/** Finds an action by its id, its effect's id or the caller's request id. */
 export async function findAction(place: TenantStore, id: string): Promise<string> {
   if (typeof id !== "string" || id === "") throw new HoldpointError("invalid_input", "An id is needed.");
   if (/^(act|eff)_[0-9A-Z]{26}$/.test(id)) return actionIdOf(id);
@@ -31,7 +31,7 @@ export async function findAction(place: TenantStore, id: string): Promise<string
   return found.id;
 }
 
-/** Undefined while the effect has no outcome: nothing started, or it still runs. */
+/** undefined while the effect has no outcome: not started, or still running. */
 export async function getReceipt(place: TenantStore, id: string): Promise<Receipt | undefined> {
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
@@ -39,7 +39,7 @@ export async function getReceipt(place: TenantStore, id: string): Promise<Receip
   return "outcome" in state ? receiptOf(place.tenant, action, state) : undefined;
 }
 
-/** Seals first, so that the receipt comes with its proof. */
+/** Seals first, so that the receipt includes its proof. */
 export async function signedReceipt(runtime: Runtime, id: string): Promise<ReceiptBundle | undefined> {
   const receipt = await getReceipt(runtime, id);
   if (receipt === undefined) return undefined;
@@ -68,12 +68,12 @@ export type ActionList = { readonly items: readonly ActionSummary[]; readonly to
 const ACTIONS = "actions";
 const MOST = 1_000;
 
-/** By its own id, its effect's, or the caller's request id. */
+/** By action id, effect id or request id. */
 export async function getAction(place: TenantStore, id: string): Promise<Action> {
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
-  // A copy: the state itself is what the next decision stands on.
+  // A copy: the next decision uses the state itself.
   return structuredClone({ ...state, id: action, args: await loadValue(place, state.args) });
 }
 
@@ -94,7 +94,7 @@ type ActionsPage = Omit<ActionPage, "phase"> & {
   readonly after?: string;
 };
 
-/** In pages, of one phase or all: `next` is the cursor of the following page. */
+/** One page of actions, of one phase or of all. `next`: cursor of the following page. */
 export async function pageOfActions(
   place: TenantStore,
   { phase, limit = 100, order = "oldest", after }: ActionsPage,
@@ -104,7 +104,7 @@ export async function pageOfActions(
   return { items: rows.map((row) => ({ phase: row.bucket, at: row.at, ...rowSummary(row) })), next };
 }
 
-/** Effects that were started by processes which are gone: the next process that executes takes them over. */
+/** Effects started by processes that have ended. The next process that executes takes them over. */
 export async function abandonedActions(place: TenantStore): Promise<readonly ActionSummary[]> {
   const running = await listActions(place, { phase: "running", limit: MOST });
   const items = running.items.filter((item) => item["reportBy"] === undefined);
@@ -114,7 +114,7 @@ export async function abandonedActions(place: TenantStore): Promise<readonly Act
   return items.filter((item) => gone.has(String(item["epoch"])));
 }
 
-/** Every action in one phase, oldest first. `dueBy: null` leaves out what agents outside perform and report by a time. */
+/** Every action in one phase, oldest first. `dueBy: null` excludes effects that outside agents perform and report. */
 export async function actionRows(
   place: TenantStore,
   phase: "open" | "waiting" | "running" | "in_doubt",

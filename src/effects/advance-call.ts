@@ -1,6 +1,6 @@
 /**
- * Fetches what rules ask for and states do not hold: artifacts by their hash, the calls that a workflow made before, and
- * the preview of the tool at hand.
+ * Moves a call one step: proposes it, or returns to its action, as its effect class requires. Loads the inputs that
+ * rules request and states do not hold: artifacts by hash, earlier calls of a workflow, and the tool's preview.
  */
 
 import { keepApart } from "../approvals/rules/ask.ts";
@@ -22,7 +22,7 @@ import type { Tool } from "./tool.ts";
 
 const HISTORY_PREFIX = historyKey("");
 
-/** `tool` is the one whose rules ask; null where no tool is at hand, and then none asks for a preview. */
+/** `tool`: the one whose rules run. null: no tool is available, and no rule requests a preview. */
 export function createInputLoader(runtime: Runtime, tool: Tool | null): (load: Load) => Promise<Json> {
   return async ({ key, preview }) => {
     if (preview !== undefined && tool !== null) return computePreview(runtime, tool, preview);
@@ -31,14 +31,12 @@ export function createInputLoader(runtime: Runtime, tool: Tool | null): (load: L
   };
 }
 
-// Moves a call one step: proposes it, or comes back to its action, in the way its effect class asks for.
-
-/** Who asks for a permit, and whether the connection on which they did is gone. */
+/** The requester of a permit, and whether its connection has closed. */
 export type Caller = { readonly asker: PermitAsker; readonly isGone?: () => boolean };
 
 /**
- * A new call, or an action that is there already, with the approval that it is known to wait for. `caller`: of what an agent
- * performs itself.
+ * A new call, or an existing action with the approval that it is known to wait for. `caller`: set if an agent performs
+ * the effect itself.
  */
 export type CallSource = { readonly caller?: Caller } & (
   | { readonly proposal: Omit<ActionProposal, "executor"> }
@@ -48,20 +46,20 @@ export type CallSource = { readonly caller?: Caller } & (
 export const actionIdIn = (source: CallSource): string =>
   "action" in source ? source.action : source.proposal.action;
 
-/** A tool's rules see handles; its schema, where a revision or an edit is checked, sees what they stand for. */
+/** Rules see secret handles. The schema sees the secret values when it checks a revision or an edit. */
 function withSecrets(rules: ToolRules, secrets: Secrets): ToolRules {
   const known = knownSecrets(secrets);
   return { ...rules, validate: (args) => validateWithSecrets(rules.validate, args, known) };
 }
 
-/** Where the instance asks for it, in whatever the tool's policy says. */
+/** Adds separation of duties to every verdict of the tool's policy, if the instance requires it. */
 function separated(rules: ToolRules, { separate }: Runtime): ToolRules {
   if (separate !== true) return rules;
   const { policy } = rules;
   return { ...rules, policy: (input) => keepApart(policy(input)) };
 }
 
-/** One that may send. Whoever is alone is not told by anybody that it was lost: what it started would never be sent. */
+/** An epoch that may send. A lone process is not notified that it lost its epoch: its effects would never be sent. */
 async function livingEpoch(runtime: Runtime): Promise<Epoch> {
   const epoch = await runtime.epoch();
   if (epoch.mayRun()) return epoch;
@@ -88,11 +86,11 @@ export async function createExecutor(runtime: Runtime, tool: Tool): Promise<Omit
   return executorIn(runtime, tool, (await livingEpoch(runtime)).id);
 }
 
-/** For rules that review and start nothing: no epoch is opened for them. */
+/** For rules that only review and start nothing: opens no epoch. */
 export const createReviewer = (runtime: Runtime, tool: Tool): Omit<Executor, "loaded"> =>
   executorIn(runtime, tool, "");
 
-/** The last look before the commit: what is started for a caller that hung up would be performed by nobody. */
+/** Last check before the commit: if the caller has hung up, no agent would perform the started effect. */
 export function throwIfCallerGone({ isGone }: Pick<Caller, "isGone">): void {
   if (isGone?.() !== true) return;
   throw new HoldpointError("caller_gone", "The connection of the agent that asked was closed.");
@@ -104,14 +102,14 @@ function executorFor(executor: Executor, { caller }: CallSource): Executor {
   return { ...executor, outside: { ...outside, asker: caller.asker } };
 }
 
-/** The rules, which start nothing for a caller that is gone. */
+/** Runs the rules. Starts nothing for a caller that has hung up. */
 function movedFor(draft: Draft, source: CallSource, executor: Executor): Need | Load | ProposeAnswer {
   const moved = runCallRules(draft, source, executorFor(executor, source));
   if (moved.kind === "new" && moved.answer.kind === "started") throwIfCallerGone(source.caller ?? {});
   return moved;
 }
 
-/** A proposal that is there already is our own: its commit had been answered with an error. */
+/** An existing proposal with this id is our own: its commit was written but returned an error. */
 export function runCallRules(
   draft: Draft,
   source: CallSource,
@@ -129,7 +127,7 @@ export function runCallRules(
   return answer.kind === "need" || answer.kind === "load" ? answer : { kind: "new", action, answer };
 }
 
-/** What the rules may need of a large value without loading it. */
+/** Adds the proposal's own arguments, so that the rules need not load a large value. */
 export function withOwnArgs(
   source: CallSource,
   loaded: ReadonlyMap<string, Json>,
@@ -146,7 +144,7 @@ function coveredIn(runtime: Runtime, source: CallSource): SwitchSubject {
   return placement === undefined ? { agent } : { agent, within: placement };
 }
 
-/** What the rules will ask for in any case: declared at once, it spares them a second and third round. */
+/** What the rules need in any case. Declaring it up front saves a second and third round. */
 function foreseen(runtime: Runtime, source: CallSource, epoch: string): Needs {
   const requestId = "proposal" in source ? source.proposal.requestId : null;
   const approval = "action" in source ? source.approval : null;

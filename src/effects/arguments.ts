@@ -1,3 +1,4 @@
+/** Turns a caller's arguments into what is proposed: strict JSON, validated, secrets as handles. */
 import { canonicalJson, copyJson, frozenJson } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
@@ -12,15 +13,13 @@ import {
 } from "../runtime/secrets.ts";
 import type { Tool } from "./tool.ts";
 
-/** Keeps a value as an encrypted row and answers its handle. */
+/** Stores a value as an encrypted row and returns its handle. */
 export async function putSecret(open: RuntimeOpener, value: string): Promise<SecretHandle> {
   if (typeof value !== "string" || value === "")
     throw new HoldpointError("invalid_input", "A secret is a text that is not empty.");
   const runtime = await open();
   return runtime.secrets.put(freshId(runtime, "sec"), value);
 }
-
-// Arguments as a caller gives them, made into what is proposed: strict JSON, validated, secrets as handles.
 
 const LARGEST_BYTES = 8 * 1024 * 1024;
 
@@ -31,8 +30,8 @@ function reserved(key: string): HoldpointError {
 }
 
 /**
- * A value that nobody else holds, with nothing in it that the journal could not keep. `allowed` are handles that may
- * stand in it although this program did not make them: those that are in the action already.
+ * A frozen copy of the value, with nothing in it that the journal cannot keep. `allowed`: handles that it may contain
+ * although this program did not make them, because the action already holds them.
  */
 export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set()): Json {
   const value = frozenJson(given ?? {});
@@ -43,7 +42,7 @@ export function plainJson(given: unknown, allowed: ReadonlySet<string> = new Set
       `The arguments have ${bytes} bytes; at most ${LARGEST_BYTES} are taken.`,
     );
   }
-  // Canonical JSON has passed, so there are no cycles and no getters in it.
+  // Canonical JSON succeeded, so there are no cycles and no getters.
   const key = reservedKey(given, allowed);
   if (key !== undefined) throw reserved(key);
   return value;
@@ -57,12 +56,12 @@ function withMade(copy: Json, given: unknown): Json {
   return Object.fromEntries(Object.entries(copy).map(([key, part]) => [key, withMade(part, given[key])]));
 }
 
-/** An edit, copied; the handles in it that this program made stay what they are, and nothing else passes for one. */
+/** Copies an edit. Handles made by this program stay handles; no other value passes for one. */
 export const copyEdit = (given: unknown): Json => withMade(copyJson(given ?? {}), given);
 
 export type PreparedArgs = { readonly args: Json; readonly known: ReadonlyMap<string, string> };
 
-/** Validates arguments that were copied already. */
+/** Validates arguments that have already been copied. */
 export async function prepareArgs(tool: Tool, args: Json, secrets: Secrets): Promise<PreparedArgs> {
   const known = knownSecrets(secrets);
   await known.load(args);

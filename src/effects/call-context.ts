@@ -1,12 +1,12 @@
 /**
- * The ambient context: whether code runs in a workflow's definition, in a step, in an effect, in a function that a tool is
- * judged by, or in none of these. Node carries it through promises, timers and callbacks.
+ * The ambient context: whether code runs in a workflow definition, in a step, in an effect, in a function that checks a
+ * call, or in none of these. Node carries it through promises, timers and callbacks.
  *
- * A1. A frame belongs to one instance. An instance is identified by its map of tools, which its gates and its runtime share.
- * A2. The frame of a step, an effect or a check ends when its function has ended. Code that the function left running is then
- *     outside of it.
- * A3. The frame of a definition stays. A run that has ended or was let go of answers nothing, so a call by code that the
- *     definition left running never returns, and writes nothing.
+ * - A frame belongs to one instance, identified by its map of tools. Its gates and its runtime share that map.
+ * - The frame of a step, an effect or a check ends with its function. Code that the function left running is outside
+ *   it.
+ * - The frame of a definition does not end. A run that has ended or was released answers nothing. A call by code that
+ *   the definition left running therefore never returns, and writes nothing.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -14,16 +14,16 @@ import type { ToolContext } from "./tool.ts";
 
 export type InstanceKey = ReadonlyMap<string, unknown>;
 
-/** A function of a tool that judges a call and performs nothing. */
+/** A function of a tool that evaluates a call and performs nothing. */
 export type CheckPart = "policy" | "cost" | "dedupe" | "preview" | "verify" | "isDefinite";
 
 type DefinitionFrame = {
   readonly kind: "workflow";
   readonly instance: InstanceKey;
   readonly workflow: string;
-  /** The name of the workflow's definition. */
+  /** Name of the workflow's definition. */
   readonly name: string;
-  /** The context of the branch that runs. */
+  /** Context of the branch that runs. */
   readonly ctx: object;
   /** `ctx.call` of that context. */
   readonly call: (
@@ -47,16 +47,16 @@ type EffectFrame = {
   readonly kind: "effect";
   readonly instance: InstanceKey;
   readonly context: ToolContext;
-  /** The workflow that the effect belongs to; absent where it belongs to none. */
+  /** The workflow that the effect belongs to; absent if it has none. */
   readonly workflow?: string | undefined;
-  /** The step that the effect is the function of. */
+  /** The step whose function is the effect. */
   readonly step?: string;
   isOver: boolean;
 };
 
 export type CheckFrame = {
   readonly kind: "check";
-  /** Null in the policy of a workflow and in a tool that was defined apart from an instance: `hp.current()` is undefined there. */
+  /** null in a workflow's policy and in a tool defined without an instance: `hp.current()` is undefined there. */
   readonly instance: InstanceKey | null;
   readonly tool: string;
   readonly part: CheckPart;
@@ -79,7 +79,7 @@ export function insideDefinition<Value>(frame: DefinitionFrame, body: () => Valu
   return frames.run(frame, body);
 }
 
-/** Runs the function of a step, an effect or a check; `work` is an async function around it. */
+/** Runs the function of a step, an effect or a check. `work` is an async function around it. */
 export function insideFunction<Value>(frame: FunctionFrame, work: () => Promise<Value>): Promise<Value> {
   const done = frames.run(frame, work);
   const end = () => {
@@ -89,7 +89,7 @@ export function insideFunction<Value>(frame: FunctionFrame, work: () => Promise<
   return done;
 }
 
-/** The same for a function that has to answer at once. */
+/** The same for a synchronous function. */
 export function insideSync<Value>(frame: FunctionFrame, work: () => Value): Value {
   try {
     return frames.run(frame, work);
@@ -98,25 +98,25 @@ export function insideSync<Value>(frame: FunctionFrame, work: () => Value): Valu
   }
 }
 
-/** The async context in which the program loaded this module: it has no frame, and no request or trace of a caller. */
+/** Async context in which the program loaded this module. It has no frame, and no request or trace of a caller. */
 const inLoader = AsyncLocalStorage.snapshot();
 
 /**
- * Runs Holdpoint's own loops. They outlive the call that happened to start them, and work for every caller: what they recover
- * must not see the request of that call.
+ * Runs Holdpoint's background loops. They outlive the call that started them and serve every caller, so the work that
+ * they recover must not see that call's request.
  */
 export function outsideCallers<Value>(work: () => Value): Value {
   return inLoader(work);
 }
 
-/** Runs a program's listeners, and workflows that it starts: they belong to no frame of the code that caused them. */
+/** Runs a program's listeners, and workflows that it starts, outside the frame of the code that caused them. */
 export function outsideFrames<Value>(work: () => Value): Value {
   return frames.run(undefined, work);
 }
 
 /**
- * Captures the async context of the caller, so that what a program keeps in an `AsyncLocalStorage` of its own (a trace, a
- * request) is there when the work runs later. Holdpoint's own frame is that of the work.
+ * Captures the caller's async context, so that a program's own `AsyncLocalStorage` (a trace, a request) is available
+ * when the work runs later. Holdpoint's own frame is that of the work.
  */
 export function captureContext(): <Value>(work: () => Value) => Value {
   const inContext = AsyncLocalStorage.snapshot();
@@ -141,13 +141,13 @@ export const effectFrame = (
 ): EffectFrame => ({ kind: "effect", instance, context, workflow, isOver: false });
 
 /**
- * Refuses an operation of a workflow inside one of its steps or effects. The function of these does not run in a replay, so
- * its operations would be missing there.
+ * Refuses an operation of a workflow inside one of its steps or effects. Their functions do not run in a replay, so the
+ * operation would be missing there.
  */
 export function refuseInside(workflow: string, operation: string): void {
   const frame = frames.getStore();
   if (frame === undefined || frame.kind === "workflow" || frame.kind === "check") return;
-  // Another workflow that the function starts has operations of its own.
+  // Another workflow that the function starts has its own operations.
   if (frame.workflow !== workflow) return;
   const place = frame.kind === "effect" && frame.step === undefined ? "call" : "step";
   throw new HoldpointError("invalid_input", `${operation} was asked for inside ${describeFrame(frame)}.`, {
@@ -169,7 +169,7 @@ function adviceFor(tool: string, frame: FunctionFrame): string {
   return `Call "${tool}" in the definition of a workflow, before or after the ${outer}; or make a workflow of the ${outer} and start it with ctx.spawn or under a request id.`;
 }
 
-/** An effect inside another one: killed while the inner one waits, the outer one would be in doubt and the inner one lost. */
+/** An effect inside another one. A crash while the inner one waits leaves the outer in doubt and the inner lost. */
 export function nestedCall(tool: string, frame: FunctionFrame): HoldpointError {
   return new HoldpointError("nested_call", `The tool "${tool}" was called inside ${describeFrame(frame)}.`, {
     data: `Nothing was written for "${tool}".`,
@@ -177,7 +177,7 @@ export function nestedCall(tool: string, frame: FunctionFrame): HoldpointError {
   });
 }
 
-/** `isNamed`: the call has a request id of its own, so a step that runs again finds the same action. */
+/** `isNamed`: the call has its own request id, so a step that runs again finds the same action. */
 export function refuseNested(tool: string, isNamed: boolean): void {
   const frame = currentFrame();
   if (frame === undefined || frame.kind === "workflow") return;
@@ -186,8 +186,8 @@ export function refuseNested(tool: string, isNamed: boolean): void {
 }
 
 /**
- * What a definition does without an operation is done again in every replay, and what a step does when the step runs again,
- * unless a request id identifies it.
+ * Refuses work without a request id that would be repeated. A definition repeats it in every replay, a step whenever
+ * the step runs again.
  */
 export function refuseUnnamed(what: string, requestId: unknown, next: string): void {
   const frame = currentFrame();

@@ -1,4 +1,4 @@
-/** From what a user writes to what rules and hands work with. */
+/** Tool definitions: the options that users write, their validation, and the `Tool` built from them. */
 
 import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -25,7 +25,7 @@ import { type InputSchema, schemaRules } from "./input-schema.ts";
 import type { ProbeAnswer } from "./rules/outcome.ts";
 import type { PreviewContext, ProbeContext, Tool, ToolContext } from "./tool.ts";
 
-/** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that answers one of these. */
+/** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that returns one of these. */
 export type Policy<Args> =
   | "approve"
   | "escalate"
@@ -36,45 +36,45 @@ export type Policy<Args> =
     ) => "approve" | "escalate" | "block" | Verdict);
 
 export type ToolDefinition<Args, Result> = {
-  /** A name of its own, such as `payments.refund`. */
+  /** Unique name, such as `payments.refund`. */
   readonly name: string;
-  /** What it does, in a sentence: told to models that may propose it. */
+  /** What the tool does, in one sentence. Shown to models that may propose it. */
   readonly description?: string;
-  /** Any Standard Schema (zod, valibot, arktype …). Without one, arguments are only checked to be JSON. */
+  /** Any Standard Schema (zod, valibot, arktype …). Default: arguments are only checked to be JSON. */
   readonly input?: InputSchema<Args>;
-  /** Say another version when the schema changes in a way that its library cannot express as JSON Schema. */
+  /** Change it when the schema changes in a way that its library cannot express as JSON Schema. */
   readonly version?: string;
-  /** What the tool promises about repeating it; `once` promises nothing and is the default. */
+  /** What the tool promises about repeating it. Default: `once`, which promises nothing. */
   readonly effect?: EffectClass;
-  /** Who decides; `escalate` (ask a person) is the default. */
+  /** Decides about each call. Default: `escalate` (a person must approve). */
   readonly policy?: Policy<Args>;
-  /** Say another version when a policy function's behaviour changes while its source text does not. */
+  /** Change it when the policy function behaves differently but its source text is the same. */
   readonly policyVersion?: string;
-  /** Class `keyed`: how long the receiver remembers the key. */
+  /** Class `keyed`: how long the receiver remembers the idempotency key. Default: 24 hours. */
   readonly keyRetentionMs?: number;
-  /** Class `probed`: how long "not applied" may still turn out wrong. */
+  /** Class `probed`: how long a "not applied" may still turn out wrong. Default: 0. */
   readonly finalityMs?: number;
-  /** After this the attempt counts as unanswered: in doubt, or sent again where the class allows. */
+  /** Timeout of one attempt. The effect is then in doubt, or sent again if its class allows. Default: none. */
   readonly timeoutMs?: number;
-  /** How often an attempt is made before giving up, for classes that may be repeated. 3 unless set. */
+  /** Maximum number of attempts, for classes that may be repeated. Default: 3. */
   readonly attempts?: number;
-  /** What it will cost at most, by budget: reserved before it starts. */
+  /** Maximum cost by budget, reserved before the effect starts. */
   readonly cost?: (args: Args) => Cost | readonly Cost[];
-  /** Business identity: the same text within the window is the same thing, whatever the request id. */
+  /** Business identity. The same text within `dedupeWindowMs` (default: 1 hour) is a duplicate under any request id. */
   readonly dedupe?: (args: Args) => string;
   readonly dedupeWindowMs?: number;
-  /** True for errors that prove that nothing happened, such as a refused connection or HTTP 400. */
+  /** Returns true for errors that prove that nothing was applied, such as a refused connection or HTTP 400. */
   readonly isDefinite?: (error: unknown) => boolean;
-  /** Class `probed`: asks the outside world what became of an effect. */
+  /** Class `probed`: queries the receiver for the outcome of an effect. */
   readonly verify?: (effect: ProbeContext & { readonly args: Args }) => ProbeResult | Promise<ProbeResult>;
   /**
-   * What the call would do, such as the diff or the resolved targets: shown to people, part of what they approve, and
-   * computed again before it starts. It has no side effects, and gives the same as long as nothing has moved.
+   * What the call would do, such as a diff or the resolved targets. People see it and approve it. It is computed again
+   * before the start. It must have no side effects, and must return the same value until something changes.
    */
   readonly preview?: (args: Args, context: PreviewContext) => unknown;
   /**
-   * Takes an applied effect back when its workflow goes back past it: a compensation, run once, newest first. `"nothing"`
-   * says that there is nothing to take back; without either, the effect counts as irreversible.
+   * Undoes an applied effect when its workflow rolls back past it: a compensation, run once, newest first. `"nothing"`:
+   * there is nothing to undo. Default: the effect is irreversible, except for class `read`.
    */
   readonly undo?: Undo<Args, Result> | UndoRule<Args, Result> | "nothing";
 } & (
@@ -91,9 +91,9 @@ export type ToolDefinition<Args, Result> = {
 export type Undo<Args, Result> = (args: Args, result: Result, context: ToolContext) => unknown;
 export type UndoRule<Args, Result> = {
   readonly run: Undo<Args, Result>;
-  /** What the undo promises about repeating it; as the tool itself where that makes sense, else `once`. */
+  /** What the undo promises about repeating it. Default: the tool's class if `idempotent` or `keyed`, else `once`. */
   readonly effect?: "idempotent" | "keyed" | "once";
-  /** Who decides; `approve` unless set. */
+  /** Decides about the undo. Default: `approve`. */
   readonly policy?: Policy<{ readonly args: Args; readonly result: Result }>;
   readonly timeoutMs?: number;
 };
@@ -181,7 +181,7 @@ function check(definition: ToolDefinition<never, unknown>): void {
     rejectInput(`The tool "${name}" is probed and has no verify function.`);
 }
 
-/** A revision may hold handles that the policy's author made, or that are in the action; never ones written as JSON. */
+/** A revision may contain handles from the policy's author or from the action, but none written as JSON. */
 export function checkRevision(verdict: Verdict, own: ReadonlySet<string>): Verdict {
   const key = verdict?.verdict === "revise" ? reservedKey(verdict.set, own) : undefined;
   if (key !== undefined) throw new TypeError(`the revision has the key "${key}", which is Holdpoint's own`);
@@ -189,20 +189,20 @@ export function checkRevision(verdict: Verdict, own: ReadonlySet<string>): Verdi
 }
 
 /**
- * What a policy in code has answered, as a verdict of our own making: a word, a verdict, or a block that says what is wrong
- * with it. `whose` is part of the reason.
+ * Turns the answer of a policy function into a verdict. An invalid answer becomes a block that names the fault. `whose`
+ * is part of the reason.
  */
 export function verdictIn(said: unknown, whose: string, own: ReadonlySet<string>): Verdict {
   if (said === "approve" || said === "escalate") return { verdict: said };
   if (said === "block") return { verdict: "block", reason: `${whose} blocks it` };
   const verdict = readVerdict(said);
   if (typeof verdict === "string") return notAVerdictReason(verdict, whose);
-  // Handles are known by the object that `secret()` made, so the original is looked at.
+  // Handles are recognized by the object that `secret()` made, so check the original.
   checkRevision(said as Verdict, own);
   return verdict;
 }
 
-/** The same where what cannot be read as JSON is one more fault. */
+/** Like `readVerdict`, but also reports a value that cannot be read as JSON. */
 function readWritten(policy: unknown): Verdict | string {
   try {
     return readVerdict(policy);
@@ -211,7 +211,7 @@ function readWritten(policy: unknown): Verdict | string {
   }
 }
 
-/** A fixed verdict with a fault, or with a rule that can never be met, is refused when it is written. */
+/** Rejects a fixed verdict that is invalid or can never be met, when it is written. */
 export function checkPolicy(whose: string, policy: Policy<never>): void {
   if (typeof policy === "function" || policy === "approve" || policy === "escalate" || policy === "block")
     return;
@@ -243,13 +243,13 @@ function costList(given: Cost | readonly Cost[]): readonly Cost[] {
   return list;
 }
 
-/** An identity that is missing is no identity: everything without one would be the same thing. */
+/** Rejects a missing identity: all calls without one would be duplicates of each other. */
 function dedupeKey(key: unknown): string {
   if (typeof key === "string" && key !== "" && key.length <= 1_000 && key.isWellFormed()) return key;
   throw new TypeError("a dedupe key is a text of 1 to 1000 characters");
 }
 
-/** Each call gets arguments of its own: what an author's function does to them stays there. */
+/** Each call gets its own copy of the arguments, so that an author's function cannot change ours. */
 const fresh = (args: Json): Json => JSON.parse(canonicalJson(args)) as Json;
 
 function checkUndo(name: string, rule: UndoRule<Json, unknown>): void {
@@ -303,13 +303,13 @@ function makeVerify({ verify }: ToolDefinition<Json, unknown>, checkIn: CheckIn)
   };
 }
 
-/** `instance` is for `hp.current()` in the functions that judge a call; null where the tool belongs to no instance. */
+/** `instance` is for `hp.current()` in the functions that check a call. null: the tool has no instance. */
 export function defineTool<Args, Result>(
   given: ToolDefinition<Args, Result>,
   instance: InstanceKey | null = null,
 ): Tool {
   check(given as unknown as ToolDefinition<never, unknown>);
-  // The user's functions are typed by Args; the rules hand them JSON that the schema has let through.
+  // The user's functions are typed by Args; the rules pass them JSON that the schema accepted.
   const definition = given as unknown as ToolDefinition<Json, unknown>;
   const { name, effect = "once", policy = "escalate" } = definition;
   checkPolicy(`tool "${name}"`, policy as unknown as Policy<never>);

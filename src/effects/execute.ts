@@ -1,5 +1,5 @@
 /**
- * A gated call from proposal to answer, and the forms of that answer. Everything it needs is in the store: it can be
+ * A gated call from proposal to answer, and the forms of that answer. All its state is in the store, so it can be
  * called again after any crash. Only misuse and store failures throw.
  */
 
@@ -26,11 +26,11 @@ import type { Tool } from "./tool.ts";
 
 export type Executed<Result> = {
   readonly executed: true;
-  /** What the tool returned; null when it returned nothing, or when a person ended a doubt and it is not known. */
+  /** The tool's return value. null: it returned nothing, or a person resolved a doubt and the value is unknown. */
   readonly result: Result | null;
   readonly receipt: Receipt;
   readonly action: string;
-  /** What the people who approved it noted; only where they did. */
+  /** Notes of the people who approved it. Absent if there are none. */
   readonly notes?: readonly string[];
 };
 
@@ -40,7 +40,7 @@ export type NotExecuted = Refusal & {
   readonly approval: string | null;
 };
 
-/** It may or may not have happened. Nobody will try again until a person or a probe has said which. */
+/** The effect may or may not have been applied. Nothing retries it until a person or a probe resolves it. */
 export type InDoubt = {
   readonly executed: "in_doubt";
   readonly reason: string;
@@ -56,7 +56,7 @@ function notExecuted(action: string, why: Refusal, approval: string | null = nul
   return { executed: false, ...why, action, approval };
 }
 
-/** The answer that an ended action has for ever. */
+/** The permanent answer of an action that has ended. */
 async function buildAnswer(
   place: TenantStore,
   action: string,
@@ -97,29 +97,29 @@ export type GatedCall = {
   readonly requestId: string | null;
   /** Validated arguments, secrets as handles. */
   readonly args: Json;
-  /** Digest of what the caller gave; that of `args` unless set. */
+  /** Digest of the caller's original arguments. Default: the digest of `args`. */
   readonly givenDigest?: string;
   readonly says: string | null;
-  /** How long to wait for people: null waits for ever, 0 answers `pending` at once. */
+  /** How long to wait for people. null: no limit. 0: return `pending` at once. */
   readonly waitMs: number | null;
-  /** Where a workflow makes it, and which of its agents. */
+  /** Position in a workflow, and which of its agents makes the call. */
   readonly placement?: Placement;
   readonly agent?: string;
-  /** Whoever the workflow acts for, beside those of this process: none of them may decide. */
+  /** Principals that the workflow acts for, in addition to this process's own. None of them may decide. */
   readonly requester?: readonly string[];
-  /** Nobody is told again that it waits. */
+  /** Suppress the `waiting` notice (already sent). */
   readonly isKnown?: boolean;
 };
 
-/** The workflow that made the call stands elsewhere by now; nothing was started. */
+/** The workflow that made the call has moved on meanwhile; nothing was started. */
 export class TurnedAway extends Error {
   override readonly name = "TurnedAway";
 }
 
-/** Behind the follower, in case the owner of a running effect died without a word. */
+/** Poll interval next to the follower, in case the owner of a running effect died silently. */
 const LOOK_AGAIN_MS = 2_000;
 
-/** The store's clock decides; while ours is ahead of it we look again, but not in a tight loop. */
+/** The store's clock decides. While ours is ahead of it we check again, but not in a tight loop. */
 const SHORTEST_WAIT_MS = 20;
 
 type Wait = {
@@ -130,7 +130,7 @@ type Wait = {
 };
 type Step = { readonly kind: "done"; readonly answer: Answer<Json> } | Wait;
 
-/** What was proposed; `next` is null where it was there already. */
+/** A proposed action. `next` is null if the action already existed. */
 type Begun = { readonly action: string; readonly next: Wait | null };
 
 function moveByClass(
@@ -144,10 +144,10 @@ function moveByClass(
   return advanceCall(runtime, tool, source, digest);
 }
 
-/** Only tells the calls of this process apart. */
+/** Distinguishes the calls of this process. */
 let calls = 0;
 
-/** Between a decision and its outcome: closing waits for it, and none begins once closing has. */
+/** Marks work between a decision and its outcome. Closing waits for it, and then no new work begins. */
 export async function underWay<Value>(
   runtime: Runtime,
   work: () => Promise<Value>,
@@ -163,7 +163,7 @@ export async function underWay<Value>(
   }
 }
 
-/** An effect of our own that runs still: we may have been kept from sending it, and be so for ever. */
+/** For our own running effect: if this process lost its epoch, it may never be able to send it. */
 async function confirmOwn(runtime: Runtime, { effect }: ActionIn<"running">): Promise<void> {
   const own = await runtime.epoch();
   if (effect.epoch !== own.id || own.mayRun()) return;
@@ -217,12 +217,12 @@ async function step(runtime: Runtime, tool: Tool, action: string, { answer, age 
   }
 }
 
-/** People are waited for until the caller gives up; anything else until it is over. */
+/** Waits for people until the caller's timeout, and for anything else until it has ended. */
 function waitOf(next: Wait, left: number | null): number | null {
   return next.approval === null ? next.untilMs : shorter(next.untilMs, left);
 }
 
-/** null is for ever. */
+/** null: no limit. */
 function shorter(a: number | null, b: number | null): number | null {
   if (a === null) return b;
   return b === null ? a : Math.min(a, b);
@@ -232,7 +232,7 @@ function pending(action: string, approval: string): Answer<Json> {
   return notExecuted(action, refusal("pending", "approval", "a person has to decide first"), approval);
 }
 
-/** Tells once about each approval that a call waits for, and again when an edit has changed what it asks. */
+/** Sends one notice per approval that a call waits for, and another when an edit has changed its binding. */
 function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advanced) => void {
   let told: string | null = null;
   return (waiting) => {
@@ -248,7 +248,7 @@ function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advance
   };
 }
 
-/** Comes back to an action until it has an answer: looks, and sleeps while nothing moves. */
+/** Returns to an action until it has an answer. Sleeps while nothing changes. */
 async function comeBack(
   runtime: Runtime,
   tool: Tool,
@@ -284,7 +284,7 @@ async function comeBack(
   }
 }
 
-/** Looks at an action that is there already, and goes on with it if it may; people are not waited for. */
+/** Continues an existing action if it may go on. Does not wait for people. */
 export function takeUpAction(runtime: Runtime, tool: Tool, action: string): Promise<Answer<Json>> {
   refuseOutside(tool);
   return comeBack(runtime, tool, { action, next: null }, { giveUpAt: runtime.clock.now(), isKnown: true });

@@ -1,4 +1,4 @@
-/** The callable that a program gets for a tool, and the call by name. */
+/** The callable that a program gets for a tool, and calls by name (`hp.execute`). */
 
 import { digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
@@ -17,11 +17,11 @@ import { type Answer, execute, type GatedCall } from "./execute.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type CallOptions = {
-  /** The identity of this action: calling again with it answers the original, for ever. */
+  /** Identity of this action (idempotency key). Calling again with it always returns the original answer. */
   readonly requestId?: string;
-  /** What the agent says about it: shown to approvers as its words. */
+  /** The agent's explanation, shown to approvers as its own words. */
   readonly says?: string;
-  /** Milliseconds to wait for people; absent waits for ever, 0 answers `pending` at once. */
+  /** Milliseconds to wait for people. Default: no limit. 0: return `pending` at once. */
   readonly waitMs?: number;
 };
 
@@ -47,7 +47,7 @@ export function checkGateOptions(options: CallOptions): void {
     rejectInput("waitMs is a whole number of milliseconds of at least 0.");
 }
 
-/** Repeating something that happens once needs a name for it; without one every call is a new action. */
+/** Warns once per `once` tool: without a request id every call is a new action, so a retry repeats it. */
 function warnOnce(runtime: OpenRuntime, warned: Set<string>, tool: Tool, options: CallOptions): void {
   const { name, effectClass } = tool.rules;
   if (options.requestId !== undefined || effectClass !== "once" || warned.has(name)) return;
@@ -57,7 +57,7 @@ function warnOnce(runtime: OpenRuntime, warned: Set<string>, tool: Tool, options
 
 export type Gates = {
   readonly tools: Map<string, Tool>;
-  /** The policy document of the instance; absent where every tool has its own. */
+  /** Policy document of the instance. Absent if every tool has its own policy. */
   readonly policy?: LivePolicy;
   readonly warned: Set<string>;
   readonly open: RuntimeOpener;
@@ -65,7 +65,7 @@ export type Gates = {
 
 type Nullable<Options> = { readonly [Field in keyof Options]?: Options[Field] | null };
 
-/** An action that is there already has its answer, whatever the schema has become since. */
+/** An existing action keeps its answer, even if the schema has changed since. */
 export async function argsFor(
   runtime: Runtime,
   tool: Tool,
@@ -90,14 +90,14 @@ async function callTool(
   options: CallOptions,
 ): Promise<Answer<unknown>> {
   checkGateOptions(options);
-  // Copied before anything is awaited: what the caller does to its object afterwards is not what was proposed.
+  // Copied before anything is awaited: later changes by the caller must not change the proposal.
   const plain = plainJson(args);
   const runtime = await gates.open();
   warnOnce(runtime, gates.warned, tool, options);
   return proposeCall(runtime, tool, plain, options);
 }
 
-/** A call in a workflow has the options of `ctx.call`: the workflow makes the request id, and waits without a process. */
+/** A call in a workflow has `ctx.call`'s options: the workflow sets the request id and waits without a process. */
 function refuseOwnTerms(tool: string, workflow: string, { requestId, waitMs }: CallOptions): void {
   const option = requestId === undefined ? "waitMs" : "requestId";
   if (requestId === undefined && waitMs === undefined) return;
@@ -110,7 +110,7 @@ function refuseOwnTerms(tool: string, workflow: string, { requestId, waitMs }: C
   );
 }
 
-/** In a definition the call is an operation of the workflow, inside an effect or a step it is refused, elsewhere it is plain. */
+/** In a definition: an operation of the workflow. Inside an effect or a step: refused. Otherwise: a plain call. */
 function callHere(gates: Gates, tool: Tool, args: unknown, options: CallOptions): Promise<Answer<unknown>> {
   const frame = currentFrame();
   const { name } = tool.rules;
@@ -130,10 +130,10 @@ function callHere(gates: Gates, tool: Tool, args: unknown, options: CallOptions)
   return frame.call({ toolName: name }, args, says === undefined ? {} : { says }) as Promise<Answer<unknown>>;
 }
 
-/** What a workflow adds to a call of its own. */
+/** Fields that a workflow adds to its own calls. */
 type CallOrigin = Pick<GatedCall, "placement" | "agent" | "requester" | "isKnown">;
 
-/** `plain` is a copy that nobody else holds. */
+/** `plain`: a copy that no other code holds. */
 export async function proposeCall(
   runtime: Runtime,
   tool: Tool,
@@ -162,17 +162,17 @@ export function applyPolicyDocument({ policy }: Pick<Gates, "policy">, tool: Too
   return applyPolicy({ ...tool, undo: taken }, beside, () => policy.current());
 }
 
-/** A tool of this instance, before anybody can find it by its name. */
+/** A tool of this instance, not yet registered under its name. */
 export function makeTool<Args, Result>(gates: Gates, definition: ToolDefinition<Args, Result>): Tool {
   const own = defineTool(definition, gates.tools);
   return applyPolicyDocument(gates, own, definition.policy === undefined ? "nothing" : "policy");
 }
 
-/** What it is undone by, where that is a tool. */
+/** The tool that undoes this one, if there is one. */
 export const getUndoTool = ({ undo }: Tool): Tool | undefined =>
   undo === null || undo === "nothing" ? undefined : undo;
 
-/** `before`: its own predecessor, which does not stand in its way. */
+/** `before`: the tool's predecessor, whose names do not count as taken. */
 export function checkToolNameFree({ tools }: Pick<Gates, "tools">, tool: Tool, before?: Tool): void {
   const { name } = tool.rules;
   const undo = getUndoTool(tool)?.rules.name;
@@ -210,11 +210,11 @@ export function gate<Args, Result>(
 
 export type Execution<Payload, Result> = CallOptions & {
   readonly requestId: string;
-  /** The name of what is done; a registered tool of that name runs unless `run` is given. */
+  /** Name of the action. Without `run`, the registered tool of that name runs. */
   readonly action: string;
   readonly payload: Payload;
   readonly run?: (payload: Payload, context: ToolContext) => Result | Promise<Result>;
-  /** For `run`: who decides. `approve` unless set: the guard is against doing it twice. */
+  /** Decides about `run`. Default: `approve`, because this call guards against doing it twice. */
   readonly policy?: Policy<Payload>;
 };
 
@@ -245,7 +245,7 @@ function toolFor<Payload, Result>(gates: Gates, given: Execution<Payload, Result
   return applyPolicyDocument(gates, tool, given.policy === undefined ? "nothing" : "policy");
 }
 
-/** Its request id makes it safe to repeat, in a definition and in a step too. Inside an effect it is refused like any call. */
+/** The request id makes it safe to repeat, also in a definition or a step. Inside an effect it is refused. */
 export function executeByName<Payload, Result>(
   gates: Gates,
   given: Execution<Payload, Result>,

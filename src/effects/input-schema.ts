@@ -1,6 +1,6 @@
 /**
- * Input schemas of tools: synchronous validation and a digest for any Standard Schema library; and schemas that the
- * journal keeps: which one a tool had, and which arguments do not fit it.
+ * Input schemas of tools: synchronous validation and a digest for any Standard Schema library. Also the schemas that
+ * the journal keeps: which one a tool had, and which arguments do not match it.
  */
 
 import { canonicalJson, copyJson, digestOf, sha256 } from "../kernel/canonical-json.ts";
@@ -17,7 +17,7 @@ import { loadArtifact, readState } from "../runtime/store-access.ts";
 
 type IssueAtPath = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** What is wrong with the whole has no path to stand behind. */
+/** An issue with the whole value has no path. */
 export const issueText = ({ path, message }: IssueAtPath): string =>
   path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`;
 
@@ -25,10 +25,10 @@ export const issuesText = (issues: readonly Issue[]): string => issues.map(issue
 
 const pathKey = (part: PropertyKey): string | number => (typeof part === "number" ? part : String(part));
 
-/** What does not fit; nothing when it fits or when the schema cannot be read here: the tool decides in the end. */
+/** What does not match. Empty if all matches or the schema cannot be read here: the tool decides in the end. */
 export async function findSchemaIssues(schema: Json, args: Json): Promise<readonly Issue[]> {
   try {
-    // Loaded here because it is rarely needed and takes longer to load than everything else together.
+    // Imported here because it is rarely needed and loads more slowly than everything else together.
     const { z } = await import("zod");
     const parsed = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(args);
     const found = parsed.success ? [] : parsed.error.issues;
@@ -40,7 +40,7 @@ export async function findSchemaIssues(schema: Json, args: Json): Promise<readon
 
 const MOST_LOOKED_AT = 20_000;
 
-/** The JSON Schema of a tool's arguments, where its schema library could express it. */
+/** JSON Schema of a tool's arguments. null: its schema library could not express it. */
 export async function argumentsSchema(runtime: Runtime, digest: string): Promise<JsonObject | null> {
   const own = [...runtime.tools.values()].find(({ rules }) => rules.schemaDigest === digest);
   const text = own?.rules.schemaText;
@@ -50,7 +50,7 @@ export async function argumentsSchema(runtime: Runtime, digest: string): Promise
   return isJsonObject(kept) ? kept : null;
 }
 
-/** The schema of a tool that this process declares, or of the last action that was proposed with it. */
+/** Schema of a tool that this process declares, or of the last action that was proposed with it. */
 export async function schemaDigest(runtime: Runtime, tool: string): Promise<string> {
   const own = runtime.tools.get(tool);
   if (own !== undefined) return own.rules.schemaDigest;
@@ -79,7 +79,7 @@ type SchemaOutcome<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** The part of https://standardschema.dev that is used here; `jsonSchema` is its optional companion. */
+/** The part of https://standardschema.dev that is used here. `jsonSchema` is its optional companion. */
 export type InputSchema<Output> = {
   readonly "~standard": {
     readonly version: 1;
@@ -105,7 +105,7 @@ function shortIssuesText(issues: readonly Issue[]): string {
   return shown.join("; ") + more;
 }
 
-/** A schema that throws, or answers something that is not an outcome, has not let anything through. */
+/** A schema that throws, or returns something other than an outcome, has accepted nothing. */
 function validateWith(schema: InputSchema<unknown>, args: Json): Validation {
   let outcome: unknown;
   try {
@@ -130,7 +130,7 @@ function readOutcome(outcome: SchemaOutcome<unknown>): Validation {
   return { ok: true, value: copyJson(outcome.value) };
 }
 
-/** Not every schema can be said in JSON Schema: then its author's `version` has to tell one from the next. */
+/** null: JSON Schema cannot express it. Then the author's `version` has to distinguish one schema from the next. */
 function jsonSchemaText(schema: InputSchema<unknown>): string | null {
   try {
     const json = schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });

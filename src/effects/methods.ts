@@ -25,9 +25,9 @@ import type { LiveAction } from "./state.ts";
 export type { RuntimeOpener as Opening } from "../runtime/runtime.ts";
 
 export type Receipts = {
-  /** By action, effect or request id; undefined while there is no outcome. */
+  /** By action, effect or request id. undefined while there is no outcome. */
   get(id: string): Promise<Receipt | undefined>;
-  /** Signed, with the proof that the journal which holds it was sealed. */
+  /** Signed, with the proof that the journal that holds it was sealed. */
   signed(id: string): Promise<ReceiptBundle | undefined>;
 };
 
@@ -41,11 +41,11 @@ export function receiptsOf(open: RuntimeOpener): Receipts {
 export type Actions = {
   get(id: string): Promise<Action>;
   list(page: ActionPage): Promise<ActionList>;
-  /** Ids that begin with a text, at most ten. */
+  /** Up to ten ids that begin with the text. */
   find(beginning: string): Promise<readonly string[]>;
-  /** Effects whose process is gone and which wait for one that has the tool. */
+  /** Effects whose process has ended and that wait for a process with the tool. */
   abandoned(): Promise<readonly ActionSummary[]>;
-  /** A person's word on an effect in doubt. */
+  /** Resolves an effect in doubt by a person's statement. */
   resolve(effect: string, said: Said & { readonly status: "applied" | "not_applied" }): Promise<LiveAction>;
 };
 

@@ -1,8 +1,8 @@
 /**
  * Effects whose start and outcome are one commit.
- * A read has no side effect, so its start need not be durable: it is decided, run, and recorded in one commit, after the
- * rules have been asked once more. A transactional effect and our journal share one database transaction: both are
- * there, or neither is.
+ * - A read has no side effect, so its start need not be durable. It is decided and run; then the rules run again and
+ *   one commit records it.
+ * - A transactional effect and the journal share one database transaction: both are written, or neither is.
  */
 
 import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
@@ -47,7 +47,7 @@ import { type AttemptCall, attempt, createToolContext, resultJson } from "./run-
 import type { ActionIn } from "./state.ts";
 import type { Tool } from "./tool.ts";
 
-/** `action` where it is written down already, and may have been started. */
+/** `action`: set if it is already recorded and may have been started. */
 export function closedDuringCall(action?: string): HoldpointError {
   const what = "Holdpoint was closed while the call waited.";
   if (action === undefined) return new HoldpointError("closed", what);
@@ -63,7 +63,7 @@ type Rules = (draft: Draft) => Need | Load | ProposeAnswer;
 const hasStarted = (answer: ProposeAnswer): boolean =>
   answer.kind === "new" && answer.answer.kind === "started";
 
-/** Runs the rules; a start is looked at and thrown away. */
+/** Runs the rules. A start is returned but not committed. */
 function lookAhead(
   rules: Rules,
   args: (draft: Draft) => Json,
@@ -79,7 +79,7 @@ function lookAhead(
   };
 }
 
-/** The rules again, and the outcome with them, unless something else is true by now. */
+/** Runs the rules again and records the outcome with them, unless something has changed. */
 function conclude(
   draft: Draft,
   rules: Rules,
@@ -101,13 +101,13 @@ function conclude(
     : { kind: "new", action, answer: { kind: "settled", state: recorded.state } };
 }
 
-/** Whether what this process does in the name of an epoch is no longer its own: that says nothing of the read. */
+/** Whether this process has lost the epoch in whose name it acts. That says nothing about the read. */
 async function hasLapsed({ begunEpoch }: Runtime, epoch: string): Promise<boolean> {
   const own = await begunEpoch();
   return own?.id !== epoch || own.leaseLeftMs() === 0;
 }
 
-/** undefined: the lease ran out meanwhile, and it is begun anew. */
+/** undefined: the lease expired meanwhile, and the read starts again. */
 async function runRead(runtime: Runtime, tool: Tool, call: AttemptCall): Promise<EffectReport | undefined> {
   for (let tries = 1; ; tries++) {
     await runtime.reach("before_send");
@@ -116,12 +116,12 @@ async function runRead(runtime: Runtime, tool: Tool, call: AttemptCall): Promise
     if (report.status !== "failed") return report;
     if (await hasLapsed(runtime, call.state.effect.epoch)) return undefined;
     if (tries >= tool.attempts) return { status: "not_applied", reason: report.reason };
-    // Nothing of it is written down: whoever comes next reads anew.
+    // Nothing is recorded, so the next caller reads again.
     if (runtime.closing.aborted) throw closedDuringCall();
   }
 }
 
-/** Brings what the handles stand for; what becomes of a read whose secrets cannot be had. */
+/** Loads the secret values. Returns the outcome of a read whose secrets cannot be loaded. */
 async function whyMissing(known: KnownSecrets, args: Json): Promise<EffectReport | undefined> {
   try {
     await known.load(args);
@@ -132,7 +132,7 @@ async function whyMissing(known: KnownSecrets, args: Json): Promise<EffectReport
   }
 }
 
-/** One that costs something reserves it first, and so takes two commits like any other effect. */
+/** A read with costs reserves them first, so it takes two commits like any other effect. */
 export async function performRead(
   runtime: Runtime,
   tool: Tool,
@@ -160,7 +160,7 @@ export async function performRead(
     if (seen.kind !== "started") return seen;
     const before = known.values.size;
     const missing = await whyMissing(known, seen.args);
-    // To ask the store for them may have taken its time: the rules are asked again.
+    // Loading them from the store may have taken long, so run the rules again.
     if (known.values.size > before && hasStoredSecrets(seen.args)) continue;
     const call = { action, state: seen.state, args: seen.args, known: known.values };
     const report = missing ?? (await runRead(runtime, tool, call));
@@ -177,14 +177,14 @@ export async function performRead(
   }
 }
 
-/** The tool's own error, told apart from ours. */
+/** The tool's own error, as opposed to ours. */
 class ToolFailed extends Error {
   override readonly name = "ToolFailed";
 }
 
 type Work = (state: ActionIn<"running">, args: Json) => EffectReport;
 
-/** The rules, then the work, then its outcome, all in one draft. */
+/** Runs the rules, then the work, then records its outcome, all in one draft. */
 function settle(
   draft: Draft,
   move: (draft: Draft) => ReturnType<typeof runCallRules>,
@@ -214,7 +214,7 @@ function runTool(instance: InstanceKey, tool: Tool, sql: SqlTransaction, known: 
         "store_corrupt",
         `The arguments of ${state.effect.id} are not those recorded.`,
       );
-    // The journal is written after the tool has run: its arguments must be out of the tool's reach.
+    // The journal is written after the tool has run, so the tool must not be able to change its arguments.
     const args = JSON.parse(canonicalJson(stored)) as Json;
     const revealed = known.reveal(args);
     const spent = new Map<string, bigint>();
@@ -227,7 +227,7 @@ function runTool(instance: InstanceKey, tool: Tool, sql: SqlTransaction, known: 
     try {
       const frame = effectFrame(instance, context, state.within?.workflow);
       value = insideSync(frame, () => tool.runInTransaction?.(revealed, sql, context));
-      // A tool may have swallowed what ended its transaction; this throws if it is over.
+      // The tool may have swallowed the error that ended its transaction. This throws if the transaction has ended.
       sql.all("SELECT 1");
     } catch (error) {
       const clean = (text: string) => redactText(text, known.values);
@@ -243,7 +243,7 @@ function runTool(instance: InstanceKey, tool: Tool, sql: SqlTransaction, known: 
   };
 }
 
-/** The tool failed, or what it wrote could not be committed: either way nothing of it is there. */
+/** The tool failed, or its writes could not be committed. Either way nothing of it was applied. */
 function whyNot(error: unknown): string | undefined {
   if (error instanceof ToolFailed) return error.message;
   return isHoldpointError(error) && error.details["application"] === true ? error.what : undefined;

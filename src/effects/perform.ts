@@ -1,11 +1,11 @@
 /**
- * Performs a started effect: runs the tool with the stored arguments and writes down what became of it.
+ * Performs a started effect: runs the tool with the stored arguments and records the outcome.
  *
- * F1. Nothing is sent unless this process's epoch may still run at that moment, nor while a kill switch is on or after
- *     `execute_by`, nor again once its key may be forgotten. The start has looked at the switches; unless the send follows
- *     at once, they are looked at again. Secrets and large values are brought before that look.
- * F2. What came back is recorded however often the store has to be asked; it is never dropped.
- * F3. An error proves nothing unless the tool says so: by class it is sent again, probed, or in doubt.
+ * - Before each send, check: epoch still valid, no kill switch, before `execute_by`, and on a retry: key not expired.
+ *   The start checked the switches; they are checked again unless the send follows at once. Secrets and large values
+ *   are loaded before that check.
+ * - The tool's answer is never dropped: recording it is retried until the store accepts it.
+ * - An error proves nothing unless the tool says so. By class, the effect is sent again, probed, or in doubt.
  */
 
 import { grantsBehind } from "../grants/rules.ts";
@@ -53,7 +53,7 @@ const backOff = (runtime: Runtime, tries: number, pause = pauseMs): Promise<void
   return runtime.clock.sleep(pause(tries, chance), runtime.closing);
 };
 
-/** Asks until the store has answered; gives up only when this instance closes. */
+/** Retries until the store has answered. Gives up only when this instance closes. */
 async function persist<Answer>(
   runtime: Runtime,
   tell: (error: unknown) => void,
@@ -73,7 +73,7 @@ async function persist<Answer>(
 const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
   runtime.notify({ kind: "outcome_unrecorded", effect: effectIdOf(action), error });
 
-/** Locks what the rules will ask for: the effect as it was started says which budgets and epoch. */
+/** Locks what the rules will need: the started effect names its budgets and its grant. */
 function recording(runtime: Runtime, command: OutcomeCommand, effect: Effect): Promise<OutcomeAnswer> {
   const budgets = effect.costs.map(({ budget }) => budgetStream(budget));
   const needs = {
@@ -114,7 +114,7 @@ function tryAgain(
   );
 }
 
-/** No process begins anything in a tenant that was closed. A store that does not say is taken to be as it was. */
+/** No process starts anything in a closed tenant. If the store does not answer, the tenant counts as open. */
 async function hasSuccessors(runtime: Runtime): Promise<boolean> {
   const standing = await readState(runtime, readOwnTenant(runtime)).catch(() => null);
   return standing?.status !== "closed";
@@ -130,7 +130,7 @@ async function afterFailure(
   const { state, tries, reason } = failed;
   const isRepeated = isSentAgain(state.effectClass) && tries < tool.attempts;
   if (isRepeated) await backOff(runtime, tries, tool.pauseMs);
-  // That this process stops says nothing of the effect: whoever takes over from it sends it again.
+  // That this process stops says nothing about the effect: the process that takes over sends it again.
   if (isRepeated && runtime.closing.aborted && (await hasSuccessors(runtime))) return { kind: "late", state };
   if (tries >= tool.attempts || runtime.closing.aborted) {
     const status = state.effectClass === "read" ? "not_applied" : "in_doubt";
@@ -148,7 +148,7 @@ async function currentState(runtime: Runtime, action: string): Promise<LiveActio
 const attemptName = ({ action, state }: Pick<AttemptCall, "action" | "state">): string =>
   `${action}#${state.effect.attempt}`;
 
-/** A run that was given up at its time-out: what it comes to after all is written down, as testimony if need be. */
+/** Waits for a run that has timed out and records its outcome, as testimony if need be. */
 async function hearOut(
   runtime: Runtime,
   tool: Tool,
@@ -171,14 +171,14 @@ async function hearOut(
   if (written.kind === "recorded") runtime.sent.delete(name);
 }
 
-/** What was committed, where the store's own error speaks only of what was not. */
+/** Adds what was committed to a store error, which only says what was not. */
 function saying(error: unknown, data: string): unknown {
   if (!isHoldpointError(error)) return error;
   const next = "Call again with the same request id: what is there is found, not repeated.";
   return new HoldpointError(error.code, error.what, { data, next, details: error.details, cause: error });
 }
 
-/** Its outcome cannot be written as it is, and it was sent: that much can be. */
+/** The outcome cannot be recorded as it is. Records at least that the effect was sent. */
 async function doubtAfterAll(runtime: Runtime, call: AttemptCall, error: unknown): Promise<OutcomeAnswer> {
   const { action, state } = call;
   const reason = `its outcome could not be written down: ${errorText(error)}`;
@@ -189,7 +189,7 @@ async function doubtAfterAll(runtime: Runtime, call: AttemptCall, error: unknown
   });
 }
 
-/** Sends it, and writes down what became of it. */
+/** Sends the effect and records its outcome. */
 async function sendOnce(
   runtime: Runtime,
   tool: Tool,
@@ -209,7 +209,7 @@ async function sendOnce(
       : await record(runtime, action, state, report);
   };
   const written = await send().catch((error: unknown) => doubtAfterAll(runtime, call, error));
-  // Too late to say so: it was sent all the same, and is for others to take over.
+  // A late outcome keeps the mark: the effect was sent, and another process takes it over.
   if (written.kind === "recorded") runtime.sent.delete(name);
   return written;
 }
@@ -218,7 +218,7 @@ const failing = (runtime: Runtime) => (error: unknown) => {
   if (!runtime.closing.aborted) runtime.notify({ kind: "maintenance_failed", error });
 };
 
-/** Until the store answers: the start stands, so an error now would say something else than what is there. */
+/** Retries until the store answers. The start is committed, so an error now would contradict the record. */
 async function beforeSend<Answer>(runtime: Runtime, ask: () => Promise<Answer>): Promise<Answer> {
   return persist(runtime, failing(runtime), ask).catch((error: unknown) => {
     throw saying(error, "The effect was started and nothing was sent.");
@@ -229,7 +229,7 @@ type Ready =
   | { readonly kind: "send"; readonly call: AttemptCall; readonly now: () => number }
   | { readonly kind: "left"; readonly state: LiveAction };
 
-/** Looks whether it may still be sent. `now` is the store's time, which went on since. */
+/** Checks whether it may still be sent. `now` is the store's time; `age` is the time since. */
 function admit(runtime: Runtime, command: SendCommand): Promise<SendAnswer & { readonly age: () => number }> {
   return beforeSend(runtime, async () => {
     const age = stopwatch(runtime.clock);
@@ -240,7 +240,7 @@ function admit(runtime: Runtime, command: SendCommand): Promise<SendAnswer & { r
   });
 }
 
-/** Arguments and secrets; why they cannot be had. */
+/** Loads arguments and secrets. A text says why they cannot be loaded. */
 async function bring(
   runtime: Runtime,
   state: ActionIn<"running">,
@@ -266,22 +266,22 @@ async function readied(runtime: Runtime, command: SendCommand): Promise<Ready> {
     const report = { status: "not_applied", reason: brought } as const;
     return { kind: "left", state: (await record(runtime, action, state, report)).state };
   }
-  // What is in the store may have taken its time.
+  // Loading from the store may have taken long.
   const isSlow = isArtifactRef(state.args) || hasStoredSecrets(brought.args);
   const last = isSlow ? await admit(runtime, command) : first;
   if (last.kind === "left") return last;
   return { kind: "send", call: { action, state: last.state, ...brought }, now: () => last.now + last.age() };
 }
 
-/** A start that was committed just now: `age` counts from before it was decided. */
+/** A start that was just committed. `age` counts from before it was decided. */
 type FreshStart = { readonly state: ActionIn<"running">; readonly now: number; readonly age: () => number };
 
-/** So long after the start was decided, nothing of what was checked there is checked again before the send. */
+/** For this long after the start was decided, none of its checks are repeated before the send. */
 const FRESH_MS = 250;
 
 type Performed = { readonly action: string; readonly fresh: FreshStart | null };
 
-/** undefined: not fresh any more, looked at by recovery meanwhile, or with something that has to be brought first. */
+/** undefined: no longer fresh, seen by recovery meanwhile, or with inputs that must be loaded first. */
 async function readyAtOnce(
   { recovered, secrets }: Runtime,
   { action, fresh }: Performed,
@@ -326,8 +326,8 @@ async function attempts(
 }
 
 /**
- * Performs an effect that this process has started or taken over; answers the action as it then stands. An attempt that
- * may have been sent is not sent again: if its outcome could not be written down, the next life finds it in doubt.
+ * Performs an effect that this process has started or taken over, and returns the action's new state. An attempt that
+ * may have been sent is not sent again: if its outcome could not be recorded, the next process finds it in doubt.
  */
 export async function perform(
   runtime: Runtime,

@@ -1,5 +1,5 @@
 /**
- * Recovery of effects whose owner died. Only processes that execute do this; a command that merely decides never does.
+ * Recovery of effects whose owner died. Only processes that execute do this; a command that only decides never does.
  */
 
 import { isHoldpointError } from "../kernel/errors.ts";
@@ -16,7 +16,7 @@ import type { Tool } from "./tool.ts";
 
 export type Recovered = { readonly retried: number; readonly inDoubt: number; readonly left: number };
 
-/** The tool, if this process has the very one that the action was proposed for. */
+/** The tool that the action was proposed for. `"changed"`: this process has another version. null: it has none. */
 function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "changed" | null {
   const isOwn = state.within !== undefined && isStep(state.within.op, state.tool);
   const tool = given ?? (isOwn ? undefined : runtime.tools.get(state.tool));
@@ -25,7 +25,7 @@ function toolFor(runtime: Runtime, state: LiveAction, given?: Tool): Tool | "cha
   return isSame ? tool : "changed";
 }
 
-/** The effect of a step whose workflow is over: no process will ever have its function again. */
+/** The effect of a step whose workflow has ended: no process will ever have its function again. */
 async function isOrphan(runtime: Runtime, { tool, within }: LiveAction): Promise<boolean> {
   if (within === undefined || !isStep(within.op, tool)) return false;
   const workflow = await readState(runtime, workflowStream(within.workflow));
@@ -34,7 +34,7 @@ async function isOrphan(runtime: Runtime, { tool, within }: LiveAction): Promise
 
 type RecoveryStep = { readonly kind: "retry"; readonly tool: Tool } | { readonly kind: "in_doubt" | "left" };
 
-/** An effect of our own that nobody performs and that was never sent: its start had been answered with an error. */
+/** Our own effect that was never sent and is not being performed: its start was committed but returned an error. */
 async function findOwn(
   runtime: Runtime,
   action: string,
@@ -44,7 +44,7 @@ async function findOwn(
   const known = toolFor(runtime, state, given);
   const isLost = known === null && (await isOrphan(runtime, state));
   const name = `${action}#${state.effect.attempt}`;
-  // Before anything else: whoever started it may hear of that only now.
+  // Before anything else: the call that started it may learn of the start only now.
   runtime.recovered.add(name);
   if (runtime.sent.has(name) || runtime.performing.has(action)) return { kind: "left" };
   if (isLost) return giveUp(runtime, action, state);
@@ -52,7 +52,7 @@ async function findOwn(
   return { kind: "retry", tool: known };
 }
 
-/** Whoever started it may hear of that only now, and must not send it while this is on its way. */
+/** The call that started it may learn of the start only now, and must not send it while this commit is pending. */
 async function giveUp(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<RecoveryStep> {
   const { epoch, attempt } = state.effect;
   const report = { status: "not_applied", reason: "its workflow was over before it was sent" } as const;
@@ -67,7 +67,7 @@ async function giveUp(runtime: Runtime, action: string, state: ActionIn<"running
   return { kind: "left" };
 }
 
-/** Takes over one action's effect if its owner is dead. What is to be sent again is its caller's to perform. */
+/** Takes over one action's effect if its owner is dead. On `retry`, the caller performs it. */
 async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<RecoveryStep> {
   const state = await readState(runtime, actionStream(action));
   if (state.phase !== "running" || runtime.performing.has(action)) return { kind: "left" };
@@ -96,7 +96,7 @@ async function takeOne(runtime: Runtime, action: string, given?: Tool): Promise<
   return known === null || known === "changed" ? { kind: "left" } : { kind: "retry", tool: known };
 }
 
-/** Takes over one action's effect if its owner is dead; performs it again where its class allows. */
+/** Takes over one action's effect if its owner is dead, and performs it again if its class allows. */
 export async function recoverAction(
   runtime: Runtime,
   action: string,
@@ -107,14 +107,14 @@ export async function recoverAction(
   return found.kind;
 }
 
-/** The store's own trouble, not that of one effect: the next round comes. */
+/** The store failed, not a single effect: the next round retries. */
 const isStoreTrouble = (error: unknown): boolean => isHoldpointError(error) && error.retryable;
 
 type Recovery = { readonly count: Recovered; readonly performed: readonly Promise<void>[] };
 
 /**
- * Looks at every running effect of dead epochs and of our own. Epochs are asked about once each; an effect that cannot be
- * taken over keeps nobody from the next, and what is sent again is performed beside, without waiting for it.
+ * Checks every running effect of dead epochs and of our own. Each epoch is checked once. An effect that cannot be taken
+ * over does not block the next. Retried effects run concurrently, and this does not wait for them.
  */
 export async function startRecovery(runtime: Runtime): Promise<Recovery> {
   const own = await runtime.epoch();
@@ -131,7 +131,7 @@ export async function startRecovery(runtime: Runtime): Promise<Recovery> {
     count[found.kind]++;
     if (found.kind === "retry") performed.push(performBeside(runtime, found.tool, action));
   };
-  // What an agent performs itself is nobody's to recover; there may be many of it.
+  // Effects that agents perform themselves are not recovered by a process; there may be many.
   for (const row of await actionRows(runtime, "running", { dueBy: null })) {
     const epoch = String(row.data["epoch"]);
     if (alive.has(epoch)) continue;
@@ -150,7 +150,7 @@ function performBeside(runtime: Runtime, tool: Tool, action: string): Promise<vo
   });
 }
 
-/** Recovers now, and waits until what is sent again has been performed. */
+/** Recovers now, and waits until the retried effects have been performed. */
 export async function recoverDead(runtime: Runtime): Promise<Recovered> {
   const { count, performed } = await startRecovery(runtime);
   await Promise.all(performed);

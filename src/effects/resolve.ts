@@ -1,4 +1,4 @@
-/** Ends doubt about effects: asks tools that can tell (`verify`), or records a person's word. */
+/** Resolves effects in doubt: calls the tool's `verify`, or records a person's statement. */
 
 import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -22,7 +22,7 @@ import type { ActionIn, LiveAction } from "./state.ts";
 const PATIENCE_MS = 30_000;
 const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
 
-/** A probe that fails or talks nonsense knows nothing. */
+/** A probe that throws or returns an invalid answer counts as `unknown`. */
 async function ask(
   verify: () => Promise<ProbeAnswer>,
   known: ReadonlyMap<string, string>,
@@ -46,7 +46,7 @@ async function ask(
   }
 }
 
-/** A probe that does not come back knows nothing, and holds nobody up. */
+/** A probe that does not return counts as `unknown`, and does not block others. */
 async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
   const over = new AbortController();
   const late = clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal])).then(() => {
@@ -56,11 +56,11 @@ async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: A
 }
 
 /**
- * Whether the attempt can do nothing more. Of its own the process knows whether they came back; another's is over when
- * that process is dead.
+ * Whether the attempt can do nothing more. This process knows which of its own attempts returned. An attempt of another
+ * process has ended when that process is dead.
  */
 async function isOver(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<boolean> {
-  // Nobody knows whether an agent that performs it elsewhere has stopped.
+  // There is no way to know whether an outside agent has stopped.
   if (state.effect.reportBy !== undefined) return false;
   const own = await runtime.epoch();
   const { epoch } = state.effect;
@@ -75,7 +75,7 @@ async function isOver(runtime: Runtime, action: string, state: ActionIn<"in_doub
   return true;
 }
 
-/** Probes one effect in doubt; answers whether the doubt is over. `clock` is slept on while waiting for `verify`. */
+/** Probes one effect in doubt. Returns whether that resolved it. The wait for `verify` sleeps on `clock`. */
 export async function probeAction(runtime: Runtime, action: string, clock: Clock): Promise<boolean> {
   const { state, now: askedAt } = await readStateAt(runtime, actionStream(action));
   if (state.phase !== "in_doubt") return false;
@@ -100,7 +100,7 @@ export async function probeAction(runtime: Runtime, action: string, clock: Clock
   return answer.kind === "resolved";
 }
 
-/** Asks about every doubt that a tool of this process can tell about, without waiting for the answers. */
+/** Probes every effect in doubt whose tool has a `verify` in this process, without waiting for the answers. */
 export async function startProbing(runtime: Runtime, clock: Clock = runtime.clock): Promise<void> {
   for (const row of await actionRows(runtime, "in_doubt")) {
     const tool = String(row.data["tool"]);
@@ -131,7 +131,7 @@ export async function resolveEffect(
   if (state.phase === "none")
     throw new HoldpointError("unknown_id", `There is no effect ${displayValue(effect)}.`);
   const { status, by } = command;
-  // What people write is kept in clear, so the values of the action's secrets are taken out of it.
+  // People's texts are stored in clear, so the values of the action's secrets are removed.
   const args = await loadValue(place, state.args);
   const known = await resolveSecrets(place.secrets, args).catch(() => new Map<string, string>());
   const kept = (text: string) => redactTexts(place, { by, text, known });

@@ -1,6 +1,6 @@
 /**
- * Routes of actions (what was proposed, what became of it, and a person's word where nobody knows) and of receipts,
- * plain or signed.
+ * Routes of actions (proposals, their outcomes, and a person's statement on an effect in doubt) and of receipts, plain
+ * or signed.
  */
 
 import { z } from "zod";

@@ -1,7 +1,7 @@
 /**
  * Runs a tool's functions: one attempt (context, timeout, what its answer or error proves), and its `preview`.
- * A preview sees what the function would see; its result is shown without secrets. It never fails: the text of a failure
- * is shown.
+ * - A preview gets the same arguments as the tool, and its result is shown without secrets.
+ * - A preview never fails: the text of its error is shown instead.
  */
 
 import type { ShownPreview } from "../approvals/state.ts";
@@ -22,24 +22,24 @@ import type { PreviewContext, Tool, ToolContext } from "./tool.ts";
 export type AttemptFailed = {
   readonly status: "failed";
   readonly reason: string;
-  /** What the run comes to in the end, when it was given up at its time-out. */
+  /** The eventual result of a run that was abandoned at its timeout. */
   readonly late: Promise<EffectReport | AttemptFailed> | null;
 };
-/** What is sent. All of it is at hand: nothing is waited for between the last look and the tool's function. */
+/** Everything that is sent. Nothing is awaited between the last check and the tool's function. */
 export type AttemptCall = {
   readonly action: string;
   readonly state: ActionIn<"running">;
   readonly args: Json;
-  /** What the handles in the arguments stand for. */
+  /** Secret values of the handles in the arguments. */
   readonly known: ReadonlyMap<string, string>;
 };
 
-/** Thrown by a tool to say that certainly nothing happened. */
+/** Thrown by a tool to say that certainly nothing was applied. */
 export class NotApplied extends Error {
   override readonly name = "NotApplied";
 }
 
-/** What JSON cannot hold exactly becomes text: a large integer, a bigint, half a character, a key of JavaScript's own. */
+/** Values that JSON cannot hold exactly become text: large integers, bigints, lone surrogates, `__proto__` keys. */
 function keepable(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
@@ -52,7 +52,7 @@ function keepable(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [renamed(key), part]));
 }
 
-/** What a tool returned, as the journal can keep it. The effect has happened, so nothing here may fail. */
+/** A tool's return value as the journal can keep it. The effect was applied, so this must not fail. */
 export function resultJson(value: unknown): Json {
   try {
     return frozenJson(value ?? null);
@@ -65,7 +65,7 @@ export function resultJson(value: unknown): Json {
   }
 }
 
-/** Nonsense here would falsify a budget, so it is the tool's own failure. */
+/** An invalid amount would falsify a budget, so it is the tool's own failure. */
 function bookSpent(spent: Map<string, bigint>, costs: readonly ReservedCost[]): ToolContext["spent"] {
   return (budget, amount) => {
     const reserved = costs.find((cost) => cost.budget === budget);
@@ -107,7 +107,7 @@ export function createToolContext(
 
 type AttemptEnded = EffectReport | AttemptFailed;
 
-/** A judge that fails has proved nothing, and neither has an error that cannot be looked at. */
+/** An `isDefinite` that throws proves nothing, and neither does an error that cannot be inspected. */
 function isProof(tool: Tool, error: unknown): boolean {
   try {
     return error instanceof NotApplied || tool.isDefinite(error) === true;
@@ -139,7 +139,7 @@ async function judged(
 
 type Ran = { readonly value: unknown; readonly spent: ReadonlyMap<string, bigint> };
 
-/** After the time-out the run goes on: nobody can take back what it has begun. */
+/** The run continues after the timeout: what it has begun cannot be undone. */
 async function withinTime(
   clock: Clock,
   ms: number,
@@ -155,7 +155,7 @@ async function withinTime(
   return Promise.race([ended, late]).finally(() => timer.abort());
 }
 
-/** A clock that was set makes a lease look over; the store knows, if it answers in time. */
+/** A changed clock can make a lease look expired. The store knows, if it answers within this time. */
 const ASKED_MS = 1_000;
 
 async function holdsStill(own: Epoch, idle: Clock, ended: AbortSignal): Promise<boolean> {
@@ -164,8 +164,8 @@ async function holdsStill(own: Epoch, idle: Clock, ended: AbortSignal): Promise<
 }
 
 /**
- * Aborts when the lease of the epoch that sends was lost or has run out: another process may have taken the effect for its
- * own by now. What the tool does then is still heard; that it happened is for whoever took over to find out.
+ * Aborts when the lease of the sending epoch was lost or has expired: another process may have taken over the effect.
+ * The tool's answer is still heard, but the process that took over determines the outcome.
  */
 async function watchLease(
   { idle, begunEpoch }: Pick<Runtime, "idle" | "begunEpoch">,
@@ -204,7 +204,7 @@ export function attempt(runtime: Runtime, tool: Tool, call: AttemptCall): Promis
 
 type PreviewDependencies = Pick<Runtime, "clock" | "secrets">;
 
-/** For a tool that does not say how long its function may take. */
+/** Default timeout of a preview. */
 const PREVIEW_MS = 30_000;
 
 function createPreviewContext(

@@ -1,7 +1,6 @@
 /**
  * Actions and their effects: every event that an action's stream can hold, and the state that they fold into.
- * Events are in the past tense; their bodies are what the journal stores. `Within` is the position of an action in a
- * workflow.
+ * Events are in the past tense; their bodies are what the journal stores.
  */
 import type { UndoRecord, UndoSeen, Versions } from "../approvals/state.ts";
 import type { Json } from "../kernel/json.ts";
@@ -11,35 +10,35 @@ import type { Refusal } from "../kernel/refusals.ts";
 import type { EffectClass } from "../policy/rules/tool-rules.ts";
 import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../policy/rules/verdict.ts";
 
-/** The place of an action in a workflow. */
+/** Position of an action in a workflow. */
 export type Within = {
   readonly workflow: string;
-  /** The operation: `workflow/generation/branch/name#occurrence`. */
+  /** Operation id: `workflow/generation/branch/name#occurrence`. */
   readonly op: string;
-  /** The action that this one undoes, for a compensation. */
+  /** For a compensation: the action that it undoes. */
   readonly undoes: string | null;
-  /** The workflow goes on while the effect is in doubt. */
+  /** The workflow continues while the effect is in doubt. */
   readonly goesOn: boolean;
-  /** Of a compensation that its agent had named: whether people agreed to it. */
+  /** For a compensation that the agent declared: whether people approved it. */
   readonly declared?: UndoSeen;
 };
 
-/** A call, or what an agent named to take one back: a call of its choice. What a tool declares for that is none. */
+/** A call, or an undo that the agent declared, which is a call of its choice. An undo that the tool declares is not. */
 export const isOwnCall = (within: Within | undefined): boolean =>
   within !== undefined && (within.undoes === null || within.declared !== undefined);
 
 /**
- * A call is named by its tool; a step has a name of its own, and a tool of that workflow's alone. What is registered under
- * the same name is another.
+ * A call is named by its tool. A step has its own name, and a tool that only its workflow knows. A registered tool of
+ * the same name is a different one.
  */
 export function isStep(op: string, tool: string): boolean {
   return !op.includes(`/${tool.replace(/\.undo$/, "")}#`);
 }
 
-/** Where the arguments that ran came from. */
+/** Origin of the arguments that ran. */
 export type ExecutedFrom = "original" | "supervisor_revised" | "human_revised";
 
-/** What permitted an effect to start: a verdict of the policy, an approval by people, or what a person had granted before. */
+/** What permitted an effect to start: a policy verdict, an approval by people, or a standing grant. */
 export type Grant =
   | { readonly kind: "verdict"; readonly rule: string; readonly policy: string; readonly nonce: string }
   | {
@@ -51,33 +50,33 @@ export type Grant =
   | {
       readonly kind: "standing";
       readonly grant: string;
-      /** Its owner. */
+      /** The grant's owner. */
       readonly by: readonly string[];
-      /** What this use comes to; null where the grant has no limit. */
+      /** Amount of this use. null: the grant has no limit. */
       readonly amount: MoneyJson | null;
       readonly nonce: string;
     };
 
 export type ReservedCost = MoneyJson & { readonly budget: string };
 
-/** What the policy of a digest said. */
+/** Verdict of a policy, with the digests of its versions. */
 export type ReviewFacts = Versions & {
   readonly verdict: "approve" | "block" | "escalate";
   readonly rule: string;
   readonly reason: string;
-  /** It was blocked by a limit of the supervised run itself, and by no policy. */
+  /** A limit of the supervised run blocked it, not a policy. */
   readonly limitOf?: RunLimitOf;
-  /** A policy blocked it, and a limit of the supervised run would have. */
+  /** A policy blocked it, and a limit of the supervised run would also have blocked it. */
   readonly limitBehind?: LimitBehind;
-  /** Only of older entries: one of the documents, where code was asked beside it. */
+  /** Only in older entries: one of the documents, if code was consulted too. */
   readonly document?: string;
-  /** The highest, where several policies score; absent where none does. */
+  /** The highest risk if several policies score; absent if none does. */
   readonly risk?: Risk;
-  /** All of them, where several score. */
+  /** All risks, if several policies score. */
   readonly risks?: readonly Risk[];
-  /** What rules on trial would have said; absent where none matched. */
+  /** Verdicts of rules on trial; absent if none matched. */
   readonly shadow?: readonly ShadowVerdict[];
-  /** What the tool says that it will cost, where people are asked; absent where it costs no budget. */
+  /** The tool's cost estimate, if people have to approve; absent if it uses no budget. */
   readonly costs?: readonly ReservedCost[];
 };
 
@@ -98,9 +97,9 @@ export type ActionEvent =
         readonly requester: readonly string[];
         readonly says: string | null;
         readonly within?: Within;
-        /** The agent performs it itself. */
+        /** The agent performs the effect itself. */
         readonly outside?: true;
-        /** How it says that it would take it back. */
+        /** The undo call that the agent declares. */
         readonly undo?: UndoRecord;
       }
     >
@@ -122,23 +121,23 @@ export type ActionEvent =
       "effect.started",
       {
         readonly effect: string;
-        /** Who holds it: the epoch of a process, or the agent that performs it itself. */
+        /** Owner: the epoch of a process, or the agent that performs the effect itself. */
         readonly epoch: string;
         readonly binding: string;
         readonly grant: Grant;
         readonly executeBy: number | null;
         readonly costs: readonly ReservedCost[];
-        /** By when the agent has to say what became of it; absent where a process performs it. */
+        /** Deadline for the agent's report; absent if a process performs the effect. */
         readonly reportBy?: number;
-        /** Of a permit: the digest of the holder that it was issued to. Absent where the agent sent none: then it is begun at once. */
+        /** Permit: digest of its holder. Absent if the agent sent none: the permit then counts as begun. */
         readonly holder?: string;
-        /** Of a permit: the request that it answers. */
+        /** Permit: the request that it answers. */
         readonly ask?: string;
       }
     >
-  /** The holder of a permit performs it from here on. */
+  /** The holder of a permit begins to perform the effect. */
   | Fact<"effect.begun", { readonly holder: string; readonly ask: string }>
-  /** A permit that was begun was handed out again, for the `times`-th time. `holder`: digest of who asked, where it has one. */
+  /** A begun permit was handed out for the `times`-th time. `holder`: digest of the requesting holder, if any. */
   | Fact<"effect.handed_out", { readonly times: number; readonly holder?: string; readonly ask: string }>
   | Fact<"effect.retried", { readonly epoch: string; readonly reason: string }>
   | Fact<
@@ -156,7 +155,7 @@ export type ActionEvent =
       {
         readonly attempt: number;
         readonly reason: string;
-        /** What put it in doubt, where that was not whoever holds it. */
+        /** What put it in doubt, if that was not the owner. */
         readonly by?: string;
       }
     >
@@ -179,7 +178,7 @@ export type ActionEvent =
         readonly attempt: number;
         readonly status: "applied" | "not_applied" | "in_doubt";
         readonly reason: string;
-        /** What an agent said that it gave. */
+        /** The result that an agent reported. */
         readonly result?: Json;
         readonly resultDigest?: string | null;
       }
@@ -194,17 +193,17 @@ type ActionFacts = {
   readonly schema: string;
   readonly agent: string;
   readonly requester: readonly string[];
-  /** What the agent says about it: untrusted text. */
+  /** The agent's explanation: untrusted text. */
   readonly says: string | null;
-  /** Its place in a workflow, if it has one. */
+  /** Position in a workflow, if any. */
   readonly within?: Within;
-  /** The agent performs it itself, and says what became of it. */
+  /** The agent performs the effect itself and reports its outcome. */
   readonly outside?: true;
-  /** How the agent says that it would take it back. */
+  /** The undo call that the agent declares. */
   readonly undo?: UndoRecord;
-  /** Digest of the arguments as first proposed; `argsDigest` is of those that would run now. */
+  /** Digest of the arguments as first proposed. `argsDigest` is that of the arguments that would run now. */
   readonly proposedDigest: string;
-  /** Digest of the arguments as the caller gave them, before the schema. */
+  /** Digest of the arguments as the caller gave them, before schema validation. */
   readonly givenDigest: string;
   readonly args: Json;
   readonly argsDigest: string;
@@ -216,20 +215,20 @@ type ActionFacts = {
 export type Effect = {
   readonly id: string;
   readonly attempt: number;
-  /** Who holds it: the epoch of a process, or the agent that performs it itself. */
+  /** Owner: the epoch of a process, or the agent that performs the effect itself. */
   readonly epoch: string;
   readonly binding: string;
   readonly grant: Grant;
   readonly executeBy: number | null;
   readonly costs: readonly ReservedCost[];
   readonly startedAt: number;
-  /** Until then the agent that holds it may say what became of it; absent where a process holds it. */
+  /** Deadline for the report of the agent that holds it; absent if a process holds it. */
   readonly reportBy?: number;
-  /** Of what an agent performs itself; absent where a process holds it. */
+  /** Set if an agent performs the effect itself; absent if a process holds it. */
   readonly permit?: PermitState;
-  /** What the agent that holds it said first. */
+  /** First report of the agent that holds it. */
   readonly told?: Testimony;
-  /** What executors that had been given up for dead said afterwards. */
+  /** Late reports, such as those of executors that had been presumed dead. */
   readonly late: readonly {
     readonly epoch: string;
     readonly attempt: number;
@@ -237,17 +236,17 @@ export type Effect = {
     readonly reason: string;
     readonly resultDigest?: string;
   }[];
-  /** What the latest probe said that did not end the doubt. */
+  /** The latest probe answer that did not resolve the doubt. */
   readonly probe: { readonly answer: string; readonly evidence: Json } | null;
 };
 
-/** Who was handed the permit, and whether it may have been performed. */
+/** Holder of the permit, and whether the effect may have been performed. */
 export type PermitState = {
-  /** The digest of the holder that it was issued to; null where the agent sent none. */
+  /** Digest of the holder that the permit was issued to. null: the agent sent none. */
   readonly holder: string | null;
   readonly isBegun: boolean;
   readonly handedOut: number;
-  /** The request that it was handed out or begun for last; null in older entries. */
+  /** Request for which it was last handed out or begun. null in older entries. */
   readonly ask: string | null;
 };
 
@@ -255,7 +254,7 @@ export type Testimony = {
   readonly status: "applied" | "not_applied" | "in_doubt";
   readonly reason: string;
   readonly resultDigest: string | null;
-  /** Too late to count. */
+  /** Reported too late to count. */
   readonly isLate: boolean;
 };
 
@@ -265,7 +264,7 @@ type EffectOutcome = {
   readonly reason: string;
   readonly result: Json;
   readonly resultDigest: string | null;
-  /** The epoch, probe or person that said so. */
+  /** The epoch, probe or person that reported it. */
   readonly by: string;
   readonly evidence: Json;
 };

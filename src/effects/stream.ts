@@ -70,7 +70,7 @@ function handedOut(state: ActionIn<"running">, permit: PermitState, event: Handi
   return { ...state, effect: { ...state.effect, permit: next } };
 }
 
-/** Of what an agent performs itself, its first word is kept: it has one. */
+/** An agent that performs the effect itself has one report: the first is kept. */
 function told(effect: Effect, said: Testimony): Effect {
   return effect.reportBy === undefined || effect.told !== undefined ? effect : { ...effect, told: said };
 }
@@ -247,7 +247,7 @@ export const actionFold: Fold<ActionState> = {
 
 const ACTIONS_VIEW = "actions";
 
-/** What policy said last; what it changed and then approved is a verdict of its own. */
+/** The latest policy verdict. A call that the policy changed and then approved counts as `revise`. */
 function verdictOf({ review, from }: LiveAction): string | null {
   if (review === null) return null;
   return review.verdict === "approve" && from === "supervisor_revised" ? "revise" : review.verdict;
@@ -283,7 +283,7 @@ export const actionsView = {
   view: ACTIONS_VIEW,
   kind: "action",
   version: 3,
-  // Without a verdict: an action that is then counted among none.
+  // Rows of version 2 have no verdict; such an action is counted under none.
   oldest: 2,
   row(_id: string, state: ActionState) {
     if (state.phase === "none") return undefined;
@@ -298,7 +298,7 @@ export const actionsView = {
       verdict: verdictOf(state),
       ...progress(state),
     };
-    // A running one that nobody reports on is announced then.
+    // A running effect without a report is announced at this time.
     const due = state.phase === "running" ? (state.effect.reportBy ?? null) : null;
     return { bucket: state.phase, at: state.proposedAt, due, data };
   },

@@ -1,4 +1,4 @@
-/** What people and programs do with standing grants: the verbs, their routes and their schemas. */
+/** Verbs of standing grants, with their routes, schemas and terminal output. */
 import { z } from "zod";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { moneyText } from "../kernel/money.ts";
@@ -34,7 +34,7 @@ const offer = z
     amount: expression.optional().describe("what one use comes to, such as args.amount"),
     forMs: duration(LONGEST_MS, ENDS).describe("how long, at most 90 days"),
     reason,
-    /** Its owner: the person whose vote it replaces. */
+    /** The owner of the grant: the person whose vote it replaces. */
     by: actor,
   })
   .refine(({ total, amount }) => (total === undefined) === (amount === undefined), { error: TOGETHER })
@@ -44,13 +44,13 @@ const standingGrant = z.object({
   id: id("grant"),
   status: z.enum(STATUSES),
   tool: z.string(),
-  /** Digest of the tool's input schema when the grant was given: another schema is another tool. */
+  /** Digest of the tool's input schema when the grant was given. The grant does not cover another schema. */
   schema: z.string(),
   agent: z.string().nullable(),
   when: z.string().nullable(),
   uses: z.number(),
   used: z.number(),
-  /** What all uses may come to, what they have come to, and the expression that gives what one does; null: no limit. */
+  /** `amount`: expression for the amount of one use. `total`: limit for all uses. null: no limit. */
   limit: z.object({ amount: z.string(), total: moneyAmount, spent: moneyAmount }).nullable(),
   by: z.string(),
   reason: z.string(),
@@ -64,7 +64,7 @@ const grantUse = z.object({
   action: id("action"),
   effect: id("effect"),
   amount: moneyAmount.nullable(),
-  /** The effect certainly did nothing, so the use does not count. */
+  /** The effect was certainly not applied, so the use does not count. */
   returned: z.boolean(),
 });
 
@@ -72,7 +72,7 @@ export const grants = contract({
   name: "grants",
   owner: "grant",
   verbs: {
-    /** Newest first; those that can be used, unless another status is asked for. */
+    /** Newest first. Default status: `active`. */
     list: listVerb({
       http: "GET /api/grants",
       summary: "Standing grants, newest first; those that can be used unless another status is asked for",
@@ -82,7 +82,7 @@ export const grants = contract({
       },
       item: standingGrant,
     }),
-    /** A person permits calls before they are asked for: of one tool, so often, for so much, until then. */
+    /** Lets a person permit calls of one tool in advance, limited in number of uses, total amount and time. */
     give: verb({
       http: "POST /api/grants",
       status: 201,
@@ -96,7 +96,7 @@ export const grants = contract({
       summary: "A standing grant, with every use of it",
       output: standingGrant.extend({ usedBy: z.array(grantUse).readonly() }),
     }),
-    /** Every use of it, oldest first. */
+    /** Every use of the grant, oldest first. */
     uses: plainVerb({
       http: "GET /api/grants/{id}/uses",
       summary: "Every use of a standing grant, oldest first",
@@ -104,7 +104,7 @@ export const grants = contract({
       wrap: "uses",
     }),
     find: findVerb({ http: "GET /api/grants/find" }),
-    /** From now on nothing starts by it. Any person in good standing may do that. */
+    /** Ends the grant: no further effect starts under it. Any person in good standing may revoke. */
     revoke: verb({
       http: "POST /api/grants/{id}/revoke",
       summary: "From now on nothing starts by it",
@@ -116,7 +116,7 @@ export const grants = contract({
   },
 });
 
-/** Standing grants: what people permit before it is asked for. */
+/** Standing grants: calls that people permit in advance. */
 export type Grants = Library<typeof grants>;
 export type GrantOffer = z.input<typeof offer>;
 export type StandingGrant = z.output<typeof standingGrant>;

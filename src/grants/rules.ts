@@ -1,12 +1,12 @@
 /**
- * Rules of standing grants: giving and revoking one, which one covers a call, and counting its uses.
+ * Rules of standing grants: giving and revoking one, finding the one that covers a call, and counting its uses.
  *
- * G1. Only a person in good standing gives a grant, and any person in good standing revokes it.
- * G2. A grant ends: in time, in uses, in money where it has a limit, and by a restore of the store.
- * G3. A grant replaces the vote of its owner and no more. Where a rule asks for a second person, no grant applies.
- * G4. A grant covers what it says. An expression that cannot be evaluated covers nothing.
- * G5. The owner could vote now: in good standing, in the list of people, eligible, and not the requester.
- * G6. All of it is checked under the lock of the commit that uses the grant.
+ * - Only a person in good standing may give a grant. Any person in good standing may revoke it.
+ * - A grant ends by time, by uses, by amount if it has a limit, or by a restore of the store.
+ * - A grant replaces only its owner's vote. If a rule requires a second person, no grant applies.
+ * - A grant covers only its stated terms. An expression that fails covers nothing.
+ * - The owner must be able to vote now: in good standing, on the roster, eligible, and not the requester.
+ * - All of this is checked under the lock of the commit that uses the grant.
  */
 
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -28,7 +28,7 @@ function whyNot(draft: Draft, by: string): string | undefined {
   return draft.state(ROSTER).suspended.includes(by) ? `${by} is not in good standing` : undefined;
 }
 
-/** A request that is repeated after a lost answer finds the grant `known`. */
+/** Returns `known` if the request is a retry after a lost response. */
 export function giveGrant(
   draft: Draft,
   command: Via & Omit<GrantTerms, "expiresAt"> & { readonly grant: string; readonly lastsMs: number },
@@ -63,7 +63,7 @@ export function revokeGrant(
   return { kind: "revoked" };
 }
 
-/** Why an expression cannot be used with a tool of this schema, as far as it is known; undefined when it can. */
+/** Why an expression cannot be used with this input schema (null: unknown). undefined: it can be used. */
 export const whenFault = (text: string, schema: JsonObject | null) => argumentsFault(text, "bool", schema);
 export const amountFault = (text: string, schema: JsonObject | null) =>
   argumentsFault(text, "number", schema);
@@ -71,13 +71,13 @@ export const amountFault = (text: string, schema: JsonObject | null) =>
 export const conditionHolds = (when: string | null, args: Json): boolean =>
   when === null || evaluateArguments(when, "bool", args) === true;
 
-/** What one use comes to; undefined where that cannot be told. */
+/** Amount of one use. undefined: the expression cannot be evaluated. */
 export function evaluateAmount(amount: string, args: Json): bigint | undefined {
   const units = evaluateArguments(amount, "number", args);
   return typeof units === "number" ? unitsToMicros(units) : undefined;
 }
 
-/** A call that people would be asked about. `apart`: people whom separation of duties excludes. */
+/** A call that requires approval. `apart`: people excluded by separation of duties. */
 type CoveredCall = {
   readonly state: Pick<GrantTerms, "tool" | "schema"> & {
     readonly agent: string;
@@ -85,7 +85,7 @@ type CoveredCall = {
   };
   readonly review: { readonly approvers: ApproverRule; readonly stages?: unknown };
   readonly apart?: readonly string[];
-  /** As they would run. */
+  /** The arguments that would run. */
   readonly args: Json;
   readonly now: number;
 };
@@ -103,13 +103,13 @@ function mayVote(owner: string, { state, review, apart }: CoveredCall, roster: R
   return !isExcluded(roster, owner, { from, out }) && isNamedIn(roster, owner, from);
 }
 
-/** As far as that can be told without the roster, so that no stream is locked in vain. */
+/** Partial check that does not read the roster, to avoid locking grants that cannot apply. */
 function couldVote(owner: string, { state, review }: CoveredCall): boolean {
   const { from } = review.approvers;
   return !state.requester.includes(owner) && (from === null || namesGroups(from) || from.includes(owner));
 }
 
-/** What does not change after a grant was given. */
+/** Checks the terms that do not change after the grant was given. */
 function covers(terms: GrantTerms, call: CoveredCall): boolean {
   const { state, args, now } = call;
   if (terms.tool !== state.tool || terms.schema !== state.schema || now >= terms.expiresAt) return false;
@@ -127,7 +127,7 @@ function fit(one: LiveGrant, call: CoveredCall, roster: RosterState): Omit<Fitti
   return { kind: "fits", owner, amount: { currency: limit.currency, micros: micros.toString() } };
 }
 
-/** The grant by which a call runs without asking. Of several, the one that expires first. */
+/** Finds the grant under which a call runs without approval. If several fit, the one that expires first. */
 export function findStandingGrant(
   draft: Draft,
   call: CoveredCall,
@@ -143,7 +143,7 @@ export function findStandingGrant(
     .toSorted((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1))
     .map(({ id }) => grant.ref(id));
   for (const [at, ref] of refs.entries()) {
-    // Most calls use the first. Where they do not, all others are asked for at once: a decision has few rounds.
+    // Most calls use the first grant. Otherwise request all others at once, because a decision has few rounds.
     const more = draft.need({ write: at === 0 ? [ref] : refs, read: [ROSTER] });
     if (more !== undefined) return more;
     const state: GrantState = draft.state(ref);
@@ -153,17 +153,17 @@ export function findStandingGrant(
   return { kind: "none" };
 }
 
-/** What let an effect start; only a standing grant has uses to count. */
+/** What permitted an effect to start. Only a standing grant has uses to count. */
 type Permission =
   | { readonly kind: "standing"; readonly grant: string; readonly amount: MoneyJson | null }
   | { readonly kind: "verdict" | "approval" };
 type Used = { readonly action: string; readonly effect: string; readonly grant: Permission };
 
-/** The stream of the grant that let an effect start; none where something else did. */
+/** Stream of the standing grant that permitted an effect. Empty for a verdict or an approval. */
 export const grantsBehind = (permission: Permission): readonly StreamRef[] =>
   permission.kind === "standing" ? [grant.ref(permission.grant)] : [];
 
-/** An effect that was certainly not applied returns its use. One in doubt keeps it. */
+/** An effect that was certainly not applied returns its use. An effect in doubt keeps it. */
 export function settleUse(draft: Draft, type: "grant.used" | "grant.returned", used: Used): void {
   const { action, effect, grant: permission } = used;
   if (permission.kind !== "standing") return;

@@ -1,8 +1,8 @@
 /**
- * A standing grant: what a person permits before it is asked for, and how much of it is left.
+ * A standing grant: what a person permits in advance, and how much of it is left.
  *
- * K1. It is used only while it is neither revoked nor used up, and never for more than its limit.
- * K2. A use is returned at most once: nothing is returned that was not used.
+ * - It is used only while it is neither revoked nor used up, and never beyond its limit.
+ * - A use is returned at most once. Only a recorded use can be returned.
  */
 
 import type { JsonObject } from "../kernel/json.ts";
@@ -10,26 +10,26 @@ import type { MoneyJson } from "../kernel/money.ts";
 import type { Via } from "../kernel/principal.ts";
 import { defineStream, outOfOrder } from "../kernel/stream.ts";
 
-/** The most that all uses may come to together, and the expression that gives what one use comes to, in units. */
+/** Limit for the sum of all uses, and the expression that computes the amount of one use, in currency units. */
 type GrantLimit = MoneyJson & { readonly amount: string };
 
 export type GrantTerms = {
   readonly tool: string;
-  /** Digest of the tool's input schema when the grant was given: another schema is another tool. */
+  /** Digest of the tool's input schema when the grant was given. The grant does not cover another schema. */
   readonly schema: string;
   /** null: any agent. */
   readonly agent: string | null;
-  /** An expression over `args` that has to be true; null: any arguments. */
+  /** Expression over `args` that must be true. null: any arguments. */
   readonly when: string | null;
   readonly uses: number;
   readonly limit: GrantLimit | null;
   readonly expiresAt: number;
-  /** Its owner: the person whose vote it replaces. */
+  /** The owner: the person whose vote the grant replaces. */
   readonly by: string;
   readonly reason: string;
 };
 
-/** One use: of this effect, for this amount where the grant has a limit. */
+/** One use by one effect. `amount` is null if the grant has no limit. */
 export type RecordedGrantUse = {
   readonly action: string;
   readonly effect: string;
@@ -39,7 +39,7 @@ export type RecordedGrantUse = {
 export type LiveGrant = GrantTerms & {
   readonly status: "given" | "revoked";
   readonly givenAt: number;
-  /** Uses that count, and what they come to. A use that was returned does not count. */
+  /** Number of uses that count, and their total amount. A returned use does not count. */
   readonly used: number;
   readonly spent: bigint;
   readonly revoked: { readonly by: string; readonly reason: string; readonly at: number } | null;
@@ -65,7 +65,7 @@ function returnUse(grant: LiveGrant, use: RecordedGrantUse): LiveGrant {
   return { ...grant, used: grant.used - 1, spent };
 }
 
-/** Without expiry, which depends on a clock that rows do not have. */
+/** Ignores expiry, because rows have no clock. */
 export function statusIn(grant: LiveGrant): "active" | "used_up" | "revoked" {
   if (grant.status === "revoked") return "revoked";
   return isUsedUp(grant) ? "used_up" : "active";
@@ -114,7 +114,7 @@ export const grant = define("grant", {
     },
   ],
   indexes: {
-    /** Grants that can be used, by tool. */
+    /** Usable grants, by tool. */
     standing: {
       version: 1,
       only: isActive,

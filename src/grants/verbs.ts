@@ -1,4 +1,4 @@
-/** What the verbs of standing grants do. */
+/** Implementation of the verbs of standing grants. */
 
 import { argumentsSchema, schemaDigest } from "../effects/input-schema.ts";
 import { unknownId } from "../kernel/contract.ts";
@@ -46,7 +46,7 @@ async function readUses({ store, tenant }: Runtime, id: string): Promise<readonl
   return [...uses.values()];
 }
 
-/** Against the tool's arguments, as far as they are known. */
+/** Checks the expressions against the tool's input schema, if it is known. */
 function checkExpressions({ when, amount }: GrantOffer, schema: JsonObject | null): void {
   const checks = { when: [when, whenFault], amount: [amount, amountFault] } as const;
   for (const [field, [text, faultIn]] of Object.entries(checks)) {
@@ -59,7 +59,7 @@ function checkExpressions({ when, amount }: GrantOffer, schema: JsonObject | nul
 const BUCKETS = { active: "active", expired: "active", used_up: "used_up", revoked: "revoked" } as const;
 
 export const grantVerbs = capability(grants, {
-  /** A page may be short of grants that have expired. */
+  /** A page may hold fewer items than `limit`, because expired grants are filtered after the query. */
   list: readVerb(async (runtime, { status, tool, limit = 100, after }) => {
     const bucket = status === "any" ? status : BUCKETS[status];
     const list = { view: "grants", kind: grant.kind, prefix: "grt", bucket, order: "newest" } as const;

@@ -1,9 +1,8 @@
 /**
- * Setting, reading and listing kill switches, and the checks of that input.
- * Anybody may stop; only a person in good standing releases, and a closed tenant is never released.
- * Also a short-lived cache of "all switches were off": a workflow step, which is no effect, need not check again so
- * soon.
- * Effects never use the cache: they check in the commit that starts them.
+ * Setting, reading and listing kill switches, and validation of that input.
+ * - Any caller may stop. Only a person in good standing may release. A closed tenant is never released.
+ * - A short cache of "all switches were off" saves workflow steps, which are not effects, another check.
+ * - Effects never use the cache: they check in the commit that starts them.
  */
 
 import { type Clock, stopwatch } from "../kernel/clock.ts";
@@ -30,7 +29,7 @@ import {
   switchScopeOf,
 } from "./stream.ts";
 
-/** Its bare name or its principal; undefined means the whole tenant. */
+/** A bare name or a principal. undefined: the whole tenant. */
 function checkAgent(agent: unknown): void {
   if (agent === undefined) return;
   const isOther = typeof agent === "string" && /^(person|service):/.test(agent);
@@ -38,7 +37,7 @@ function checkAgent(agent: unknown): void {
     rejectInput(`"${displayValue(agent)}" is not an agent's name.`);
 }
 
-/** Whom the kill switch is for: one agent or service, one workflow, or everybody of the tenant. */
+/** Target of the kill switch: one agent or service, one workflow, or the whole tenant. */
 function checkStoppable(given: unknown): Stoppable {
   if (!isPlainObject(given))
     return rejectInput("The switch is of an agent, { agent }, or of a workflow, { workflow }.");
@@ -56,7 +55,7 @@ function checkStoppable(given: unknown): Stoppable {
 const FRESH_MS = 250;
 const MOST_KEPT = 1_000;
 
-/** `whose`: the agent and the workflow that was looked for. */
+/** `whose`: cache key made of the agent and the workflow that were checked. */
 type SwitchCheckTarget = { readonly store: Store; readonly whose: string; readonly clock: Clock };
 type Ages = Map<string, () => number>;
 
@@ -67,14 +66,14 @@ export function wereOffRecently({ store, whose }: Pick<SwitchCheckTarget, "store
   return age !== undefined && age() < FRESH_MS;
 }
 
-/** Called before a look; what it answers is called when they were off. A switch that this process set meanwhile voids it. */
+/** Call before a check, and the returned function if all were off. A switch set meanwhile by this process voids it. */
 export function beginSwitchCheck({ store, whose, clock }: SwitchCheckTarget): () => void {
   const ages = recentChecks.get(store) ?? new Map<string, () => number>();
   recentChecks.set(store, ages);
   const age = stopwatch(clock);
   return () => {
     if (recentChecks.get(store) !== ages) return;
-    // Workflows come and go: what was seen of them is worth nothing a moment later.
+    // Workflows come and go and entries expire quickly, so dropping all of them costs little.
     if (ages.size >= MOST_KEPT) ages.clear();
     ages.set(whose, age);
   };
@@ -94,7 +93,7 @@ const noWorkflow = (workflow: string): HoldpointError =>
     next: "Check the id; `holdpoint workflows` lists them.",
   });
 
-/** Anybody stops what goes on; what was stopped goes on by the word of somebody whose word counts. */
+/** Any caller may stop; only a person in good standing may release. */
 function checkReleaser(draft: Draft, by: string): Need | undefined {
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined || !draft.state(ROSTER).suspended.includes(by)) return more;
@@ -104,7 +103,7 @@ function checkReleaser(draft: Draft, by: string): Need | undefined {
   });
 }
 
-/** A name that is nobody's stops nobody; of an agent nobody can tell, of a workflow one can. */
+/** A switch for an unknown name would stop nothing. Unknown workflows are detectable; unknown agents are not. */
 function checkKnown(draft: Draft, workflow: string | undefined): Need | undefined {
   if (workflow === undefined) return undefined;
   const ref = workflowStream(workflow);
@@ -115,8 +114,8 @@ function checkKnown(draft: Draft, workflow: string | undefined): Need | undefine
 }
 
 /**
- * Stops (or releases) every new effect of one agent or service, of one workflow with those below it, or of the whole tenant.
- * Answers whether anything changed.
+ * Stops (or releases) all new effects of one agent or service, one workflow with its children, or the whole tenant.
+ * Returns whether anything changed.
  */
 export async function setSwitch(
   place: CommandStore,
@@ -140,7 +139,7 @@ export async function setSwitch(
   }
 }
 
-/** Whether new effects of the tenant, or of one agent, service or workflow, are stopped; by whom and why. */
+/** Whether new effects of the tenant, or of one agent, service or workflow, are stopped, by whom and why. */
 export async function getSwitch(place: CommandStore, whose: string | Stoppable = {}): Promise<SwitchState> {
   const given = typeof whose === "string" ? { agent: whose } : whose;
   const named = checkStoppable(checkFields("The switch", given, ["agent", "workflow"]));
@@ -169,14 +168,14 @@ const stopOf = ({ stream, at, data }: ViewRow): ActiveStop => ({
   at,
 });
 
-/** The latest first. */
+/** Newest first. */
 export async function listStops(place: TenantStore, page: StopPage = {}): Promise<StopList> {
   const { limit = 100, after } = checkFields("A page of stops", page, ["limit", "after"]);
   const { rows, next } = await rowPage(place, { ...LIST, limit, after });
   return { items: rows.map(stopOf), next };
 }
 
-/** Of single agents, services and workflows; the tenant's own is asked for by itself. */
+/** Counts stops of single agents, services and workflows. The tenant's own switch is not included. */
 export async function countStops({ store, tenant }: TenantStore): Promise<number> {
   const [agents, workflows] = await Promise.all([
     store.count(tenant, "switches", "agent"),
@@ -186,10 +185,10 @@ export async function countStops({ store, tenant }: TenantStore): Promise<number
 }
 
 export type KillSwitch = {
-  /** Stops every new effect of the tenant, of one agent or service, or of one workflow. Answers whether anything changed. */
+  /** Stops all new effects of the tenant, one agent or service, or one workflow. Returns whether anything changed. */
   stop(said: Said & Stoppable): Promise<boolean>;
   go(said: Said & Stoppable): Promise<boolean>;
-  /** Whether the tenant, or one agent, service or workflow, is stopped; by whom, when and why. */
+  /** Whether the tenant, or one agent, service or workflow, is stopped, by whom, when and why. */
   stopped(whose?: string | Stoppable): Promise<SwitchState>;
 };
 

@@ -1,4 +1,4 @@
-/** The kill switch of the tenant, of one agent or service, or of one workflow. */
+/** HTTP routes of the kill switch of the tenant, of one agent or service, or of one workflow. */
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { ok, route } from "../api/route.ts";

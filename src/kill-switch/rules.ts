@@ -1,29 +1,28 @@
 /**
- * The kill switches that cover an action: its tenant's, its agent's, its workflow's, and those of the workflows above that one.
- *
- * K1. Whoever starts, sends, repeats or hands out an effect looks at all of them, in the same commit.
+ * The kill switches that cover an action: its tenant's, its agent's, its workflow's, and those of the parent workflows.
+ * - The commit that starts, sends, repeats or hands out an effect checks all of them.
  */
 import type { Within } from "../effects/state.ts";
 import { switchStream, workflowStream } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { agentScope, TENANT_SCOPE, workflowScope } from "./stream.ts";
 
-/** An action, or anything else that an agent does, perhaps in a workflow. */
+/** An action, or another operation of an agent, optionally in a workflow. */
 export type SwitchSubject = { readonly agent: string; readonly within?: Pick<Within, "workflow"> };
 
 export type SwitchCheck = {
   readonly kind: "looked";
-  /** The first that is on. */
+  /** The first switch that is on. */
   readonly on: { readonly scope: string; readonly by: string; readonly reason: string } | undefined;
 };
 
-/** Those that can be named without a look at anything. */
+/** Scopes that are known without reading the store. */
 export function switchScopes({ agent, within }: SwitchSubject): readonly string[] {
   const own = [TENANT_SCOPE, agentScope(agent)];
   return within === undefined ? own : [...own, workflowScope(within.workflow)];
 }
 
-/** A workflow says which are above it. Of one that does not, each is looked at in turn. */
+/** Scopes of the parent workflows. If a workflow does not record all its ancestors, reads them one by one. */
 function scopesAbove(draft: Draft, within: SwitchSubject["within"]): Need | readonly string[] {
   const scopes: string[] = [];
   for (let id = within?.workflow; id !== undefined; ) {

@@ -1,7 +1,6 @@
 /**
  * The kill switch: one stream per scope (`tenant`, `agent:<name>` or `service:<name>`, `workflow:<id>`). Fold, decision
- * and list projection. Every effect start reads the switches that apply. A switch that was released has no row in the
- * list.
+ * and list projection. Every effect start reads the switches that apply. A released switch has no row in the list.
  */
 
 import { channelField, type Via } from "../kernel/principal.ts";
@@ -12,12 +11,12 @@ export type SwitchState =
   | { readonly stopped: true; readonly by: string; readonly reason: string; readonly at: number };
 
 export const TENANT_SCOPE = "tenant";
-/** A principal (`agent:mailer`) and a bare name (`mailer`) mean the same agent: a switch must not miss for want of a prefix. */
+/** `agent:mailer` and the bare name `mailer` are the same agent: a missing prefix must not miss the switch. */
 export const agentScope = (agent: string): string =>
   /^(agent|service|person):/.test(agent) ? agent : `agent:${agent}`;
 export const workflowScope = (id: string): string => `workflow:${id}`;
 
-/** Whose new effects are stopped: everybody's of the tenant where nobody is named. */
+/** Target whose new effects are stopped. Default: the whole tenant. */
 export type Stoppable = { readonly agent?: string; readonly workflow?: string };
 
 export function switchScopeOf({ agent, workflow }: Stoppable): string {
@@ -30,7 +29,7 @@ export type Stopped =
   | { readonly what: "agent"; readonly agent: string }
   | { readonly what: "workflow"; readonly workflow: string };
 
-/** What the switch of a scope stops. */
+/** The target of a scope's switch. */
 export function parseSwitchScope(scope: string): Stopped {
   if (scope === TENANT_SCOPE) return { what: "tenant" };
   const before = workflowScope("");
@@ -48,7 +47,7 @@ export const switchFold: Fold<SwitchState> = {
   },
 };
 
-/** Stopping what is stopped, or releasing what is not, changes nothing and appends nothing. */
+/** Stopping a stopped target, or releasing one that is not stopped, appends nothing. */
 export function decideSwitch(
   state: SwitchState,
   command: Via & { stop: boolean; by: string; reason: string },

@@ -1,9 +1,9 @@
 /**
- * Opens a durable question to people, and binds it: one digest of everything that they agree to.
+ * Opens a durable question to people and binds it: one digest of everything that they agree to.
  *
- * B1. The binding is recomputed wherever it is relied on, never taken on trust. Change any of its facts and it no longer fits.
- * U1. Separation of duties: the poster and the executor of the work do not decide about it. The requester never decides,
- *     with or without it. The supervisor of the work may: that is their task.
+ * - The binding is recomputed wherever it is relied on, never trusted. If any fact changes, it no longer matches.
+ * - Separation of duties: the poster and the executor of the work do not decide about it. The requester never decides,
+ *   with or without it. The supervisor of the work may: that is their task.
  */
 
 import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
@@ -25,7 +25,7 @@ import {
 } from "../state.ts";
 import { appendApprovalEvent } from "./subject.ts";
 
-/** What permits an effect to start; what does not apply is absent or undefined. */
+/** What permits an effect to start. Facts that do not apply are absent or undefined. */
 type BindingFacts = Pick<
   ApprovalQuestion,
   "action" | "tool" | "schema" | "effectClass" | "policy" | "requester" | "decideBy" | "executeBy" | "nonce"
@@ -34,19 +34,19 @@ type BindingFacts = Pick<
   readonly stream: string;
   /** SHA-256 over RFC 8785 JSON of the arguments. */
   readonly args: string;
-  /** null for a grant that the policy gave by itself. */
+  /** null if the policy's verdict alone permits it. */
   readonly approvers: ApproverRule | null;
-  /** Only of an approval that has several. */
+  /** Only if there are several. */
   readonly stages?: readonly Stage[] | undefined;
-  /** Only of one that does not just expire. */
+  /** Only if the deadline does something other than expire. */
   readonly onTimeout?: string | undefined;
-  /** Only of an approval in which separation of duties leaves somebody out. */
+  /** Only if separation of duties excludes people. */
   readonly apart?: readonly string[] | undefined;
-  /** The standing grant that permits it, if one does. */
+  /** The standing grant, if one permits it. */
   readonly grant?: string;
-  /** Digest of what the tool showed of it, where it shows something. */
+  /** Digest of the tool's preview, if it has one. */
   readonly preview?: string | undefined;
-  /** Digest of how its agent says that it would take it back, where it says so. */
+  /** Digest of the undo call that the agent declares, if any. */
   readonly undo?: string | undefined;
 };
 
@@ -55,7 +55,7 @@ const BOUND_FIELDS =
   "action apart approvers args decideBy effectClass executeBy grant nonce onTimeout policy preview requester schema stages stream tenant tool undo";
 const BOUND = BOUND_FIELDS.split(" ") as readonly (keyof BindingFacts)[];
 
-/** The digest of RFC 8785 JSON of the facts and `"v":1`. Written field by field, since every start of an effect computes one. */
+/** Digest of the facts and `"v":1` as RFC 8785 JSON. Built field by field, since every start computes one. */
 export function bindingOf(facts: BindingFacts): string {
   let text = "{";
   for (const field of BOUND) {
@@ -65,7 +65,7 @@ export function bindingOf(facts: BindingFacts): string {
   return sha256(`${text}"v":1}`);
 }
 
-/** In a binding; undefined where the agent says nothing. */
+/** For a binding. undefined: the agent declares none. */
 export const undoDigest = ({ undo }: { readonly undo?: UndoRecord }): string | undefined =>
   undo === undefined ? undefined : digestOf({ args: undo.argsDigest, tool: undo.tool });
 
@@ -74,7 +74,7 @@ type BoundFields = Omit<
   "binding" | "says" | "reason" | "rule" | "args" | "agent" | "documents" | "risk" | "workflow"
 >;
 
-/** Other fields that a question has are not bound. */
+/** Other fields of a question are not bound. */
 export function questionBinding(tenant: string, question: BoundFields): string {
   const stream = streamName(aboutOf(question));
   const action = question.subject?.op ?? question.action;
@@ -86,7 +86,7 @@ export function questionBinding(tenant: string, question: BoundFields): string {
   return bindingOf({ ...question, tenant, stream, action, ...digests });
 }
 
-/** The binding of an approval under way, with what an edit changes or a check found: of the terms as they were asked. */
+/** The binding of an open approval: its original terms, with what an edit changes or a check found. */
 export function bindingNow(tenant: string, approval: LiveApproval, found: Partial<BoundFields>): string {
   const { approvers, decideBy, executeBy } = approval.asked;
   return questionBinding(tenant, { ...approval, approvers, decideBy, executeBy, ...found });
@@ -98,7 +98,7 @@ export function openQuestion(draft: Draft, id: string, question: Omit<ApprovalQu
   appendApprovalEvent(draft, id, "approval.requested", { ...question, binding });
 }
 
-/** Stages and what happens at a deadline, where the terms say it. */
+/** Stages and deadline behaviour, if the terms define them. */
 export const stagesIn = ({ stages, onTimeout }: Pick<ApprovalTerms, "stages" | "onTimeout">) => ({
   ...(stages === undefined ? {} : { stages }),
   ...(onTimeout === undefined ? {} : { onTimeout }),
@@ -108,7 +108,7 @@ function wholeTime({ stages, decideWithinMs }: Pick<ApprovalTerms, "stages" | "d
   return (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
 }
 
-/** Every stage may take all of its time, and then there is the time to start. */
+/** Every stage may take all of its time, and the time to start comes after that. */
 function deadlines(now: number, terms: ApprovalTerms): Deadlines {
   const { decideWithinMs, executeWithinMs } = terms;
   return {
@@ -117,14 +117,14 @@ function deadlines(now: number, terms: ApprovalTerms): Deadlines {
   };
 }
 
-/** An edit has the stages begin again, with their time; an approval without stages keeps its deadlines. */
+/** An edit restarts the stages with their full time. An approval without stages keeps its deadlines. */
 export function againAfterEdit({ stages, asked }: LiveApproval, now: number): { readonly again?: Deadlines } {
   if (stages === undefined) return {};
   const later = (at: number | null) => (at === null ? null : at + (now - asked.at));
   return { again: { decideBy: later(asked.decideBy), executeBy: later(asked.executeBy) } };
 }
 
-/** If the policy would not ask by now, those who were asked are asked again, with all of their time. */
+/** If the policy would no longer ask, the same people are asked again, with all of their time. */
 export function askedAgain(review: Review, before: LiveApproval, reason: string): Review {
   if (review.verdict !== "approve") return review;
   const { approvers, at, decideBy, executeBy } = before.asked;
@@ -137,7 +137,7 @@ export function versionsOf({ policyDigest: policy, documents = [] }: ToolRules):
   return documents.length === 0 ? { policy } : { policy, documents };
 }
 
-/** For lists and cards: nothing is decided by it. */
+/** For lists and cards; no rule decides by it. */
 export const riskIn = ({ risk }: Review): Pick<ApprovalQuestion, "risk"> =>
   risk === null ? {} : { risk: risk.level };
 
@@ -154,18 +154,18 @@ type AskPeople = {
     "tool" | "schema" | "effectClass" | "args" | "argsDigest" | "agent" | "requester" | "says" | "undo"
   > & { readonly within?: { readonly workflow: string } };
   readonly review: EscalateReview;
-  /** Whom separation of duties leaves out. */
+  /** People excluded by separation of duties. */
   readonly apart: Pick<ApprovalQuestion, "apart">;
-  /** What the tool shows of it; null where it shows nothing. */
+  /** The tool's preview; null if it has none. */
   readonly preview: Preview | null;
 };
 
-/** About an action as it is now. The caller has locked the approval. */
+/** Asks people about an action in its current state. The caller has locked the approval. */
 export function askPeople(draft: Draft, ask: AskPeople, { rules, ids }: Executor): void {
   const { action, state, review } = ask;
   const { tool, schema, effectClass, args, argsDigest, agent, requester, says, undo, within } = state;
   const { approvers, reason, rule } = review;
-  // Kept beside the question, so that an approver's edit can be checked anywhere.
+  // Stored with the question, so that any process can check an approver's edit.
   if (rules.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(rules.schemaText) });
   const call = { action, tool, schema, effectClass, args, argsDigest, agent, requester, says };
   openQuestion(draft, ids.approval, {
@@ -191,7 +191,7 @@ type Parties = { readonly poster: string | null; readonly executor: string | nul
 export const asksForSeparation = (terms: Rules): boolean =>
   listStageRules(terms).some(({ separate }) => separate === true);
 
-/** Whom these terms leave out, for the question; nothing where nobody has to be left out. */
+/** People whom these terms exclude, for the question. Empty if there are none. */
 export function apartIn(terms: Rules, parties: Parties | null): Pick<ApprovalQuestion, "apart"> {
   const { poster = null, executor = null } = parties ?? {};
   const apart = [...new Set([poster, executor])].filter((who) => who !== null);
@@ -203,13 +203,13 @@ const marked = <Rule>(rule: Rule): Rule =>
 
 type Asking = { readonly approvers?: Partial<ApproverRule>; readonly stages?: readonly StageRule[] };
 
-/** The same terms, under separation of duties. What is no rule is left to the check of the verdict. */
+/** The same terms with separation of duties. Invalid rules are left to the check of the verdict. */
 export function keptApart<Terms extends Asking>(terms: Terms): Terms {
   const { stages, approvers } = terms;
   if (stages === undefined) return { ...terms, approvers: marked(approvers) };
   return Array.isArray(stages) ? { ...terms, stages: stages.map(marked<StageRule>) } : terms;
 }
 
-/** What is no verdict is left to the review. */
+/** Invalid verdicts are left to the review. */
 export const keepApart = (verdict: Verdict): Verdict =>
   verdict?.verdict === "escalate" ? keptApart(verdict) : verdict;

@@ -1,4 +1,13 @@
-/** What a card says of an approval, and of what the person who looks at it can do. All of it is words: other rules decide. */
+/**
+ * What a card says about an approval, and about what its reader can do. All of it is wording: other rules decide.
+ * - A list row shows the arguments, the agent's words, the rule, the risk and the costs in full. An approval with more
+ *   than that, or of an irreversible action, cannot be given from a list.
+ * - A rejection from a list only prevents the run and has no other consequence. Comments are read before either.
+ * - Typing a word to confirm is never required for reversible actions or without an effect. A person who types the same
+ *   word all day no longer reads cards.
+ * - For irreversible actions it is required from risk `high` on. It is also required, at any risk, if several people
+ *   have to agree, together or one after the other: the policy's author considers that grave.
+ */
 
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
@@ -30,7 +39,7 @@ import { delegationsIn, isEligible, isNeededLater, rejectionEnds } from "./seats
 
 const isRaised = ({ op }: Subject): boolean => raisedName(op) !== undefined;
 
-/** What is decided, in Holdpoint's words. Names in it are strangers' text: code that shows it makes them visible. */
+/** The decision in Holdpoint's words. Names in it are untrusted: code that shows it makes hidden characters visible. */
 export function headingOf({ tool, subject }: Pick<LiveApproval, "tool" | "subject">): string {
   if (subject === undefined) return `Run ${tool}`;
   if (subject.kind === "question") return `Answer the question ${tool}`;
@@ -40,20 +49,13 @@ export function headingOf({ tool, subject }: Pick<LiveApproval, "tool" | "subjec
     : `Go on past the checkpoint ${tool}`;
 }
 
-/** What the decision does where nothing runs by it. */
+/** What the decision does if nothing runs by it. */
 export const SUBJECT_WORDS: { readonly [kind in Subject["kind"]]: string } = {
   checkpoint: "the workflow goes on from here; nothing else runs by it",
   question: "the workflow is told the answer; nothing else runs by it",
   intent: "whoever sent it is told the answer; nothing else runs by it",
 };
 
-/**
- * What is decided only by itself, on its own page.
- *
- * A1. A row of a list shows the arguments, the agent's words, the rule, the risk and the costs, whole. What has more is not approved
- *     from there, and neither is what cannot be taken back.
- * A2. What is rejected from there does not run, and nothing else follows. What somebody wrote about it is read before either.
- */
 /** Characters that a row has room for. */
 const MOST_ARGS = 600;
 const MOST_WORDS = 300;
@@ -64,14 +66,14 @@ type ToBatch = {
   readonly isTyped: boolean;
   readonly hasPreview: boolean;
   readonly hasUndo: boolean;
-  /** Policy or people changed it since it was proposed. */
+  /** Policy or people changed it after the proposal. */
   readonly isChanged: boolean;
   readonly hasComments: boolean;
   readonly args: Json;
   readonly says: string | null;
 };
 
-/** By what there is to read: a character that cannot be seen is written out. */
+/** By displayed length: an invisible character is written out. */
 const isLonger = (text: string, most: number, written: (text: string) => string): boolean =>
   text.length > most || written(text).length > most;
 
@@ -80,7 +82,7 @@ const isLong = ({ args, says }: ToBatch): boolean =>
 
 const COMMENTED = "there are comments to read";
 
-/** Null where nothing keeps it from being approved together with others. */
+/** null: it can be approved together with others. */
 export function whyAlone(it: ToBatch): string | null {
   if (it.about === "question") return "it wants an answer of its own";
   if (it.about === "checkpoint") return "there is the state of its workflow to look at";
@@ -93,29 +95,22 @@ export function whyAlone(it: ToBatch): string | null {
   return isLong(it) ? "it is too long to be read in a list" : null;
 }
 
-/** Null where nothing keeps it from being rejected together with others. */
+/** null: it can be rejected together with others. */
 export function whyRejectAlone({ about, hasComments }: ToBatch): string | null {
   if (about === "checkpoint") return "there is to look at what a rejection does to its workflow";
   if (about === "question") return "its workflow goes on without an answer";
   return hasComments ? COMMENTED : null;
 }
 
-/** Whether a row shows all that it is about. */
+/** Whether a row shows everything that it is about. */
 export const isWholeInRow = (it: ToBatch): boolean => !it.isChanged && !isLong(it);
 
-/**
- * For what somebody types a word before they approve.
- *
- * F1. Never for what can be taken back, or is no effect. A person who types the same word all day long reads no card any more.
- * F2. Of what cannot be taken back: where the policy scores the risk, from `high` on; and, however it is scored, what several people
- *     have to agree to, together or one after the other: that is what its author holds to be grave.
- */
 const GRAVE: readonly Risk["level"][] = ["high", "critical"];
 
 type ToConfirm = {
   readonly isIrreversible: boolean;
   readonly risk: Pick<Risk, "level"> | null;
-  /** The rules of all stages. */
+  /** Rules of all stages. */
   readonly rules: readonly Pick<ApproverRule, "quorum">[];
 };
 
@@ -126,9 +121,9 @@ export function asksToConfirm({ isIrreversible, risk, rules }: ToConfirm): boole
 }
 
 /**
- * Whether what an action did is taken back when its workflow goes back. `none`: by nobody, as it stands in no workflow, or its
- * tool has no undo. `nothing`: there is nothing to take back. `not_known`: whoever runs the workflow knows. `named`: by a call of a
- * declared tool that the agent chose. `claimed`: by one that only the agent knows, which proves nothing.
+ * Whether the effect of an action is undone when its workflow rolls back. `none`: no, it is in no workflow or its tool
+ * has no undo. `nothing`: there is nothing to undo. `not_known`: the process that runs the workflow knows. `named`: by
+ * a call of a declared tool that the agent chose. `claimed`: by one that only the agent knows, which proves nothing.
  */
 export const KNOWN_UNDOS = ["has", "named", "claimed", "none", "nothing", "not_known"] as const;
 export type KnownUndo = (typeof KNOWN_UNDOS)[number];
@@ -150,13 +145,13 @@ const UNDOING: { readonly [undo in KnownUndo]: string } = {
   nothing: "there is nothing to take back",
 };
 
-/** What is known about repeating and undoing an action, in the words that everybody is shown. */
+/** What is known about repeating and undoing an action, as shown to people. */
 export function effectWords(effectClass: EffectClass, undo: KnownUndo): string {
   if (effectClass === "read") return "it only reads: nothing to take back";
   return `${REPEATING[effectClass]}; ${UNDOING[undo]}`;
 }
 
-/** Once it is done, nobody is known to take it back. */
+/** No undo is known once it is done. */
 export const isIrreversible = (undo: KnownUndo): boolean =>
   undo === "none" || undo === "not_known" || undo === "claimed";
 
@@ -165,8 +160,9 @@ export const isTakenBack = (undo: KnownUndo): boolean => undo === "has" || undo 
 export type AtStake = { readonly canRollback: boolean; readonly irreversible: readonly Irreversible[] };
 
 /**
- * What a rejection of the checkpoint that waits would do to its workflow: the same as `tell.ts` and `rollback.ts` decide then.
- * `after`: the entry after which everything is gone back over. `isLast`: having gone back, it is not tried again.
+ * What a rejection of the pending checkpoint would do to its workflow, as `apply-decision.ts` and `rollback.ts` decide
+ * it.
+ * `after`: the entry after which everything is rolled back. `isLast`: after the rollback there is no further attempt.
  */
 export function rejectionOf(
   state: Pick<LiveWorkflow, "passed" | "generation" | "attempts" | "onIrreversible">,
@@ -189,7 +185,7 @@ const MOST_VOTERS = 50;
 const mayStill = (approval: LiveApproval, roster: RosterState) => (who: string) =>
   isEligible(approval, roster, who) && !approval.votes.some(({ by }) => by === who);
 
-/** Where the rule of the present stage names nobody, nobody is named here either. */
+/** Empty if the rule of the current stage names no people. */
 function peopleNamed(approval: LiveApproval, roster: RosterState): readonly string[] {
   const { from } = ruleIn(approval, approval.stage);
   if (approval.status !== "pending" || from === null) return [];
@@ -197,7 +193,7 @@ function peopleNamed(approval: LiveApproval, roster: RosterState): readonly stri
   return [...new Set([...peopleAmong(roster, from), ...handed])];
 }
 
-/** Who has voted, in the order of the votes; then who is still asked. */
+/** People who voted, in the order of their votes, then people who may still vote. */
 export function votersOf(approval: LiveApproval, roster: RosterState): readonly Voter[] {
   const voted = approval.votes.map(({ by, decision, stage = 1 }): Voter => {
     return { person: by, state: decision === "approve" ? "approved" : "rejected", stage };
@@ -207,7 +203,7 @@ export function votersOf(approval: LiveApproval, roster: RosterState): readonly 
   return [...voted, ...asked].slice(0, MOST_VOTERS);
 }
 
-/** Anybody who may decide now; undefined where the list of people and the rule name nobody such. */
+/** A person who may decide now. undefined: the roster and the rule name none. */
 export function somebodyAsked(approval: LiveApproval, roster: RosterState): string | undefined {
   const { from } = ruleIn(approval, approval.stage);
   const people = from === null ? [...roster.members.keys()] : peopleAmong(roster, from);
@@ -215,8 +211,8 @@ export function somebodyAsked(approval: LiveApproval, roster: RosterState): stri
 }
 
 /**
- * Whether the person who looks may decide now, and why not, said to them. The words are no rule: `vote.ts` decides, and a test holds
- * the two together.
+ * Whether the reader may decide now, and why not, addressed to them. This wording is not the rule: `vote.ts` decides,
+ * and a test keeps the two consistent.
  */
 export type YourStanding = Pick<Card["you"], "mayDecide" | "whyNot" | "vote">;
 
@@ -251,7 +247,7 @@ function whyNotDecide(approval: LiveApproval, roster: RosterState, person: strin
   return isEligible(approval, roster, person) ? undefined : whyNotAsked(approval, roster, person);
 }
 
-/** What keeps somebody from approving who may reject. */
+/** Why a person who may reject cannot approve. */
 function whyOnlyReject(approval: LiveApproval, roster: RosterState, person: string): string | null {
   if (approval.edit !== null)
     return `an edit by ${approval.edit.by} is being reviewed: until then you can only reject`;
@@ -260,7 +256,7 @@ function whyOnlyReject(approval: LiveApproval, roster: RosterState, person: stri
     : null;
 }
 
-/** The caller has brought the approval up to the present time. */
+/** The caller has applied the deadlines that have passed. */
 export function yourStanding(approval: LiveApproval, roster: RosterState, person: string): YourStanding {
   const why = whyNotDecide(approval, roster, person);
   const { votes, stage } = approval;
@@ -268,7 +264,7 @@ export function yourStanding(approval: LiveApproval, roster: RosterState, person
   return { mayDecide: why === undefined, whyNot: why ?? whyOnlyReject(approval, roster, person), vote };
 }
 
-/** Whether their rejection ends it; null where they may not decide, or it depends on who they are. */
+/** Whether their rejection ends it. null: they may not decide, or it depends on who they are. */
 export function endsByYou(
   approval: LiveApproval,
   roster: RosterState,
@@ -280,14 +276,14 @@ export function endsByYou(
   return rejectionEnds(approval, roster, who);
 }
 
-/** A question has its answer instead; what a monitor raises has nothing in it, and neither has what captured nothing. */
+/** Not for a question, which has an answer instead, nor for a checkpoint raised by a monitor or without outputs. */
 export function isEditable({ subject, args }: Pick<LiveApproval, "subject" | "args">): boolean {
   if (subject === undefined) return true;
   const isEmpty = isJsonObject(args) && Object.keys(args).length === 0;
   return subject.kind === "checkpoint" && !isRaised(subject) && !isEmpty;
 }
 
-/** Where nobody is authenticated: what somebody could do under some name. */
+/** Without authentication: what a person could do under some name. */
 function anybodyCan(approval: LiveApproval, move: ApprovalMove): boolean {
   if (move === "revoke") return isGiven(approval);
   if (approval.status !== "pending") return false;
@@ -296,8 +292,8 @@ function anybodyCan(approval: LiveApproval, move: ApprovalMove): boolean {
 }
 
 /**
- * What the person who looks could do with it now; null is nobody in particular. It is no rule: each of them is decided by its own,
- * when it is done, and a test holds the two together. The caller has brought the approval up to the present time, and read the roster.
+ * What the reader can do with it now; null: an unknown reader. This is not the rule: each command has its own, and a
+ * test keeps them consistent. The caller has applied the deadlines that have passed, and read the roster.
  */
 export function movesOf(
   draft: Draft,

@@ -1,19 +1,19 @@
 /**
- * What those who take part do with a pending approval beside deciding it: they comment, give it more time, and hand over seats.
+ * What participants do with a pending approval other than deciding: comment, extend its deadline, and delegate seats.
  *
- * K1. A comment decides nothing: no vote, binding or deadline is another one by it.
- * K2. It comes from somebody who may decide in one of the stages, or from the agent that asked. Anybody else is refused, and
- *     that is recorded.
- * K3. There are only so many: of one principal, so that the one who asked cannot take the room from people, and of all.
- * E1. Only somebody who may decide it now gives more time: never the requester, and nobody of another stage.
- * E2. The new deadline is a moment, not a length: saying it twice gives the time once.
- * E3. No deadline is later than `LONGEST_MS`, however often it is moved: dates end somewhere.
- * E4. The binding is not touched. It holds the terms as they were asked; how long they were extended is in the journal.
- * L1. One seat, one vote: a person who has voted hands nothing over and gets no second seat.
- * L2. Never to the requester, to whom separation of duties leaves out, to anybody who may not decide, in a circle, or over
- *     more than three people.
- * L3. Nothing that people could have met becomes unmeetable by it, here or in a later stage.
- * L4. It comes back only while nobody has decided with it; what was handed on then comes back as well.
+ * - A comment decides nothing: it changes no vote, binding or deadline.
+ * - It comes from a person who may decide in one of the stages, or from the requesting agent. Any other author is
+ *   refused, and the refusal is recorded.
+ * - Comments are limited per principal, so that the requester cannot crowd out people, and in total.
+ * - Only a person who may decide now can extend: never the requester, and no person of another stage.
+ * - The new deadline is a timestamp, not a duration: sending it twice extends once.
+ * - No deadline is later than `LONGEST_MS`, however often it is moved: dates have a maximum.
+ * - An extension does not change the binding, which holds the original terms. The journal records the extension.
+ * - One seat, one vote: a person who has voted delegates nothing and gets no second seat.
+ * - No seat goes to the requester, to people excluded by separation of duties, to a person who may not decide, in a
+ *   circle, or over more than three people.
+ * - No quorum that could have been met becomes unreachable by it, here or in a later stage.
+ * - A seat returns only while no holder has decided with it. Seats delegated further then return too.
  */
 
 import { isPerson } from "../../kernel/principal.ts";
@@ -70,7 +70,7 @@ export type CommentAnswer =
 const takesPart = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
   by === approval.agent || eligibleStages(approval, roster, by).length > 0;
 
-/** Whose words leave no room for more. */
+/** Why this principal cannot add a comment. */
 function whyFull({ comments }: LiveApproval, by: string): string | undefined {
   const { each, all } = MOST_COMMENTS;
   if (comments.length >= all) return `it has ${all} comments, and takes no more`;
@@ -78,7 +78,7 @@ function whyFull({ comments }: LiveApproval, by: string): string | undefined {
   return own >= each ? `${by} has written ${each} comments, and each writes no more` : undefined;
 }
 
-/** Whether they could write one now. */
+/** Whether they could comment now. */
 export const mayComment = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
   approval.status === "pending" && takesPart(approval, roster, by) && whyFull(approval, by) === undefined;
 
@@ -105,7 +105,7 @@ export function comment(draft: Draft, command: CommentCommand): Need | CommentAn
 type ExtendCommand = DecidedBy & {
   readonly approval: string;
   readonly until: number;
-  /** The deadline that the person saw; null trusts what stands now. */
+  /** The deadline that the person saw. null: the current one. */
   readonly seen: number | null;
 };
 export type ExtendAnswer =
@@ -114,13 +114,13 @@ export type ExtendAnswer =
   | NotPossible
   | Unknown;
 
-/** Whether they could give it more time now. */
+/** Whether they could extend it now. */
 export const mayExtend = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
   approval.status === "pending" && approval.decideBy !== null && isEligible(approval, roster, by);
 
 type FromTo = { readonly from: number; readonly decideBy: number };
 
-/** From which deadline to which, or why not. */
+/** From which deadline to which, or why it cannot be moved. */
 function moveDeadline({ status, decideBy: from }: LiveApproval, command: ExtendCommand): FromTo | string {
   const { seen, until } = command;
   if (status !== "pending") return `it is ${status} already`;
@@ -152,7 +152,7 @@ export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswe
 
 type DelegateCommand = DecidedBy & {
   readonly approval: string;
-  /** null: the seat is taken back. */
+  /** null: withdraws the delegation. */
   readonly to: string | null;
   readonly reason: string;
 };
@@ -164,14 +164,14 @@ export type DelegateAnswer =
 
 const hasDecided = (approval: LiveApproval, who: string): boolean => haveDecided(approval).includes(who);
 
-/** How many steps a seat has gone to come to this person: 0 in their own right. */
+/** Number of delegations by which a seat reached this person. 0: in their own right. */
 function stepsTo(handed: readonly Seat[], person: string): number {
   const rest = handed.filter(({ to }) => to !== person);
   const before = handed.filter(({ to }) => to === person);
   return before.length === 0 ? 0 : 1 + Math.max(...before.map(({ by }) => stepsTo(rest, by)));
 }
 
-/** Everybody a person's seat went on to. */
+/** All people to whom a person's seat was delegated further. */
 function holdersAfter(handed: readonly Seat[], person: string): readonly string[] {
   const next = handed.find(({ by }) => by === person)?.to;
   if (next === undefined) return [];
@@ -181,7 +181,7 @@ function holdersAfter(handed: readonly Seat[], person: string): readonly string[
 
 type Handing = { readonly by: string; readonly to: string };
 
-/** The stage could be met by the people who are left, and could not be any more. */
+/** The people who are left could meet the stage now, but not after this delegation. */
 function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: Handing): boolean {
   const { delegations, approvers } = approval;
   const left = peopleLeft(approval, roster);
@@ -192,9 +192,9 @@ function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: Hand
 }
 
 /**
- * Why this person may not decide in the present stage even with a seat; undefined when they may. Only somebody who may
- * decide gets a seat: a person in good standing who is not left out, and, where the list of people says who is there to decide,
- * one of those or one whom the rule itself names. Otherwise nobody could use the seat.
+ * Why this person may not decide in the current stage even with a seat. undefined: they may. A holder must be able to
+ * use the seat: a person in good standing who is not excluded. If the roster says who decides, the holder is one of
+ * those, or is named by the rule itself.
  */
 function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string): string | undefined {
   if (!isPerson(to)) return `${to} may not decide this: only people decide`;
@@ -208,7 +208,7 @@ function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string)
     : undefined;
 }
 
-/** What keeps this person from having the seat. */
+/** Why this person cannot get the seat. */
 function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): string | undefined {
   const { by, to } = handing;
   const handed = delegationsIn(approval, approval.stage);
@@ -249,19 +249,19 @@ function hand(draft: Draft, approval: LiveApproval, command: DelegateCommand, to
 const handedBy = (approval: LiveApproval, by: string): Seat | undefined =>
   delegationsIn(approval, approval.stage).find((one) => one.by === by);
 
-/** Who has decided with the seat that somebody handed over. */
+/** The person who has decided with a seat that `by` delegated. */
 const usedBy = (approval: LiveApproval, by: string): string | undefined =>
   holdersAfter(delegationsIn(approval, approval.stage), by).find((who) => hasDecided(approval, who));
 
-/** Whether they have a seat now that could be handed to somebody; to whom is another question. */
+/** Whether they have a seat now that could be delegated. To whom is checked separately. */
 export const mayHandOver = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
   approval.status === "pending" && isEligible(approval, roster, by) && !hasDecided(approval, by);
 
-/** Whether the seat that they handed over could come back now. */
+/** Whether the seat that they delegated could return now. */
 export const maySitAgain = (approval: LiveApproval, by: string): boolean =>
   approval.status === "pending" && handedBy(approval, by) !== undefined && usedBy(approval, by) === undefined;
 
-/** A seat that was handed on by somebody who does not have it any more. */
+/** A seat delegated by a person who no longer has it. */
 function findIdle(draft: Draft, approval: LiveApproval): Seat | undefined {
   const handed = delegationsIn(approval, approval.stage);
   const standing = getStageStanding(approval, draft.state(ROSTER), approval.stage);

@@ -1,14 +1,13 @@
 /**
- * Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer fits.
+ * Ends of an approval that are not votes: its deadline, a withdrawal, a revocation, a permission that no longer holds.
  *
- * T1. What a deadline brings about is decided by the command that comes next, on the store's clock. A sweeper only announces
- *     what is already true.
- * T2. When somebody looks makes no difference: the next stage's time, and an extension, begin where the time was up.
- * T3. Whoever may decide from half time on may do so from that moment, whether anybody has swept or not.
- * B1. A pending question is taken back by those who ask: the requester and those it acts for, the poster and the executor
- *     of the workflow; or by somebody who may decide now, or an admin. Taking it back ends it, so nobody else does.
- * B2. Of an intent, those take the question back who may take the intent back. Where nobody is listed, anybody in good
- *     standing.
+ * - The consequences of a deadline are decided by the next command, on the store's clock. A sweep only announces them.
+ * - The time of that command makes no difference: the next stage's time, and an extension, begin at the deadline.
+ * - People added at half time may decide from then on, whether or not a sweep has run.
+ * - A pending question is withdrawn by those who ask (the requester and the principals it acts for, the poster and the
+ *   executor of the workflow), by a person who may decide now, or by an admin. It ends the question, so no other may.
+ * - The question of an intent is withdrawn by those who may withdraw the intent. Without a roster, that is any person
+ *   in good standing.
  */
 
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
@@ -42,7 +41,7 @@ function handOver(draft: Draft, id: string, approval: LiveApproval, overdue: num
   appendApprovalEvent(draft, id, "approval.escalated", { stage, decideBy: nextDecideBy(approval, overdue) });
 }
 
-/** More people may decide from half time on. */
+/** Adds the people who may decide from half time on. */
 function widen(draft: Draft, id: string, approval: LiveApproval): void {
   const halfTime = wideningAt(approval);
   if (halfTime === undefined) return;
@@ -60,7 +59,7 @@ function meetDeadline(draft: Draft, id: string, approval: LiveApproval, overdue:
   appendApprovalEvent(draft, id, "approval.extended", { by: "deadline", ...more, via: "policy" });
 }
 
-/** Brings an approval up to the present time. The caller has locked it, and tells its subject if it has ended. */
+/** Applies the deadlines that have passed. The caller has locked the approval, and notifies its subject if it ended. */
 export function passTime(draft: Draft, id: string): LiveApproval {
   for (;;) {
     const approval = getLiveApproval(draft, id);
@@ -72,7 +71,7 @@ export function passTime(draft: Draft, id: string): LiveApproval {
   }
 }
 
-/** What people do to an approval beside deciding it: by the roster, after the consequences of the time that passed. */
+/** Actions on an approval other than deciding: with the roster, after applying the deadlines that have passed. */
 export function actOn<Answer>(
   draft: Draft,
   id: string,
@@ -95,7 +94,7 @@ type EndAnswer = {
 };
 type DeadlineMoved = { readonly kind: "moved"; readonly status: "pending" };
 
-/** Announces that a deadline has passed: it expired, or another stage is asked, or there is more time. */
+/** Announces a deadline that has passed: the approval expired, the next stage is asked, or there is more time. */
 export function expireIfDue(draft: Draft, id: string): Need | EndAnswer | DeadlineMoved {
   const state = withAction(draft, id);
   if ("kind" in state) return state;
@@ -111,7 +110,7 @@ type DueAnnouncement =
   | ({ readonly kind: "reminded"; readonly status: "pending" } & Pick<Reminder, "why"> &
       Pick<LiveApproval, "action" | "tool" | "decideBy">);
 
-/** What a sweeper announces of a pending question: it has expired, others may decide, or people are reminded. */
+/** What a sweep announces about a pending question: it has expired, more people may decide, or a reminder. */
 export function announceDue(draft: Draft, id: string): Need | DueAnnouncement {
   const answer = expireIfDue(draft, id);
   if (answer.kind === "need" || answer.status !== "pending") return answer;
@@ -129,8 +128,8 @@ export function lapse(draft: Draft, id: string, reason: string): void {
 }
 
 /**
- * Ends an approval of something that will not run: a decision lapses, and a question that nobody has answered is taken back. One
- * whose deadline has passed has expired instead. The caller has locked the approval.
+ * Ends an approval of something that will not run: a decision lapses, and an unanswered question is withdrawn. If its
+ * deadline has passed, it has expired instead. The caller has locked the approval.
  */
 export function withdrawApproval(
   draft: Draft,
@@ -145,7 +144,7 @@ export function withdrawApproval(
 
 export type Withdrawal = Via & { readonly approval: string; readonly by: string; readonly reason: string };
 
-/** Takes a pending question back; the caller knows that this may be done. Saying it twice answers the same twice. */
+/** Withdraws a pending question; the caller has checked that this is allowed. Repeating it gives the same answer. */
 export function cancelApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const { approval: id, by, reason } = command;
   const state = withAction(draft, id);
@@ -159,7 +158,7 @@ export function cancelApproval(draft: Draft, command: Withdrawal): Need | EndAns
   return tellSubject(draft, id) ?? { kind: "ended", status: "cancelled" };
 }
 
-/** Takes a decision back before it was used. Saying it twice answers the same twice. */
+/** Revokes a decision before it is used. Repeating it gives the same answer. */
 export function revokeApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
   const { approval: id, by, reason } = command;
   const state = withAction(draft, id);
@@ -170,7 +169,7 @@ export function revokeApproval(draft: Draft, command: Withdrawal): Need | EndAns
   return tellSubject(draft, id) ?? { kind: "ended", status: "revoked" };
 }
 
-/** Whether they ask, may decide, or are an admin. Where nobody is listed, everybody is. */
+/** Whether they ask, may decide, or are an admin. Without a roster, every principal qualifies. */
 export function isAskerOrDecider(draft: Draft, approval: LiveApproval, by: string): boolean {
   const roster = draft.state(ROSTER);
   const { members } = roster;
@@ -181,7 +180,7 @@ export function isAskerOrDecider(draft: Draft, approval: LiveApproval, by: strin
 const isSuspended = (draft: Draft, by: string): boolean =>
   isPerson(by) && draft.state(ROSTER).suspended.includes(by);
 
-/** Whether they could take it back now. The caller has locked the approval and read the roster. */
+/** Whether they could withdraw it now. The caller has locked the approval and read the roster. */
 export function mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
   if (approval.status !== "pending" || isSuspended(draft, by)) return false;
   return getSubjectPort(draft, approval).mayTakeBack(draft, approval, by);

@@ -1,12 +1,12 @@
 /**
  * Who may decide an approval in one of its stages, and what their votes amount to.
  *
- * E1. It follows from the rule, the roster of that moment and the seats that were handed over.
- * E2. There is one definition, for the approval itself and for a list's row of it.
- * H1. A person who handed their seat over may not decide while it is handed over; its holder may. Never both.
- * H2. A seat is worth what its first holder is: it is gone when they, or anybody it went through, may not decide any more.
- * C1. A stage whose quorum is met gives way to the next; the last one approves, while every stage still has its quorum.
- * C2. Nobody's vote in one stage may leave a later one without the people it needs.
+ * - It follows from the rule, the current roster and the delegated seats.
+ * - There is one definition, for the approval itself and for its list row.
+ * - A person who delegated their seat may not decide meanwhile; its holder may. Never both.
+ * - A seat depends on its first holder. It is lost when they, or a person it went through, may no longer decide.
+ * - A stage whose quorum is met is followed by the next. The last one approves while every stage still has its quorum.
+ * - No vote in one stage may leave a later one without the people it needs.
  */
 
 import { ROSTER } from "../../kernel/stream.ts";
@@ -26,18 +26,18 @@ import {
 } from "../state.ts";
 import { appendApprovalEvent, getLiveApproval } from "./subject.ts";
 
-/** From the first holder to the last there are at most that many steps. */
+/** Maximum number of delegations from the first holder to the last. */
 export const MOST_STEPS = 3;
 
-/** What a person is in a stage, before seats are handed over. */
+/** A person's standing in a stage, before delegation. */
 type StageStanding = {
-  /** Never, not even with a seat. */
+  /** Excluded, even with a seat. */
   readonly isOut: (person: string) => boolean;
   /** In their own right. */
   readonly isNamed: (person: string) => boolean;
 };
 
-/** Recorded only where there are several stages. */
+/** Recorded only if there are several stages. */
 export const stageField = ({ stages, stage }: LiveApproval): InStage =>
   stages === undefined ? {} : { stage };
 
@@ -61,7 +61,7 @@ export function getStageStanding(approval: Seated, roster: RosterState, stage: n
   };
 }
 
-/** Has a seat, or would have if they had not handed it on. */
+/** Has a seat, or would have one without having delegated it. */
 export function isSeated(
   handed: readonly Seat[],
   person: string,
@@ -78,7 +78,7 @@ function mayTakePart(handed: readonly Seat[], person: string, standing: StageSta
   return !handed.some(({ by }) => by === person) && isSeated(handed, person, standing);
 }
 
-/** May decide in the present stage, or in another one. */
+/** Whether a person may decide in a stage. Default: the current stage. */
 export function isEligible(
   approval: Seated,
   roster: RosterState,
@@ -104,7 +104,7 @@ export function isWaitingFor(waiting: PendingDeciders | null, roster: RosterStat
   return isEligible(waiting, roster, person);
 }
 
-/** People whose approving votes in a stage count for the present binding: distinct, eligible, in good standing. */
+/** People whose approvals in a stage count for the current binding: distinct, eligible, in good standing. */
 function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): readonly string[] {
   const counted = approval.votes.filter(
     (vote) => vote.decision === "approve" && vote.binding === approval.binding && (vote.stage ?? 1) === stage,
@@ -115,7 +115,7 @@ function agreedIn(approval: LiveApproval, roster: RosterState, stage: number): r
   );
 }
 
-/** Enough of them; under separation of duties somebody beside the one who edited it. */
+/** Enough approvals; under separation of duties, at least one by a person other than the editor. */
 function isStageMet(approval: LiveApproval, roster: RosterState, stage: number): boolean {
   const { quorum, separate } = ruleIn(approval, stage);
   const agreed = agreedIn(approval, roster, stage);
@@ -126,7 +126,7 @@ function isStageMet(approval: LiveApproval, roster: RosterState, stage: number):
 const countingStages = (approval: LiveApproval): readonly number[] =>
   stageRules(approval).flatMap((_, index) => (approval.handedOver.includes(index + 1) ? [] : [index + 1]));
 
-/** Everybody behind the present binding, in every stage that counts. */
+/** All people who approved the current binding, in every stage that counts. */
 export function approvers(approval: LiveApproval, roster: RosterState): readonly string[] {
   return countingStages(approval).flatMap((stage) => agreedIn(approval, roster, stage));
 }
@@ -136,13 +136,13 @@ export function isMet(approval: LiveApproval, roster: RosterState): boolean {
   return countingStages(approval).every((stage) => isStageMet(approval, roster, stage));
 }
 
-/** How many people the stages that count ask for together. */
+/** Sum of the quorums of the stages that count. */
 export function wanted(approval: LiveApproval): number {
   const rules = stageRules(approval);
   return countingStages(approval).reduce((sum, stage) => sum + (rules[stage - 1]?.quorum ?? Number.NaN), 0);
 }
 
-/** Moves on once enough people stand behind the present binding. */
+/** Moves on once enough people have approved the current binding. */
 export function concludeVotes(draft: Draft, id: string): void {
   const approval = getLiveApproval(draft, id);
   const roster = draft.state(ROSTER);
@@ -165,7 +165,7 @@ const hasVoted = ({ votes }: LiveApproval, who: string) => votes.some(({ by }) =
 const isLeftOut = ({ requester, apart }: LiveApproval, who: string, rule: ApproverRule) =>
   excludedPeople(rule, requester, apart).includes(who);
 
-/** A later stage could be met, and could not be any more once this person has decided here. */
+/** A later stage could be met now, but not once this person has decided here. */
 export function isNeededLater(approval: LiveApproval, roster: RosterState, person: string): boolean {
   const later = stageRules(approval).slice(approval.stage);
   const isOut: SeatExclusion = (who, rule) =>
@@ -174,7 +174,7 @@ export function isNeededLater(approval: LiveApproval, roster: RosterState, perso
   return !canBeSeated(later, (who, rule) => who === person || isOut(who, rule), roster);
 }
 
-/** Later stages with everybody who may decide in them at the end. */
+/** Later stages with all people who may eventually decide in them. */
 function laterAtWidest({ stages = [], stage }: LiveApproval): readonly ApproverRule[] {
   return stages.slice(stage).map((rule) => {
     const isWidened = rule.from !== null && rule.decideWithinMs !== null;
@@ -182,7 +182,7 @@ function laterAtWidest({ stages = [], stage }: LiveApproval): readonly ApproverR
   });
 }
 
-/** Everybody who may still agree in the present stage, now or from half time on; undefined where nobody is named. */
+/** People who may still approve in the current stage, now or from half time on. undefined: the rule names none. */
 export function peopleLeft(approval: LiveApproval, roster: RosterState): readonly string[] | undefined {
   const { stage, widened, decideBy, votes } = approval;
   const widest = decideBy === null ? approval : { ...approval, widened: [...widened, stage] };
@@ -196,7 +196,7 @@ export function peopleLeft(approval: LiveApproval, roster: RosterState): readonl
   );
 }
 
-/** Without a veto, a rejection ends it once too few of the people named are left, here or for a later stage. */
+/** Without a veto, a rejection ends it once too few of the named people are left, here or for a later stage. */
 export function isHopeless(approval: LiveApproval, roster: RosterState): boolean {
   const { veto, quorum } = approval.approvers;
   if (veto) return true;

@@ -1,9 +1,9 @@
 /**
- * What an approval is about, as the rules of approvals see it, and what all of them begin and end with.
+ * The subject of an approval, as the rules of approvals see it, and what all of these rules begin and end with.
  *
- * B1. An approval and what it is about are locked together.
- * B2. A consequence for an action, a workflow or an intent goes through its port, inside the same draft: no poller sees a
- *     decision that what it is about has not heard of.
+ * - An approval and its subject are locked together.
+ * - A consequence for an action, a workflow or an intent goes through its port, inside the same draft. No poller sees a
+ *   decision of which the subject was not notified.
  */
 import type { Json } from "../../kernel/json.ts";
 import { hasRoomForRefusal } from "../../kernel/refusals.ts";
@@ -15,22 +15,22 @@ import { type ApprovalBodies, approval as stream } from "../stream.ts";
 
 export type EditRefused = {
   readonly kind: "edit_refused";
-  /** `schema`: it does not fit; `standing`: it is not theirs; `block`, `revise`: what policy says of it. */
+  /** `schema`: it does not match. `standing`: the editor may not decide. `block`, `revise`: the policy's verdict. */
   readonly fault: "schema" | "standing" | "block" | "revise";
   readonly rule: string;
   readonly reason: string;
-  /** As the policy would have it, where it would change it. */
+  /** The policy's version, if it would change the edit. */
   readonly args?: Json;
 };
 export type EditAnswer = { readonly kind: "accepted"; readonly approval: string } | EditRefused;
 
-/** What a capability above implements for its kind of stream; `core/streams.ts` lists them. */
+/** Implemented by the capability that owns the kind of stream; `src/streams.ts` lists them. */
 export type SubjectPort = {
-  /** The approval was decided, has ended, or has an edit that waits for its review. */
+  /** The approval was decided, has ended, or has an edit that waits for review. */
   tell(draft: Draft, id: string, approval: LiveApproval): Need | undefined;
-  /** Whether they take the question back. The approval is pending, and the roster is read. */
+  /** Whether they may withdraw the question. The approval is pending, and the roster is read. */
   mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean;
-  /** Null: there is no tool and no policy, so an edit holds as it was written. */
+  /** null: there is no tool and no policy, so an edit is accepted as written. */
   readonly reviewEdit: ((draft: Draft, id: string, executor: Executor) => Need | Load | EditAnswer) | null;
 };
 
@@ -50,10 +50,10 @@ export function appendApprovalEvent<Type extends keyof ApprovalBodies>(
   draft.append(approvalStream(id), [stream.event(type, body)]);
 }
 
-/** The refusal of an edit is not counted: it decides something. */
+/** The refusal of an edit is not counted, because it decides something. */
 type CountedRefusal = Exclude<Extract<keyof ApprovalBodies, `${string}_refused`>, "approval.edit_refused">;
 
-/** Answers whether there was room for it. */
+/** Returns whether there was room to record it. */
 export function appendApprovalRefusal<Type extends CountedRefusal>(
   draft: Draft,
   id: string,
@@ -65,7 +65,7 @@ export function appendApprovalRefusal<Type extends CountedRefusal>(
   return isRecorded;
 }
 
-/** Locks an approval and what it is about together. */
+/** Locks an approval and its subject together. */
 export function withAction(draft: Draft, id: string): Need | ApprovalState {
   const ref = approvalStream(id);
   const more = draft.need({ write: [ref] });
@@ -75,7 +75,7 @@ export function withAction(draft: Draft, id: string): Need | ApprovalState {
   return draft.need({ write: [aboutOf(state)] }) ?? state;
 }
 
-/** To be called at the end of every command that may have moved an approval. */
+/** Call at the end of every command that may have changed an approval. */
 export function tellSubject(draft: Draft, id: string): Need | undefined {
   const approval = getLiveApproval(draft, id);
   const isReviewed = approval.edit === null || approval.subject !== undefined;

@@ -1,11 +1,11 @@
 /**
  * A person's decision.
  *
- * O1. The first terminal decision wins; the same person saying the same again gets the original answer.
- * O2. Any other late, second, stale or ineligible decision is refused and recorded.
- * O3. The deadline is checked here, on the store's clock; it never waits for a sweeper.
- * O4. What is wrong with an edit is said only to somebody who could decide with it: anybody else is refused the same for
- *     every edit, and learns nothing of what it was compared with.
+ * - The first terminal decision wins. The same person repeating the same decision gets the original answer.
+ * - Any other late, second, stale or ineligible decision is refused and recorded.
+ * - The deadline is checked here, on the store's clock, and never waits for a sweep.
+ * - Only a person who could decide with an edit learns what is wrong with it. All others get the same refusal for every
+ *   edit, and learn nothing about what it was compared with.
  */
 
 import { digestOf } from "../../kernel/canonical-json.ts";
@@ -40,17 +40,17 @@ export type EditFlaw = "secret" | "misfit";
 
 export type VoteCommand = Omit<VoteBody, "binding" | "stage" | "final"> & {
   readonly approval: string;
-  /** The binding of what the voter saw; null trusts what stands now. */
+  /** Binding of what the voter saw. null: the current one. */
   readonly binding: string | null;
-  /** The binding is of what stood when the edit was written, and nobody says that they saw it. */
+  /** The binding was current when the edit was written; the editor does not claim to have seen it. */
   readonly isAssumed?: true;
-  /** A rejection after which a workflow is not to try again. */
+  /** A rejection after which the workflow must not try again. */
   readonly isFinal?: boolean;
-  /** The arguments as the approver wants them, whole. */
+  /** The complete arguments that the approver wants. */
   readonly edit: Json | undefined;
-  /** Of the edit, before any review: a secret's value stands in it, or it does not fit what the journal kept. */
+  /** Found before any review: the edit contains a secret's value, or does not match the stored schema. */
   readonly flaw?: EditFlaw;
-  /** The tool, where this process has it; otherwise an edit waits for a process that does. */
+  /** The tool, if this process has it. Otherwise an edit waits for a process that does. */
   readonly executor: Executor | null;
 };
 
@@ -71,7 +71,7 @@ export type VoteAnswer =
       readonly reason: string;
       readonly status: ApprovalStatus;
       readonly isRecorded: boolean;
-      /** Only of an edit that was reviewed. */
+      /** Only for an edit that was reviewed. */
       readonly edit?: EditRefused;
     }
   | { readonly kind: "unknown" };
@@ -93,26 +93,26 @@ function refuseFlawed(draft: Draft, command: VoteCommand, flaw: EditFlaw): VoteA
   return { kind: "vote_refused", ...why, status, isRecorded: false };
 }
 
-/** The same person decided the same before, on the same terms. */
+/** The same person made the same decision before, on the same terms. */
 function isRepeat(approval: LiveApproval, roster: RosterState, command: VoteCommand): boolean {
   const { edit, by } = command;
   if (approval.edit?.by === by) return edit !== undefined && digestOf(edit) === approval.edit.argsDigest;
   const before = approval.votes.find((vote) => vote.by === by && vote.binding === approval.binding);
   const isSame = edit === undefined || digestOf(edit) === approval.argsDigest;
   if (before === undefined) {
-    // An editor of a later stage has no vote yet: the edit had the first stage asked again. Nor has one whose edit the tool
-    // shows something else of: an editor who sends the same once more has not seen that, unless they name it.
+    // An editor of a later stage has no vote yet: the edit restarted the first stage. Nor has an editor whose edit
+    // changed the preview: sending the same edit again does not show that they saw it, unless they name the binding.
     const isNamed = command.isAssumed !== true && command.binding === approval.binding;
     const isUnseen = approval.preview !== undefined && !isNamed;
     const hasNoVote = isUnseen || !isEligible(approval, roster, by);
     return edit !== undefined && isSame && approval.editor === by && hasNoVote;
   }
-  // An editor names what was asked before their edit.
+  // An editor names the binding from before their edit.
   const isOfThat = edit !== undefined || command.binding === null || command.binding === before.binding;
   return before.decision === command.decision && isSame && isOfThat;
 }
 
-/** Somebody whose stage has ended is late; anybody else was not asked, or not yet. */
+/** A person whose stage has ended is late. Any other was not asked, or not yet. */
 function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refusal {
   const { stage: now } = approval;
   const handed = delegationsIn(approval, now).find((one) => one.by === by);
@@ -126,7 +126,7 @@ function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refu
     : conflict(`stage ${over} is over, and ${by} is not asked after it`);
 }
 
-/** Wants what another editor has made of it already, as it was shown before that: they are asked about what is shown now. */
+/** Another editor already made this edit, and it changed the preview: the voter is asked about the current one. */
 const isUnseen = ({ showsOther, argsDigest }: LiveApproval, { edit }: VoteCommand): boolean =>
   showsOther && edit !== undefined && digestOf(edit) === argsDigest;
 
@@ -146,7 +146,7 @@ function whyNot(draft: Draft, approval: LiveApproval, command: VoteCommand): Ref
     : undefined;
 }
 
-/** A vote for what is asked now. */
+/** A vote for the current binding. */
 export function recordVote(
   draft: Draft,
   id: string,
@@ -172,7 +172,7 @@ function castVote(draft: Draft, command: VoteCommand): VoteAnswer {
   return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: id };
 }
 
-/** The editor's word on the new binding, where the stage that is asked now is theirs to decide. */
+/** The editor's vote on the new binding, if they may decide in the current stage. */
 export function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
   const approval = getLiveApproval(draft, id);
   const roster = draft.state(ROSTER);
@@ -181,7 +181,7 @@ export function agreeAgain(draft: Draft, id: string, edit: OpenEdit): void {
   concludeVotes(draft, id);
 }
 
-/** An edit of what has no tool and no policy of its own: it holds as it was written. */
+/** An edit of a subject without a tool and a policy: accepted as written. */
 function acceptEdit(draft: Draft, id: string, edit: OpenEdit): void {
   const approval = getLiveApproval(draft, id);
   const { args, argsDigest, by } = edit;
@@ -242,7 +242,7 @@ function cast(draft: Draft, approval: LiveApproval, command: VoteCommand): Need 
   return edit === undefined ? castVote(draft, command) : openEdit(draft, command, edit);
 }
 
-/** What the approval is about hears of the decision, in the same commit. */
+/** Notifies the approval's subject of the decision in the same commit. */
 export function vote(draft: Draft, command: VoteCommand): Need | Load | VoteAnswer {
   const { approval: id } = command;
   const before = withAction(draft, id);

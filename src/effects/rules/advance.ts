@@ -1,12 +1,12 @@
 /**
- * Moves an action as far as it can go: to people, to a refusal, or to a started effect. Called when it is proposed and
- * again whenever somebody with the tool at hand comes back to it; what held at proposal is checked again here.
+ * Moves an action as far as it can go: to people, to a refusal, or to a started effect. Called when the action is
+ * proposed, and again when a process that has the tool returns to it. All checks of the proposal are repeated here.
  *
- * N1. A decision of people is used only while binding, tool, policy, deadline, preview and the voters' standing still hold.
- * N2. A policy that changed since reviews the action anew; a block wins over any approval.
- *     Without them it does not start once what they saw has moved, even if the policy would let it by now.
- * N3. Where people would be asked, what one of them granted before may stand for their vote; once they were asked, they
- *     decide.
+ * - A decision of people is used only while binding, tool, policy, deadline, preview and the voters' standing still
+ *   hold.
+ * - A policy that has changed since reviews the action again. A block overrides any approval.
+ * - Once people have seen a preview that then changed, they must approve again, even if the policy would now allow it.
+ * - A standing grant may replace the vote of its owner. Once people were asked, they decide.
  */
 
 import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
@@ -50,13 +50,13 @@ import {
 type WaitingForPeople = {
   readonly kind: "waiting";
   readonly approval: string;
-  /** Another one after an edit: then people are asked about something else. */
+  /** Changes with an edit: people then decide about something else. */
   readonly binding: string;
   readonly decideBy: number | null;
 };
 /** Nothing to move: it is running or has ended. */
 type AlreadySettled = { readonly kind: "settled"; readonly state: LiveAction };
-/** An edit was reviewed: look again. */
+/** An edit was reviewed: call `advance` again. */
 type EditReviewed = { readonly kind: "moved" };
 export type Advanced =
   | EditReviewed
@@ -68,11 +68,11 @@ export type Advanced =
   | AlreadySettled
   | Turned;
 
-/** An executor with the stored arguments in hand. */
+/** An executor with the stored arguments loaded. */
 type ExecutorWithArgs = Bringer & { readonly args: Json };
 type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
 
-/** `approval` is the question that it leads to, if it leads to one. */
+/** `approval`: the one that the review opens, or null. */
 function recordReview(
   draft: Draft,
   id: string,
@@ -90,7 +90,7 @@ function recordReview(
   draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);
 }
 
-/** Let through again for the same reason while it is held: calling in a loop does not grow the journal. */
+/** Allowed again for the same reason while held: not recorded, so calling in a loop does not grow the journal. */
 function isKnown(state: ActionState, facts: ReviewFacts): boolean {
   if (state.phase !== "open" || state.review === null || facts.verdict === "block") return false;
   return digestOf(state.review) === digestOf(facts);
@@ -102,7 +102,7 @@ function live(draft: Draft, id: string): LiveAction {
   return state;
 }
 
-/** A grant that the policy gives by itself. */
+/** Starts the effect on the policy's verdict alone. */
 function startByVerdict(
   draft: Draft,
   id: string,
@@ -133,7 +133,7 @@ function startByVerdict(
   return startEffect(draft, id, { ...executor, args: answer.args }, { grant, binding, executeBy: null });
 }
 
-/** undefined: nobody granted it before. */
+/** undefined: no standing grant covers it. */
 function followGrant(
   draft: Draft,
   id: string,
@@ -189,7 +189,7 @@ function followReview(
   }
 }
 
-/** Why an approval that people gave can no longer be used as it is; `again` means that the policy is asked anew. */
+/** Why an approval can no longer be used as it is. `again`: the policy reviews the action again. */
 function unusable(
   draft: Draft,
   state: Undecided,
@@ -215,7 +215,7 @@ function unusable(
   return undefined;
 }
 
-/** Everybody who was counted still counts: in every stage, or the editor whose word was enough. */
+/** Every counted voter still counts: in every stage, or the editor whose single vote was enough. */
 function haveStanding(approval: LiveApproval, roster: RosterState): boolean {
   const given = approval.decided?.by.length ?? 0;
   if (approval.status === "modified" && given < wanted(approval))
@@ -223,7 +223,7 @@ function haveStanding(approval: LiveApproval, roster: RosterState): boolean {
   return isMet(approval, roster);
 }
 
-/** The policy, asked once more, would still be content with this approval. */
+/** Whether the policy, on a second review, still accepts this approval. */
 function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boolean {
   if (answer.verdict === "block" || answer.revisions.length > 0) return false;
   if (answer.verdict === "approve") return true;
@@ -231,7 +231,7 @@ function standsBehind(draft: Draft, answer: Review, approval: LiveApproval): boo
   return same && isMet(approval, draft.state(ROSTER));
 }
 
-/** At what it would do now, beside what people saw when they approved it. */
+/** Compares the current preview with the one that people saw when they approved it. */
 function lookAgain(
   draft: Draft,
   id: string,
@@ -263,7 +263,7 @@ function useDecision(
   }
   const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
-  // Where the policy would let it start without people by now, what they saw has to be what it does all the same.
+  // Even if the policy would now start it without people, the preview they saw must still be what it does.
   const isLookedAt = fault === undefined || answer.verdict === "approve";
   const sight =
     isLookedAt && standsBehind(draft, answer, approval)
@@ -325,7 +325,7 @@ function followApproval(
     if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
     return { kind: "moved" };
   }
-  // Somebody who had voted may be in good standing again.
+  // A voter may be in good standing again.
   concludeVotes(draft, approvalId);
   const after = draft.state(ref) as LiveApproval;
   if (after.status !== "pending") return { kind: "moved" };
@@ -343,7 +343,7 @@ function refuseBroken(draft: Draft, id: string, state: Undecided): Need | Refuse
   return refuseAction(draft, actionStream(id), { code: "binding_broken", by: "dispatch check", reason });
 }
 
-/** Nobody was asked yet. */
+/** For an action without an approval so far. */
 function reviewFirst(draft: Draft, id: string, executor: ExecutorWithArgs): Need | Load | Advanced {
   const said = review(draft, id, executor.args, executor);
   const answer = "kind" in said ? said : withPeople(draft, live(draft, id), said);
@@ -351,7 +351,7 @@ function reviewFirst(draft: Draft, id: string, executor: ExecutorWithArgs): Need
   return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
 }
 
-/** `isNew`: the arguments were digested in this very decision. Otherwise it is made sure that they are still the same. */
+/** `isNew`: the arguments were digested in this decision. Otherwise their digest is compared with the recorded one. */
 export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
   const more = draft.need({ write: [actionStream(id)] });
   if (more !== undefined) return more;
@@ -359,7 +359,7 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   if (state.phase !== "open" && state.phase !== "waiting") return { kind: "settled", state };
   const stop = checkMayStart(draft, id, state, bringer.epoch);
   if (stop !== undefined) return stop;
-  // A proposal has looked already, in this very decision.
+  // A proposal has already checked this, in the same decision.
   const elsewhere =
     isNew || state.within === undefined
       ? undefined

@@ -1,14 +1,14 @@
 /**
  * An edit by an approver is a new proposal: same tool, schema and policy again, new binding.
  *
- * D1. Earlier votes are void; the editor's own counts for the new binding when the approver rule stayed the same, and the
- *     tool shows of it what the editor was shown. What nobody has seen yet everybody is asked about, the editor too.
- * D2. A stricter or other rule opens a new approval. An edit that policy forbids is refused and the question stays open.
- * D3. An edit that changes nothing is a plain approval. Where another edit came to the same before, and the tool shows
- *     something else since, only of somebody who names what is shown now; anybody else is asked about it.
- * D4. Stages begin again with the first, and with their time; an editor who is not of the first agrees when theirs comes.
- *     If the policy now lets it through without asking, the editor's word is enough, in whichever stage it was given, and
- *     under the same condition.
+ * - Earlier votes are void. The editor's own vote counts for the new binding if the approver rule is unchanged and the
+ *   preview is the one the editor saw. A preview that no approver has seen goes to all of them, the editor included.
+ * - A stricter or different rule opens a new approval. An edit that the policy forbids is refused; the question stays
+ *   open.
+ * - An edit that changes nothing is a plain approval. If an earlier edit led to the same arguments and changed the
+ *   preview, it counts only if the editor names the current binding. Otherwise the editor is asked to review it.
+ * - Stages begin again with the first, with new deadlines. An editor of a later stage agrees when that stage comes.
+ * - If the policy now allows it without approval, the editor's vote is enough in any stage, if they saw the preview.
  */
 import {
   againAfterEdit,
@@ -50,7 +50,7 @@ type Edited = {
   readonly edit: OpenEdit;
   readonly args: Json;
   readonly review: Review;
-  /** Of the arguments as they would run now. */
+  /** Of the arguments that would run now. */
   readonly preview: Preview | null;
 };
 
@@ -63,7 +63,7 @@ function refuseEdit(draft: Draft, id: string, edit: OpenEdit, refusing: Refusing
   return { kind: "edit_refused", fault, rule, reason, ...(args === undefined ? {} : { args }) };
 }
 
-/** What keeps an edit from being reviewed. */
+/** Why an edit cannot be reviewed. */
 function whyNot(draft: Draft, approval: LiveApproval, by: string, executor: Executor): Refusing | undefined {
   if (executor.rules.schemaDigest !== approval.schema) {
     const reason = "the tool's input schema changed after the proposal";
@@ -74,14 +74,14 @@ function whyNot(draft: Draft, approval: LiveApproval, by: string, executor: Exec
     : { fault: "standing", rule: "standing", reason: "the editor may not decide this" };
 }
 
-/** What the policy says of an edit that it does not let stand; undefined where it does. */
+/** Why the policy does not accept an edit. undefined: it does. */
 function refusalBy(answer: Review, { rules }: Executor): Refusing | undefined {
   const asked = { ...versionsOf(rules), ...remarksIn(answer) };
   if (answer.verdict === "block")
     return { fault: "block", rule: answer.rule, reason: answer.reason, ...asked };
   const [change] = answer.revisions;
   if (change === undefined) return undefined;
-  // Nobody has agreed to what the policy would make of it: the editor writes it that way, and sees it.
+  // No person has agreed to the policy's version. The editor has to write it that way, and thereby sees it.
   const reason = `the policy would change it (${change.reason})`;
   return { fault: "revise", args: answer.args, rule: change.rule, reason, ...asked };
 }
@@ -96,7 +96,7 @@ function sameRule(approval: LiveApproval, review: Review): boolean {
   return review.verdict !== "escalate" || digestOf(listStageRules(review)) === digestOf(stageRules(approval));
 }
 
-/** `asked` is the approval that the action waits for. */
+/** `asked`: the approval that the action waits for. */
 function recordVerdict(draft: Draft, id: string, facts: ReviewFacts, asked: string): void {
   const body = { ...facts, approval: asked };
   draft.append(actionStream(id), [{ type: "action.reviewed", tv: 1, body }]);
@@ -145,7 +145,7 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
   return { kind: "accepted", approval: id };
 }
 
-/** What they ask for stands already. Where the tool shows something else since, they have to have seen that. */
+/** The edit is already in effect. If the preview has changed since, the editor must have seen the new one. */
 function agree(draft: Draft, id: string, edit: OpenEdit): EditAnswer {
   const approval = getLiveApproval(draft, id);
   if (approval.showsOther && edit.seen !== approval.binding) {
@@ -168,7 +168,7 @@ function accept(draft: Draft, id: string, edited: Edited, executor: Executor): N
   return rebind(draft, id, edited, executor);
 }
 
-/** Reviews the open edit of a pending approval, by somebody who has the tool at hand. */
+/** Reviews the open edit of a pending approval. The executor has the tool. */
 export function reviewEdit(draft: Draft, id: string, executor: Executor): Need | Load | EditAnswer {
   const approval = withAction(draft, id);
   if (isNeed(approval)) return approval;

@@ -1,12 +1,12 @@
 /**
- * What became of an effect: as its executor reports it, as a probe or a person resolves it, or after a restore.
- * Only the epoch that holds the attempt, while it lives, writes the outcome; anything later is kept as testimony.
- * Budgets and standing-grant uses are settled if applied, released if certainly not applied, and kept while in doubt.
- * Unknown is in doubt, never failed. That a later attempt did nothing says nothing about earlier ones.
- * A probe's "not applied" counts only after the tool's finality, after the attempt is over, and if no executor said
- * otherwise.
- * Only a person in good standing resolves by word, never the requester. After a restore, what was started is in doubt (a
- * read may be repeated), what may start is refused and its approval lapses, and a question that nobody answered stays.
+ * The outcome of an effect: reported by its executor, resolved by a probe or a person, or set after a restore.
+ * - Only the epoch that holds the attempt, while it is open, writes the outcome. Anything later is kept as testimony.
+ * - Budgets and standing-grant uses are settled if applied, released if certainly not applied, and kept while in doubt.
+ * - Unknown is in doubt, never failed. That a later attempt did nothing says nothing about earlier ones.
+ * - A probe's "not applied" counts only after the tool's finality and the attempt's end, and if no executor disagrees.
+ * - Only a person in good standing resolves by statement, never the requester.
+ * - After a restore, a started effect is in doubt (a read may be repeated). An action that may start is refused and its
+ *   approval lapses. An unanswered question stays open.
  */
 import { lapse } from "../../approvals/rules/end.ts";
 import { settleReservation } from "../../budgets/stream.ts";
@@ -28,7 +28,7 @@ import type { ActionIn, Effect, LiveAction } from "../state.ts";
 import { actionIdOf, refuseAction } from "./start.ts";
 
 export type EffectReport =
-  /** `spent`: the true amount by budget; a budget not named is settled at what was reserved. */
+  /** `spent`: the true amount by budget. Default: the reserved amount. */
   | {
       readonly status: "applied";
       readonly result: Json;
@@ -80,7 +80,7 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   return draft.need({ write, read }) ?? state;
 }
 
-/** What a report proves of the effect as a whole: "nothing happened" only while there was one attempt. */
+/** What a report proves about the whole effect: "nothing happened" only if there was one attempt. */
 function proven(state: LiveAction, command: OutcomeCommand): OutcomeCommand {
   const { report, attempt } = command;
   if (report.status !== "not_applied" || attempt === 1 || state.effectClass === "read") return command;
@@ -114,7 +114,7 @@ export function writeOutcome(draft: Draft, command: OutcomeCommand, effect: Effe
   }
 }
 
-/** The same executor said the same before: its commit had been answered with an error, or its call was repeated. */
+/** The same executor reported the same before: its commit returned an error, or its call was repeated. */
 function alreadySaid(state: LiveAction, command: OutcomeCommand): boolean {
   if (state.phase === "running" || !("effect" in state)) return false;
   const own = state.effect.epoch === command.epoch && state.effect.attempt === command.attempt;
@@ -198,9 +198,9 @@ export function recordProbe(
   command: {
     readonly action: string;
     readonly probe: ProbeAnswer;
-    /** The store's time before the probe was asked: what it answered then may be written down much later. */
+    /** The store's time before the probe was called. Its answer may be recorded much later. */
     readonly askedAt: number;
-    /** Whether, before it was asked, the attempt could no longer do anything: it had come back, or its process was dead. */
+    /** Whether the attempt had ended before the probe was called: it had returned, or its process was dead. */
     readonly isOver: boolean;
     readonly finalityMs: number;
   },
@@ -221,7 +221,7 @@ export function recordProbe(
     });
   }
   const ref = actionStream(command.action);
-  // The same answer again is not news, whatever its evidence: probing for days does not grow the journal.
+  // The same answer again is not news, even with new evidence: probing for days does not grow the journal.
   if (state.effect.probe?.answer !== answer)
     draft.append(ref, [{ type: "effect.probed", tv: 1, body: { answer, evidence: draft.keep(evidence) } }]);
   return { kind: "unresolved", state: draft.state(ref) as LiveAction };
@@ -234,7 +234,7 @@ export function resolveByPerson(
     readonly status: "applied" | "not_applied";
     readonly by: string;
     readonly reason: string;
-    /** What they found, in their words; null unless they say. */
+    /** The person's findings, in their words. Default: null. */
     readonly evidence?: string | null;
   },
 ): Need | ResolveAnswer {
@@ -251,7 +251,7 @@ export function resolveByPerson(
   return endDoubt(draft, command.action, state, { ...said, result: null, evidence });
 }
 
-/** `asks`: it waits for people, as before. */
+/** `asks`: it still waits for people. */
 type AfterRestore = { readonly kind: "in_doubt" | "refused" | "asks" | "left" };
 
 const DONE_SINCE = "the store was restored, and it may have been done since the backup";
@@ -280,7 +280,7 @@ export function settleAfterRestore(draft: Draft, action: string): Need | AfterRe
   if (state.phase !== "running" || state.effectClass === "read") return { kind: "left" };
   const { attempt, reportBy } = state.effect;
   const reason = "the store was restored while it was under way; what became of it is not known";
-  // Not the word of the agent that performs it itself: that may come yet.
+  // Not the report of the agent that performs it itself: that may still come.
   const by = reportBy === undefined ? {} : { by: "restore" };
   draft.append(actionStream(action), [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason, ...by } }]);
   return { kind: "in_doubt" };

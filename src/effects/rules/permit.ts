@@ -1,12 +1,11 @@
 /**
- * Permits: effects that an agent performs itself. Issued to a holder, begun once, performed, reported by a time.
- * A permit not yet begun is handed out to its holder alone. Without a holder it counts as begun when issued.
- * A begun permit may have been performed: it is handed out again (recorded) only where the effect class allows a second
- * performance, else the effect is in doubt. A holder that did not begin it never causes doubt before `reportBy`.
- * Only the proposing agent reports. Its first report counts; the same again gets the same answer, another changes
- * nothing.
- * No report in time: in doubt, whatever is said later (a read has no effect to doubt).
- * No process holds it: the process that gave the permit may die or be replaced, and the effect stays the agent's.
+ * Permits: effects that an agent performs itself. Issued to a holder, begun once, performed, reported by a deadline.
+ * - A permit not yet begun is handed out only to its holder. Without a holder it counts as begun when issued.
+ * - A begun permit may have been performed. It is handed out again (recorded) only if the effect class allows a second
+ *   performance, else the effect is in doubt. A holder that did not begin it never causes doubt before `reportBy`.
+ * - Only the proposing agent reports. Its first report counts; a repeat gets the same answer, another changes nothing.
+ * - Without a report in time the effect is in doubt, despite later reports (a read has no effect to doubt).
+ * - No process holds it: if the process that issued the permit dies or is replaced, the effect stays the agent's.
  */
 
 import { digestOf } from "../../kernel/canonical-json.ts";
@@ -28,15 +27,15 @@ export type ReportCommand = {
 
 export type ReportAnswer =
   | { readonly kind: "recorded" | "same"; readonly state: LiveAction }
-  /** It is in doubt, or a person has ended that: kept as testimony. */
+  /** The effect is in doubt, or a person has resolved it: kept as testimony. */
   | { readonly kind: "late"; readonly state: LiveAction }
-  /** The agent has said something else before: kept as testimony. */
+  /** The agent reported something else before: kept as testimony. */
   | { readonly kind: "conflict"; readonly state: LiveAction; readonly told: Testimony }
   | { readonly kind: "not_started"; readonly state: LiveAction }
   | { readonly kind: "not_yours"; readonly agent: string };
 
 const UNREPORTED = "nobody said in time what became of it";
-/** Whose word it is that nobody has said anything. */
+/** `by` of an outcome that was set because no report came in time. */
 const DEADLINE = "deadline";
 
 const isOverdue = ({ effect }: ActionIn<"running">, now: number): boolean =>
@@ -59,7 +58,7 @@ function passTime(draft: Draft, action: string, state: ActionIn<"running">): Nee
   return settleCall(draft, action);
 }
 
-/** Puts an effect in doubt of which nobody has said anything in time. A sweep announces it; reports look by themselves. */
+/** Puts an effect in doubt whose report is overdue. A sweep announces it; reports check the deadline themselves. */
 export function passReportTime(
   draft: Draft,
   action: string,
@@ -70,7 +69,7 @@ export function passReportTime(
   return passTime(draft, action, state) ?? { kind: "overdue", state: stateOf(draft, action) };
 }
 
-/** What is unknown of a read is that it did not give anything. */
+/** A read of unknown outcome returned nothing, so it counts as not applied. */
 function asSaid(report: EffectReport, state: LiveAction): EffectReport {
   if (report.status !== "in_doubt" || state.effectClass !== "read") return report;
   return { status: "not_applied", reason: report.reason };
@@ -87,10 +86,10 @@ function wordOf(report: EffectReport): Word {
 const isAlike = (one: Word, other: Word): boolean =>
   one.status === other.status && one.reason === other.reason && one.resultDigest === other.resultDigest;
 
-/** Whoever says something else each time does not grow the journal either. */
+/** Limit, so that an agent that reports something else each time does not grow the journal. */
 const MOST_TESTIMONIES = 20;
 
-/** Kept once: whoever says it in a loop does not grow the journal. */
+/** Recorded once, so that an agent that repeats it in a loop does not grow the journal. */
 function testify(draft: Draft, { action, agent, report }: ReportCommand, state: LiveAction): void {
   if (!("effect" in state)) return;
   const { status, reason, resultDigest } = wordOf(report);
@@ -133,7 +132,7 @@ export function recordReport(draft: Draft, given: ReportCommand): Need | ReportA
 
 export type PermitAsk = PermitAsker & {
   readonly action: string;
-  /** How long the receiver remembers the key (class `keyed`). */
+  /** How long the receiver remembers the idempotency key (class `keyed`). */
   readonly keyRetentionMs: number;
 };
 
@@ -141,19 +140,19 @@ export type PermitLook =
   | { readonly kind: "permitted"; readonly state: ActionIn<"running"> }
   /** Another holder has it; nothing was changed. */
   | { readonly kind: "pending"; readonly reportBy: number }
-  /** It was permitted, and may not be begun or performed now. */
+  /** It was permitted, but may not be begun or performed now. */
   | { readonly kind: "held"; readonly refusal: Refusal }
   /** This request has put the effect in doubt. */
   | { readonly kind: "doubted"; readonly state: ActionIn<"in_doubt"> }
   | { readonly kind: "settled"; readonly state: LiveAction };
 
-/** What put the effect in doubt, in the outcome's `by`. */
+/** `by` of an outcome that a permit request put in doubt. */
 const PERMIT = "permit";
 const ASKED_AGAIN = "its permit was asked for again after it was begun, so it may have been performed";
 const NOT_NOW =
   "If it was not performed, leave it and report not_applied. If it was, report the outcome. If you cannot tell, report unknown.";
 
-/** A permit of an older journal has no holder: it counts as begun. */
+/** A permit in an older journal has no holder and counts as begun. */
 const NO_HOLDER: PermitState = { holder: null, isBegun: true, handedOut: 1, ask: null };
 
 export const permitState = ({ effect }: ActionIn<"running">): PermitState => effect.permit ?? NO_HOLDER;
@@ -164,7 +163,7 @@ function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchChe
   return { ...refusal("stopped", `kill switch (${on.scope})`, `${on.by}: ${on.reason}`), next: NOT_NOW };
 }
 
-/** Why a second performance cannot be allowed; undefined where the class allows it. */
+/** Why a second performance is not allowed. undefined: the class allows it. */
 function whyNotAgain(state: ActionIn<"running">, now: number, keyRetentionMs: number): string | undefined {
   const { effectClass } = state;
   if (!isSentAgain(effectClass)) return `a tool of class ${effectClass} is not performed twice`;
@@ -200,14 +199,14 @@ function doubt(draft: Draft, action: string, why: string): Need | PermitLook {
   return more ?? { kind: "doubted", state: draft.state(ref) as ActionIn<"in_doubt"> };
 }
 
-/** An agent asks for the permit, or to begin it, while the effect has no outcome yet. */
+/** An agent requests the permit, or to begin it, while the effect has no outcome. */
 export function askForPermit(draft: Draft, asked: PermitAsk): Need | PermitLook {
   const passed = passReportTime(draft, asked.action);
   if (passed.kind === "need") return passed;
   const { state } = passed;
   if (state.phase !== "running") return { kind: "settled", state };
   const permit = permitState(state);
-  // The commit of this very request had been answered with an error.
+  // The commit of this same request was written but returned an error.
   if (permit.ask === asked.ask) return { kind: "permitted", state };
   const why = permit.isBegun ? whyNotAgain(state, draft.now, asked.keyRetentionMs) : undefined;
   const mayRepeat = permit.isBegun && why === undefined;

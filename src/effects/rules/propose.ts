@@ -1,12 +1,12 @@
 /**
  * Proposing an action, and withdrawing one that has not started.
- * A request id names one action in a tenant for ever: the same action gets the original answer, another is refused.
- * A business identity (`dedupe`) stops the same thing under a new request id, inside its window.
- * The undo call that an agent declares is given with the proposal and never changes: people see it and approve it with
- * the action.
- * The undo is an action of its own, reviewed like any proposal of that tool. Only where no policy covers it, and people
- * agreed to it as it is, it passes like every other compensation.
- * A cancelled action asks nobody any more. One held by a kill switch or budget may be given up; its workflow is told.
+ * - A request id names one action in a tenant forever. The same action gets the original answer, another is refused.
+ * - A business identity (`dedupe`) refuses the same operation under a new request id, within its window.
+ * - An undo call declared by the agent comes with the proposal and never changes: people see and approve both together.
+ * - The undo is an action of its own, reviewed like any proposal of that tool. It passes like other compensations only
+ *   if no policy covers it and people approved it as it is.
+ * - Cancelling withdraws the approval. An action held by a kill switch or budget may be given up; its workflow is
+ *   notified.
  */
 import { withdrawApproval } from "../../approvals/rules/end.ts";
 import type { UndoCall, UndoRecord, UndoSeen } from "../../approvals/state.ts";
@@ -38,7 +38,7 @@ function isSameUndo({ undo }: WithUndo, given: UndoCall | undefined): boolean {
   return undo.tool === given.tool && undo.argsDigest === digestOf(given.args);
 }
 
-/** Where policy or people changed the arguments since, the undo was said of others. */
+/** `seen`: people approved the arguments as proposed. The undo was declared for those only. */
 export function undoSeen(state: LiveAction): UndoSeen {
   const isApproved = "effect" in state && state.effect.grant.kind === "approval";
   return isApproved && state.argsDigest === state.proposedDigest ? "seen" : "unseen";
@@ -49,15 +49,15 @@ export type ActionProposal = {
   readonly requestId: string | null;
   /** Validated arguments. */
   readonly args: Json;
-  /** Digest of the arguments as the caller gave them, before a schema made something of them. */
+  /** Digest of the arguments as the caller gave them, before schema validation. */
   readonly givenDigest?: string;
   readonly agent: string;
-  /** Who asks: the agent itself and whoever it acts for. */
+  /** The agent itself, and the principals that it acts for. */
   readonly requester: readonly string[];
   readonly says: string | null;
-  /** How the agent would take it back, where it performs it itself and says so. */
+  /** The undo call, if the agent performs the effect itself and declares one. */
   readonly undo?: UndoCall;
-  /** Where a workflow makes it, if one does. */
+  /** Position in a workflow, if any. */
   readonly placement?: Placement;
   readonly executor: Executor;
 };
@@ -70,7 +70,7 @@ export type ProposeAnswer =
 
 export const requestName = (requestId: string): string => `request:${requestId}`;
 
-/** What an agent performs itself is its own: nobody else takes it up, and no process performs it. */
+/** An effect that an agent performs itself is its own: no other agent takes it up, and no process performs it. */
 function isSameWay({ outside, agent, requester, within }: LiveAction, proposal: ActionProposal): boolean {
   if ((outside === true) !== (proposal.executor.outside !== undefined)) return false;
   if (outside !== true) return true;
@@ -86,7 +86,7 @@ function existing(draft: Draft, ref: StreamRef, proposal: ActionProposal): Need 
   const argsDigest = digestOf(proposal.args);
   const tool = proposal.executor.rules.name;
   const given = proposal.givenDigest ?? argsDigest;
-  // The schema may have changed since: what the caller says is what tells one action from another.
+  // The schema may have changed since, so the caller's input also identifies the action.
   const isSame = (action: LiveAction) => action.proposedDigest === argsDigest || action.givenDigest === given;
   const isIt = (action: LiveAction) =>
     action.tool === tool &&
@@ -135,7 +135,7 @@ function recordProposal(draft: Draft, proposal: ActionProposal): void {
     });
 }
 
-/** Everything that the proposal has to see before it writes a word. */
+/** Everything that the proposal must read before it writes. */
 function gather(draft: Draft, proposal: ActionProposal): Need | undefined {
   const names = proposal.requestId === null ? [] : [requestName(proposal.requestId)];
   return draft.need({ write: [actionStream(proposal.action)], names });

@@ -1,6 +1,6 @@
 /**
- * The record of an effect's outcome, fixed when the outcome is and signed on request, and the answer that a caller gets
- * for an action that has ended, as JSON; a large result is a reference in it.
+ * The record of an effect's outcome, fixed with the outcome and signed on request. Also the JSON answer that a caller
+ * gets for an action that has ended; a large result is a reference in it.
  */
 
 import type { Json, JsonObject } from "../../kernel/json.ts";
@@ -19,11 +19,11 @@ export type Receipt = {
   readonly argsHash: string;
   readonly argsDigest: string;
   readonly binding: string;
-  /** The approval that was used up, or null when the policy allowed it by itself. */
+  /** The approval that was consumed. null: a policy verdict or a standing grant permitted it. */
   readonly approval: string | null;
-  /** The standing grant of which this was a use; absent where there was none. */
+  /** The standing grant that was used; absent if there was none. */
   readonly grant?: string;
-  /** Who agreed to it, or granted it before it was asked for. */
+  /** People who approved it, or who gave the standing grant. */
   readonly approvedBy: readonly string[];
   readonly executedFrom: string;
   /** A person decided on this very action. */
@@ -32,10 +32,10 @@ export type Receipt = {
   readonly endedAt: number;
   readonly status: "applied" | "not_applied" | "in_doubt";
   readonly resultDigest: string | null;
-  /** The epoch, probe or person whose word the status is. */
+  /** The epoch, probe or person that reported the status. */
   readonly by: string;
   readonly reason: string;
-  /** Where the outcome stands in the journal. */
+  /** Position of the outcome in the journal. */
   readonly stream: string;
   readonly seq: number;
 };
@@ -96,7 +96,7 @@ export type SettledAnswer =
       readonly effect: string;
     };
 
-/** What the people who approved it noted, for whoever asked; nothing where they noted nothing. */
+/** Notes of the people who approved it, for the caller. Empty if they left none. */
 export function grantNotes({ grant }: { readonly grant: Grant }): { readonly notes?: readonly string[] } {
   return grant.kind === "approval" && grant.notes.length > 0 ? { notes: [...grant.notes] } : {};
 }
@@ -105,7 +105,7 @@ function refusedAnswer(action: string, why: Refusal, approval: string | null = n
   return { executed: false, ...why, action, approval };
 }
 
-/** The answer that an ended action has for ever; undefined while it has none. */
+/** The permanent answer of an action that has ended. undefined while it has none. */
 export function settledAnswer(tenant: string, action: string, state: LiveAction): SettledAnswer | undefined {
   switch (state.phase) {
     case "applied":

@@ -1,10 +1,10 @@
 /**
- * What happens to an effect whose owner died, or whose attempt failed, by effect class.
+ * What happens to an effect whose owner died or whose attempt failed, by effect class.
  *
- * C1. Only effects of ended epochs are taken over; whoever began them has nothing more to say of them.
- * C2. Nothing is sent again while a kill switch is on, after `execute_by`, or after the receiver forgot the key.
- * C3. `once` and `probed` are never sent again, nor is a tool that changed meanwhile: they go in doubt.
- * C4. Much may lie between the start and the send: switches and `execute_by` are looked at again just before it.
+ * - Only effects of ended epochs are taken over. The process that began them has no further say.
+ * - Nothing is sent again while a kill switch is on, after `execute_by`, or after the receiver forgot the key.
+ * - `once` and `probed` are never sent again, nor is a tool that changed meanwhile: they go in doubt.
+ * - Much time may pass between start and send, so switches and `execute_by` are checked again just before the send.
  */
 
 import { actionStream, epochStream, switchStream } from "../../kernel/stream.ts";
@@ -19,14 +19,14 @@ export type Retry = {
   /** The epoch that will make the next attempt. */
   readonly epoch: string;
   readonly reason: string;
-  /** What this process knows of the tool; null when it does not have it. */
+  /** The tool in this process. null: this process does not have it. */
   readonly tool: { readonly keyRetentionMs: number } | "changed" | null;
 };
 
 export type RetryAnswer =
   | { readonly kind: "retry"; readonly state: ActionIn<"running"> }
   | { readonly kind: "in_doubt"; readonly state: LiveAction }
-  /** Somebody else's, not dead, or waiting for the kill switch or for a process with the tool. */
+  /** Another process's, not dead, or waiting for the kill switch or for a process with the tool. */
   | { readonly kind: "left" };
 
 const SENT_AGAIN: readonly EffectClass[] = ["read", "idempotent", "keyed"];
@@ -34,7 +34,7 @@ export const isSentAgain = (effectClass: EffectClass): boolean => SENT_AGAIN.inc
 
 function whyNotAgain(state: ActionIn<"running">, now: number, tool: Retry["tool"]): string | undefined {
   const { effectClass } = state;
-  // Whoever could send it again as it was may never come back; a person can see that it is in doubt.
+  // A process with the original tool may never come back. In doubt, the effect is visible to people.
   if (tool === "changed") return "the tool is no longer the one that was started";
   const retentionMs = tool?.keyRetentionMs ?? Number.POSITIVE_INFINITY;
   if (!SENT_AGAIN.includes(effectClass)) return `a tool of class ${effectClass} is not sent twice`;
@@ -49,7 +49,7 @@ export function isTooLate({ effect }: ActionIn<"running">, now: number): boolean
   return effect.executeBy !== null && now >= effect.executeBy;
 }
 
-/** Checked when the next attempt is decided, and again just before it is sent: much may lie between. */
+/** Checked when the next attempt is decided, and again just before it is sent: much time may pass in between. */
 export function isForgotten(state: ActionIn<"running">, now: number, retentionMs: number): boolean {
   return state.effectClass === "keyed" && now >= state.effect.startedAt + retentionMs;
 }
@@ -60,7 +60,7 @@ function doubt(draft: Draft, action: string, state: ActionIn<"running">, reason:
   return { kind: "in_doubt", state: draft.state(ref) as LiveAction };
 }
 
-/** The next attempt, or doubt. Its caller has made sure that the present attempt is over. */
+/** The next attempt, or doubt. The caller has made sure that the present attempt has ended. */
 function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need | RetryAnswer {
   const more = draft.need({
     read: [...switchScopes(state).map(switchStream), epochStream(command.epoch)],
@@ -83,24 +83,24 @@ function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need |
   return { kind: "retry", state: draft.state(ref) as ActionIn<"running"> };
 }
 
-/** Takes over an effect of an epoch that ended. */
+/** Takes over an effect of an epoch that has ended. */
 export function takeOver(draft: Draft, command: Retry): Need | RetryAnswer {
   const state = lockEffect(draft, command.action);
   if ("kind" in state) return state;
-  // What an agent performs itself outlives every process.
+  // An effect that an agent performs itself outlives every process.
   if (state.phase !== "running" || state.effect.reportBy !== undefined) return { kind: "left" };
   if (draft.state(epochStream(state.effect.epoch)).life !== "ended") return { kind: "left" };
   return again(draft, command, state);
 }
 
-/** The owner itself tries again after an attempt of which it cannot say that it was applied. */
+/** The owner retries after an attempt that it cannot confirm as applied. */
 export function retryOwn(draft: Draft, command: Retry & { readonly attempt: number }): Need | RetryAnswer {
   const state = lockEffect(draft, command.action);
   if ("kind" in state) return state;
   const { epoch, attempt } = command;
   if (state.phase !== "running" || state.effect.epoch !== epoch || state.effect.attempt !== attempt)
     return { kind: "left" };
-  // Taken for dead, it is for whoever took over to say what becomes of it.
+  // This process was presumed dead: the process that took over determines the outcome.
   if (draft.state(epochStream(epoch)).life !== "open") return { kind: "left" };
   const answer = again(draft, command, state);
   return answer.kind === "left"
@@ -116,7 +116,7 @@ export function retryOwn(draft: Draft, command: Retry & { readonly attempt: numb
 export type SendCommand = {
   readonly action: string;
   readonly epoch: string;
-  /** True when this process has to leave an attempt alone: it may have been sent, or the process may no longer run. */
+  /** True if this process must not touch an attempt: it may have been sent, or the process may no longer run. */
   isLeft(state: ActionIn<"running">): boolean;
 };
 
@@ -129,7 +129,7 @@ function whyNotNow({ now }: Draft, state: ActionIn<"running">, { on }: SwitchChe
   return on === undefined ? undefined : `the kill switch (${on.scope}) came on before it was sent`;
 }
 
-/** The last look before a send. What may not be sent any more, and never was, certainly did nothing. */
+/** The last check before a send. An effect that may no longer be sent, and never was, was certainly not applied. */
 export function admitSend(draft: Draft, command: SendCommand): Need | SendAnswer {
   const { action, epoch } = command;
   const ref = actionStream(action);

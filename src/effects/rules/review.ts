@@ -1,12 +1,12 @@
 /**
- * The review of an action: what its policy is told, the preview that people are shown, and what the journal keeps of it.
- * History is complete: settled calls are handed in and used only while the workflow says that none has settled since;
- * open ones are read under the lock. Two calls side by side see each other.
- * What nobody could approve, by the roster and the parties of that moment, is blocked. What was approved needs nobody
- * any more.
- * A preview's digest is part of what people approve. It is computed again before the start; another digest sends the
- * action back to them, even if the policy would not ask by then. A preview that fails shows why; a new failure counts as
- * another preview.
+ * The review of an action: the policy's input, the preview shown to people, and what the journal keeps of both.
+ * - History is complete. Settled calls are passed in, and used only while the workflow says that none has settled
+ *   since. Open ones are read under the lock. Two concurrent calls see each other.
+ * - An action that no person could approve, by the current roster and parties, is blocked. Once approved, this is not
+ *   checked.
+ * - A preview's digest is part of what people approve. It is computed again before the start. Another digest sends the
+ *   action back to them, even if the policy would no longer ask.
+ * - A preview that fails shows why. A new failure counts as another preview.
  */
 
 import { apartIn, asksForSeparation, versionsOf } from "../../approvals/rules/ask.ts";
@@ -23,7 +23,7 @@ import type { LiveWorkflow } from "../../workflows/state.ts";
 import { type ActionState, isOwnCall, type LiveAction, type ReviewFacts, type Within } from "../state.ts";
 import { expectedCosts } from "./start.ts";
 
-/** The settled calls of a workflow as they stood at an entry of it. */
+/** The settled calls of a workflow as of one of its entries. */
 export type PastCalls = { readonly settledSeq: number; readonly calls: readonly PastCall[] };
 
 export const historyKey = (workflow: string): string => `history/${workflow}`;
@@ -54,7 +54,7 @@ export function pastCall(action: string, state: LiveAction, undone: boolean): Pa
 export const isCall = (state: ActionState): state is LiveAction =>
   state.phase !== "none" && isOwnCall(state.within);
 
-/** With their arguments in full: what is too large for the journal's entries is no smaller for a rule. */
+/** With full arguments, also those that are too large for a journal entry. */
 function openCalls(
   draft: Draft,
   ids: readonly string[],
@@ -90,7 +90,7 @@ function historyOf(
 
 const isAsking = (answer: Need | Load | readonly PastCall[]): answer is Need | Load => "kind" in answer;
 
-/** Its history is looked for when a policy first looks at it; until it is there, what the policy says is void. */
+/** Loads the history when a policy first reads it. Until it is loaded, the policy's answer is discarded. */
 function withHistory(
   input: Omit<PolicyInput, "history">,
   find: () => Need | Load | readonly PastCall[],
@@ -100,14 +100,14 @@ function withHistory(
     ...input,
     get history(): readonly PastCall[] {
       found ??= find();
-      // A copy: what a policy does to it stays there.
+      // A copy, so that a policy cannot change ours.
       return isAsking(found) ? [] : (copyJson(found as unknown as Json) as unknown as readonly PastCall[]);
     },
   };
   return { input: asked, missing: () => (found !== undefined && isAsking(found) ? found : undefined) };
 }
 
-/** Whom separation of duties leaves out of an action: the parties are those of its workflow. */
+/** People excluded from an action by separation of duties: the parties of its workflow. */
 export function apartOf(
   draft: Draft,
   terms: Pick<ApprovalTerms, "approvers" | "stages">,
@@ -121,7 +121,7 @@ export function apartOf(
   return apartIn(terms, flow.status === "none" ? null : flow.parties);
 }
 
-/** Before people are asked: whether they could agree, as they stand now. */
+/** Before people are asked: whether the current roster could approve it. */
 export function withPeople(draft: Draft, state: LiveAction, answer: Review): Need | Review {
   if (answer.verdict !== "escalate") return answer;
   const isRouted = listStageRules(answer).some(({ from }) => namesGroups(from));
@@ -159,7 +159,7 @@ export function review(
   return asked.missing() ?? answer;
 }
 
-/** What was remarked beside the verdict. */
+/** Remarks recorded with the verdict. */
 export function remarksIn({ risk, risks, shadow }: Review): Pick<ReviewFacts, "risk" | "risks" | "shadow"> {
   return {
     ...(risk === null ? {} : { risk }),
@@ -173,7 +173,7 @@ export function reviewFacts(answer: Review, rules: ToolRules): ReviewFacts {
   return { verdict, rule, reason, ...limitIn(answer), ...versionsOf(rules), ...remarksIn(answer) };
 }
 
-/** The same for those who are asked: what it would cost stands in it. What starts says what it reserves. */
+/** The same for a request to approvers, with the expected costs. A start records what it reserves instead. */
 export function askedFacts(answer: Review, rules: ToolRules): ReviewFacts {
   const costs = expectedCosts(rules, answer.args);
   return { ...reviewFacts(answer, rules), ...(costs.length === 0 ? {} : { costs }) };
@@ -190,14 +190,14 @@ function limitIn(answer: Review): Pick<ReviewFacts, "limitOf" | "limitBehind"> {
 
 export const PREVIEW_MOVED = "what the preview showed has moved";
 
-/** What is computed to ask with is never what an approval is used by: each approval has a key of its own. */
+/** A preview for a new question is never reused to start by an approval: each approval has its own key. */
 export const previewKey = (argsDigest: string, approval: string | null = null): string =>
   approval === null ? `preview/${argsDigest}` : `preview/${argsDigest}/${approval}`;
 
-/** `approval` is the one that is about to be used; null where people are about to be asked. */
+/** `approval`: the one that is about to be used. null: people are about to be asked. */
 type PreviewOf = { readonly action: string; readonly args: Json; readonly approval: string | null };
 
-/** Null where the tool declares none. */
+/** `preview` is null if the tool declares none. */
 export function previewNow(
   draft: Draft,
   { action, args, approval }: PreviewOf,

@@ -1,11 +1,11 @@
 /**
- * The commit that lets an effect begin (grant used, budgets reserved, effect started, all or nothing), or refuses or
- * holds it. Nothing starts without a grant whose binding equals the bytes that will run, nor while a kill switch that
- * covers it is on, nor in the name of an epoch that ended. Budgets are reserved, all or none, and a standing grant's use
- * is counted, with the start. Dedupe is checked at the proposal and again at the start, over the arguments that would
- * run: an edit may have changed them. A duplicate is an action under way or in doubt, or one done within the window,
- * whose own final arguments have the same identity. `refused` is for good; `held` may have another answer later. Held
- * again for the same reason appends nothing.
+ * The commit that starts an effect (grant used, budgets reserved, effect started, all or nothing), refuses it or holds
+ * it.
+ * - A start needs a grant whose binding equals the bytes that will run, no covering kill switch, and an open epoch.
+ * - The same commit reserves all budgets or none, and counts the use of a standing grant.
+ * - Dedupe is checked at the proposal and at the start, on the arguments that would run: an edit may have changed them.
+ * - A duplicate is under way, in doubt, or done within the window, and its own final arguments have the same identity.
+ * - `refused` is final; `held` may change later. Holding again for the same reason appends nothing.
  */
 
 import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
@@ -43,10 +43,10 @@ export function refuseAction(draft: Draft, action: StreamRef<"action">, why: Ref
   return { kind: "refused", refusal: said };
 }
 
-/** Ends of an approval by which the action that waits for it is refused. */
+/** Approval endings that refuse the action that waits for it. */
 const REFUSES = ["rejected", "expired", "cancelled", "revoked"] as const;
 
-/** Where an edit has put another question in its place, the action waits for that one. */
+/** If an edit replaced the approval, the action waits for the new one and is not refused. */
 export function refuseEnded(draft: Draft, approvalId: string, approval: LiveApproval): void {
   const ref = actionStream(approval.action);
   const action = draft.state(ref);
@@ -57,7 +57,7 @@ export function refuseEnded(draft: Draft, approvalId: string, approval: LiveAppr
   refuseAction(draft, ref, { code, by: end.by[0] ?? "deadline", reason: end.reason });
 }
 
-/** Held again for the same reason is not news: calling in a loop does not grow the journal. */
+/** Holding again for the same reason is not news: calling in a loop does not grow the journal. */
 function holdAction(draft: Draft, action: StreamRef<"action">, why: RefusalReason): HeldAction {
   const said = refusal(why.code, why.by, why.reason);
   const state = draft.state(action);
@@ -83,14 +83,14 @@ function identityOf(rules: ToolRules, args: Json): Dedupe | undefined | string {
   }
 }
 
-/** It was proposed under this identity, but an edit may have made something else of it. */
+/** It was proposed under this identity, but an edit may have changed that. */
 function isStill(rules: ToolRules, first: ActionState, key: string): boolean {
   if (first.phase === "none" || isArtifactRef(first.args)) return first.phase !== "none";
   const identity = identityOf(rules, first.args);
   return typeof identity !== "object" || identity.key === key;
 }
 
-/** Refuses what is being done or was done a moment ago; otherwise leads the business name to this action. */
+/** Refuses a duplicate of an action that is under way or was done recently; otherwise claims the business name. */
 export function checkDedupe(
   draft: Draft,
   id: string,
@@ -139,7 +139,7 @@ function sumByBudget(costs: readonly Cost[]): ReadonlyMap<string, Money> {
   return sums;
 }
 
-/** A text where the tool cannot say. */
+/** A text says why the tool's estimate failed. */
 function costsOf(rules: Pick<ToolRules, "costs">, args: Json): ReadonlyMap<string, Money> | string {
   try {
     return sumByBudget(rules.costs(args));
@@ -151,13 +151,13 @@ function costsOf(rules: Pick<ToolRules, "costs">, args: Json): ReadonlyMap<strin
 const reservedCosts = (costs: ReadonlyMap<string, Money>): readonly ReservedCost[] =>
   [...costs].map(([budget, amount]) => ({ budget, ...moneyToJson(amount) }));
 
-/** For those who are asked. Whether it can be paid is looked at when it starts, and so is an estimate that fails. */
+/** For approvers. The start checks whether it can be paid, and refuses if the estimate fails. */
 export function expectedCosts(rules: Pick<ToolRules, "costs">, args: Json): readonly ReservedCost[] {
   const costs = costsOf(rules, args);
   return typeof costs === "string" ? [] : reservedCosts(costs);
 }
 
-/** With the action as it then stands, and the time at which it was so. */
+/** With the action's state and the store's time after the start. */
 export type EffectStarted = {
   readonly kind: "started";
   readonly effect: string;
@@ -166,18 +166,18 @@ export type EffectStarted = {
 };
 export type EpochEnded = { readonly kind: "epoch_ended" };
 
-/** An action has one effect; its id doubles as the key that the receiver may honour. */
+/** An action has one effect. Its id is also the idempotency key for the receiver. */
 export const effectIdOf = (action: string): string => action.replace(/^act_/, "eff_");
 export const actionIdOf = (effect: string): string => effect.replace(/^eff_/, "act_");
 
-/** Checks that come before everything else, the policy included. */
+/** Checks that come before everything else, including the policy. */
 export function checkMayStart(
   draft: Draft,
   id: string,
   action: SwitchSubject,
   epoch: string,
 ): Need | HeldAction | EpochEnded | undefined {
-  // The place in its workflow is looked at next, and written.
+  // The position in its workflow is checked next, and written.
   const flows = action.within === undefined ? [] : [workflowStream(action.within.workflow)];
   const switches = switchScopes(action).map(switchStream);
   const more = draft.need({ write: [actionStream(id), ...flows], read: [...switches, epochStream(epoch)] });
@@ -219,7 +219,7 @@ function reserveAll(
   return undefined;
 }
 
-/** Whose it is from then on: the process's, or that of the agent which performs it itself. */
+/** Owner of the started effect: the process's epoch, or the agent that performs it itself. */
 function heldBy(draft: Draft, id: string, { epoch, outside }: Executor) {
   if (outside === undefined) return { epoch };
   const { agent } = draft.state(actionStream(id)) as ActionIn<"open">;
@@ -232,7 +232,7 @@ function heldBy(draft: Draft, id: string, { epoch, outside }: Executor) {
   };
 }
 
-/** What was issued to a holder is begun in the same commit, where it asked for that. */
+/** Begins a permit in the commit that issues it, if its holder requested that. */
 function beginAtOnce(draft: Draft, id: string, { outside }: Executor): void {
   const { holder = null, begin, ask = "" } = outside?.asker ?? {};
   if (holder === null || begin !== true) return;
@@ -278,7 +278,7 @@ type Granted = {
   readonly fitting: FittingGrant;
 };
 
-/** The same facts as of an approval, with the grant in place of the time to decide. */
+/** The same facts as for an approval, with the grant in place of the deadline for deciding. */
 function standingBinding(
   tenant: string,
   id: string,
@@ -297,7 +297,7 @@ function standingBinding(
   return bindingOf({ ...fixed, undo: undoDigest(state), ...terms });
 }
 
-/** Starts an effect that people would be asked about, by a standing grant. The review has been recorded. */
+/** Starts an effect by a standing grant instead of an approval. The review has been recorded. */
 export function startByGrant(
   draft: Draft,
   id: string,
