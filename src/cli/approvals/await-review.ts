@@ -1,20 +1,20 @@
-/** Waits for the review of an edit, which a process that has the tool performs, and says how it ended. */
+/** Waits for the review of an edit by a process that has the tool, and returns its outcome. */
 import type { Approval } from "../../approvals/contract.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
 import { visible } from "../../kernel/text.ts";
 import type { Context } from "../shell/command.ts";
 
-/** The outcome of an edit, which a process that has the tool reviews. */
+/** Outcome of the review of an edit. */
 export type Review =
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly rule: string; readonly reason: string }
-  /** It was accepted, and the editor still has to vote: on what the tool shows now, or in a later stage. */
+  /** Accepted, but the editor still has to vote: on the tool's new preview, or in a later stage. */
   | { readonly kind: "stands"; readonly isShown: boolean }
-  /** A new approval asks under a stricter rule. */
+  /** A new approval was requested under a stricter rule. */
   | { readonly kind: "asks_again"; readonly reason: string }
-  /** Somebody ended the question before the edit was reviewed. */
+  /** The approval ended before the edit was reviewed. */
   | { readonly kind: "moved_on" }
-  /** Nobody with the tool is running. */
+  /** No process with the tool is running. */
   | { readonly kind: "open" };
 
 const REVIEW_WAIT_MS = 3_000;
@@ -25,7 +25,7 @@ export function readReview(approval: Approval, person: string): Review {
   if (editRefused?.rule === UNSEEN_PREVIEW && editRefused.by === person)
     return { kind: "stands", isShown: true };
   if (editRefused !== null) return { kind: "refused", rule: editRefused.rule, reason: editRefused.reason };
-  // A journal from before there was the status says that policy cancelled it.
+  // In a journal from before that status existed, policy cancelled it.
   const isSuperseded = status === "superseded" || (status === "cancelled" && decided?.by.includes("policy"));
   if (isSuperseded && decided !== null) return { kind: "asks_again", reason: decided.reason };
   const isMine = approval.votes.some((vote) => vote.by === person && vote.decision === "approve");
@@ -34,7 +34,7 @@ export function readReview(approval: Approval, person: string): Review {
   return { kind: "moved_on" };
 }
 
-/** Waits a moment for a process that has the tool. */
+/** Waits briefly for a process that has the tool. */
 export async function awaitReview({ hp, person, terminal }: Context, id: string): Promise<Review> {
   const look = async () => readReview(await hp.approvals.get(id), person);
   terminal.progress("Waiting for a running program to review the edit …");

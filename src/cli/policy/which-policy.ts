@@ -1,4 +1,4 @@
-/** By which policies an action is explained: those that its verdict names, those in force now, or a file. */
+/** Chooses the policies that explain an action: those its verdict names, those in force now, or a file. */
 
 import { documentsNamed } from "../../effects/rules/review.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
@@ -13,14 +13,14 @@ import { shortDigest } from "./words.ts";
 
 type ChosenPolicy = {
   readonly policy: CompiledPolicy;
-  /** With its functions, where a module has some. */
+  /** Includes the functions of a module. */
   readonly document: PolicyDocument;
   readonly by: "verdict" | "now" | "file";
-  /** For people, behind the policy's name. */
+  /** For people, shown after the policy's name. */
   readonly words: string;
 };
 
-/** `gone`: digests of documents that were asked at the time and are no longer kept. */
+/** `gone`: digests of documents that decided at the time but are no longer stored. */
 type PolicyChoice = { readonly chosen: readonly ChosenPolicy[]; readonly gone: readonly string[] };
 
 export function noStore(folder: string, what: string): CommandError {
@@ -70,13 +70,13 @@ type KeptDocuments = { readonly kept: readonly KeptPolicy[]; readonly gone: read
 async function keptFor(context: Context, { said }: Told): Promise<KeptDocuments> {
   const named = documentsNamed(said);
   const found = await Promise.all(named.map((digest) => keptUnder(context, digest)));
-  // What an entry only may mean by a document's digest is gone only where it says that it is one.
+  // A digest counts as a missing document only if the entry says that it is one.
   const isDocument = said.documents !== undefined || said.document !== undefined;
   const gone = isDocument ? named.filter((_, index) => found[index] === undefined) : [];
   return { kept: found.flatMap((one) => one ?? []), gone };
 }
 
-/** Nothing can be explained: what decided is not kept, or never was a document. */
+/** Nothing can be explained: the deciding policy is not stored, or was never a document. */
 function noneKept({ action, said }: Told, gone: readonly string[]): CommandError {
   const digests = gone.map(shortDigest).join(", ");
   if (gone.length > 0)
@@ -112,7 +112,7 @@ async function inForce(
   return [{ ...compiledOf(await context.hp.policies.get(now.version.digest)), by: "now", words }];
 }
 
-/** Of an action that documents were asked about: what their names stand for by now. */
+/** For an action decided by documents: the current versions under their names. */
 async function byNow(context: Context, told: Told | null): Promise<PolicyChoice> {
   if (!context.hasStore) throw noStore(context.folder, "Name a policy's file: --policy <file>");
   const versions = await context.hp.policies.list();
@@ -128,7 +128,7 @@ async function byNow(context: Context, told: Told | null): Promise<PolicyChoice>
   return { chosen: (await Promise.all(each)).flat(), gone };
 }
 
-/** `told`: what the journal has of the action; null of one that is written down. */
+/** `told`: the journal's record of the action; null for an action from a file. */
 export async function choosePolicies(context: Context, told: Told | null): Promise<PolicyChoice> {
   const file = flag(context, "policy");
   if (file !== undefined && isOn(context, "now"))
