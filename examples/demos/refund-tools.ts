@@ -1,4 +1,4 @@
-/** The tools of a refund desk. They know facts and do as they are told; whether they may is for the policy to say. */
+/** The tools of a refund desk. They look up facts and execute; the policy decides whether they may. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import type { Holdpoint } from "../../src/index.ts";
@@ -21,10 +21,10 @@ const isUser = (id: number): id is UserId => Object.hasOwn(USERS, id);
 const cents = (amount: number): number => Math.round(amount * 100) / 100;
 const failed = (error: string) => ({ status: "error", error });
 
-/** What happens outside: it is told a key, and does what it was told under one key once. */
+/** The outside world. It performs each key once. */
 type Outside = { once(key: string, entry: object): void };
 
-/** A file with a line for everything that was done. */
+/** A file with a line for each effect. */
 export function fileOutside(file: string): Outside {
   return {
     once(key, entry) {
@@ -62,7 +62,7 @@ export function emailed({ user_id, amount_usd, message }: Email) {
   return { status: "ok", email: { to, template, amount_usd: cents(amount_usd), message, email_id } };
 }
 
-/** The three of them, gated. Money and mail go outside, under the key of their effect. */
+/** The three tools, gated. Money and mail go outside, under the key of their effect. */
 export function refundTools(hp: Holdpoint, outside: Outside) {
   const context = hp.gate({
     name: "get_refund_context",
