@@ -1,6 +1,6 @@
 /**
- * `holdpoint demo`: an agent's mistake with nobody to look, caught by a person, or rejected for good.
- * The person at the terminal approves, modifies or rejects; with --yes that part is played.
+ * `holdpoint demo`: an agent's mistake without supervision, corrected by a person, or rejected for good.
+ * The person at the terminal approves, modifies or rejects; with --yes the program plays that part.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ import {
 import { playRefund } from "./refund.ts";
 import { deploy, legal, pizza, trade } from "./scenarios.ts";
 
-/** What was typed, as the same kind of value as before; undefined when it is none. */
+/** The typed text as a value of the same kind as before; undefined if it is not one. */
 export function readValue(before: Json, typed: string): Json | undefined {
   if (typeof before === "string") return typed;
   try {
@@ -127,7 +127,7 @@ function checkOwnFlags(context: Context): void {
   throw new CommandError("usage", `--${extra} is for demo refund.`, "Try: holdpoint demo --help");
 }
 
-/** Before anything is played: somebody has to be there, at the keyboard and at the screen. */
+/** Before anything is played: a person has to be at the keyboard and the screen. */
 function checkPerson(context: Context, mode: Mode): void {
   const isAsked = mode !== "without" && !isOn(context, "yes");
   const isThere = process.stdin.isTTY === true && context.terminal.interactive && !context.json;
@@ -194,7 +194,7 @@ async function playIn(
   return play({ store, scenario, reviewer: reviewerOf(context, scenario, mode), say, signal });
 }
 
-/** The same agent with nobody to look, played where nobody sees it: what the others are measured against. */
+/** The same agent without supervision, played silently: the baseline for the others. */
 async function playWithout(scenario: Scenario, { scratch, signal }: DemoStores): Promise<Outcome> {
   const { result } = await play({ store: scratch, scenario, reviewer: null, say: () => {}, signal });
   if (result.status === "failed") throw new Error(result.reason);
@@ -263,7 +263,7 @@ function printNext(context: Context): void {
   );
 }
 
-/** Its own folder, unless one is named: a demo never writes into the store of a project by itself. */
+/** Uses its own folder by default: a demo never writes into the store of a project by itself. */
 async function onStage(context: Context, run: (place: DemoStores) => Promise<number>): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-demo-"));
   const over = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * What a demo is made of (an agent with a mistake, its tools, a reviewer's choices), and how it is played:
- * a real workflow on a real store, and a reviewer who is asked at its checkpoint.
+ * Parts of a demo (an agent with a mistake, its tools, a reviewer's choices), and how it is played: a real workflow on
+ * a real store, and a reviewer who is asked at its checkpoint.
  */
 
 import type { Answer } from "../../src/effects/execute.ts";
@@ -16,13 +16,13 @@ export type Choice =
   | { readonly kind: "modify"; readonly edit: JsonObject; readonly note: string }
   | { readonly kind: "reject"; readonly reason: string; readonly final: boolean };
 
-/** What came of it: in money where the story has a figure, and in words. */
+/** The outcome: in money if the story has a figure, and in words. */
 export type Outcome = { readonly costUsd: number | null; readonly told: string };
 
 type Scene = {
   /** People are asked at the checkpoint. */
   readonly supervised: boolean;
-  /** What happens outside, told as it happens. */
+  /** Called with each external effect as it happens. */
   readonly say: (text: string) => void;
 };
 
@@ -30,18 +30,18 @@ export type Scenario = {
   readonly name: string;
   readonly title: string;
   readonly task: string;
-  /** What the agent gets wrong. */
+  /** The agent's mistake. */
   readonly mistake: string;
   readonly input: JsonObject;
   readonly define: (hp: Holdpoint, scene: Scene) => Workflow<Json, Outcome>;
-  /** What the reviewer does at the first, second … time of being asked. */
+  /** The reviewer's choices at the first, second … request. */
   readonly corrects: readonly Choice[];
   readonly rejects: Choice;
   /** For the person who plays the reviewer. */
   readonly hint: string;
 };
 
-/** What a call brought, or an error that ends the workflow: after a person's word there may be no result. */
+/** Result of a call, or an error that ends the workflow: an effect that a person resolved may have no result. */
 export function resultOf<Result>(answer: Answer<Result>): Result {
   if (answer.executed !== true) throw new Error(answer.reason);
   if (answer.result === null) throw new Error("It was done, and nobody knows with what result.");
@@ -60,7 +60,7 @@ export type Question = {
   readonly says: string;
   readonly outputs: JsonObject;
   readonly confidence: number | null;
-  /** Tools whose effects are taken back by a rejection, newest first. */
+  /** Tools whose effects a rejection undoes, newest first. */
   readonly takenBack: readonly string[];
   readonly irreversible: readonly string[];
   readonly attempt: number;
@@ -74,7 +74,7 @@ export type Reviewer = {
 export type Stage = {
   readonly store: { readonly folder: string; readonly keyFile?: string } | { readonly database: string };
   readonly scenario: Scenario;
-  /** Nobody is asked unless there is one. */
+  /** null: the demo runs without supervision. */
   readonly reviewer: Reviewer | null;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
@@ -117,7 +117,7 @@ async function questionOf(
   };
 }
 
-/** A note that says nothing is none. */
+/** Omits an empty note. */
 const noted = (note: string) => (note === "" ? {} : { note });
 
 async function vote(hp: Holdpoint, approval: string, by: string, choice: Choice): Promise<void> {
@@ -136,7 +136,7 @@ async function vote(hp: Holdpoint, approval: string, by: string, choice: Choice)
   }
 }
 
-/** Somebody may have decided in another terminal meanwhile: then that holds. */
+/** If a person has decided in another terminal meanwhile, that decision counts. */
 async function review(hp: Holdpoint, question: Question, stage: Stage, reviewer: Reviewer): Promise<void> {
   const choice = await reviewer.decide(question);
   try {

@@ -1,4 +1,4 @@
-/** How a demo looks: its beginning, the card that a reviewer reads, its end, the story in the journal, and the total. */
+/** Output of a demo: its start, the reviewer's card, its end, the story in the journal, and the total. */
 
 import { sectionsOn } from "../../src/cli/shell/sections.ts";
 import { fold, pad, type Terminal, widthOf } from "../../src/cli/shell/terminal.ts";
@@ -20,7 +20,7 @@ export function paragraph(terminal: Terminal, text: string): void {
   for (const line of fold(text, Math.min(terminal.columns, WIDEST) - 2)) terminal.line(`  ${line.trimEnd()}`);
 }
 
-/** One thing that happened. */
+/** One line per event. */
 export function bullet(terminal: Terminal, text: string): void {
   const lines = fold(text, Math.min(terminal.columns, WIDEST) - 4);
   for (const [at, line] of lines.entries()) terminal.line(`  ${at === 0 ? "·" : " "} ${line.trimEnd()}`);
@@ -72,7 +72,7 @@ export function printBeginning(terminal: Terminal, scenario: Scenario, mode: Mod
   terminal.line();
 }
 
-/** What is saved against the same agent with nobody to look; null where there is no figure. */
+/** Savings compared to the same agent without supervision; null if there is no figure. */
 export function savedUsd(outcome: Outcome, without: Outcome): number | null {
   if (outcome.costUsd === null || without.costUsd === null) return null;
   return without.costUsd - outcome.costUsd;
@@ -115,7 +115,7 @@ export function verifiedText({ ok, counts, total }: Report): string {
     : `Not verified: ${total} findings.`;
 }
 
-/** One line each; what does not fit goes on below, in its own column. */
+/** One line each; text that does not fit continues below, in its own column. */
 function printLines(terminal: Terminal, lines: readonly StoryLine[]): void {
   const who = Math.max(...lines.map((line) => widthOf(line.who))) + 2;
   const did = Math.max(...lines.map((line) => widthOf(line.did))) + 2;
@@ -142,11 +142,11 @@ type Total = {
   readonly withoutUsd: number;
   readonly withUsd: number;
   readonly savedUsd: number;
-  /** Saved for each dollar that it cost with a person; null when that was nothing. */
+  /** Saved per dollar spent with a person; null if nothing was spent. */
   readonly returnPercent: number | null;
 };
 
-/** A demo without a figure counts nothing on either side; one that was rejected cost nothing. */
+/** A demo without a figure counts on neither side; a rejected one cost nothing. */
 export function totalOf(rows: readonly Row[]): Total {
   const counted = rows.filter(({ without }) => without.costUsd !== null);
   const sum = (amounts: readonly (number | null | undefined)[]) =>

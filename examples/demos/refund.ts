@@ -1,7 +1,7 @@
 /**
  * `holdpoint demo refund`: a customer asks for 1200 USD back, and over 1000 a person decides.
- * A scripted model, a policy file, and a person who is real unless a flag says otherwise; so the run is kept where a
- * second terminal, or this command once more, finds it.
+ * A scripted model, a policy file, and by default a real person; so the run is stored where a second terminal, or this
+ * command once more, finds it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ const INDENT = 8;
 const refundAmount = (action: Step["executed_action"] | undefined): unknown =>
   action?.kind === "tool" ? action.args["amount_usd"] : undefined;
 
-/** Why it was decided so, by whom beside the policy, and how much money that made of how much. */
+/** The reason, the person who approved it, and how the amount changed. */
 function because({ stop_reason }: TraceRow, step: Step | undefined): string {
   if (step === undefined) return stop_reason ?? "";
   const { supervisor, human_approval: person, action, executed_action } = step;
@@ -89,7 +89,7 @@ function printEndOfRun(terminal: Terminal, result: SuperviseResult, report: Repo
   terminal.line(`  ${terminal.paint(report.ok ? "green" : "red", verifiedText(report))}`);
 }
 
-/** `where`: the flags with which a command finds the same store; null where the person is played. */
+/** `where`: flags with which a command finds the same store; null if the program plays the person. */
 async function printWaiting(
   terminal: Terminal,
   hp: Holdpoint,
@@ -121,13 +121,13 @@ type Person = { readonly kind: "real" | "rejects" } | { readonly kind: "caps"; r
 
 type Stage = {
   readonly store: { readonly folder: string; readonly keyFile?: string } | { readonly database: string };
-  /** What stands for the world outside: a file with a line for everything that happened there. */
+  /** Stands in for the outside world: a file with a line for each effect. */
   readonly outside: string;
-  /** The flags with which a second terminal finds the store. */
+  /** Flags with which a second terminal finds the store. */
   readonly where: string;
-  /** The command that goes on with this. */
+  /** The command that resumes this run. */
   readonly again: string;
-  /** What was asked for; null: whatever the run that waits is about, or the usual. */
+  /** The requested amount; null: that of the pending run, or the default. */
   readonly amount: number | null;
   readonly person: Person;
   /** Aborts when the person at the terminal leaves. */
@@ -146,7 +146,7 @@ function waits(earlier: number, workflow: string, { amount, where, again }: Stag
   return new CommandError("usage", what, `Go on with it: ${again}; or end it, and begin anew: ${anew}`);
 }
 
-/** The one of this store that is not over, with its goal as it was; or the next. */
+/** The run of this store that has not ended, with its original goal; or a new one. */
 async function runIn(hp: Holdpoint, stage: Stage): Promise<Run> {
   for (let n = 1; ; n++) {
     const id = `${NAME} ${n}`;
@@ -187,7 +187,7 @@ async function meet(context: Context, hp: Holdpoint, approval: Approval, stage: 
 
 type Watched = { readonly run: Run; readonly tell: (approval: Approval) => Promise<void> };
 
-/** What of this run waits for a person, once each. */
+/** Reports each pending approval of this run once. */
 async function watch(hp: Holdpoint, { run, tell }: Watched, signal: AbortSignal): Promise<void> {
   const told = new Set<string>();
   for await (const _ of hp.approvals.follow(signal)) {
@@ -215,7 +215,7 @@ async function runThrough(context: Context, hp: Holdpoint, stage: Stage): Promis
   const watching = watch(hp, { run, tell }, AbortSignal.any([stage.signal, over.signal])).then(() => {
     throw new PersonLeft("nobody is there to wait");
   });
-  // One of them is still under way when the other has decided the matter.
+  // One of them is still running when the other has finished.
   for (const one of [running, watching]) one.catch(() => undefined);
   try {
     return await Promise.race([running, watching]);
@@ -259,7 +259,7 @@ function personOf(context: Context): Person {
 }
 
 type RefundStores = Pick<Stage, "store" | "outside" | "where"> & {
-  /** Removed when the run is over. */
+  /** Removed when the run has ended. */
   readonly own: string | null;
 };
 

@@ -6,7 +6,7 @@ type PizzaOrder = { readonly pizzas: number; readonly priceUsd: number };
 
 const PIZZA_CHECKPOINT = "Review the food order";
 
-/** "Pizza for 10" is read as ten for each of the ten. */
+/** The agent reads "Pizza for 10" as ten for each of the ten. */
 const plannedPizzas = (people: number): number => people * people;
 
 export const pizza: Scenario = {
@@ -54,7 +54,7 @@ export const pizza: Scenario = {
 type TradeOrder = { readonly shares: number; readonly priceUsd: number };
 
 const TRADE_CHECKPOINT = "Review the trade";
-/** What the market does in this story, once the order is through. */
+/** How far the market falls in this story after the order. */
 const DROP_PERCENT = 20;
 
 export const trade: Scenario = {
@@ -105,7 +105,7 @@ export const trade: Scenario = {
 type DeployPlan = { readonly release: string; readonly migrations: readonly string[] };
 
 const DEPLOY_CHECKPOINT = "Review the deployment";
-/** What two hours without production cost in this story. */
+/** Cost of two hours without production in this story. */
 const OUTAGE_USD = 50_000;
 const MIGRATION = "add-column-currency.sql";
 

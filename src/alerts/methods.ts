@@ -1,6 +1,6 @@
 /**
- * The methods of `hp.monitor` and `hp.alerts`: monitors run until their handle or the instance closes; alerts are listed,
- * read and acknowledged.
+ * The methods of `hp.monitor` and `hp.alerts`. Monitors run until their handle or the instance closes; alerts are
+ * listed, read and acknowledged.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -22,7 +22,7 @@ import type { LiveAlert } from "./stream.ts";
 export type Alert = LiveAlert & { readonly id: string };
 export type AlertStatus = LiveAlert["status"] | "any";
 export type AlertPage = {
-  /** `standing` unless set. */
+  /** Default: `standing`. */
   readonly status?: AlertStatus;
   readonly order?: "oldest" | "newest";
   readonly limit?: number;
@@ -33,12 +33,12 @@ export type AlertList = { readonly items: readonly AlertSummary[]; readonly next
 type AlertWord = { readonly by: string; readonly note?: string };
 
 export type Alerts = {
-  /** Those that stand, newest first; `next` is the cursor of the following page. */
+  /** Default: standing alerts, newest first. `next` is the cursor of the following page. */
   list(page?: AlertPage): Promise<AlertList>;
   get(id: string): Promise<Alert>;
-  /** Ids that begin with a text, at most ten. */
+  /** Ids that begin with the given text, at most ten. */
   find(beginning: string): Promise<readonly string[]>;
-  /** A person has seen it. It stands until what it is about is over. */
+  /** Records that a person has seen it. The alert stays `standing` until its condition ends. */
   acknowledge(id: string, word: AlertWord): Promise<Alert>;
 };
 
@@ -102,22 +102,22 @@ export function alertMethods(open: () => Promise<Runtime>): Alerts {
 }
 
 export type MonitorOptions = {
-  /** Where it was left is kept under this name; several processes with the same name are one monitor. */
+  /** Its position is stored under this name. Several processes with the same name are one monitor. */
   readonly name: string;
   readonly rules: readonly MonitorRule[];
-  /** Only what these agents do. A name may end in `*`. */
+  /** Only actions of these agents. A name may end in `*`. */
   readonly agents?: readonly string[];
   /** Only workflows of these names, and their calls. */
   readonly workflows?: readonly string[];
-  /** Of calls, only those of these tools. */
+  /** Only calls of these tools. */
   readonly tools?: readonly string[];
 };
 
 export type Monitor = {
   readonly name: string;
-  /** Resolves when everything that was committed before was looked at. */
+  /** Resolves when the rules have seen everything that was committed before the call. */
   caughtUp(): Promise<void>;
-  /** Keeps where it stands and ends. */
+  /** Stores its position and ends. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -157,7 +157,7 @@ function checkMonitor(given: MonitorOptions): WatchedMonitor {
   return { name, rules: checkRules(options.rules), isWatched: filtersOf(options) };
 }
 
-/** `names`: of the monitors that run in this process. */
+/** `names`: monitors that run in this process. */
 export async function startMonitor(
   opening: () => Promise<Runtime>,
   names: Set<string>,
@@ -172,7 +172,7 @@ export async function startMonitor(
     const runtime = await opening();
     const signal = AbortSignal.any([closing.signal, runtime.closing]);
     const reader = await runMonitor(runtime, monitor, signal);
-    // The instance waits for it before it lets go of the store.
+    // The instance waits for it before it closes the store.
     runtime.performing.add(`monitor ${name}`);
     const done = reader.done.finally(() => {
       names.delete(name);
@@ -191,7 +191,7 @@ export async function startMonitor(
 }
 
 export type Monitors = {
-  /** Watches the journal by rules that raise alerts, or checkpoints, by themselves. Resolves when it watches. */
+  /** Watches the journal with rules that raise alerts or checkpoints. Resolves once it is watching. */
   monitor(options: MonitorOptions): Promise<Monitor>;
   readonly alerts: Alerts;
 };

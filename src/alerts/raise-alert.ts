@@ -1,6 +1,6 @@
 /**
- * Records what a rule says, once: the first process raises the alert, and its checkpoint in the same commit, and notifies.
- * People at that checkpoint are shown why, what the workflow did last, and what cannot be undone.
+ * Records a rule's signal once: one process raises the alert, with its checkpoint in the same commit, and notifies.
+ * The checkpoint shows the reason, the workflow's last operations, and which cannot be undone.
  */
 
 import { isStep } from "../effects/state.ts";
@@ -61,7 +61,7 @@ async function readWorkflowRecord(runtime: Runtime, workflow: string): Promise<W
 const hasHappened = ({ settled }: RecordedOp): boolean =>
   settled?.kind === "answer" && settled.answer.executed === true;
 
-/** Only a process that has the tool knows whether it can be undone; a step's undo stands in the definition alone. */
+/** Only a process with the tool knows whether it has an undo. A step's undo is only in the workflow definition. */
 function undoOfOperation({ tools }: Runtime, { op, body }: RecordedOp): "has" | "none" | "not_known" {
   const tool = String(body["tool"]);
   if (body["undo"] !== undefined) return body["undo"] === "none" ? "none" : "has";
@@ -91,7 +91,7 @@ function checkpointContext(
   };
 }
 
-/** undefined: it does not execute, and there is nothing to stop. */
+/** undefined: the workflow is not executing, so there is nothing to stop. */
 async function prepareRaisedCheckpoint(
   runtime: Runtime,
   workflow: string,
@@ -134,7 +134,7 @@ async function prepareRaisedCheckpoint(
   };
 }
 
-/** So often it is looked at again, if it has written something; then it is stopped wherever it is. */
+/** Attempts, if the workflow writes in between; after that it is stopped at any position. */
 const MAX_ATTEMPTS_TO_STOP = 3;
 
 function notifyAlert(
@@ -171,7 +171,7 @@ function raiseWithCheckpoint(
   return raised.kind === "raised" ? appendAlert(draft, raising, raise.approval) : raised;
 }
 
-/** A workflow that a newer process writes to cannot be stopped by this one: then there is only the alert. */
+/** This process cannot stop a workflow that a newer one writes to: it only raises the alert. */
 async function raiseOrStop(runtime: Runtime, workflow: string, raising: RaiseAlertCommand): Promise<void> {
   try {
     await raiseAndStop(runtime, workflow, raising);
@@ -181,7 +181,7 @@ async function raiseOrStop(runtime: Runtime, workflow: string, raising: RaiseAle
   }
 }
 
-/** Stops the workflow, unless it does not execute: then there is only the alert. */
+/** Stops the workflow if it is executing; otherwise only raises the alert. */
 async function raiseAndStop(runtime: Runtime, workflow: string, raising: RaiseAlertCommand): Promise<void> {
   const news = await runCommand(runtime, {}, (draft) => checkNews(draft, raising));
   if (news.kind !== "new") return;

@@ -1,4 +1,4 @@
-/** Alerts of monitors, and people's word that they have seen one. */
+/** HTTP routes of alerts: list, read and acknowledge. */
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { ok, type RouteRequest, route } from "../api/route.ts";

@@ -1,9 +1,9 @@
 /**
- * A monitor at work: reads the log from where it was left, makes each entry a sighting (with its tool, agent and
- * workflow), and hands it to the rules once and in order; then waits for the next entry, or until a rule is due.
+ * Runs a monitor: reads the log from its stored position, makes each entry a sighting (with its tool, agent and
+ * workflow), and passes it to the rules once and in order; then waits for the next entry, or until a rule is due.
  * - One pass over new entries: workflows that write nothing cost nothing.
- * - A round that fails begins again from the position kept last. What was said before is not said again.
- * - Whatever agents write, a round does not fail because of it: it would fail again for ever.
+ * - A failed round restarts from the stored position. Signals are not recorded twice.
+ * - No text that an agent writes makes a round fail: it would fail again for ever.
  */
 
 import { frozenJson } from "../kernel/canonical-json.ts";
@@ -31,17 +31,17 @@ import { saveRuleStates, type WatchedRule, watchRules } from "./rules/watch.ts";
 type StreamSubject = Pick<Sighting, "tool" | "agent" | "workflow">;
 type EntryHeader = { readonly stream: string; readonly type: string; readonly at: number };
 
-/** Which streams are about what does not change: what is forgotten is read again from their first entry. */
+/** A stream's subject never changes: an evicted one is read again from its first entry. */
 const MOST_KNOWN = 10_000;
 const NOTHING: StreamSubject = { tool: null, agent: null, workflow: null };
-/** What monitors say themselves, and what only carries other entries outside. */
+/** Entries of monitors themselves, and of deliveries to the outside. */
 const OWN_KINDS: readonly string[] = ["alert", "message", "monitor", "notifier"];
 
 type SightingReader = { of(entry: JournalEntry): Promise<Sighting | undefined> };
 
 const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
-/** What is missing or damaged is found by whoever verifies; here it says nothing. */
+/** The verifier reports missing or damaged values; here they are ignored. */
 async function unlessCorrupt<Value>(value: Promise<Value>): Promise<Value | null> {
   try {
     return await value;
@@ -62,7 +62,7 @@ function snapshotHash({ type }: EntryHeader, body: JsonObject): string | null {
   return isJsonObject(snapshot) ? textOf(snapshot["hash"]) : null;
 }
 
-/** The newest from now on. */
+/** Makes it the most recent. */
 function keepIn(known: Map<string, StreamSubject>, name: string, about: StreamSubject): StreamSubject {
   known.delete(name);
   known.set(name, about);
@@ -71,7 +71,7 @@ function keepIn(known: Map<string, StreamSubject>, name: string, about: StreamSu
   return about;
 }
 
-/** `values`: results and snapshots are loaded too, which only some rules look at. */
+/** `values`: also load results and snapshots, which only some rules need. */
 function createSightingReader(place: TenantStore, values: boolean): SightingReader {
   const known = new Map<string, StreamSubject>();
   const keep = (name: string, about: StreamSubject) => keepIn(known, name, about);
@@ -87,7 +87,7 @@ function createSightingReader(place: TenantStore, values: boolean): SightingRead
     return { tool: textOf(body["tool"]), agent: textOf(body["agent"]), workflow };
   }
 
-  /** Of a stream, by its first entry. */
+  /** Subject of a stream, from its first entry. */
   async function firstSays(ref: StreamRef, { at }: EntryHeader, body: JsonObject): Promise<StreamSubject> {
     if (ref.kind === "action") return aboutAction(body);
     const workflow = { id: ref.id, name: textOf(body["name"]) ?? "", createdAt: at };
@@ -156,7 +156,7 @@ async function sightRunningWorkflows(place: TenantStore, position: number): Prom
 const PAGE = 500;
 const BACK_OFF_MS = 1_000;
 const UNSETTLED_MS = 100;
-/** The place is kept after so many entries; after more where the rules know much, so that keeping stays cheap. */
+/** The position is stored after this many entries, or more if the rules' state is large, to keep that cheap. */
 const KEEP_AFTER = 1_000;
 const CHARACTERS_AN_ENTRY = 100;
 
@@ -167,9 +167,9 @@ export type WatchedMonitor = {
 };
 
 type MonitorReader = {
-  /** Resolves when everything that was committed before was looked at. */
+  /** Resolves when the rules have seen everything that was committed before the call. */
   caughtUp(): Promise<void>;
-  /** Until the signal aborts. */
+  /** Resolves after the signal aborts. */
   readonly done: Promise<void>;
 };
 
@@ -180,12 +180,12 @@ type WatchState = {
   watched: readonly WatchedRule[];
   /** The last entry that the rules have seen. */
   position: number;
-  /** The last commit that the store was asked about, of any tenant. */
+  /** The last commit that the store reported, of any tenant. */
   followed: number;
-  /** Entries since the place was kept. */
+  /** Entries since the position was stored. */
   unkept: number;
   keepAfter: number;
-  /** By how much the store's clock is ahead of this one. */
+  /** How far the store's clock is ahead of this one. */
   ahead: number;
 };
 
@@ -205,7 +205,7 @@ async function keepPosition(desk: WatchState): Promise<void> {
   try {
     await runCommand(runtime, {}, (draft) => keepMonitorPosition(draft, monitor.name, { position, rules }));
   } catch (error) {
-    // It goes on all the same; only the next process begins further back.
+    // The monitor continues; only the next process starts further back.
     if (!isHoldpointError(error, "payload_too_large")) throw error;
     runtime.notify({ kind: "maintenance_failed", error });
   }
@@ -241,7 +241,7 @@ function dueOf({ watched }: WatchState): number | null {
 
 const timeOf = ({ runtime, ahead }: WatchState): number => runtime.clock.now() + ahead;
 
-/** What is due by the clock here is judged by the store's. */
+/** The local clock triggers the check; the store's clock decides. */
 async function tickDue(desk: WatchState): Promise<void> {
   const due = dueOf(desk);
   if (due === null || due > timeOf(desk)) return;
@@ -263,7 +263,7 @@ async function resumeWatching(desk: WatchState): Promise<void> {
   desk.unkept = 0;
 }
 
-/** Begins where the log ends, the first time; what executes already is known from then on. */
+/** The first time, starts at the end of the log; workflows that already execute are included from then on. */
 async function beginWatching(desk: WatchState): Promise<void> {
   const { runtime, monitor } = desk;
   const { rules } = await readState(runtime, monitorStream(monitor.name));
@@ -280,8 +280,8 @@ async function beginWatching(desk: WatchState): Promise<void> {
 }
 
 /**
- * Until something is committed, a rule is due, or `over` aborts. What a store has seen and does not show in its log yet is
- * looked for again a little later.
+ * Waits until something is committed, a rule is due, or `over` aborts. Entries that the store has announced but not yet
+ * logged are read shortly after.
  */
 async function waitForNews(desk: WatchState, signal: AbortSignal, over: AbortController): Promise<void> {
   const { clock, store } = desk.runtime;
@@ -343,7 +343,7 @@ export async function runMonitor(
     }
   }
 
-  /** What fails is told once, and tried again from the place that was kept. */
+  /** Reports a failure once, and retries from the stored position. */
   async function recover(error: unknown): Promise<void> {
     if (signal.aborted) return;
     if (told !== errorText(error)) runtime.notify({ kind: "maintenance_failed", error });

@@ -1,6 +1,6 @@
 /**
- * Alerts and monitors' reading positions: state and fold, and the list of alerts, standing and over. An alert is raised
- * once, may be acknowledged, and ends when it is cleared.
+ * Alerts and monitors' reading positions: state and fold, and the list of alerts, standing and cleared. An alert is
+ * raised once, may be acknowledged, and ends when it is cleared.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -19,9 +19,9 @@ type RaisedBody = {
   readonly workflow: string | null;
   readonly figures: Figures;
   readonly says: string;
-  /** The entry that brought it about. */
+  /** The entry that caused it. */
   readonly position: number;
-  /** The question at the checkpoint that it has raised. */
+  /** The approval at the checkpoint that it raised. */
   readonly approval: string | null;
 };
 
@@ -30,7 +30,7 @@ export type LiveAlert = RaisedBody & {
   readonly raisedAt: number;
   readonly acknowledged: Acknowledgement | null;
   readonly clearedAt: number | null;
-  /** The entry by which it was over. */
+  /** The entry that cleared it. */
   readonly clearedBy: number | null;
 };
 export type AlertState = { readonly status: "none" } | LiveAlert;
@@ -65,7 +65,7 @@ export const alertFold: Fold<AlertState> = {
   },
 };
 
-/** `rules`: null before anything was kept. */
+/** `rules`: null before anything was stored. */
 export type MonitorState = { readonly position: number; readonly rules: Json };
 
 export const monitorFold: Fold<MonitorState> = {

@@ -1,6 +1,6 @@
 /**
- * Who is asking: a credential becomes a principal of one tenant, with its scopes there; and as which person they act.
- * What a body says about the actor counts only where the server authenticates nobody.
+ * Identifies the caller: maps a credential to a principal of one tenant with its scopes, and to the person it acts as.
+ * An actor named in the body counts only if the server runs without authentication.
  */
 
 import type { Clock } from "../kernel/clock.ts";
@@ -21,34 +21,34 @@ import type { Store } from "../stores/store.ts";
 
 export type Who = {
   readonly tenant: string;
-  /** `person:`, `agent:` or `service:` and a name; null where nobody is authenticated. */
+  /** `person:`, `agent:` or `service:` and a name; null without authentication. */
   readonly principal: string | null;
   readonly roles: readonly Role[];
   readonly scopes: readonly Scope[];
   readonly can: (scope: Scope) => boolean;
-  /** Whose requests are counted together: the credential's id, never the credential. */
+  /** Key for counting requests: the credential's id, never the credential. */
   readonly credential: string;
-  /** How it was shown, as votes record it. */
+  /** How the caller authenticated, as recorded with votes. */
   readonly via: "api_key" | "session" | "unauthenticated";
-  /** What a page of this session sends along with what it changes; null for anything but a session. */
+  /** CSRF token of a session's pages; null for other credentials. */
   readonly csrf: string | null;
 };
 
-/** What a request shows; nothing of it is ever logged. */
+/** Credentials of a request. They are never logged. */
 export type PresentedCredential = {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
-  /** Sent by pages with what they change; a session is worth nothing without it there. */
+  /** CSRF token. Changes with a session require it. */
   readonly csrf: string | undefined;
   readonly method: string;
   readonly address: string;
-  /** What it was shown on: whoever shows the same again on it is not read anew. */
+  /** The connection. A credential that is sent again on it is not parsed again. */
   readonly connection?: object;
 };
 
 export type Authenticate = (credential: PresentedCredential) => Promise<Who | undefined>;
 
-/** `--no-auth`: everybody who reaches the address may do everything, and what they decide says so. */
+/** `--no-auth`: every caller who reaches the address may do everything, and decisions record that. */
 export const withoutAuthentication: Authenticate = async ({ address }) => ({
   tenant: HOME_TENANT,
   principal: null,
@@ -62,7 +62,7 @@ export const withoutAuthentication: Authenticate = async ({ address }) => ({
 
 export const SESSION_COOKIE = "__Host-holdpoint";
 
-/** The one of that name; two of them say nothing. */
+/** The session cookie; undefined if it occurs more than once. */
 function cookieOf(header: string | undefined): string | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim().split("="));
   const own = pairs.filter(([name]) => name === SESSION_COOKIE);
@@ -72,8 +72,8 @@ function cookieOf(header: string | undefined): string | undefined {
 type Shown = { readonly text: string | undefined; readonly kind: Identity["credential"] };
 
 /**
- * A header that is there and wrong is not made good by a cookie. Each holds one kind: a key in the cookie would be sent by a
- * browser without a page's token.
+ * A wrong header is not replaced by a cookie. The header holds only a key and the cookie only a session: a browser
+ * would send a key in a cookie without the page's CSRF token.
  */
 function shownIn({ authorization, cookie }: PresentedCredential): Shown {
   if (authorization === undefined) return { text: cookieOf(cookie), kind: "session" };
@@ -86,7 +86,7 @@ function whoOf({ tenant, principal, roles, scopes, id, credential, csrf }: Ident
   return { tenant, principal, roles, scopes, can, credential: id, via, csrf };
 }
 
-/** As long as its connection is there, one that is shown again is the one that was read; nothing of it is kept longer. */
+/** Caches the parsed credential for as long as its connection exists. */
 function createReader(): (credential: PresentedCredential) => CredentialReading | undefined {
   const last = new WeakMap<
     object,
@@ -137,7 +137,7 @@ function claimedPerson(named: string | undefined, field: string): string {
   return person;
 }
 
-/** Where nobody is authenticated, everybody may be one. */
+/** Without authentication, every caller may act as a person. */
 export function checkIsPerson({ principal }: Pick<Who, "principal">): void {
   if (principal !== null && !isPerson(principal))
     throw new HoldpointError("forbidden", "Only people do this; this is a credential of a program.", {
@@ -145,7 +145,7 @@ export function checkIsPerson({ principal }: Pick<Who, "principal">): void {
     });
 }
 
-/** `field` is where the body may name the same person. */
+/** `field`: the body field that may name the same person. */
 export function actingPerson({ principal }: Who, named: string | undefined, field = "by"): string {
   if (principal === null) return claimedPerson(named, field);
   checkIsPerson({ principal });
@@ -156,7 +156,7 @@ export function actingPerson({ principal }: Who, named: string | undefined, fiel
   return principal;
 }
 
-/** Whoever may log somebody in may do all that they may: a credential that was narrowed would be wide again by it. */
+/** Only a full admin may log another person in: a narrowed credential would regain all scopes that way. */
 export function actingAdmin(who: Who, named: string | undefined): string {
   const by = actingPerson(who, named);
   const all = scopesOf({ tenant: who.tenant, principal: by, roles: ["admin"] }, null);
@@ -166,7 +166,7 @@ export function actingAdmin(who: Who, named: string | undefined): string {
   });
 }
 
-/** A key that was narrowed is for one thing: it does not do what its owner's sessions and other keys do. */
+/** A narrowed key serves one purpose, so it cannot manage its owner's sessions and other keys. */
 export function checkNotNarrowed({ tenant, principal, roles, via, can }: Who): void {
   if (principal === null || via === "session") return;
   if (scopesOf({ tenant, principal, roles }, null).every(can)) return;
@@ -175,7 +175,7 @@ export function checkNotNarrowed({ tenant, principal, roles, via, can }: Who): v
   });
 }
 
-/** Nobody gives a role that brings more than their own credential has: a narrowed one would be wide again by it. */
+/** A caller assigns only roles whose scopes their credential has: a narrowed one would regain scopes that way. */
 export function checkGiven(who: Who, person: string, roles: readonly Role[]): void {
   if (who.principal === null) return;
   const brought = scopesOf({ tenant: who.tenant, principal: person, roles }, null);
@@ -188,7 +188,7 @@ export function checkGiven(who: Who, person: string, roles: readonly Role[]): vo
   );
 }
 
-/** A person or a service: no agent says where the outside is told what happens. */
+/** A person or a service: agents do not set where notifications go. */
 export function actingOperator(who: Who, named: string | undefined): string {
   const by = actingPrincipal(who, named);
   if (!by.startsWith("agent:")) return by;
@@ -197,7 +197,7 @@ export function actingOperator(who: Who, named: string | undefined): string {
   });
 }
 
-/** Any principal: a program may take back what it asked. */
+/** Any principal: a program may withdraw its own requests. */
 export function actingPrincipal(who: Who, named: string | undefined): string {
   if (who.principal === null && isPrincipal(named)) return named;
   if (who.principal === null || isPerson(who.principal)) return actingPerson(who, named);
@@ -208,13 +208,13 @@ export function actingPrincipal(who: Who, named: string | undefined): string {
 
 type Posted = { readonly parties: { readonly poster: string | null; readonly executor: string | null } };
 
-/** A party to it; of people, also whoever looks after all workflows. */
+/** A party to the workflow, or a person who is admin or supervisor. */
 function isTheirs({ principal, roles }: Who, { parties }: Posted): boolean {
   if (principal === null || principal === parties.poster || principal === parties.executor) return true;
   return isPerson(principal) && (roles.includes("admin") || roles.includes("supervisor"));
 }
 
-/** Who ends a workflow. */
+/** The principal that ends a workflow. */
 export function actingEnder(who: Who, named: string | undefined, workflow: Posted): string {
   const by = actingPrincipal(who, named);
   if (isTheirs(who, workflow)) return by;
@@ -228,7 +228,7 @@ export function actingEnder(who: Who, named: string | undefined, workflow: Poste
   );
 }
 
-/** Who sends a workflow back: that takes a question away from people, so no program does. One that drives it may fail it. */
+/** Only people roll a workflow back: that withdraws questions from people. A program that drives it may fail it. */
 export function actingSenderBack(who: Who, named: string | undefined, workflow: Posted): string {
   const by = actingEnder(who, named, workflow);
   if (who.principal === null || isPerson(who.principal)) return by;

@@ -1,7 +1,7 @@
 /**
- * The example of a new server (`serve --example`): routes, the agent that asks, and its tools.
- * Anna wants 1200 USD back, and over 1000 a person decides. All is real but the money: done means a line in a file.
- * On its own it asks once, in a store that nobody has used: a fixed request id names that workflow for ever.
+ * The example of a new server (`serve --example`): its routes, its agent and its tools.
+ * Anna wants 1200 USD back, and over 1000 a person decides. All is real but the money: each effect is a line in a file.
+ * The server starts it once by itself, in an unused store: a fixed request id identifies that workflow for ever.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
@@ -21,12 +21,11 @@ import type { TenantHost } from "./tenant-hosts.ts";
 
 type ExampleStanding = { readonly approval: string | null; readonly workflow: string | null };
 
-/** What the example can be asked. */
 export type ExampleAgent = {
-  /** Whose questions they are. */
+  /** The agent that asks. */
   readonly agent: string;
   standing(runtime: Runtime): Promise<ExampleStanding>;
-  /** Answers the workflow that will ask. */
+  /** Starts the workflow that will ask. Returns its id. */
   ask(office: TenantHost, request: WorkflowRequest & { readonly via?: string }): Promise<string>;
 };
 
@@ -37,7 +36,7 @@ function requireExample(example: ExampleAgent | undefined): ExampleAgent {
   });
 }
 
-/** Undefined where the server was started without it. */
+/** `example`: undefined if the server was started without it. */
 export function exampleRoutes(example: ExampleAgent | undefined) {
   return [
     route({
@@ -107,7 +106,7 @@ const CASE = {
 const SAYS =
   "Anna paid 1200 USD for a year ten days ago and does not use it. Our terms give 14 days. I would pay all of it back.";
 
-/** Under one key a thing is done once: whoever sends it again finds the line. */
+/** Idempotent by key: a repeated call finds the line. */
 function writeOnce(file: string, key: string, entry: object): void {
   const done = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (!done.includes(`{"key":"${key}",`)) appendFileSync(file, `${JSON.stringify({ key, ...entry })}\n`);
@@ -151,7 +150,7 @@ function toolsOf(hp: Holdpoint, file: string) {
   return { read, refund, tell };
 }
 
-/** `file` gets a line for everything that happened. */
+/** `file` gets a line for every effect. */
 export function defineExample(hp: Holdpoint, file: string): void {
   const { read, refund, tell } = toolsOf(hp, file);
   const description = "Anna wants 1200 USD back. Over 1000 USD a person decides.";
@@ -163,7 +162,7 @@ export function defineExample(hp: Holdpoint, file: string): void {
     const args = { user_id, amount_usd: paid_usd, reason: "Annual plan, paid 10 days ago" };
     const paid = await ctx.call(refund, args, { agent, says: SAYS });
     if (paid.executed !== true) return { refunded_usd: 0, why: paid.reason };
-    // What people made of it, not what was proposed.
+    // The amount as people edited it, not as proposed.
     const refunded_usd = paid.result?.refunded_usd ?? paid_usd;
     await ctx.call(tell, { user_id, text: `We have paid ${refunded_usd} USD back to you.` }, { agent });
     return { refunded_usd };
@@ -171,13 +170,13 @@ export function defineExample(hp: Holdpoint, file: string): void {
 }
 
 const FIRST = "the example's first question";
-/** The newest; what is older is not looked at. */
+/** The newest ones; older ones are not checked. */
 const PENDING = { view: "approvals", bucket: "pending", order: "newest", limit: 100 } as const;
 
 const isLikeIt = ({ data }: { readonly data: JsonObject }): boolean =>
   data["tool"] === EXAMPLE.refund && data["agent"] === EXAMPLE.agent;
 
-/** The example's workflow in which the action was called. Others may call a tool of that name, under that name of an agent. */
+/** The example's workflow that called the action. Other programs may use the same names for a tool and an agent. */
 async function exampleOf(runtime: Runtime, id: string): Promise<string | null> {
   const action = await readState(runtime, actionStream(id));
   const within = action.phase === "none" ? undefined : action.within?.workflow;
@@ -209,7 +208,7 @@ async function isUntouched(runtime: Runtime): Promise<boolean> {
   return actions.items.length === 0 && workflows.items.length === 0;
 }
 
-/** Answers when its question is there for people, or time is up. */
+/** Resolves when its approval is pending, or at the timeout. */
 async function askFirst(office: TenantHost, withinMs: number): Promise<void> {
   const { runtime } = office;
   if (!(await isUntouched(runtime))) return;

@@ -1,7 +1,7 @@
 /**
  * Answers that are expensive to make.
  * - Cached for a while: one is made at a time per key, and concurrent requests wait for it.
- * - The longer it took, the longer it is cached, so that making it stays cheap. Failures are not cached.
+ * - The longer it took to make, the longer it is cached, so that the total cost stays low. Failures are not cached.
  * - Long work runs in slices, so that other requests have their turn.
  */
 import type { TenantHost } from "./tenant-hosts.ts";
@@ -15,7 +15,7 @@ type RecentAnswers<Value> = (
   key: string,
   making: {
     readonly make: () => Promise<Value>;
-    /** Whether what was made is still good enough; it is unless it says otherwise. */
+    /** Whether a cached answer is still good enough. Default: it is. */
     readonly isStill?: (value: Value) => Promise<boolean>;
   },
 ) => Promise<Value>;
@@ -48,13 +48,13 @@ export function cacheRecent<Value>(forMs: number): RecentAnswers<Value> {
     if (kept.until === null) return kept.value;
     const isGood = kept.until > elapsedOf(office) && (await isStill(await kept.value));
     if (isGood) return kept.value;
-    // Somebody else may have begun meanwhile.
+    // Another request may have started one meanwhile.
     const now = offices.get(office)?.get(key);
     return now === undefined || now === kept ? start(office, key, make) : now.value;
   };
 }
 
-/** Work that takes long, a step at a time: between two of them everybody else's requests have their turn. */
+/** Runs long work step by step; between two steps other requests have their turn. */
 export async function runInSlices<Result>(steps: Generator<void, Result>): Promise<Result> {
   for (;;) {
     const step = steps.next();

@@ -1,6 +1,6 @@
 /**
  * The reading methods of the library over HTTP; the command line uses them against a server.
- * Each needs the scope of its resource's routes, or of what it tells; none changes anything.
+ * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
@@ -61,13 +61,13 @@ export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatM
 );
 
 const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
-/** Where a verb tells more than its group: of an action, with its arguments. */
+/** Scope of a verb that returns more than its group, such as an action with its arguments. */
 const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
 export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
 
-/** Every verb checks what it is given, as it does for a program. */
+/** Every verb validates its input, as it does for a program. */
 function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
-  // Nothing that reads closes it.
+  // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
     approvals: approvalsOf(open),
@@ -114,7 +114,7 @@ const ARGS = "args is a list of at most four values, in JSON.";
 function argsOf(text: string): readonly unknown[] {
   const args = parseJson(text);
   if (!Array.isArray(args) || args.length > MOST_ARGS) throw new HoldpointError("invalid_input", ARGS);
-  // JSON knows no undefined: what was left out is null.
+  // JSON has no undefined: an omitted argument is null.
   return args.map((value) => value ?? undefined);
 }
 

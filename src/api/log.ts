@@ -1,6 +1,6 @@
 /**
- * Log lines, as JSON or for people: one a request, and one for each notice of an instance.
- * Bodies, queries, credentials and whatever agents or people wrote are never part of a line.
+ * Log lines, as JSON or as text: one per request, and one for each notice of an instance.
+ * A line never contains bodies, queries, credentials, or text that agents or people wrote.
  */
 import { errorText, visible } from "../kernel/text.ts";
 import type { Notice } from "../runtime/notices.ts";
@@ -28,7 +28,7 @@ export function createLog(form: LogForm, write: (text: string) => void, now: () 
   };
 }
 
-/** A correlation id that others gave is taken only if it cannot be mistaken for anything else. */
+/** A caller's correlation id is used only if it is well-formed. */
 const WELL_FORMED = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 export const correlationId = (given: unknown, make: () => string): string =>
   typeof given === "string" && WELL_FORMED.test(given) ? given : make();

@@ -1,8 +1,7 @@
 /**
- * Whole numbers of any size through JSON: `{ "$micros": "5" }`.
+ * Integers of any size in JSON: `{ "$micros": "5" }`.
  *
- * M1. What a program or an agent has named so is never taken for one: its key goes with one more `$`, and comes back as
- *     it was.
+ * - A program's own key of that name is never taken for one: it is sent with one more `$`, which is removed when read.
  */
 const ALIKE = /^\$+micros$/;
 const WHOLE = /^-?\d+$/;
@@ -30,7 +29,7 @@ function wholeIn(value: object): bigint | undefined {
   return isWhole ? BigInt(text) : undefined;
 }
 
-/** For `JSON.parse`. A lone `$` is not ours to take away: nothing that we wrote has it beside other keys. */
+/** For `JSON.parse`. A key with a single `$` stays: we never write one next to other keys. */
 export function readMicros(_key: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return wholeIn(value) ?? renamed(value, (key) => (key.startsWith("$$") ? key.slice(1) : key));

@@ -1,6 +1,6 @@
 /**
  * Opens the host of a tenant on this node: an instance with its definitions, maintained and run until it closes.
- * Also follows the list of tenants: opens those that other nodes make, closes those that were closed.
+ * Also follows the list of tenants: opens tenants that other nodes make, and closes those that were closed.
  */
 
 import { type Holdpoint, holdpoint } from "../index.ts";
@@ -25,12 +25,12 @@ export type TenantHostOptions = {
   >;
   readonly version: string;
   readonly log: Log;
-  /** Declares tools and workflows, for every tenant: the node then runs them. */
+  /** Declares tools and workflows for every tenant. The node then runs them. */
   readonly define?: (hp: Holdpoint) => unknown;
   readonly keyFile?: string;
 };
 
-/** What a process is there for. */
+/** Role of the process. */
 type NodeKind = "server" | "worker";
 
 const AGAIN_MS = 10_000;
@@ -38,7 +38,7 @@ const LOOK_MS = 2_000;
 
 type Failing = Pick<LogLine, "level" | "message">;
 
-/** What fails is told once, and tried again until it succeeds or the office closes. */
+/** Logs a failure once, and retries until it succeeds or the host closes. */
 async function retryUntilDone(
   runtime: Runtime,
   log: Log,
@@ -60,8 +60,8 @@ async function retryUntilDone(
 }
 
 /**
- * Deadlines are announced and effects recovered whether somebody asks or not. A store that was restored is only read until a
- * person has acknowledged that; then what nobody was told meanwhile is told too.
+ * Announces deadlines and recovers effects without waiting for a request. A restored store is only read until a person
+ * acknowledges the restore; then the notifications held back meanwhile are sent too.
  */
 async function maintainTenant(hp: Holdpoint, runtime: Runtime, log: Log, wake: () => void): Promise<void> {
   await retryUntilDone(runtime, log, { level: "warn", message: "no upkeep" }, runtime.epoch);
@@ -70,7 +70,7 @@ async function maintainTenant(hp: Holdpoint, runtime: Runtime, log: Log, wake: (
   while (!runtime.closing.aborted) await retryUntilDone(runtime, log, undelivered, () => hp.deliver());
 }
 
-/** A node with another key than the others could execute nothing: it is not to look as if it worked. Whatever else fails is told of by its upkeep. */
+/** A node with a different key could execute nothing, so it fails at start. Maintenance reports other failures. */
 async function refuseWrongKey(runtime: Runtime): Promise<void> {
   await refuseOtherKey(runtime).catch((error: unknown) => {
     if (isHoldpointError(error, "key_mismatch")) throw error;
@@ -110,7 +110,7 @@ export async function openTenantHost(
   }
 }
 
-/** Instances close their store with themselves; this one is shared. */
+/** An instance closes its store with itself; this store is shared. */
 const lendStore = (store: Store): Store => ({ ...store, close: async () => undefined });
 
 type SharedStore = { readonly store: Store; close(): Promise<void> };
@@ -125,8 +125,8 @@ export async function openSharedStore(settings: TenantHostOptions["settings"]): 
 }
 
 /**
- * Every tenant that is open to work. What is wrong with policy and definitions is thrown; a tenant that this program cannot
- * read keeps nobody from the others, and is told of afterwards.
+ * Opens every tenant with status `open`. Faults of policy and definitions are thrown. A tenant that this program cannot
+ * read does not block the others, and is reported afterwards.
  */
 async function openNewTenants(
   store: Store,
@@ -140,12 +140,12 @@ async function openNewTenants(
   });
 }
 
-/** Those that it cannot read are for nodes that can, and for `keepOpening` to tell of. */
+/** Tenants that it cannot read are left to other nodes, and to `followTenants` to report. */
 export async function openAllTenants(store: Store, tenants: Pick<TenantHosts, "of">): Promise<void> {
   await skipUnreadable(openNewTenants(store, tenants, new Set()));
 }
 
-/** Offices of tenants that were closed, by whatever node. What runs there ends meanwhile, and keeps nobody waiting. */
+/** Closes the hosts of tenants that any node closed. Work there ends in the background and delays no caller. */
 async function closeClosedTenants(
   store: Store,
   tenants: MaintainedHosts,
@@ -159,7 +159,7 @@ async function closeClosedTenants(
 
 type MaintainedHosts = Pick<TenantHosts, "of" | "open" | "leave">;
 
-/** Opens those that other nodes make later, too, and closes those that are closed. */
+/** Also opens tenants that other nodes make later, and closes those that were closed. */
 export async function followTenants(
   store: Store,
   tenants: MaintainedHosts,

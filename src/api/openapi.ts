@@ -1,4 +1,4 @@
-/** OpenAPI 3.1, made from the list of routes and their schemas. */
+/** OpenAPI 3.1 document, made from the list of routes and their schemas. */
 import { z } from "zod";
 import { isStream, type Media, type Route, scopesOfRoute, TAGS } from "./route.ts";
 
@@ -20,9 +20,9 @@ export type OpenApiOperation = {
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: { readonly [status: string]: unknown };
   readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
-  /** What the credential has to have; null of what everybody may ask. */
+  /** Required scope; null for a public route. */
   readonly "x-scope": string | null;
-  /** What it may have instead, for less. */
+  /** Alternative scope, with a smaller answer. */
   readonly "x-or-scope"?: string;
 };
 export type OpenApi = {
@@ -95,13 +95,13 @@ const LAST_EVENT: OpenApiParameter = {
 };
 
 const changes = ({ method, scope }: Route): boolean => method !== "GET" && scope !== "public";
-/** Intents are handed over until they are acknowledged: there is no place in that stream to go on from. */
+/** Intents are sent until they are acknowledged, so that stream has no position to resume from. */
 const isResumable = (route: Route): boolean => isStream(route) && route.path === "/api/events";
 
 const takesKey = ({ method, scope, whenLost }: Route): boolean =>
   method === "POST" && scope !== "public" && whenLost !== "none";
 
-/** `post_approvals_id_votes` */
+/** Descriptions of answers that are not JSON. */
 const MEDIA: { readonly [media in Media]: string } = {
   "text/event-stream": "A stream of events",
   "application/octet-stream": "A file",
@@ -109,7 +109,7 @@ const MEDIA: { readonly [media in Media]: string } = {
   "text/plain": "Text",
 };
 
-/** Of a page, other than what is told to programs under the same name. */
+/** Such as `post_approvals_id_votes`. Pages end in `_page`, to differ from the API route of the same name. */
 function operationId({ method, path, problem, tag }: Route): string {
   const isPage = problem !== undefined || tag === "desk";
   const words = [...path.replace(/^\/api\b/, "").split(/[^A-Za-z0-9]+/), isPage ? "page" : ""];
@@ -174,7 +174,7 @@ const COMPONENTS = {
   },
 };
 
-/** A route a step: turning all their schemas into JSON Schema takes long. */
+/** One route per step: converting all schemas to JSON Schema takes long. */
 export function* openApiIn(routes: readonly Route[], version: string): Generator<void, OpenApi> {
   const paths: { [path: string]: { [method: string]: OpenApiOperation } } = {};
   for (const route of routes) {

@@ -1,4 +1,4 @@
-/** What went wrong, on the wire: RFC 9457, with our codes and their advice. */
+/** Errors on the wire: RFC 9457 problems, with our codes and their advice. */
 import type { z } from "zod";
 import { type ErrorCode, HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 
@@ -39,7 +39,7 @@ const titleOf = (code: string): string => {
 };
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Particulars beside the fields that every problem has. A name that is taken gets `current_` before it. */
+/** Details in addition to the standard fields. A name that is taken gets the prefix `current_`. */
 function detailsOf(details: HoldpointError["details"]): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(details).map(([name, value]) => {
@@ -68,7 +68,7 @@ export function problemOf(error: HoldpointError, { instance, requestId }: Proble
 
 type Fault = { readonly field: string; readonly message: string };
 
-/** Every field that does not fit, by the part of the request that it stands in. */
+/** Lists every invalid field, with the part of the request that holds it. */
 export function invalidInput(part: string, issues: readonly z.core.$ZodIssue[]): HoldpointError {
   const errors: Fault[] = issues.flatMap((issue) => {
     const keys = issue.code === "unrecognized_keys" ? issue.keys : [undefined];
@@ -77,7 +77,7 @@ export function invalidInput(part: string, issues: readonly z.core.$ZodIssue[]):
       message: key === undefined ? issue.message : "there is no such field",
     }));
   });
-  // A message of a contract is a sentence: its full stop would be doubled, or stand before a semicolon.
+  // A contract's message is a sentence: its full stop would be doubled, or precede a semicolon.
   const named = errors.slice(0, 5).map(({ field, message }) => `${field}: ${message.replace(/\.$/, "")}`);
   const more = errors.length > named.length ? `; and ${errors.length - named.length} more` : "";
   return new HoldpointError("invalid_input", `The request does not fit: ${named.join("; ")}${more}.`, {
@@ -85,7 +85,7 @@ export function invalidInput(part: string, issues: readonly z.core.$ZodIssue[]):
   });
 }
 
-/** What the framework itself refuses, by its status. */
+/** Errors of the framework, by status. */
 const BY_STATUS: { readonly [status: number]: ErrorCode } = {
   404: "unknown_route",
   405: "unknown_route",
@@ -101,7 +101,7 @@ function frameworkError(error: unknown): HoldpointError | undefined {
   });
 }
 
-/** An error of ours as it is; anything else says nothing of the inside. */
+/** An error of ours is returned unchanged. Other errors reveal no internals. */
 export function asHoldpointError(error: unknown): HoldpointError {
   if (isHoldpointError(error)) return error;
   const refused = typeof error === "object" && error !== null ? frameworkError(error) : undefined;

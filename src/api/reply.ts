@@ -1,6 +1,6 @@
 /**
  * Replies as they leave: bodies, problems, security headers, and errors below HTTP routing (answered, then closed).
- * Security headers are on every reply: nothing of it is framed, sniffed, cached or forwarded by a browser.
+ * With the security headers on every reply, a browser does not frame, sniff, cache or forward any of it.
  */
 
 import { type ServerResponse, STATUS_CODES } from "node:http";
@@ -10,14 +10,14 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { asHoldpointError, PROBLEM_TYPE, problemOf } from "./problem.ts";
 import { type ReplyHeaders, type Route, type RouteAnswer, routeName } from "./route.ts";
 
-/** Whether a route answers what it says it does. */
+/** Checks the answer against the schema that the route declares. */
 export function checkAnswerSchema(route: Route, answer: RouteAnswer): void {
   const schema = route.answers[answer.status];
   if (answer.status >= 400) return;
   if (schema === undefined)
     throw new HoldpointError("broken_rule", `${routeName(route)} answers ${answer.status}, undeclared.`);
   if (typeof schema === "string" || !("body" in answer)) return;
-  // As it will be read: without what JSON leaves out.
+  // As the client will read it: without what JSON omits.
   const result = schema.safeParse(JSON.parse(JSON.stringify(answer.body)));
   if (!result.success)
     throw new HoldpointError("broken_rule", `${routeName(route)} answers otherwise than it says.`, {
@@ -28,7 +28,7 @@ export function checkAnswerSchema(route: Route, answer: RouteAnswer): void {
 type Outgoing = Exclude<RouteAnswer, { readonly body: unknown }>;
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** As text, where it is not taken over. */
+/** Serialises a JSON body. Other answers pass unchanged. */
 export function prepareReply(answer: RouteAnswer): Outgoing {
   if (!("body" in answer)) return answer;
   const { status, body, headers } = answer;
@@ -73,7 +73,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 
 const POLICY = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
 
-/** `more` names what a page needs beside nothing at all. */
+/** `more`: directives in addition to the default, which allows nothing. */
 export const contentPolicy = (...more: readonly string[]): string => [...POLICY, ...more].join("; ");
 
 export const SECURITY_HEADERS: ReplyHeaders = {
@@ -96,7 +96,7 @@ function problemText(status: number, what: string, requestId: string): string {
   return JSON.stringify({ ...problem, status });
 }
 
-/** `Expect` of anything but to go on. */
+/** Refuses every `Expect` other than 100-continue. */
 export function replyToExpectation(response: ServerResponse, requestId: string): void {
   const body = problemText(417, "Nothing but 100-continue can be expected.", requestId);
   const own = {

@@ -1,6 +1,6 @@
 /**
- * A route is a value. The server, the OpenAPI document, the reference page and the tests that try every route are made from
- * the list of them, so there is none that nobody checks.
+ * A route is a value. The server, the OpenAPI document, the reference page and the tests of every route are made from
+ * the list of routes, so none is left unchecked.
  */
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
@@ -34,7 +34,7 @@ export const TAGS = [
 ] as const;
 export type Tag = (typeof TAGS)[number];
 
-/** JSON, text of another kind, or whatever takes the connection over. */
+/** JSON, another kind of text, bytes, or a handler that takes the connection over. */
 export type RouteAnswer =
   | { readonly status: number; readonly body: unknown; readonly headers?: ReplyHeaders }
   | { readonly status: number; readonly text: string; readonly type: string; readonly headers?: ReplyHeaders }
@@ -53,12 +53,11 @@ type RequestParts<Params extends Schema, Query extends Schema, Body extends Sche
   readonly params: z.output<Params>;
   readonly query: z.output<Query>;
   readonly body: z.output<Body>;
-  /** The correlation id. */
   readonly requestId: string;
   readonly header: (name: string) => string | undefined;
 };
 
-/** What a handler is given. `who` is of the tenant whose office it is. */
+/** Input of a handler. `who` belongs to the tenant of `office`. */
 export type RouteRequest<
   Params extends Schema = Schema,
   Query extends Schema = Schema,
@@ -68,17 +67,17 @@ export type RouteRequest<
   readonly tenant: string;
   readonly runtime: Runtime;
   readonly office: TenantHost;
-  /** Who the credential is by now, with today's rights; undefined once it does not hold. For answers that take long. */
+  /** The caller with their current rights; undefined once the credential is invalid. For answers that take long. */
   readonly whoNow: () => Promise<Who | undefined>;
-  /** Throws what the same request would be answered now where its credential does not hold, or may not do this any more. */
+  /** Throws the error that the same request would get now if its credential is invalid or lost the right to do this. */
   readonly mayStill: () => Promise<void>;
-  /** Aborts when the connection is gone, or the answer was sent. For answers that take long. */
+  /** Aborts when the connection has closed or the answer was sent. For answers that take long. */
   readonly gone: () => AbortSignal;
-  /** The same as a question: a signal costs each request an exception, made when its connection closes. */
+  /** The same without a signal: a signal costs each request an exception when its connection closes. */
   readonly isGone: () => boolean;
 };
 
-/** What an answer is that is not JSON. */
+/** Media type of an answer that is not JSON. */
 export type Media = "text/event-stream" | "text/html" | "text/plain" | "application/octet-stream";
 
 type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
@@ -91,18 +90,18 @@ type Facts<Params extends Schema, Query extends Schema, Body extends Schema> = {
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** By status. Problems are added to all. */
+  /** By status. Problems are added to every route. */
   readonly answers: { readonly [status: number]: Schema | Media };
   /**
-   * Of a POST, when a request under the same Idempotency-Key was begun and its process died: `repeat` what is the same when it
-   * is done twice, or say that it is not known. `none`: its answer must not be kept.
+   * For a POST, if a request with the same Idempotency-Key began and its process died: `repeat` idempotent work, or
+   * `say` that the outcome is unknown. `none`: the answer must not be kept.
    */
   readonly whenLost?: "repeat" | "say" | "none";
-  /** Of a page: how a problem is shown to whoever asks for HTML. Programs get it as every problem. */
+  /** For a page: how a problem is shown to a caller that requests HTML. Programs get the usual problem. */
   readonly problem?: (problem: Problem, url: string) => RouteAnswer;
 };
 
-/** Looks again where the kept answer may not hold by now; undefined where it is given as it was. */
+/** Reads again if the kept answer may be out of date; undefined if it is returned unchanged. */
 type Again<Params extends Schema, Query extends Schema, Body extends Schema> = (
   asked: RouteRequest<Params, Query, Body>,
   kept: Json,
@@ -113,14 +112,14 @@ export type ScopedRoute<
   Query extends Schema = Schema,
   Body extends Schema = Schema,
 > = Facts<Params, Query, Body> & {
-  /** `any`: every known credential. */
+  /** `any`: every valid credential. */
   readonly scope: Scope | "any";
-  /** Whoever has this one instead may ask too, for less: the handler says for what. */
+  /** A caller with this scope instead gets a smaller answer, which the handler chooses. */
   readonly orScope?: Scope;
   handle(asked: RouteRequest<Params, Query, Body>): Promise<RouteAnswer>;
-  /** Whether people may come to be asked something by it that they were not asked before. `kept`: as for `again`. */
+  /** Whether the request may put a new question before people. `kept`: as for `again`. */
   mayAsk?(asked: RouteRequest<Params, Query, Body>, kept?: Json): Promise<boolean>;
-  /** Whose question that would be, where it is not of whoever calls. */
+  /** The principal that the question is counted for, if it is not the caller. */
   readonly asker?: string;
   again?(...given: Parameters<Again<Params, Query, Body>>): ReturnType<Again<Params, Query, Body>>;
 };
@@ -136,7 +135,7 @@ type PublicRoute<
 
 export type Route = ScopedRoute | PublicRoute;
 
-/** All that a credential may have one of; none of a route that needs none. */
+/** The scopes of which a credential needs one; empty for a public route. */
 export function scopesOfRoute(asked: Route): readonly string[] {
   if (asked.scope === "public") return [];
   return asked.orScope === undefined ? [asked.scope] : [asked.scope, asked.orScope];
@@ -145,7 +144,7 @@ export function scopesOfRoute(asked: Route): readonly string[] {
 export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
   Object.values(answers).includes("text/event-stream");
 
-/** What of a route is known to the compiler alone; the client is typed by it. */
+/** Parts of a route that only the compiler uses: they type the client. */
 type RouteSignature = {
   readonly method: Method;
   readonly path: `/${string}`;
@@ -161,8 +160,8 @@ type TypedRoute<Fact extends RouteSignature, Query extends Schema, Body extends 
 };
 
 /**
- * Keeps the types of a route's schemas together with its handler. Lists of routes are written without a type, so that these
- * are not lost.
+ * Keeps the types of a route's schemas together with its handler. Lists of routes have no type annotation, so that
+ * these types are not lost.
  */
 export function route<
   const Fact extends RouteSignature,
@@ -185,11 +184,11 @@ export function publicRoute<
 export const ok = (body: unknown): RouteAnswer => ({ status: 200, body });
 export const created = (body: unknown): RouteAnswer => ({ status: 201, body });
 
-/** As the router wants it: `/api/workflows/:id`. */
+/** Router syntax: `/api/workflows/:id`. */
 export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 export const routeName = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
 
-/** Of what shows more than the scope of its route covers. */
+/** For an answer that shows more than the scope of its route covers. */
 export function checkHasScopes({ who }: Pick<RouteRequest, "who">, needed: readonly Scope[]): void {
   const lacking = needed.find((scope) => !who.can(scope));
   if (lacking !== undefined) throw new HoldpointError("forbidden", `This needs the scope ${lacking}.`);

@@ -1,4 +1,4 @@
-/** Every route there is; and the routes made from a contract: they parse, name the actor, run the verb, encode its answer. */
+/** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
 import { intentRoutes } from "../agents/intents/routes.ts";
@@ -75,7 +75,7 @@ type VerbRoute<One extends VerbContract, Name extends string> = Route & {
     readonly answers: { readonly 200: Plain<OutputOnWire<One, Name>> };
   };
 };
-/** What the client is typed by. */
+/** Types the client. */
 type VerbRoutes<One> =
   One extends Contract<infer Name, infer All>
     ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
@@ -84,7 +84,7 @@ type VerbRoutes<One> =
 type Wire = {
   readonly input: z.ZodObject | undefined;
   readonly output: z.ZodType;
-  /** As the library has it, without the actor. */
+  /** In the library's form, without the actor. */
   decode(given: unknown): object;
   encode(answer: unknown, given: unknown): unknown;
 };
@@ -122,7 +122,7 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
   };
 }
 
-/** The credential says who acts, where the verb has an actor. */
+/** If the verb has an actor, the credential determines it. */
 function withActor(
   input: z.ZodObject | undefined,
   { who }: Pick<RouteRequest, "who">,
@@ -135,7 +135,7 @@ function withActor(
   return { ...given, by };
 }
 
-/** And who looks, where that makes a difference. */
+/** Adds the viewer, if the verb depends on it. */
 function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, "who">): object {
   const field = viewerIn(input);
   return field === undefined ? {} : { [field]: who.principal };
@@ -162,7 +162,7 @@ function serveVerb(one: Capability, name: string, { input, http }: VerbContract,
 
 type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
 
-/** Of verbs that share a route: a field says which of them is meant. */
+/** For verbs that share a route: a field selects the verb. */
 function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serve: Serve } {
   const [{ facts, wire, serve }] = all as readonly [Served];
   if (facts.shares === undefined) return { input: wire.input, serve };
@@ -222,13 +222,13 @@ export type RouteParts = {
   readonly hands: SessionParts;
   readonly metrics: Metrics;
   readonly cards: CardParts;
-  /** Undefined where it was not built. */
+  /** undefined if it was not built. */
   readonly pages: DeskFiles | undefined;
-  /** Undefined where the server was started without it. */
+  /** undefined if the server was started without it. */
   readonly example: ExampleAgent | undefined;
 };
 
-/** Written without a type: what is known of each is what the client is typed by. */
+/** No type annotation: the inferred types of the routes type the client. */
 function resources({ condition, audience, hands, metrics, cards, pages, example }: RouteParts) {
   return [
     ...seedRoutes,

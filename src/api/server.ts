@@ -1,6 +1,6 @@
 /**
- * The HTTP server made from the list of routes: parse, authenticate, hand over, answer. It decides nothing.
- * It listens until it is told to stop: requests under way end, then connections, then the store.
+ * The HTTP server made from the list of routes: parse, authenticate, hand over, answer. It makes no decisions.
+ * It listens until it is stopped: requests in progress end first, then connections, then the store.
  */
 
 import type { AddressInfo } from "node:net";
@@ -63,15 +63,15 @@ type AppParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly makeId: () => string;
-  /** How many questions one principal may have before people; any number unless set. */
+  /** Most pending approvals of one principal. Default: no limit. */
   readonly questions?: PendingQuota;
-  /** What a browser is shown where there is nothing; a problem like everybody else unless set. */
+  /** Page for a browser at an unknown address. Default: a problem, as for programs. */
   readonly missing?: (encodings: string | undefined) => RouteAnswer;
-  /** How much of what nobody reads is kept; as much as is usual unless set. */
+  /** Limits of unread replies. Default: the built-in limits. */
   readonly outflow?: BackpressureLimits;
-  /** Told after every answer. */
+  /** Called after every answer. */
   readonly answered?: (facts: AnsweredRequest) => void;
-  /** Answers are compared with their schemas before they are sent: for tests. */
+  /** For tests: checks answers against their schemas before they are sent. */
   readonly checkAnswers?: boolean;
 };
 
@@ -82,7 +82,7 @@ export type AnsweredRequest = {
   readonly ms: number;
 };
 
-/** What is known of a request on its way; kept beside it, never in it. */
+/** State of a request in progress, stored next to it and never in it. */
 type RequestCourse = {
   readonly since: number;
   readonly route: Route | undefined;
@@ -96,7 +96,7 @@ declare module "fastify" {
   }
 }
 
-/** Sockets that send slowly are given up; long answers are not. */
+/** Slow senders time out; long answers do not. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
 const KEEP_ALIVE_MS = 10_000;
 const LONGEST_PARAMETER = 2_000;
@@ -123,7 +123,7 @@ function requestPartsOf(request: FastifyRequest, route: Route) {
   };
 }
 
-/** Made only for those who want to know. */
+/** The connection has closed. `disconnectSignal` is created only for handlers that use it. */
 const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed || raw.closed;
 
 function disconnectSignal(reply: FastifyReply): AbortSignal {
@@ -133,7 +133,7 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** Whether it would be one more is looked up only where there is no room. */
+/** Whether the request would add a question is checked only if there is no room. */
 async function checkQuestions(
   questions: PendingQuota | undefined,
   route: ScopedRoute,
@@ -179,7 +179,7 @@ async function handleRequest(
   });
 }
 
-/** Somebody opened an address in a browser: no program did, and no page of the desk asked. */
+/** A person opened the address in a browser: the request comes from no program and no dashboard page. */
 const isOpened = (request: FastifyRequest): boolean =>
   (request.method === "GET" || request.method === "HEAD") &&
   !/^\/api(?:[/?]|$)/.test(request.url) &&
@@ -191,7 +191,7 @@ function newServer({ makeId, missing }: AppParts): FastifyInstance {
     bodyLimit: BODY_BYTES,
     requestTimeout: TIMES.requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // One that is missing is answered like one that is foreign, and not by Node with nothing in it.
+    // A missing Host is answered like a foreign one, and not by Node with an empty reply.
     http: { ...TIMES, requireHostHeader: false },
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
@@ -235,7 +235,7 @@ function logLineOf(
   };
 }
 
-/** Whose answers are counted together. */
+/** Key for counting unread replies. */
 const readerOf = (who: Who | undefined, { ip }: FastifyRequest): string =>
   who === undefined ? ip : `${who.tenant} ${who.principal ?? who.credential}`;
 
@@ -277,7 +277,7 @@ function watchRequests(
   return courseOf;
 }
 
-/** What is read can be asked for without what it says; a stream has no end to leave out. */
+/** A read also answers HEAD. A stream does not: it has no end. */
 function methodsOf(route: Route): string[] {
   return route.method === "GET" && !isStream(route) ? ["GET", "HEAD"] : [route.method];
 }
@@ -292,7 +292,7 @@ function buildApp(parts: AppParts): FastifyInstance {
     const outgoing = prepareReply(answered);
     const reader = readerOf(courseOf(request).who, request);
     const bytes = replyBytes(outgoing);
-    // What was changed is answered in any case.
+    // A change is answered in any case.
     if (route.method === "GET") outflow.check(reader, bytes);
     outflow.follow(reader, bytes, reply.raw);
     return sendReply(reply, outgoing);
@@ -310,22 +310,22 @@ function buildApp(parts: AppParts): FastifyInstance {
 type ServerParts = Omit<AppParts, "hosts" | "questions" | "rate" | "tenants"> & {
   readonly tenants: TenantHosts;
   readonly settings: Settings;
-  /** What keeps answering is told to end before connections are waited for. */
+  /** Ends streams and long polls before the server waits for connections. */
   readonly endStreams?: () => void;
 };
 
 export type Server = {
   readonly app: FastifyInstance;
-  /** Where it listens, as people write it. */
+  /** Address at which it listens. */
   readonly url: string;
   readonly port: number;
-  /** Once; again it is the same. */
+  /** Closes it once; further calls return the same promise. */
   close(): Promise<void>;
 };
 
 const CLOSE_POLL_MS = 50;
 
-/** `close` alone waits for connections that have become idle, and cutting all of them cuts answers. */
+/** `close` alone waits for connections that have become idle, and closing all of them would cut answers. */
 async function closeListener(app: FastifyInstance, clock: Clock, graceMs: number): Promise<void> {
   let isClosed = false;
   const closing = app.close().finally(() => {

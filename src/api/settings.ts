@@ -1,4 +1,4 @@
-/** Every setting of the server in one table: a flag wins over the environment, and that over the default. */
+/** All settings of the server in one table: a flag wins over the environment, which wins over the default. */
 import { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
@@ -11,13 +11,13 @@ const text = z.string().min(1).max(4_096);
 const names = z.array(z.string().regex(/^[A-Za-z0-9.[\]:-]{1,255}$/, "is not the name of a host"));
 
 type Setting = {
-  /** Without one it can only be said by the environment. */
+  /** Without a flag, only the environment sets it. */
   readonly flag?: string;
-  /** The first that is set counts. */
+  /** The first one that is set wins. */
   readonly variables: readonly string[];
   readonly schema: z.ZodType;
   readonly fallback?: unknown;
-  /** A flag that is on or off, or one that may be repeated; in the environment `true` or a list with commas. */
+  /** A flag that is on or off, or one that may be repeated; in the environment `true` or a comma-separated list. */
   readonly form?: "switch" | "list";
 };
 
@@ -100,50 +100,50 @@ export type Settings = {
   readonly port: number;
   readonly data: string | undefined;
   readonly database: string | undefined;
-  /** Where the database's address was read from. */
+  /** File from which the database's address was read. */
   readonly databaseFile: string | undefined;
   readonly policy: string | undefined;
   readonly definitions: string | undefined;
-  /** An agent of the server's own that asks people something: for whoever has none yet. */
+  /** Runs a built-in example agent that asks people, for users who have no agent yet. */
   readonly example: boolean;
-  /** Whom what the node runs by itself is done by: the same on all nodes, since a workflow goes on anywhere. */
+  /** Agent in whose name the node runs workflows: the same on all nodes, since any may resume a workflow. */
   readonly agent: string;
-  /** Where a worker says how it is; it does not listen unless set. */
+  /** Port of a worker's health endpoint. Default: it does not listen. */
   readonly healthPort: number | undefined;
   readonly allowHost: readonly string[];
-  /** Who is the first admin of an empty store; whoever starts it unless set. */
+  /** First admin of an empty store. Default: the user who starts the server. */
   readonly firstAdmin: string | undefined;
   readonly noAuth: boolean;
-  /** What suits where it is written to, unless set. */
+  /** Log format. Default: depends on where the log is written. */
   readonly log: "json" | "text" | "off" | undefined;
-  /** Requests a second of one credential, and how many at once. */
+  /** Requests per second of one credential, and its burst. */
   readonly rate: number;
   readonly burst: number;
-  /** Streams of events that one credential may have open. */
+  /** Open event streams per credential. */
   readonly listeners: number;
-  /** Requests that wait: of one principal, and of all. */
+  /** Waiting requests: per principal, and in total. */
   readonly holds: number;
   readonly allHolds: number;
-  /** Questions of one principal that may wait for people. */
+  /** Pending approvals per principal. */
   readonly pending: number;
-  /** On PostgreSQL: how long others wait for a node that does not speak up before they take its work over. */
+  /** On PostgreSQL: how long a silent node keeps its lease before other nodes take over its work. */
   readonly leaseSeconds: number;
-  /** How long requests under way get when the server stops. */
+  /** At shutdown: how long requests in progress may take. */
   readonly graceSeconds: number;
-  /** How long effects under way get then. */
+  /** At shutdown: how long effects in progress may take. */
   readonly drainSeconds: number;
 };
 
 type SettingSources = {
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly environment: (name: string) => string | undefined;
-  /** Whether there is such a file; not looked at without it. */
+  /** Whether the file exists. Default: not checked. */
   readonly isFile?: (path: string) => boolean;
-  /** What a file holds. */
+  /** Reads a file. */
   readonly readText?: ReadTextFile;
 };
 
-/** The address that a file holds counts where no flag says where the journal is. Answers what is wrong with it, too. */
+/** The address in the file applies if no flag sets the journal's location. Also returns its faults. */
 function fromFile(
   { databaseFile, database }: Partial<Settings>,
   { flags, readText }: SettingSources,
@@ -197,8 +197,8 @@ function readOne(
 }
 
 /**
- * What two settings together rule out. A folder that is typed wins over a database of the environment. What is wrong by itself
- * is undefined here.
+ * Faults of settings in combination. A folder given as a flag wins over a database from the environment. A setting that
+ * is invalid by itself is undefined here.
  */
 function faultsTogether(
   { noAuth, host, databaseFile, database, example }: Partial<Settings>,
@@ -233,7 +233,7 @@ function refused(faults: readonly string[]): HoldpointError {
   });
 }
 
-/** Everything that is wrong is said at once, of the messages to the outside too. */
+/** Reports all faults at once, including those of notification settings. */
 export function readSettings(given: SettingSources): Settings {
   const read = Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(setting, given)] as const);
   const said = Object.fromEntries(

@@ -1,19 +1,19 @@
-/** One host per tenant over one store: opened at the tenant's first request, closed with the server or with the tenant. */
+/** One host per tenant over one store: opened at the tenant's first request, closed with the server or the tenant. */
 
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Endpoints } from "../notify/endpoints.ts";
 import type { Messages } from "../notify/methods.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
-/** What a tenant's requests are worked on with. */
+/** Serves the requests of one tenant. */
 export type TenantHost = {
   readonly tenant: string;
   readonly runtime: Runtime;
   readonly endpoints: Endpoints;
   readonly messages: Messages;
-  /** Something may have to be run that was not a moment ago. */
+  /** Signals that there may be new work to run. */
   wake(): void;
-  /** Nothing new is run here from now on. */
+  /** Starts no new work here from now on. */
   rest(): void;
   close(): Promise<void>;
 };
@@ -22,15 +22,15 @@ type OpenTenantHost = (tenant: string) => Promise<TenantHost>;
 
 export type TenantHosts = {
   of(tenant: string): Promise<TenantHost>;
-  /** Told of every one that opens from now on. */
+  /** Called for every host that opens from now on. */
   opened(listener: (office: TenantHost) => void): void;
-  /** Told of every one whose tenant was closed. */
+  /** Called for every host whose tenant was closed. */
   left(listener: (office: TenantHost) => void): void;
-  /** Those that are open now. */
+  /** Hosts that are open now. */
   open(): Promise<readonly TenantHost[]>;
-  /** Nothing new is run in any of them from now on. */
+  /** Starts no new work in any host from now on. */
   rest(): void;
-  /** For good, because the tenant was closed. */
+  /** Closes a host for good, because its tenant was closed. */
   leave(tenant: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -88,10 +88,10 @@ export function createTenantHosts(openOffice: OpenTenantHost): TenantHosts {
     },
     async close() {
       isClosed = true;
-      // One that cannot close, or is still opening, keeps nobody from the others.
+      // A host that cannot close, or is still opening, does not block the others.
       const close = async (opening: Promise<TenantHost>) => (await opening.catch(() => undefined))?.close();
       const ends = await Promise.allSettled([...offices.values()].map(close));
-      // Whoever wanted one of these closed was told how that went.
+      // The callers of `leave` already received these errors.
       await Promise.allSettled(leaving.values());
       const failed = ends.find((end) => end.status === "rejected");
       if (failed !== undefined) throw failed.reason;

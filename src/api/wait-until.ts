@@ -1,6 +1,6 @@
 /**
- * Long polls until an approval, an action or a workflow is over: a moment at a time, so that nothing is lost when either
- * end goes away.
+ * Long polls until an approval, an action or a workflow has ended. Each waits briefly, so that nothing is lost if
+ * either side goes away.
  */
 import { z } from "zod";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
@@ -21,7 +21,7 @@ import { ok, route } from "./route.ts";
 import { idParams } from "./wire.ts";
 
 type WaitResult<State> = { readonly isOver: boolean; readonly state: State };
-/** `dueInMs`: when it has to be looked at again though nobody moved it. */
+/** `dueInMs`: when to check again without an event. */
 type WaitObservation<State> = WaitResult<State> & { readonly dueInMs: number | null };
 
 async function waitUntilOver<State>(
@@ -49,7 +49,7 @@ async function waitUntilOver<State>(
   }
 }
 
-/** Brought up to the store's time. Answers how long it can still wait. */
+/** Expires it if overdue. Returns how long it can still wait. */
 async function timeLeft(runtime: Runtime, id: string): Promise<number | null> {
   for (;;) {
     const { state, now } = await readStateAt(runtime, approvalStream(id));
@@ -59,7 +59,7 @@ async function timeLeft(runtime: Runtime, id: string): Promise<number | null> {
   }
 }
 
-/** Until people have decided, or their time is over. */
+/** Waits until people have decided, or the deadline has passed. */
 function waitForApproval(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<Approval>> {
   return waitUntilOver(runtime, approvalStream(id), how, async () => {
     const found = await getApproval(runtime, id);
@@ -72,7 +72,7 @@ function waitForApproval(runtime: Runtime, id: string, how: WaitLimit): Promise<
 
 const UNDER_WAY = new Set<Action["phase"]>(["open", "waiting", "running"]);
 
-/** Until it has an outcome, or was refused. */
+/** Waits for an outcome or a refusal. */
 async function waitForAction(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<Action>> {
   const action = await findAction(runtime, id);
   return waitUntilOver(runtime, actionStream(action), how, async () => {
@@ -81,7 +81,7 @@ async function waitForAction(runtime: Runtime, id: string, how: WaitLimit): Prom
   });
 }
 
-/** Until it has ended. */
+/** Waits until it has ended. */
 function waitForWorkflow(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<WorkflowDetails>> {
   return waitUntilOver(runtime, workflowStream(id), how, async () => {
     const state = await getWorkflow(runtime, id);

@@ -21,7 +21,7 @@ export const money = ({ currency, micros }: Money): { currency: string; micros: 
   micros: String(micros),
 });
 
-/** How an agent says that it would take back what it asks for. */
+/** How the agent would undo the action that it proposes. */
 export const undoSchema = z.object({ tool: z.string(), args: json }).nullable();
 export const undoOnWire = ({
   undo,
@@ -29,7 +29,7 @@ export const undoOnWire = ({
   readonly undo?: { readonly tool: string; readonly args: unknown };
 }) => (undo === undefined ? null : { tool: undo.tool, args: undo.args });
 
-/** Fields that were not sent are not there. */
+/** Drops the fields that were not sent. */
 export function dropUndefinedFields<Given extends object>(
   given: Given,
 ): { [Field in keyof Given]?: Exclude<Given[Field], undefined> } {
@@ -37,9 +37,9 @@ export function dropUndefinedFields<Given extends object>(
   return Object.fromEntries(there) as { [Field in keyof Given]?: Exclude<Given[Field], undefined> };
 }
 
-/** What people write down with what they do. */
+/** A person's comment on what they do. */
 export const reasonSchema = z.string().trim().min(1).max(10_000);
-/** What was on the page when they decided. */
+/** Digest of what was on the page when they decided. */
 export const shownSchema = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
@@ -66,7 +66,7 @@ const cursorSchema = z
   .meta({ description: "`next_cursor` of the page before" });
 export const nextCursor = z.string().nullable().meta({ description: "null on the last page" });
 
-/** The fields of every list's query. */
+/** Query fields of every list. */
 export const pageQuery = { limit: limitSchema, cursor: cursorSchema };
 
 function notOurs(list: string): HoldpointError {
@@ -75,7 +75,7 @@ function notOurs(list: string): HoldpointError {
   });
 }
 
-/** What the engine calls `next`, as a cursor of one list. */
+/** The runtime's `next`, as a cursor of one list. */
 export function sealCursor(list: string, next: string | null): string | null {
   return next === null ? null : Buffer.from(`${list}\n${next}`).toString("base64url");
 }
@@ -88,7 +88,7 @@ export function openCursor(list: string, cursor: string | undefined): string | u
   return next;
 }
 
-/** Handed on to the engine's lists. */
+/** Page parameters for the runtime's lists. */
 export function pageOf(
   list: string,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
@@ -97,18 +97,18 @@ export function pageOf(
   return { limit, ...(after === undefined ? {} : { after }) };
 }
 
-/** A page is full when it has as many rows as were asked for, or as many bytes as one answer carries. One row always fits. */
+/** Most bytes of one page. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 type FilledPage<Row> = {
   readonly rows: readonly Row[];
-  /** Whether it was full before the source was at its end. */
+  /** Whether the page was full before the source ended. */
   readonly isCut: boolean;
 };
 
 const rowBytes = (row: unknown): number => Buffer.byteLength(JSON.stringify(row) ?? "");
 
-/** Reads one row after the other, and none that it would not take but the one that shows that it is full. */
+/** Reads row by row, at most one more than it keeps: the one that shows that the page is full. */
 export async function fillPage<Row>(
   source: AsyncIterable<Row>,
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * `holdpoint alerts` lists and acknowledges alerts; `holdpoint monitor` runs rules over the journal of programs that run
- * elsewhere, until Ctrl-C or SIGTERM. Columns as documented in the reference.
+ * `holdpoint alerts` lists and acknowledges alerts; `holdpoint monitor` runs rules over the journal of other programs
+ * until Ctrl-C or SIGTERM. Columns as documented in the reference.
  */
 import type { Alert, AlertStatus, AlertSummary, Monitor } from "../alerts/methods.ts";
 import type { Holdpoint } from "../index.ts";
@@ -29,7 +29,7 @@ const SEVERITY_STYLES: { readonly [severity in Alert["severity"]]: Style } = {
   critical: "red",
 };
 
-/** Who has seen it first, and what they said to it. */
+/** Who acknowledged it first, and their note. */
 function acknowledgedText({ by, note, at }: NonNullable<Alert["acknowledged"]>, now: number): string {
   return `${formatAgo(at, now)} by ${visible(by)}${note === null ? "" : `: ${visible(note)}`}`;
 }
@@ -214,7 +214,7 @@ function printNotice(context: Context, notice: Notice): void {
   else terminal.line(noticeCellsForPipe(notice, at).join("\t"));
 }
 
-/** Until somebody ends it, or nobody reads what is printed. */
+/** Until a signal, or until standard output is closed. */
 function untilSignal(context: Context): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const name of SIGNALS) process.once(name, () => resolve());

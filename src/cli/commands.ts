@@ -1,4 +1,4 @@
-/** Every command, in the order of the overview. */
+/** All commands, in the order of the overview. */
 
 import { alerts, monitor } from "./alerts.ts";
 import { ACTS } from "./approvals/acts.ts";
@@ -33,7 +33,7 @@ import { fork, rollback, start } from "./workflows/operate.ts";
 import { run } from "./workflows/run.ts";
 import { workflows } from "./workflows/show.ts";
 
-/** What a contract's command does is loaded when it runs. */
+/** The implementation of a contract's command is loaded when it runs. */
 const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
   ...CONTRACT_COMMANDS[name],
   run: async (context) => (await import("./resource.ts")).runResource(context, name),

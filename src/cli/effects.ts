@@ -28,7 +28,7 @@ async function readDoubtful({
 }: Context): Promise<{ readonly doubtful: readonly Doubtful[]; readonly total: number }> {
   const { items, total } = await hp.actions.list({ phase: "in_doubt", limit: MOST_DOUBTFUL });
   const actions = await Promise.all(items.map((item) => hp.actions.get(item.id)));
-  // One may have been resolved between the list and the look.
+  // One may have been resolved between the list and this read.
   return { doubtful: actions.filter((action) => action.phase === "in_doubt"), total };
 }
 

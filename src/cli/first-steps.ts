@@ -122,7 +122,7 @@ export const welcome: Command = {
 
 const STARTER = fileURLToPath(new URL("../../examples/starter", import.meta.url));
 
-/** Some names would mean something where they lie: to the packer, to the tests. */
+/** Source and target names: in the examples folder some target names would affect the packer or the tests. */
 const FILES: readonly (readonly [string, string])[] = [
   ["workflow.ts", "workflow.ts"],
   ["workflow-test.ts", "workflow.test.ts"],
@@ -159,7 +159,7 @@ function checkFree(folder: string): void {
   try {
     isEmpty = readdirSync(folder).length === 0;
   } catch {
-    // A file of that name: as much in the way as a folder with something in it.
+    // A file of that name blocks it like a folder with content.
   }
   if (!isEmpty)
     throw new CommandError("usage", `There is something at ${folder} already.`, "Choose another name.");
@@ -172,7 +172,7 @@ function write(folder: string, name: string): readonly string[] {
   });
   const files = [["package.json", manifest(name)] as const, ...texts];
   mkdirSync(folder, { recursive: true });
-  // `wx`: whatever has come there meanwhile stays as it is.
+  // `wx`: never overwrites a file that appeared meanwhile.
   for (const [file, text] of files) writeFileSync(join(folder, file), text, { flag: "wx" });
   return files.map(([file]) => file);
 }

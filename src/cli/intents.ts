@@ -58,7 +58,7 @@ function endLines(intent: Intent, now: number): readonly (readonly [string, stri
   return [["ended", `${formatAgo(end.at, now)} by ${end.by}${reason}`]];
 }
 
-/** The life cycle stands first, in a line that a program can look for. */
+/** The life cycle comes first, in a line that a program can search for. */
 export function printIntent(context: Context, intent: Intent): number {
   const { terminal, now, full } = context;
   if (context.json) {

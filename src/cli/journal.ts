@@ -56,7 +56,7 @@ export const journalCommand: Command = {
 const CHUNK = 64 * 1024;
 const TOLD_EVERY = 10_000;
 
-/** Lines in chunks; counts them aloud where it takes long. */
+/** Lines in chunks, with progress if it takes long. */
 async function* chunksOf({ hp, terminal }: Context, count: { lines: number }): AsyncGenerator<string> {
   let chunk = "";
   for await (const line of hp.journal.export()) {
@@ -222,10 +222,10 @@ export const verifyCommand: Command = {
   },
 };
 
-/** On standard error, after what was asked for: reading goes on in a store that nobody may execute in. */
+/** On standard error, after the command's output: a restored store can still be read, but nothing executes in it. */
 export async function noteRestored({ hp, terminal }: Context, command: Pick<Command, "name">): Promise<void> {
   if (command.name === "restored") return;
-  // A store that cannot be read has been told about by the command itself, and one that is not there by `welcome`.
+  // The command itself reported an unreadable store, and `welcome` a missing one.
   const { why } = await hp.restored().catch(() => ({ why: null }));
   if (why !== null)
     terminal.note(

@@ -1,4 +1,4 @@
-/** Commands `stop` and `go`, and the scope of a kill switch on the command line: everybody, one agent or one workflow. */
+/** Commands `stop` and `go`, and the scope of a kill switch: all agents, one agent or one workflow. */
 
 import { visible } from "../kernel/text.ts";
 import { agentScope, type Stoppable } from "../kill-switch/stream.ts";
@@ -47,13 +47,13 @@ function scopeName({ agent, workflow }: Stoppable): string {
   return agent === undefined ? "every agent" : visible(agentScope(agent));
 }
 
-/** What `holdpoint go` needs beside the reason, to release the same. */
+/** Flags for `holdpoint go`, in addition to the reason, to release the same scope. */
 function scopeFlags({ agent, workflow }: Stoppable): string {
   if (workflow !== undefined) return ` --workflow ${workflow}`;
   return agent === undefined ? "" : ` --agent '${visible(agent)}'`;
 }
 
-/** A mistyped name stops nobody: says so if the name was never seen, as far as one can tell. */
+/** A mistyped name stops no agent: warns if the name was not found among recent actions. */
 async function warnIfUnknown({ hp, terminal }: Context, agent: string | undefined): Promise<void> {
   if (agent === undefined) return;
   const lists = await Promise.all(
@@ -67,7 +67,7 @@ async function warnIfUnknown({ hp, terminal }: Context, agent: string | undefine
   );
 }
 
-/** For a switch that was in that position already. */
+/** For a switch that was already in that position. */
 export async function whoStopped({ hp, now }: Context, whose: Stoppable): Promise<string> {
   const state = await hp.stopped(whose);
   return state.stopped

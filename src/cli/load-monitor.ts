@@ -1,6 +1,6 @@
 /**
- * A monitor's file: YAML or JSON with its rules, every fault by line and column, or a module whose default export is what
- * `hp.monitor` takes. Loaded only by `holdpoint monitor`.
+ * A monitor's file: YAML or JSON with its rules (each fault by line and column), or a module whose default export is
+ * the input of `hp.monitor`. Loaded only by `holdpoint monitor`.
  */
 
 import { existsSync } from "node:fs";
@@ -63,7 +63,7 @@ async function loadMonitorModule(file: string): Promise<readonly MonitorOptions[
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0 || !list.every((one) => typeof one === "object" && one !== null))
     throw new CommandError("usage", `The file ${file} exports no monitor.`, MONITOR_SHAPE);
-  // Each is looked at in full when it starts.
+  // Each is checked in full when it starts.
   return list as readonly MonitorOptions[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The command line: parses, prints help, opens the store that is there, runs one command, returns an exit code.
+ * The command line: parses, prints help, opens the existing store, runs one command, returns an exit code.
  * It never throws.
  */
 
@@ -77,7 +77,7 @@ export function printFamily(terminal: Terminal, name: string, commands: readonly
   terminal.line(`Each with its flags: holdpoint ${name} ${commands[0]?.name.slice(name.length + 1)} --help`);
 }
 
-/** A choice of words is for the command's own help. */
+/** Choices between words are listed only in the command's own help. */
 const shortened = (word: string): string => (word.includes("|") ? "…" : word);
 
 export function printOverview(terminal: Terminal, commands: readonly Command[], version: string): void {
@@ -101,7 +101,7 @@ export function printOverview(terminal: Terminal, commands: readonly Command[], 
 
 type Run = Extract<ParsedLine, { kind: "run" }>;
 
-/** A server is offered only for what is done at one. */
+/** Suggests a server only for a command that can run on one. */
 function noStore(place: LocatedStore, { name, onlyHere }: Command, cause?: unknown): CommandError {
   const what = `There is no store at ${place.shown}`;
   const named = "--data <folder> or HOLDPOINT_DATA, --database <url> or HOLDPOINT_DATABASE";
@@ -116,13 +116,13 @@ function noStore(place: LocatedStore, { name, onlyHere }: Command, cause?: unkno
   return new CommandError("no_store", `${what}.`, next, cause);
 }
 
-/** Only a server that was asked can say that it has none. */
+/** Only a response from the database server can tell that it has no store. */
 const isAbsent = (error: unknown): boolean => isHoldpointError(error) && error.details["absent"] === true;
 
 async function runOn(store: LocatedStore, { command }: Run, context: Context): Promise<number> {
   const tenant = flag(context, "tenant");
   try {
-    // One that is not there would be begun by whatever is written in it.
+    // Writing to a tenant that does not exist would create it.
     if (tenant !== undefined && context.hasStore) await context.hp.tenants.get(tenant);
     return await command.run(context);
   } catch (error) {
@@ -140,7 +140,7 @@ function contextOf(terminal: Terminal, line: Run, place: StoreContext): Context 
   return { terminal, values, words, ...flags, ...place, now: Date.now() };
 }
 
-/** The same command at a server, as whoever is logged in there. */
+/** Runs the command on a server, as the person who is logged in there. */
 async function runThere(terminal: Terminal, line: Run, server: string): Promise<number> {
   const { clientFor, whoAmIAt: knownAt } = await import("./remote/server.ts");
   const { remoteHoldpoint } = await import("./remote/remote.ts");
@@ -155,7 +155,7 @@ async function runThere(terminal: Terminal, line: Run, server: string): Promise<
   }
 }
 
-/** A flag that would count for nothing is refused. */
+/** Refuses the flag if it would have no effect. */
 function checkTenant({ command, values }: Run, server: string | undefined): void {
   if (!values.has("tenant")) return;
   if (command.placeless === true || command.tenantless === true)

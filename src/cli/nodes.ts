@@ -1,6 +1,6 @@
 /**
- * The command that lists nodes, and what `serve` and `worker` have in common: settings, definitions, and an orderly
- * end on a signal.
+ * The command that lists nodes, and the common parts of `serve` and `worker`: settings, definitions, and a clean
+ * shutdown on a signal.
  */
 
 import { existsSync } from "node:fs";
@@ -65,7 +65,7 @@ export const nodesCommand: Command = {
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const environment = (name: string): string | undefined => process.env[name];
 
-/** The first signal, or nobody reads what is printed: a second one ends the process at once. */
+/** Resolves at the first signal. A second one ends the process at once. */
 export function untilSignal(): { readonly signal: Promise<void>; stop(): void } {
   let resolve: () => void = () => undefined;
   const signal = new Promise<void>((done) => {
@@ -79,10 +79,10 @@ export function untilSignal(): { readonly signal: Promise<void>; stop(): void } 
 }
 
 const LINGER_MS = 1_000;
-/** Beside the time that requests and effects have to end. */
+/** In addition to the time that requests and effects have to end. */
 const CLOSING_MS = 10_000;
 
-/** A database that does not answer any more would keep the process there far longer than whoever stops it waits. */
+/** A database that does not answer would keep the process alive far longer than an operator waits. */
 function endAnyway({ graceSeconds, drainSeconds }: Settings): void {
   const ms = (graceSeconds + drainSeconds) * 1_000 + CLOSING_MS;
   setTimeout(() => {
@@ -93,13 +93,13 @@ function endAnyway({ graceSeconds, drainSeconds }: Settings): void {
   }, ms).unref();
 }
 
-/** Everything is closed. What a tool still holds that did not end in time would keep the process there for ever. */
+/** Closes everything, then exits: a tool that did not end in time would keep the process alive for ever. */
 export async function closeForGood(close: () => Promise<void>, settings: Settings): Promise<void> {
   endAnyway(settings);
   try {
     await close();
   } finally {
-    // Waits for nobody: a process that nothing holds ends before.
+    // Unreferenced: a process that nothing keeps alive exits earlier.
     setTimeout(() => process.exit(), LINGER_MS).unref();
   }
 }

@@ -13,7 +13,7 @@ import { formatMoment, formatSpan } from "./shell/terminal.ts";
 
 const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
 
-/** Which flags go with which part. */
+/** Flags of each part. */
 const ENDPOINT_PARTS: { readonly [part: string]: readonly string[] } = {
   list: ["all"],
   add: ["url", "to", "event", "name", "owner"],
@@ -110,7 +110,7 @@ const byAndReason = (context: Context): { readonly by: string; readonly reason?:
   return { by: context.person, ...(reason === undefined ? {} : { reason }) };
 };
 
-/** What answers the endpoint as it is then. */
+/** Parts that print the endpoint after the change. */
 async function switchCommand(context: Context, part: string, id: string): Promise<void> {
   const { hp, terminal } = context;
   if (part === "remove") await hp.endpoints.remove(id, byAndReason(context));
@@ -193,7 +193,7 @@ const readMessages = ({ hp }: Context, status: Status, limit: number): Promise<L
 
 const text = (item: MessageSummary, field: string): string => visible(String(item[field] ?? "-"));
 
-/** What the last attempt came to: a status, or a word. */
+/** Outcome of the last attempt: a status, or a code. */
 function lastAttemptText(item: MessageSummary): string {
   const last = item["last"] as { readonly status: number | null; readonly problem: string | null } | null;
   return last === null ? "-" : visible(last.problem ?? String(last.status ?? "-"));

@@ -18,7 +18,7 @@ import { CommandError } from "./shell/failure.ts";
 type ServerFacts = {
   readonly url: string;
   readonly login: string | null;
-  /** The approval of the example that waits. */
+  /** Pending approval of the example. */
   readonly asked: string | null;
   readonly settings: Settings;
 };
@@ -46,7 +46,7 @@ function printServer({ terminal, json }: Context, { url, login, asked, settings 
 
 type Entry = Pick<StartedServer, "url" | "publicUrl" | "office"> & { readonly asked: string | null };
 
-/** For whoever started it, and leads to what the example asks; others ask them for a link of their own. */
+/** For the user who started the server; leads to the example's approval. Other people get links from that user. */
 async function loginFor(
   { url, publicUrl, office, asked }: Entry,
   settings: Settings,
@@ -68,7 +68,7 @@ async function loginFor(
 async function serveUntilTold(context: Context): Promise<number> {
   const settings = await nodeSettings(context);
   const until = untilSignal();
-  // Only this command needs the web framework, and the others start without it.
+  // Only this command needs the web framework; the others start without it.
   const { startServer } = await import("../serve.ts");
   const server = await startServer(await nodeOptions(settings));
   try {

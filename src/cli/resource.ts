@@ -1,7 +1,7 @@
 /**
- * Commands made from a contract: `grants list`, `grants show <id>`, `grants give --tool …`. Flags are read by the schema of the
- * verb's input; columns and cards are the capability's data. The same code runs at a store and at a server, because both have
- * the contract's verbs.
+ * Commands made from a contract: `grants list`, `grants show <id>`, `grants give --tool …`. The schema of the verb's
+ * input parses the flags; the capability's data defines columns and cards. The same code runs on a store and on a
+ * server, because both have the contract's verbs.
  */
 import type { z } from "zod";
 import { grants, grantsTerminal } from "../grants/contract.ts";
@@ -30,7 +30,7 @@ type Item = { readonly id: string };
 type Verbs = { readonly [verb: string]: (...args: readonly unknown[]) => Promise<unknown> };
 type Listed = { readonly items: readonly Item[]; readonly next: string | null };
 
-/** A contract with how it is shown. */
+/** A contract and its presentation. */
 type Resource = {
   readonly contract: Contract;
   readonly prefix: string;
@@ -88,7 +88,7 @@ type Field = {
   readonly isNeeded: boolean;
 };
 
-/** Fields that people give by flags: not the actor, who is the person at the terminal. */
+/** Fields that people set by flags. The actor is not one: it is the person at the terminal. */
 function inputFields({ input }: VerbContract): readonly Field[] {
   return Object.entries(input?.shape ?? {})
     .filter(([, schema]) => valueKind(schema) !== "actor")
@@ -98,7 +98,7 @@ function inputFields({ input }: VerbContract): readonly Field[] {
     });
 }
 
-/** Flags of the fields that a verb can do without; commands written as data take them from the generated table. */
+/** Flags of a verb's optional fields; commands written as data take them from the generated table. */
 export const optionalFlags = (facts: VerbContract): Flags =>
   Object.fromEntries(
     inputFields(facts)
@@ -205,7 +205,7 @@ function commandParts(resource: Resource): { readonly [name: string]: Part } {
   };
 }
 
-/** Each flag is described by its field, after the parts that it goes with. */
+/** Each flag is described by its field, after the parts that use it. */
 function flagTable({ contract, terminal: { acts } }: Resource): Flags {
   const found = Object.keys(acts).flatMap((verb) =>
     inputFields(contract.verbs[verb] as VerbContract).map((field) => ({ verb, ...field })),
@@ -221,7 +221,7 @@ function flagTable({ contract, terminal: { acts } }: Resource): Flags {
   return Object.fromEntries(byName);
 }
 
-/** What help and the parser know of a command. Generated into `contract-commands.ts`, so that they load no schema. */
+/** What help and the parser need of a command. Generated into `contract-commands.ts`, so that they load no schema. */
 export function describeCommand(resource: Resource): Omit<Command, "run"> {
   const { contract, terminal } = resource;
   const { summary, details, list: shown } = terminal;
@@ -241,7 +241,7 @@ export function describeCommand(resource: Resource): Omit<Command, "run"> {
 
 const resource = (value: unknown): Resource => value as Resource;
 
-/** Every contract that has a command. */
+/** All contracts that have a command. */
 export const RESOURCES: { readonly [name: string]: Resource } = {
   grants: resource({ contract: grants, prefix: "grt", terminal: grantsTerminal }),
 };

@@ -1,7 +1,7 @@
 /**
- * `holdpoint scenarios apply`: a scenario file with agents, approvers and the intent to send. Every fault in it is
- * reported at once. The agents' keys are kept in the user's configuration folder, readable by nobody else; a file that is
- * not ours is never overwritten.
+ * `holdpoint scenarios apply`: a scenario file with agents, approvers and the intent to send. All its faults are
+ * reported at once. The agents' keys are stored in the user's configuration folder, readable only by the user. A file
+ * that is not ours is never overwritten.
  */
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -112,7 +112,7 @@ function twice(what: string, names: readonly string[]): readonly string[] {
   return [...new Set(again)].map((name) => `${what} has "${name}" twice`);
 }
 
-/** The scenario, or everything that is wrong with it. */
+/** The scenario, or all its faults. */
 export function readScenario(value: Json): ScenarioFile | { readonly faults: readonly string[] } {
   const faults: Faults = [];
   const given = fieldsIn("the scenario", value, ["name", "agents", "approvers", "intent"], faults);
@@ -156,7 +156,7 @@ function configFolder({ platform, home, environment }: ConfigEnvironment): strin
 export const scenarioKeysFile = (around: ConfigEnvironment): string =>
   join(configFolder(around), "holdpoint", "scenario-agents.json");
 
-/** By agent's name. A file that is not ours is never written over. */
+/** By agent's name. A file that is not ours is never overwritten. */
 export function readScenarioKeys(file: string): JsonObject {
   let text: string;
   try {
@@ -174,7 +174,7 @@ export function readScenarioKeys(file: string): JsonObject {
   );
 }
 
-/** Whole or not at all. */
+/** Atomic. */
 export function writeScenarioKeys(file: string, keys: JsonObject): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
@@ -202,7 +202,7 @@ function scenarioIn(path: string): ScenarioFile {
   );
 }
 
-/** Whoever is in the list stays as they are. */
+/** An existing member stays unchanged. */
 async function addApprover({ hp, person: by }: Context, approver: ScenarioApprover): Promise<boolean> {
   const person = `person:${approver.name}`;
   if ((await hp.people.list()).some((one) => one.person === person)) return false;
@@ -211,7 +211,7 @@ async function addApprover({ hp, person: by }: Context, approver: ScenarioApprov
   return true;
 }
 
-/** Whether the key that is kept for an agent still works here. */
+/** Whether the agent's stored key still works here. */
 async function isKeyAccepted({ hp }: Context, principal: string, kept: Json | undefined): Promise<boolean> {
   const id = isJsonObject(kept ?? null) ? (kept as JsonObject)["key_id"] : undefined;
   if (typeof id !== "string") return false;
@@ -219,7 +219,7 @@ async function isKeyAccepted({ hp }: Context, principal: string, kept: Json | un
   return key?.status === "active" && key.principal === principal;
 }
 
-/** Each agent has a key of its own; one that works is kept. The text is written down at once: it is not answered again. */
+/** One key per agent; a working one is kept. The text is written to the file at once: it is not returned again. */
 async function keyFor(context: Context, agent: ScenarioAgent, file: string): Promise<boolean> {
   const kept = readScenarioKeys(file);
   const principal = `agent:${agent.name}`;

@@ -11,7 +11,7 @@ import { CommandError } from "./shell/failure.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
 import { showWorkflow } from "./workflows/show.ts";
 
-/** An action shows with the approval it waits for or ran under, if there is one. */
+/** The approval that the action waits for or ran under, if any. */
 function approvalOf(action: Action): string | undefined {
   if (action.phase === "waiting") return action.approval;
   return "effect" in action && action.effect.grant.kind === "approval"
@@ -58,7 +58,7 @@ async function showSubject(context: Context, approval: Approval, subject: Subjec
   return EXIT.ok;
 }
 
-/** The card of an approval, whatever it is about. */
+/** The card of an approval, for any subject. */
 export function showApproval(context: Context, approval: Approval): Promise<number> {
   return approval.subject === undefined
     ? showAction(context, approval.id)

@@ -1,7 +1,7 @@
 /**
- * One call a route, by resource: the table, the types (from the schemas of the routes) and the functions made from it.
+ * One call per route, by resource: the table, the types (from the schemas of the routes) and the functions from it.
  * Calls of contracts are generated (contract-calls.ts). A test compares the table with the list of routes in both
- * directions; only pages for people and the streams of events are not in it. The types do not exist at run time.
+ * directions; it omits only pages for people and event streams. The types do not exist at run time.
  */
 import type { z } from "zod";
 import type { ListedRoute } from "../api/routes.ts";
@@ -10,7 +10,7 @@ import { CONTRACT_CALLS } from "./contract-calls.ts";
 
 type RouteFacts = NonNullable<ListedRoute["types"]>;
 export type RouteName = RouteFacts["name"];
-/** Routes that are made together have one type with all their names. */
+/** Routes that are made together share one type with all their names. */
 type FactsWithName<Fact, Name> = Fact extends { readonly name: infer Known }
   ? Name extends Known
     ? Fact
@@ -18,7 +18,7 @@ type FactsWithName<Fact, Name> = Fact extends { readonly name: infer Known }
   : never;
 type FactsOf<Name extends RouteName> = FactsWithName<RouteFacts, Name>;
 
-/** A schema that was not given is any schema. */
+/** `never` for a schema that the route does not declare. */
 type IfGiven<Schema> = z.ZodType extends Schema ? never : Schema;
 type QueryOf<Name extends RouteName> = IfGiven<FactsOf<Name>["query"]>;
 type BodyOf<Name extends RouteName> = IfGiven<FactsOf<Name>["body"]>;
@@ -29,7 +29,7 @@ type NameWithQuery = {
 type NameWithBody = { [Name in RouteName]: [BodyOf<Name>] extends [never] ? never : Name }[RouteName];
 type NameAlone = Exclude<RouteName, NameWithQuery | NameWithBody>;
 
-/** A query is text on the wire: what comes out of its schema is what is meant to go in. */
+/** A query is text on the wire, so callers pass the type that its schema produces. */
 type Meant<Input, Output> = {
   [Field in keyof Input]: unknown extends Input[Field]
     ? Field extends keyof Output
@@ -40,7 +40,7 @@ type Meant<Input, Output> = {
 type QueryInput<Schema> = Schema extends z.ZodType ? Meant<z.input<Schema>, z.output<Schema>> : never;
 type BodyInput<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
 
-/** What a call is given beside the names in the path. */
+/** Input of a call in addition to the path parameters. */
 export type InputOf<Name extends RouteName> = QueryInput<QueryOf<Name>> | BodyInput<BodyOf<Name>>;
 
 type Answers<Declared> = {
@@ -52,9 +52,9 @@ type PathArgs<Path> = Path extends `${string}{${string}}${infer Rest}` ? [string
 
 export type CallOptions = {
   readonly signal?: AbortSignal;
-  /** How long one answer may take; the client's own unless set. */
+  /** Timeout of one answer. Default: the client's. */
   readonly timeoutSeconds?: number;
-  /** Of a POST: the same key is worked on once. The client makes one for each call unless set. */
+  /** For a POST: requests with the same key are processed once. Default: a new key for each call. */
   readonly idempotencyKey?: string;
 };
 
@@ -64,7 +64,7 @@ type InputArgs<Input> = [Input] extends [never]
     ? [input?: Input, options?: CallOptions]
     : [input: Input, options?: CallOptions];
 
-/** First what the path names, in its order; then the query or the body; then the options. */
+/** Arguments: the path parameters in order, then the query or body, then the options. */
 export type Call<Name extends RouteName> = (
   ...args: [...PathArgs<Name>, ...InputArgs<InputOf<Name>>]
 ) => Promise<AnswerOf<Name>>;
@@ -72,12 +72,9 @@ export type Call<Name extends RouteName> = (
 export type CallFacts<Name extends RouteName = RouteName> = {
   readonly route: Name;
   readonly takes: "nothing" | "query" | "body";
-  /**
-   * The server does not answer a repetition with the first answer: an Idempotency-Key is worth nothing. It is not sent again
-   * by itself, unless it can be done any number of times.
-   */
+  /** The server keeps no answer, so an Idempotency-Key has no effect. Of these only `repeatable` ones are retried. */
   readonly unkept?: "repeatable" | "once";
-  /** What it answers is not JSON. */
+  /** The answer is not JSON. */
   readonly isText?: true;
 };
 
@@ -285,7 +282,7 @@ export type Resources = {
 
 const PARAMETER = /\{\w+\}/g;
 
-/** In the order of the path. An empty name, or one of dots, would be another path. */
+/** Fills in path parameters in order. An empty name, or one of dots, would change the path. */
 function filled(path: string, names: readonly unknown[]): string {
   let at = 0;
   return path.replaceAll(PARAMETER, () => {
@@ -303,13 +300,13 @@ function queryText(input: unknown): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** Needs no secure context, as `randomUUID` does in browsers. */
+/** Unlike `randomUUID`, needs no secure context in browsers. */
 function freshKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Only what the caller said: an option that is not there is not the same as one that is undefined. */
+/** Only the options that the caller set: a missing option differs from an undefined one. */
 function limitsOf({ signal, timeoutSeconds }: CallOptions): Pick<ClientRequest, "signal" | "timeoutMs"> {
   return {
     ...(signal === undefined ? {} : { signal }),

@@ -1,10 +1,10 @@
-/** What a call throws: the server's problem with its advice, or that no answer came. */
+/** The error that a call throws: the server's problem with its advice, or a missing answer. */
 
-/** Of the client itself; every other code is the server's, and stands in the reference of errors. */
+/** Codes of the client itself. All other codes come from the server, and are in the reference of errors. */
 export const CLIENT_CODES = ["no_answer", "strange_answer"] as const;
 type ErrorFacts = {
   readonly code: string;
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly what: string;
   readonly data: string;
@@ -18,15 +18,15 @@ export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly code: string;
   readonly status: number;
-  /** What was wrong, without the advice that `message` adds. */
+  /** The fault, without the advice that `message` adds. */
   readonly what: string;
-  /** What happened to the data. */
+  /** State of the data after the error. */
   readonly data: string;
-  /** What to do next. */
+  /** Advice on what to do next. */
   readonly next: string;
   readonly retryable: boolean;
   readonly details: Readonly<Record<string, unknown>>;
-  /** The same is in the server's log. */
+  /** Also in the server's log. */
   readonly correlationId: string | null;
 
   constructor(facts: ErrorFacts, cause?: unknown) {
@@ -70,7 +70,7 @@ export function noAnswer(server: string, changes: boolean, cause: unknown): Clie
   );
 }
 
-/** Something between answered, or something that is no Holdpoint. */
+/** A proxy answered, or a server that is not Holdpoint. */
 export function strangeAnswer(server: string, status: number, changes: boolean): ClientError {
   return new ClientError({
     code: "strange_answer",
@@ -86,7 +86,7 @@ export function strangeAnswer(server: string, status: number, changes: boolean):
 
 const OWN = new Set(["type", "title", "status", "detail", "code", "data", "next", "retryable", "instance"]);
 
-/** RFC 9457, as this server writes it; undefined where it is something else. */
+/** Parses an RFC 9457 problem of this server; undefined for other bodies. */
 export function problemError(status: number, body: unknown): ClientError | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const problem = body as Readonly<Record<string, unknown>>;

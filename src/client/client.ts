@@ -1,4 +1,4 @@
-/** The door of `holdpoint/client`: Holdpoint at a distance, in Node and in browsers, with nothing but `fetch`. */
+/** Entry point of `holdpoint/client`: a remote Holdpoint, in Node and in browsers, with nothing but `fetch`. */
 import { makeResources, type Resources } from "./calls.ts";
 import { type ClientOptions, openConnection } from "./connection.ts";
 import {
@@ -21,11 +21,11 @@ export type { WaitedAction, WaitedApproval, WaitedIntent, WaitedWorkflow, WaitOp
 
 export type Client = Resources &
   Waits & {
-    /** Where it asks. */
+    /** Address of the server. */
     readonly address: string;
-    /** Entries of the journal as they are written, once each, over as many connections as it takes. */
+    /** Journal entries as they are written, once each. Reconnects as often as needed. */
     events(query?: EventsQuery, signal?: AbortSignal): AsyncGenerator<JournalEvent, void, undefined>;
-    /** What is sent to an agent: what nobody has acknowledged first, then as it comes, and again until it is acknowledged. */
+    /** Intents sent to an agent: unacknowledged ones first, then new ones. Repeats each until it is acknowledged. */
     listen(query?: ListenQuery, signal?: AbortSignal): AsyncGenerator<HandedIntent, void, undefined>;
   };
 

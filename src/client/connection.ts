@@ -1,15 +1,15 @@
 /**
  * A connection to a server: address, credential, one request and its answer, and when to retry.
  * - A retry is the same request: the same Idempotency-Key, the same body.
- * - Only what may be done twice is retried: reads, what the server answers once by its key, and what is looked up again.
- * - The caller's signal ends it at once, wherever it is.
+ * - Only requests that may run twice are retried: reads, those the server answers once per key, and repeatable ones.
+ * - The caller's signal ends it at once, at any stage.
  * - Back-off grows, has jitter, and respects the server's `retry_after`.
  */
 import { type ClientError, isClientError, noAnswer, problemError, strangeAnswer } from "./client-error.ts";
 
 /**
- * An API key; or, in a page of the server's own, the token that `session.get()` answers: the browser sends the cookie by
- * itself. `cookie` is for programs that log in by a link.
+ * An API key; or, in a page of the server itself, the token from `session.get()`: the browser sends the cookie by
+ * itself. `cookie` is for programs that log in with a link.
  */
 export type Credential = { readonly key: string } | { readonly csrfToken: string; readonly cookie?: string };
 
@@ -17,15 +17,15 @@ export type ClientOptions = {
   /** Such as `https://holdpoint.example`. */
   readonly server: string;
   readonly credential?: Credential | (() => Credential | undefined);
-  /** The platform's unless set. */
+  /** Default: the platform's. */
   readonly fetch?: typeof fetch;
-  /** How long one answer may take; 30 unless set. */
+  /** Timeout of one answer. Default: 30. */
   readonly timeoutSeconds?: number;
-  /** How often a request is sent again where that is safe; 4 unless set. */
+  /** How often a request is retried if that is safe. Default: 4. */
   readonly retries?: number;
-  /** Resolves after so many milliseconds, or when the signal aborts; for tests. */
+  /** Resolves after that many milliseconds, or when the signal aborts. For tests. */
   readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 to 1; for tests. */
+  /** From 0 to 1. For tests. */
   readonly random?: () => number;
 };
 
@@ -67,7 +67,7 @@ export function openConnection(options: ClientOptions): Connection {
   return {
     server: addressOf(options.server),
     credential: typeof credential === "function" ? credential : () => credential,
-    // Called as a function of nothing: browsers refuse it as a method of something else.
+    // Called as a plain function: browsers refuse to call `fetch` as a method of another object.
     fetch: given ?? ((input, init) => fetch(input, init)),
     timeoutMs: timeoutSeconds * 1_000,
     retries,
@@ -98,17 +98,17 @@ export function backOffMs(
   return Math.max(asked, grown / 2) + (random() * grown) / 2;
 }
 
-/** The server is there and says that it cannot now; nothing of the request was done. */
+/** The server answers that it cannot handle the request now. Nothing was done. */
 const isLater = ({ status, code, retryable }: ClientError): boolean =>
   status === 429 || code === "closed" || (status === 503 && retryable);
 
-/** Whoever stands between says so in its own words. */
+/** A proxy answered in its own format. */
 const BETWEEN = new Set([502, 503, 504]);
 const isBroken = ({ code, status }: ClientError): boolean =>
   code === "no_answer" || (code === "strange_answer" && BETWEEN.has(status));
 
 /**
- * `safe`: it does no harm to do it twice. What is not is sent again only when the server has said that it was not begun.
+ * `safe`: running it twice does no harm. An unsafe request is retried only if the server said that it did not start.
  */
 export function mayRepeat(error: ClientError, safe: boolean): boolean {
   return safe ? isLater(error) || isBroken(error) : error.status === 429;
@@ -116,7 +116,7 @@ export function mayRepeat(error: ClientError, safe: boolean): boolean {
 
 export type ClientRequest = {
   readonly method: string;
-  /** With its query. */
+  /** Including the query. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -136,20 +136,20 @@ function requestOf(connection: Connection, { method, body, headers }: ClientRequ
     method,
     headers: { accept: "application/json", ...credentialHeaders(connection), ...content, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    // A credential goes to the server that it was given for, and nowhere else.
+    // No redirects: a credential is sent only to the server it was given for.
     redirect: "error",
     signal,
   } as const;
 }
 
-/** Undefined where it is not JSON. */
+/** undefined if it is not JSON. */
 async function jsonOf(response: Response): Promise<unknown> {
   const text = await response.text();
   if (!JSON_TYPE.test(response.headers.get("content-type") ?? "")) return undefined;
   return JSON.parse(text) as unknown;
 }
 
-/** What a response that was not wanted says. */
+/** Error from an unsuccessful response. */
 export async function problemFrom({ server }: Connection, response: Response, changes: boolean) {
   const { status } = response;
   return problemError(status, await jsonOf(response)) ?? strangeAnswer(server, status, changes);
@@ -168,7 +168,7 @@ async function contentOf(
   return content;
 }
 
-/** A connection that breaks within the answer has not answered. */
+/** A connection that breaks during the answer counts as no answer. */
 async function attempt(connection: Connection, asking: ClientRequest): Promise<unknown> {
   const { signal, timeoutMs = connection.timeoutMs } = asking;
   const late = AbortSignal.timeout(timeoutMs);

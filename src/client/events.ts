@@ -1,9 +1,9 @@
 /**
- * Live events and intents: server-sent events over as many connections as it takes.
+ * Live events and intents: server-sent events, with reconnects as needed.
  * - Every entry once, in commit order: a new connection resumes after the last position.
  * - A connection that is silent for longer than the server's heartbeat is replaced.
  * - It ends when the signal aborts, and throws only errors that a retry would not change.
- * - An intent that nobody acknowledged is delivered again, after a reconnect and after a while.
+ * - An intent that the agent did not acknowledge is delivered again, after a reconnect and after a while.
  */
 
 import type { AnswerOf } from "./calls.ts";
@@ -14,14 +14,14 @@ export type SentEvent = {
   /** The last id that was sent, with this event or before it. */
   readonly id: string;
   readonly type: string;
-  /** Empty where only the id moved on. */
+  /** Empty if only the id advanced. */
   readonly data: string;
 };
 
 type Block = { type: string; data: string[]; moved: boolean };
 const emptyBlock = (): Block => ({ type: "", data: [], moved: false });
 
-/** Lines end with \n, \r\n or \r; one that is not ended yet stays in `rest`. */
+/** Lines end with \n, \r\n or \r. An unfinished line stays in `rest`. */
 function linesOf(text: string): { readonly lines: readonly string[]; readonly rest: string } {
   // A \r at the end may be half of a \r\n.
   const isHalf = text.endsWith("\r");
@@ -30,7 +30,7 @@ function linesOf(text: string): { readonly lines: readonly string[]; readonly re
   return { lines: parts, rest: isHalf ? `${rest}\r` : rest };
 }
 
-/** `took` is told how long the server wants whoever comes back to wait. */
+/** `took` receives the delay that the server wants before a reconnect. */
 export function createEventParser(took: (retryMs: number) => void) {
   let rest = "";
   let id = "";
@@ -65,15 +65,15 @@ export function createEventParser(took: (retryMs: number) => void) {
   };
 }
 
-/** Three signs of life are missing. */
+/** Three missed heartbeats. */
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
 
 type StreamCourse = { retryMs: number; failures: number };
-/** The path is asked for at every connection: it says where to go on. */
+/** The path is computed for each connection: it contains the position to resume from. */
 type Stream = { readonly path: () => string; readonly course: StreamCourse; readonly signal: AbortSignal };
 
-/** Cuts a connection that says nothing. */
+/** Aborts a connection that is silent. */
 function watchdog(ms: number) {
   const silent = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -93,7 +93,7 @@ async function open(connection: Connection, path: string, signal: AbortSignal): 
   return response;
 }
 
-/** Until the connection ends, however it does. */
+/** Yields until the connection ends for any reason. */
 async function* eventsOf(
   connection: Connection,
   { path, course, signal }: Stream,
@@ -122,7 +122,7 @@ async function* eventsOf(
   }
 }
 
-/** How long to stay away after a connection that ended, or that failed in a way that may pass. */
+/** Delay before reconnecting, after a connection ended or failed temporarily. */
 function pauseAfter(connection: Connection, course: StreamCourse, error: unknown): number {
   if (error === undefined) return Math.max(backOffMs(connection, course.failures++), course.retryMs / 2);
   if (!isClientError(error) || !mayRepeat(error, true)) throw error;
@@ -153,15 +153,15 @@ async function* sentEvents(
 }
 
 export type EventsQuery = {
-  /** Goes on after this position; begins now unless set. */
+  /** Resumes after this position. Default: starts now. */
   readonly after?: number;
-  /** Kinds of streams, such as `approval`; everything that the credential may read unless set. */
+  /** Kinds of streams, such as `approval`. Default: all that the credential may read. */
   readonly streams?: readonly string[];
-  /** Only what is about this workflow. */
+  /** Only events about this workflow. */
   readonly workflow?: string;
-  /** Told once, when the first connection stands: everything after this position will come. */
+  /** Called once, when the first connection is open: every event after this position will follow. */
   readonly onOpen?: (position: number) => void;
-  /** Told whenever a connection stands, and whenever it is lost: what happened meanwhile comes with the next one. */
+  /** Called whenever a connection opens or is lost. Events missed in between follow with the next connection. */
   readonly onConnection?: (isOpen: boolean) => void;
 };
 
@@ -195,7 +195,7 @@ function opened({ onOpen }: EventsQuery, course: EventsCourse): void {
   course.isOpen = true;
 }
 
-/** Moves the course on; undefined for what is not an entry, or was told before. */
+/** Advances the position; undefined for an event that is not an entry, or that was already yielded. */
 function taken({ id, type, data }: SentEvent, course: EventsCourse): JournalEvent | undefined {
   const position = DIGITS.test(id) ? Number(id) : null;
   const before = course.last;
@@ -205,7 +205,7 @@ function taken({ id, type, data }: SentEvent, course: EventsCourse): JournalEven
   return before !== null && entry.position <= before ? undefined : entry;
 }
 
-/** Ends when the signal aborts; throws what asking again would not change. */
+/** Ends when the signal aborts. Throws errors that a retry would not change. */
 export async function* followEvents(
   connection: Connection,
   query: EventsQuery = {},
@@ -224,16 +224,16 @@ export async function* followEvents(
 }
 
 export type HandedIntent = AnswerOf<"GET /api/intents/{id}"> & {
-  /** How often it was handed over on this connection. */
+  /** How often it was delivered on this connection. */
   readonly times: number;
 };
 
 export type ListenQuery = {
-  /** Only where the server authenticates nobody; otherwise it is whoever the credential is. */
+  /** Only for a server without authentication; otherwise the credential determines the agent. */
   readonly agent?: string;
 };
 
-/** Ends when the signal aborts; throws what asking again would not change. */
+/** Ends when the signal aborts. Throws errors that a retry would not change. */
 export async function* followIntents(
   connection: Connection,
   { agent }: ListenQuery = {},

@@ -1,11 +1,11 @@
 /**
- * For receivers: whether a webhook comes from whoever has the secret, and now. Works in Node and in browsers.
+ * For receivers: checks that a webhook was signed with the secret, and recently. Works in Node and in browsers.
  *
- * Z1. The body is the text as it came over the wire: parsed and written again it may be another.
- * Z2. What is older or newer than the tolerance is refused, whoever signed it.
+ * - The body is the text as received: parsing and serialising it again may change it.
+ * - A webhook older or newer than the tolerance is refused, even if its signature is valid.
  */
 
-/** Of the request; an object by lower-case name, or `Headers`. */
+/** Headers of the request: an object with lower-case names, or `Headers`. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
@@ -40,18 +40,18 @@ async function isSigned(key: Key, signature: string, text: Uint8Array<ArrayBuffe
 }
 
 export type VerifyWebhook = {
-  /** `whsec_…`; several while one is being changed. */
+  /** `whsec_…`; several during a rotation. */
   readonly secret: string | readonly string[];
   readonly headers: WebhookHeaders;
-  /** As it came over the wire. */
+  /** The body as received. */
   readonly body: string;
-  /** How far its time may be from now; 300 unless set. */
+  /** Largest allowed difference from the current time. Default: 300. */
   readonly toleranceSeconds?: number;
-  /** Milliseconds; the clock's unless set. */
+  /** Current time in milliseconds. Default: the clock's. */
   readonly now?: number;
 };
 
-/** Its id, the same at every attempt: whoever has seen it before has been told already. Undefined: do not believe it. */
+/** Returns the webhook's id, which all its attempts share: drop duplicates by it. undefined: do not trust it. */
 export async function verifyWebhook(given: VerifyWebhook): Promise<{ readonly id: string } | undefined> {
   const { secret, headers, body, toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() } = given;
   const [id, seconds] = [headerOf(headers, "webhook-id"), headerOf(headers, "webhook-timestamp")];

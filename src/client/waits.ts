@@ -1,18 +1,18 @@
 /**
- * Waiting for something to be over, by its id alone.
+ * Waiting for an approval, an action, a workflow or an intent to end, by its id alone.
  *
- * V1. Nothing of a wait is kept at either end. Whoever has the id goes on waiting: after a restart of the server, of this
- *     program, or of both, and whether it was over before or not.
- * V2. No connection is held longer than the caller likes. A server that is away is asked again until it is back.
+ * - Neither side keeps state of a wait. A caller with the id can wait again after a restart of the server, of this
+ *   program, or of both, and even if it has ended.
+ * - No connection is held longer than the caller allows. A server that is away is polled until it is back.
  */
 import type { AnswerOf, CallOptions, Resources } from "./calls.ts";
 import { type ClientError, isClientError } from "./client-error.ts";
 import { backOffMs, type Connection, mayRepeat } from "./connection.ts";
 
 export type WaitOptions = {
-  /** How long one connection may be held, from 0 to 25; 25 unless set. With 0 it is asked every two seconds. */
+  /** How long one connection may be held, from 0 to 25. Default: 25. With 0 it polls every two seconds. */
   readonly holdSeconds?: number;
-  /** How long to wait in all; for ever unless set. */
+  /** Total time to wait. Default: no limit. */
   readonly timeoutSeconds?: number;
   readonly signal?: AbortSignal;
 };
@@ -22,15 +22,15 @@ export type WaitedAction = AnswerOf<"GET /api/actions/{id}/wait">;
 export type WaitedWorkflow = AnswerOf<"GET /api/workflows/{id}/wait">;
 export type WaitedIntent = AnswerOf<"GET /api/intents/{id}/wait">;
 
-/** Time that runs out is an answer: `is_over` is false (of an intent: `timed_out_waiting`), and it goes on. */
+/** A timeout is an answer: `is_over` is false (for an intent: `timed_out_waiting`), and the work continues. */
 export type Waits = {
-  /** Until people have decided, or their time is over. */
+  /** Waits until people have decided, or the deadline has passed. */
   waitForApproval(id: string, options?: WaitOptions): Promise<WaitedApproval>;
-  /** Until it has an outcome, or was refused; by its own id, its effect's, or the caller's request id. */
+  /** Waits for an outcome or a refusal. Takes its own id, its effect's, or the caller's request id. */
   waitForAction(id: string, options?: WaitOptions): Promise<WaitedAction>;
-  /** Until it has ended. */
+  /** Waits until it has ended. */
   waitForWorkflow(id: string, options?: WaitOptions): Promise<WaitedWorkflow>;
-  /** Until it is answered, or its time is over. */
+  /** Waits until it is answered, or its deadline has passed. */
   waitForIntent(id: string, options?: WaitOptions): Promise<WaitedIntent>;
 };
 
@@ -39,13 +39,13 @@ type Asks<Answer> = (id: string, hold: Hold, options: CallOptions) => Promise<An
 type Waiting<Answer> = {
   readonly ask: Asks<Answer>;
   readonly isOver: (answer: Answer) => boolean;
-  /** What time that runs out is answered with while the server is away. */
+  /** Answer for a timeout while the server is away. */
   readonly whenAway?: (id: string) => Answer;
 };
 
 const HOLD_SECONDS = 25;
 const POLL_MS = 2_000;
-/** Beyond the hold, for the way there and back. */
+/** Added to the hold, for the network round trip. */
 const WAY_SECONDS = 15;
 
 function holdOf({ holdSeconds = HOLD_SECONDS }: WaitOptions, leftMs: number): number {
@@ -53,13 +53,13 @@ function holdOf({ holdSeconds = HOLD_SECONDS }: WaitOptions, leftMs: number): nu
   return Math.min(most, Math.max(0, leftMs / 1_000));
 }
 
-/** Asked too fast is a server that is closing: it answers at once, and is gone a moment later. */
+/** An early answer means that the server is closing: back off, since it will be gone shortly. */
 function pauseMs(connection: Connection, hold: number, tookMs: number): number {
   if (hold === 0) return POLL_MS;
   return tookMs < Math.min(1_000, hold * 500) ? backOffMs(connection, 2) : 0;
 }
 
-/** A failure that does not pass is thrown, and so is one after which there is no time left and nothing to answer. */
+/** Throws a permanent failure, and also a temporary one if no time is left and there is no answer to return. */
 function passing<Answer>(error: unknown, leftMs: number, answer: Answer | undefined): ClientError {
   const passes = isClientError(error) && mayRepeat(error, true);
   if (passes && (leftMs > 0 || answer !== undefined)) return error;
@@ -109,7 +109,7 @@ const goesOn = (id: string): WaitedIntent => ({
 
 const over = ({ is_over }: { readonly is_over: boolean }): boolean => is_over;
 
-/** `resources` asks once a turn: how often and how long is decided here. */
+/** `resources` sends each request once: retries and timing are decided here. */
 export function makeWaits(
   connection: Connection,
   { approvals, actions, workflows, intents }: Resources,

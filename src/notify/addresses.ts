@@ -1,7 +1,7 @@
 /**
- * Addresses that messages may be sent to. An IP address not known to be public is not: of IPv6 only global unicast, and
- * none that carries an IPv4 address. A mail address is plain: no name, list or quoting that a header or SMTP could read as
- * more.
+ * Addresses that messages may be sent to. An IP address must be known to be public: of IPv6 only global unicast, and
+ * none that embeds an IPv4 address. A mail address is plain: no name, list or quoting that a header or SMTP could
+ * interpret.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -29,7 +29,7 @@ const NOT_PUBLIC_V4 = [
 const PUBLIC_V6 = ["2000::/3"];
 /** Teredo, ORCHID and other protocol assignments, documentation, 6to4, the AS112 servers, SRv6. */
 const NOT_PUBLIC_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"];
-/** What a machine's owner may open: the machine itself and the networks around it; never link-local ones. */
+/** Networks that an operator may allow: this machine and private networks; never link-local ones. */
 const PRIVATE_V4 = ["127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
 const PRIVATE_V6 = ["::1/128", "fc00::/7"];
 const LOOPBACK_V4 = ["127.0.0.0/8"];
@@ -51,7 +51,7 @@ const ranges = (v4: readonly string[], v6: readonly string[]): Ranges => ({
   v6: listOf(v6, "ipv6"),
 });
 
-/** Kept apart by family: a list with both would look inside mapped addresses, and be asked about them only there. */
+/** One list per family: a combined list would also match IPv4-mapped addresses. */
 const NOT_PUBLIC = ranges(NOT_PUBLIC_V4, NOT_PUBLIC_V6);
 const PUBLIC = ranges([], PUBLIC_V6);
 const PRIVATE = ranges(PRIVATE_V4, PRIVATE_V6);
@@ -70,7 +70,7 @@ export function kindOfAddress(address: string): AddressKind {
   return family === 4 || holds(PUBLIC) ? "public" : "refused";
 }
 
-/** One plain mail address: no name, no list, no quoting, nothing that a header or an SMTP command could read as more. */
+/** One plain mail address: no name, list or quoting, nothing that a header or an SMTP command could interpret. */
 const LOCAL = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
 const DOMAIN =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;

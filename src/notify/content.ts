@@ -1,7 +1,4 @@
-/**
- * What a message says, read from its entries each time it is sent; the card that a mail shows of it; and what a channel is
- * given to send it.
- */
+/** Content of a message, read from its entries each time it is sent; the card in a mail; and the input of a channel. */
 
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
@@ -21,7 +18,7 @@ import type { LiveMessage } from "./stream.ts";
 
 export type MessageContent = AnnouncementText & {
   readonly type: string;
-  /** When it happened. */
+  /** When the event happened. */
   readonly at: number;
   readonly ref: StreamRef;
 };
@@ -47,7 +44,7 @@ async function readEntry(
 const PAGE = 100;
 const typeOf = ({ header }: JournalEntry) => (JSON.parse(header) as { readonly type: string }).type;
 
-/** The last entry up to one in which the arguments became others; undefined where they never did. */
+/** The last entry up to `upTo` that changed the arguments; undefined if there is none. */
 async function lastRevisionUpTo(
   { store, tenant }: TenantStore,
   ref: StreamRef,
@@ -63,7 +60,7 @@ async function lastRevisionUpTo(
   return last;
 }
 
-/** Undefined when an entry that it is about was erased. */
+/** undefined if one of its entries was erased. */
 export async function loadMessageContent(
   place: TenantStore,
   { type, source, madeAt }: Pick<LiveMessage, "type" | "source" | "madeAt">,
@@ -80,10 +77,10 @@ export async function loadMessageContent(
   return said === undefined ? undefined : { ...said, type, at, ref };
 }
 
-/** What there is a page of. */
+/** Kinds of streams that have a page. */
 const PAGES: { readonly [kind: string]: string } = { action: "actions", approval: "approvals" };
 
-/** Opens a page. Nothing is ever decided by following it. */
+/** Opens a page. Following the link never decides anything. */
 export function linkToPage(publicUrl: string | null, { kind, id }: StreamRef): string | null {
   const page = PAGES[kind];
   return publicUrl === null || page === undefined ? null : `${publicUrl}/${page}/${encodeURIComponent(id)}`;
@@ -109,8 +106,8 @@ export type CardContent =
   | { readonly kind: "facts"; readonly facts: JsonObject };
 
 /**
- * Lines of text as they are shown on a terminal: all of it visible, and what is an agent's own words said to be so. `where`: the
- * flags of the commands that are shown with it; without it, none is.
+ * Lines of text as a terminal shows them: everything visible, with an agent's own words marked as such. `where`: flags
+ * of the commands shown with it. Without it, no commands are shown.
  */
 export type RenderCard = (shown: CardContent, now: number, where?: string) => readonly string[];
 
@@ -124,7 +121,7 @@ async function actionCard(
   return { kind: "action", approval, action, receipt, policies: await loadPolicyNames(runtime) };
 }
 
-/** Undefined where it cannot be had: that keeps nobody from deciding. */
+/** undefined if it is not available: people can decide without it. */
 export async function snapshotUnlessGone(opened: Promise<Json>): Promise<JsonObject | undefined> {
   try {
     const snapshot = await opened;

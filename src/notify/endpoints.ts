@@ -1,6 +1,6 @@
 /**
- * Endpoints as operators see and change them: input, checked before anything is looked at, and the methods. A webhook's
- * secret is shown once, when it is made, and kept encrypted.
+ * Endpoints as operators see and change them: input, checked before any lookup, and the methods. A webhook's secret is
+ * shown once, when it is made, and stored encrypted.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -36,21 +36,21 @@ import { sendMessage } from "./send.ts";
 import type { EndpointTarget, LiveEndpoint } from "./stream.ts";
 import { readWebhookUrl } from "./webhook.ts";
 
-/** A webhook's `url`, or whom mail goes `to`. */
+/** A webhook (`url`), or recipients of mail (`to`). */
 export type EndpointOffer = {
   readonly url?: string;
-  /** Addresses, `person:ann`, `role:supervisor`, `group:finance`, or `approvers`: whoever may decide. */
+  /** Addresses, `person:ann`, `role:supervisor`, `group:finance`, or `approvers`: the people who may decide. */
   readonly to?: readonly string[];
-  /** Types of messages; `approval.*` means all that begin so. Everything unless set. */
+  /** Types of messages; `approval.*` covers all types with that prefix. Default: all. */
   readonly events?: readonly string[];
-  /** What people call it. */
+  /** Display name. */
   readonly name?: string;
-  /** Whose it is; who adds it unless set. One of an agent is told of that agent's intents until it acknowledges them. */
+  /** Default: the actor who adds it. An agent's endpoint gets that agent's intents until it acknowledges them. */
   readonly owner?: string;
-  /** Of a webhook: `whsec_…`, if the receiver brings its own. */
+  /** For a webhook: `whsec_…`, if the receiver brings its own. */
   readonly secret?: string;
   readonly by: string;
-  /** How they had shown who they are, where the program says so. */
+  /** Channel through which the actor authenticated, if the program names one. */
   readonly via?: string;
 };
 export type EndpointChange = Omit<EndpointOffer, "secret">;
@@ -60,7 +60,7 @@ const MOST_RECEIVERS = 100;
 const MOST_EVENTS = 50;
 const MOST_URL = 2_000;
 
-/** A program may be an operator; an agent is none. */
+/** A person or a service may be an operator; an agent may not. */
 export function checkOperator(by: unknown): string {
   if (isPrincipal(by) && !by.startsWith("agent:")) return by;
   return rejectInput(`"${displayValue(by)}" is no person or service: write person:<name>.`);
@@ -78,7 +78,7 @@ function checkUrl(url: unknown): EndpointTarget {
   const target = readWebhookUrl(url);
   if ("problem" in target) {
     const why = target.problem === "user_in_url" ? "holds a user name" : "is not an https address";
-    // What stands before the @ may be a password.
+    // The URL is not repeated: the part before the @ may be a password.
     return rejectInput(`The webhook's url ${why}.`);
   }
   return { kind: "webhook", url: target.url.href };
@@ -127,7 +127,7 @@ function checkTarget({ url, to }: EndpointChange): EndpointTarget | undefined {
   return to === undefined ? undefined : checkReceivers(to);
 }
 
-/** Only what is given. */
+/** Only the fields that were given. */
 function checkTerms(given: EndpointChange): Partial<EndpointTerms> {
   const target = checkTarget(given);
   return {
@@ -175,10 +175,10 @@ function checkEndpointChange(given: EndpointChange): Via & {
 
 export type Endpoint = LiveEndpoint & { readonly id: string };
 export type EndpointSummary = { readonly id: string; readonly [field: string]: Json };
-/** `secret` is shown this once: it is kept encrypted, and nobody gets to see it again. */
+/** `secret` is returned only here. It is stored encrypted, and never shown again. */
 export type EndpointWithSecret = Endpoint & { readonly secret: string | null };
 type EndpointWord = Via & { readonly by: string; readonly reason?: string };
-/** `message` is its id; it is tried again later if it did not arrive. */
+/** `message`: its id. It is retried later if it did not arrive. */
 export type EndpointTest = {
   readonly message: string;
   readonly arrived: boolean;
@@ -187,7 +187,7 @@ export type EndpointTest = {
 };
 
 const MOST = 1_000;
-/** After a rotation both secrets sign for this long, unless told otherwise. */
+/** After a rotation both secrets sign for this long. Default of `overlapMs`. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 const MOST_OVERLAP_MS = 30 * OVERLAP_MS;
 
@@ -223,7 +223,7 @@ async function getEndpoint(runtime: Runtime, id: string): Promise<Endpoint> {
   return structuredClone({ ...state, id });
 }
 
-/** Kept before it is named: a secret that nobody came to name opens nothing. */
+/** Stored before an endpoint refers to it: a secret without a reference opens nothing. */
 async function keepSecret(
   runtime: Runtime,
   given: string | undefined,
@@ -310,7 +310,7 @@ const testOutcome = (
 
 type EndpointTested = Via & { readonly by: string };
 
-/** Sent from here and now, to the first receiver where there are several. */
+/** Sends from this process at once; if there are several recipients, to the first. */
 async function testEndpointNow(
   office: DeliveryContext,
   id: string,
@@ -337,29 +337,29 @@ async function testEndpointNow(
 }
 
 export type Endpoints = {
-  /** A webhook (`url`) or people by mail (`to`). The secret of a webhook is answered this once. */
+  /** Adds a webhook (`url`) or mail to people (`to`). A webhook's secret is returned only here. */
   add(offer: EndpointOffer): Promise<EndpointWithSecret>;
-  /** Those that are on or off, oldest first. */
+  /** By default those that are on or off, oldest first. */
   list(page?: { readonly status?: LiveEndpoint["status"] | "any" }): Promise<readonly EndpointSummary[]>;
   get(id: string): Promise<Endpoint>;
-  /** Ids that begin with a text, at most ten. */
+  /** Ids that begin with the given text, at most ten. */
   find(beginning: string): Promise<readonly string[]>;
-  /** Another address, other events, another name or owner. */
+  /** Changes its address, events, name or owner. */
   change(id: string, terms: EndpointChange): Promise<Endpoint>;
-  /** A new secret. The one before signs too for `overlapMs`, a day unless set. */
+  /** Makes a new secret. The previous one also signs for `overlapMs` (default: one day). */
   rotate(id: string, rotation: Rotation): Promise<EndpointWithSecret>;
-  /** Nothing is sent until it is switched on; what was made before waits. */
+  /** Sends nothing until it is switched on again. Messages that were already made wait. */
   switchOff(id: string, word: EndpointWord): Promise<Endpoint>;
   switchOn(id: string, word: EndpointWord): Promise<Endpoint>;
-  /** For good. What waits for it is dropped. */
+  /** Removes it for good, and drops its waiting messages. */
   remove(id: string, word: EndpointWord): Promise<void>;
-  /** Sends a test message from here, and answers what became of it. */
+  /** Sends a test message from this process, and returns the outcome. */
   test(id: string, word: Via & { readonly by: string }): Promise<EndpointTest>;
 };
 
 const ENDPOINT = "An endpoint";
 
-/** `office`: what sends from here. */
+/** `office`: the delivery of this process. */
 export function endpointMethods(
   open: () => Promise<Runtime>,
   office: () => Promise<DeliveryContext>,

@@ -1,7 +1,7 @@
 /**
- * Channel: mail. The mailer is loaded when the first mail is sent. Everything in a mail that is not ours is plain text.
- * - No address that a stranger wrote can be clicked: `://` and `www.` are escaped, and in HTML split into elements.
- * - What is cut is counted. Of a failure only a status or a word is kept: a server's text may hold what nobody is to see.
+ * Channel: mail. The mailer is loaded when the first mail is sent. Text in a mail that is not ours is plain text.
+ * - No address in text from outside is clickable: `://` and `www.` are escaped, and in HTML split into elements.
+ * - Omitted lines are counted. Of a failure only a status or a code is kept: a server's text may be confidential.
  */
 
 import { isIP } from "node:net";
@@ -22,10 +22,10 @@ import type { DeliverySettings } from "./settings.ts";
 
 type MailText = { readonly subject: string; readonly text: string; readonly html: string };
 
-/** A mail that is larger is refused by many servers. */
+/** Many servers refuse larger mails. */
 const MOST_CHARACTERS = 200_000;
 
-/** Backslashes in the lines are doubled, so that nobody can write these escapes but us. */
+/** Backslashes in the lines are doubled, so that text from outside cannot contain these escapes. */
 const withoutLinks = (line: string): string =>
   line.replaceAll("://", ":\\u002f\\u002f").replaceAll(/www\./gi, (found) => `${found.slice(0, 3)}\\u002e`);
 
@@ -58,7 +58,7 @@ function cutLines(lines: readonly string[]): readonly string[] {
 
 const NOTHING = "Nothing is decided by opening the page; it asks you first.";
 
-/** `lines` are visible already; `link` is ours. */
+/** `lines` are already visible text; `link` is ours. */
 export function composeMail(
   { title, type, at }: Pick<MessageContent, "title" | "type" | "at">,
   lines: readonly string[],
@@ -96,7 +96,7 @@ function transportOf(smtpUrl: string, timeoutMs: number) {
     host,
     secure,
     port: url.port === "" ? standard : Number(url.port),
-    // A password never goes over a network in clear.
+    // A password is never sent over a network in clear.
     requireTLS: !secure && user !== "" && !isLoopback(host),
     ...(user === "" ? {} : { auth: { user, pass: decodeURIComponent(url.password) } }),
     connectionTimeout: timeoutMs,
@@ -107,7 +107,7 @@ function transportOf(smtpUrl: string, timeoutMs: number) {
   };
 }
 
-/** A status, or a word: what servers write may hold what nobody is to see. */
+/** Keeps a status or a code: a server's text may be confidential. */
 function smtpFailure(error: unknown): SendOutcome {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const status = typeof responseCode === "number" ? responseCode : null;

@@ -1,8 +1,8 @@
 /**
- * Reads the log from where it was left and makes a message of every entry that an endpoint wants to hear of.
- * - An endpoint hears of entries after the one that added it. Reading an entry again makes no second message.
- * - No position is kept behind an entry that cannot be read here: a newer process may have something to tell of it.
- * - An agent's endpoint hears of that agent's intents alone, sent by it or to it; no other agent's approvals by intent.
+ * Reads the log from the stored position, and makes a message of every entry that an endpoint subscribes to.
+ * - An endpoint gets entries after the one that added it. Reading an entry again makes no second message.
+ * - No position is stored past an entry that cannot be read here: a newer process may have to announce it.
+ * - An agent's endpoint gets only that agent's intents, sent by it or to it, and no other agent's approvals by intent.
  * - An intent for the agent is sent again until it is acknowledged: a webhook's response does not acknowledge it.
  */
 
@@ -39,7 +39,7 @@ type TenantStoreAndClock = Pick<Runtime, "store" | "tenant" | "clock">;
 
 const NOT_ACKNOWLEDGED = "not_acknowledged";
 
-/** The intent that a stream is about, by itself or as the question that it is. */
+/** The intent that a stream is about: the stream itself, or the subject of its approval. */
 async function intentOfStream(place: TenantStoreAndClock, ref: StreamRef): Promise<string | undefined> {
   if (ref.kind === "intent") return ref.id;
   if (ref.kind !== "approval") return undefined;
@@ -47,7 +47,7 @@ async function intentOfStream(place: TenantStoreAndClock, ref: StreamRef): Promi
   return asked.status !== "none" && asked.subject?.kind === "intent" ? asked.subject.intent : undefined;
 }
 
-/** Whether an endpoint hears of the stream at all. */
+/** Whether an endpoint may get messages about the stream. */
 async function mayHearOf(place: TenantStoreAndClock, owner: string, ref: StreamRef): Promise<boolean> {
   if (!owner.startsWith("agent:")) return true;
   const intent = await intentOfStream(place, ref);
@@ -73,7 +73,7 @@ type IntentHandOver = {
 };
 type HandOverOutcome = SendOutcome | { readonly kind: "dropped"; readonly reason: string };
 
-/** Sends it where that is still wanted. Anything but an intent for the owner is sent as it is. */
+/** Sends the message if it is still wanted. Only an intent for the owner is checked and repeated. */
 export async function sendUntilAcknowledged(
   place: TenantStoreAndClock,
   hand: IntentHandOver,
@@ -100,14 +100,14 @@ export type ActiveEndpoint = {
   readonly target: EndpointTarget;
   readonly events: readonly string[];
   readonly owner: string;
-  /** Where it was added. */
+  /** Position at which it was added. */
   readonly since: number;
 };
 
-/** A message that waits is in one of them. */
+/** A waiting message is in exactly one of them. */
 export const OUTBOXES = ["outbox", "outbox_again"] as const;
 
-/** What was added where does not change: read once. */
+/** The position at which an endpoint was added never changes: read once. */
 type AddedPositions = Map<string, number>;
 
 async function positionWhenAdded(
@@ -147,12 +147,12 @@ const KEEP_AFTER = 500;
 type LogHeader = EventIdentity & { readonly seq: number; readonly at: number };
 
 type MessageMaker = {
-  /** Everything that was committed by now. Answers whether there may be something to send. */
+  /** Reads everything committed by now. Returns whether there may be something to send. */
   readOn(signal: AbortSignal): Promise<boolean>;
-  /** Back to the place that was kept, or to where the first endpoint was added. */
+  /** Goes back to the stored position, or to where the first endpoint was added. */
   begin(): Promise<void>;
   keep(): Promise<void>;
-  /** Told what moved since it last read on: where nobody is told anything, it need not be read. */
+  /** Receives what changed since the last read: without endpoints, it need not be read. */
   passOver(moved: StoreChanges): void;
   endpoints(): readonly ActiveEndpoint[];
 };
@@ -200,7 +200,7 @@ async function makeMessagesOfEntry(
   if (messages.length > 0) await runCommand(runtime, {}, (draft) => makeMessages(draft, messages));
 }
 
-/** Nobody waits any more for what an endpoint that was removed had not got. */
+/** Drops the undelivered messages of a removed endpoint. */
 async function dropMessagesOf(runtime: Runtime, endpoint: string): Promise<void> {
   const { store, tenant } = runtime;
   const drop = (message: string) => (draft: Draft) =>
@@ -218,15 +218,15 @@ type MakerState = {
   readonly runtime: Runtime;
   readonly places: AddedPositions;
   endpoints: readonly ActiveEndpoint[];
-  /** The last entry that was looked at. */
+  /** The last entry that was read. */
   position: number;
-  /** Entries since the place was kept. */
+  /** Entries since the position was stored. */
   unkept: number;
-  /** The place before the first entry that cannot be read here. */
+  /** Position before the first entry that cannot be read here. */
   readable: number | null;
 };
 
-/** Answers whether there may be something to send. */
+/** Returns whether there may be something to send. */
 async function seeLogEntry(desk: MakerState, entry: JournalEntry): Promise<boolean> {
   const { runtime, places } = desk;
   const header = JSON.parse(entry.header) as LogHeader;
@@ -236,7 +236,7 @@ async function seeLogEntry(desk: MakerState, entry: JournalEntry): Promise<boole
   }
   const { kind, id } = parseStreamRef(header.stream);
   if (kind === "notifier") return false;
-  // Where nobody is told anything, no place need be kept.
+  // Without endpoints, no position need be stored.
   if (desk.endpoints.length > 0 || kind === "endpoint") desk.unkept++;
   if (kind === "message") return true;
   if (kind === "endpoint") {
@@ -266,7 +266,7 @@ async function seeOrSkip(desk: MakerState, entry: JournalEntry): Promise<boolean
   }
 }
 
-/** Where nobody is told anything, only that changes anything; most entries need not be looked at closer. */
+/** Without endpoints, only entries of endpoints and messages matter. */
 function isSkipped({ endpoints }: MakerState, { header }: JournalEntry): boolean {
   return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
 }
@@ -318,7 +318,7 @@ export function createMessageMaker(runtime: Runtime): MessageMaker {
     },
     async begin() {
       const { position: kept } = await readState(runtime, NOTIFIER);
-      // Before the list: an endpoint that comes in between is met in the log.
+      // Read before the list, so that an endpoint added in between is found in the log.
       const end = await store.position();
       desk.endpoints = await listActiveEndpoints(runtime, desk.places);
       desk.position = kept ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));

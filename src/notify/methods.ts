@@ -1,4 +1,4 @@
-/** The methods about messages and delivery: messages listed, read and requeued; `hp.deliver`. */
+/** Methods of messages and delivery: list, read and requeue messages; `hp.deliver`. */
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId, rejectInput } from "../kernel/fields.ts";
@@ -21,7 +21,7 @@ import { type LiveMessage, MESSAGE_STATUSES } from "./stream.ts";
 
 export type Message = LiveMessage & { readonly id: string };
 export type MessagePage = {
-  /** `any` unless set. */
+  /** Default: `any`. */
   readonly status?: LiveMessage["status"] | "any";
   readonly order?: "oldest" | "newest";
   readonly limit?: number;
@@ -31,14 +31,14 @@ export type MessageSummary = { readonly id: string; readonly [field: string]: Js
 export type MessageList = { readonly items: readonly MessageSummary[]; readonly next: string | null };
 
 export type Messages = {
-  /** Newest first; `next` is the cursor of the following page. */
+  /** Newest first by default. `next` is the cursor of the following page. */
   list(page?: MessagePage): Promise<MessageList>;
   get(id: string): Promise<Message>;
-  /** How many have a status. */
+  /** Number of messages with this status. */
   count(status: LiveMessage["status"]): Promise<number>;
-  /** Ids that begin with a text, at most ten. */
+  /** Ids that begin with the given text, at most ten. */
   find(beginning: string): Promise<readonly string[]>;
-  /** Tries a dead one again, from the first attempt on and with the same id. */
+  /** Retries a dead message from the first attempt on, with the same id. */
   retry(id: string, word: Via & { readonly by: string }): Promise<Message>;
 };
 
@@ -107,11 +107,11 @@ export function messageMethods(open: () => Promise<Runtime>): Messages {
 }
 
 export type Notifications = {
-  /** Where messages go. */
+  /** Destinations of messages. */
   readonly endpoints: Endpoints;
-  /** What was, is and will be sent. */
+  /** Messages: sent, waiting and dead. */
   readonly messages: Messages;
-  /** Makes messages of what happens and sends them, until the signal or `close`. Nothing is sent where nobody calls it. */
+  /** Makes messages of events and sends them, until the signal or `close`. Without this call nothing is sent. */
   deliver(signal?: AbortSignal, options?: DeliveryOptions): Promise<void>;
 };
 
@@ -131,7 +131,7 @@ async function startDelivery(
   const runtime = await open();
   const name = `delivery ${++deliveries}`;
   const until = signal === undefined ? runtime.closing : AbortSignal.any([signal, runtime.closing]);
-  // The instance waits for it before it lets go of the store.
+  // The instance waits for it before it closes the store.
   runtime.performing.add(name);
   try {
     await runDelivery({ runtime, settings, render }, until);

@@ -1,4 +1,4 @@
-/** HTTP routes of endpoints and messages. The secret of a webhook is answered once, when it is made. */
+/** HTTP routes of endpoints and messages. A webhook's secret is returned once, when it is made. */
 import { z } from "zod";
 import { actingOperator } from "../api/authenticate.ts";
 import { created, ok, route } from "../api/route.ts";
@@ -81,7 +81,7 @@ const termsSchema = {
 };
 const reasonBody = z.strictObject({ reason: z.string().max(10_000).optional(), by: bySchema });
 
-/** Without what is not said. */
+/** Drops the fields that were not sent. */
 function offerFromBody(body: { readonly [field: string]: unknown }, by: string, via: string): EndpointOffer {
   const fields = Object.entries({ ...body, by, via }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(fields) as unknown as EndpointOffer;

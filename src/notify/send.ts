@@ -1,8 +1,8 @@
 /**
- * Sending, whatever the channel: the delivery loop (reads the log, makes messages, sends what is due) and one attempt.
- * - Any number of processes may deliver. Each message is claimed by one at a time, for longer than an attempt can take.
+ * Sending, for all channels: the delivery loop (reads the log, makes messages, sends what is due) and one attempt.
+ * - Any number of processes may deliver. One at a time claims a message, for longer than an attempt can take.
  * - A slow endpoint fills its own slots and no others.
- * - A restored or copied store sends nothing before a person has acknowledged it: a copy would write to the same people.
+ * - A restored or copied store sends nothing until a person acknowledges it: a copy would write to the same people.
  */
 
 import { sleepFor } from "../kernel/clock.ts";
@@ -38,7 +38,7 @@ async function attemptSend(
   );
 }
 
-/** What cannot be read or opened here may be elsewhere, or later. */
+/** What cannot be read or opened here may work on another node, or later. */
 const RETRYABLE_CODES: readonly string[] = [
   "secret_missing",
   "store_corrupt",
@@ -64,7 +64,7 @@ function randomShare({ random }: Pick<Runtime, "random">): number {
   return (high * 256 + low) / 65_535;
 }
 
-/** Undefined when there was nothing to send any more. */
+/** undefined if there was nothing left to send. */
 export async function sendMessage(
   office: DeliveryContext,
   id: string,
@@ -85,19 +85,19 @@ export async function sendMessage(
 
 const MAX_PER_ENDPOINT = 4;
 const MAX_IN_ALL = 64;
-/** So many times as long as an attempt may take: time enough to read before it, and to write down after it. */
+/** Lease, in multiples of an attempt's timeout: time to read before the attempt, and to record it afterwards. */
 const LEASE_TIMES = 2;
-/** What is due and with somebody else is looked at again after this long. */
+/** Interval for checking due messages that another process holds. */
 const LOOK_AGAIN_MS = 1_000;
 
 type MessageSender = {
-  /** Takes what it has room for. Answers when something more is due; null when nothing waits. */
+  /** Claims as many as it has room for. Returns when the next message is due; null if none waits. */
   dispatch(endpoints: readonly ActiveEndpoint[]): Promise<number | null>;
-  /** Resolves when everything under way is over. */
+  /** Resolves when all sends in progress have ended. */
   rest(): Promise<void>;
 };
 
-/** `freed`: called whenever there is room again. */
+/** `freed`: called whenever a slot becomes free. */
 function createMessageSender(office: DeliveryContext, freed: (error?: unknown) => void): MessageSender {
   const { runtime, settings } = office;
   const { store, tenant, clock } = runtime;
@@ -135,7 +135,7 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
     const due = { bucket: id, dueBy: now, leaseMs: LEASE_TIMES * settings.timeoutMs };
     for (const view of OUTBOXES) {
       const room = Math.min(MAX_PER_ENDPOINT - (underWay.get(id) ?? 0), MAX_IN_ALL - jobs.size);
-      // Whoever is under way makes room, and asks again.
+      // A send in progress frees its slot, and dispatches again.
       if (room <= 0) return null;
       for (const { stream } of await store.claim(tenant, { view, limit: room, ...due })) begin(id, stream.id);
     }
@@ -162,7 +162,7 @@ const UNSETTLED_MS = 100;
 
 type WakeSignal = { ring(): void; heard(signal: AbortSignal): Promise<void> };
 
-/** Rings once for all that happened since it was last heard. */
+/** Wakes once for all signals since the last wait. */
 function createWakeSignal(): WakeSignal {
   let isRung = false;
   let wake: (() => void) | null = null;
@@ -183,7 +183,7 @@ function createWakeSignal(): WakeSignal {
   };
 }
 
-/** Until something was committed after `position`, `due`, a ring or the end. Answers where the commits stand. */
+/** Waits for a commit after `position`, `due`, a ring or the end. Returns the position of the commits. */
 async function waitForNewCommits(
   { clock, store }: Runtime,
   {
@@ -248,7 +248,7 @@ export async function runDelivery(office: DeliveryContext, signal: AbortSignal):
     if (news.isUnsettled) await runtime.clock.sleep(UNSETTLED_MS, signal);
   }
 
-  /** What fails is told once, and tried again from the place that was kept. */
+  /** Reports a failure once, and retries from the stored position. */
   async function recover(error: unknown): Promise<void> {
     if (signal.aborted) return;
     tell(error);

@@ -6,15 +6,15 @@ import type { Environment } from "../runtime/settings.ts";
 import { isMailAddress, type ResolveHost } from "./addresses.ts";
 
 export type DeliveryOptions = {
-  /** `smtp://user:password@host:587` or `smtps://…`; without it mail waits. `HOLDPOINT_SMTP_URL` unless set. */
+  /** `smtp://user:password@host:587` or `smtps://…`. Default: `HOLDPOINT_SMTP_URL`; without either, mail waits. */
   readonly smtpUrl?: string;
-  /** Who mails are from. `HOLDPOINT_MAIL_FROM` unless set. */
+  /** Sender address of mails. Default: `HOLDPOINT_MAIL_FROM`. */
   readonly mailFrom?: string;
-  /** Where people's pages are, for links: `https://holdpoint.example`. `HOLDPOINT_PUBLIC_URL` unless set. */
+  /** Base address for links to pages: `https://holdpoint.example`. Default: `HOLDPOINT_PUBLIC_URL`. */
   readonly publicUrl?: string;
-  /** Webhooks may go to this machine and the networks around it, too. `HOLDPOINT_ALLOW_PRIVATE=1` unless set. */
+  /** Allows webhooks to this machine and private networks. Default: whether `HOLDPOINT_ALLOW_PRIVATE=1`. */
   readonly allowPrivate?: boolean;
-  /** How long one attempt may take; 15,000 unless set. */
+  /** Timeout of one attempt. Default: 15,000. */
   readonly timeoutMs?: number;
 };
 
@@ -26,7 +26,7 @@ export type DeliverySettings = {
   readonly resolve?: ResolveHost;
 };
 
-/** `where`: the variable of the environment, or the option that has none. */
+/** `where`: the environment variable, or the option that has none. */
 type SettingFault = { readonly where: string; readonly what: string };
 
 const FIELDS = ["smtpUrl", "mailFrom", "publicUrl", "allowPrivate", "timeoutMs"];
@@ -34,7 +34,7 @@ const TIMEOUT_MS = 15_000;
 const LEAST_TIMEOUT_MS = 100;
 const MOST_TIMEOUT_MS = 60_000;
 
-/** The address may hold a password: what is wrong with it is said without it. */
+/** The address may hold a password, so the error does not repeat it. */
 function smtpFault(text: string): string | undefined {
   const protocol = URL.canParse(text) ? new URL(text).protocol : "";
   if (protocol === "smtp:" || protocol === "smtps:") return undefined;
@@ -98,7 +98,7 @@ function faultsOf({
   return found.flatMap(([where, what]) => (what === undefined ? [] : [{ where, what }]));
 }
 
-/** What is wrong with the environment, all of it. */
+/** All faults of the environment. */
 export const deliveryFaults = (environment: Environment): readonly SettingFault[] =>
   faultsOf(readRawSettings({}, environment));
 

@@ -1,6 +1,6 @@
 /**
- * State, fold and lists of endpoints (where messages go, what they want to hear of) and of messages (one entry for one
- * endpoint, tried until it arrives or is given up), and the notifier's reading position.
+ * State, fold and lists of endpoints (where messages go, and which events they subscribe to) and of messages (one entry
+ * for one endpoint, retried until it arrives or is given up), and the notifier's reading position.
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
@@ -12,7 +12,7 @@ export type EndpointTarget =
   | { readonly kind: "webhook"; readonly url: string }
   | { readonly kind: "mail"; readonly to: readonly string[] };
 
-/** Where the value is kept; never the value. `until`: from then on nothing is signed with it. */
+/** Handle of the secret, never its value. `until`: from then on it no longer signs. */
 type SigningSecret = { readonly secret: string; readonly until: number | null };
 
 type EndpointAddedBody = {
@@ -21,7 +21,7 @@ type EndpointAddedBody = {
   /** Types of messages; one may end in `*`. */
   readonly events: readonly string[];
   readonly owner: string;
-  /** Null for mail. */
+  /** null for mail. */
   readonly secret: string | null;
   readonly by: string;
 };
@@ -34,10 +34,10 @@ export type LiveEndpoint = {
   readonly target: EndpointTarget;
   readonly events: readonly string[];
   readonly owner: string;
-  /** The newest first. */
+  /** Newest first. */
   readonly secrets: readonly SigningSecret[];
   readonly addedAt: number;
-  /** Messages that were given up since one last arrived. */
+  /** Dead messages since the last delivery. */
   readonly missed: number;
   readonly off: SwitchedOff | null;
 };
@@ -102,7 +102,7 @@ export const endpointFold: Fold<EndpointState> = {
   },
 };
 
-/** What signs at a time: the newest, and the one before while both hold. */
+/** The secrets that sign at a time: the newest, and the previous one during the overlap. */
 export function signingSecretsAt({ secrets }: LiveEndpoint, now: number): readonly string[] {
   return secrets.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
 }
@@ -110,21 +110,21 @@ export function signingSecretsAt({ secrets }: LiveEndpoint, now: number): readon
 export const wantsEvent = ({ events }: Pick<LiveEndpoint, "events">, type: string): boolean =>
   events.some((one) => (one.endsWith("*") ? type.startsWith(one.slice(0, -1)) : one === type));
 
-/** The entry that it tells about. */
+/** The entry that it announces. */
 export type MessageSource = { readonly stream: string; readonly seq: number };
 
 type MessageMadeBody = {
   readonly endpoint: string;
-  /** The type of the entry, which is the message's. */
+  /** The type of the entry, which is also the message's. */
   readonly type: string;
   readonly source: MessageSource;
-  /** By mail: a person, or an address. */
+  /** For mail: a person, or an address. */
   readonly to: string | null;
-  /** Nobody takes it before. */
+  /** Not sent before this time. */
   readonly dueAt: number;
 };
 
-/** What became of one attempt: a status of HTTP or SMTP, or a word for why there was none. Never what was answered. */
+/** Outcome of one attempt: an HTTP or SMTP status, or a code if there was none. Never the response text. */
 type MessageAttempt = {
   readonly at: number;
   readonly status: number | null;
@@ -136,9 +136,9 @@ export const MESSAGE_STATUSES = ["waiting", "delivered", "dead", "dropped"] as c
 export type LiveMessage = Omit<MessageMadeBody, "dueAt"> & {
   readonly status: (typeof MESSAGE_STATUSES)[number];
   readonly madeAt: number;
-  /** Since it was made, or put back by hand. */
+  /** Since it was made or requeued. */
   readonly attempts: number;
-  /** How often it was tried in all. Whoever puts it back does not have to wait for a lease of the attempt before. */
+  /** Attempts in total. Thanks to it, a requeued message need not wait for the lease of the previous attempt. */
   readonly turns: number;
   readonly last: MessageAttempt | null;
   readonly dueAt: number | null;
@@ -201,7 +201,7 @@ export const messageFold: Fold<MessageState> = {
   },
 };
 
-/** Null before anything was kept. */
+/** null before anything was stored. */
 export type NotifierState = { readonly position: number | null };
 
 export const notifierFold: Fold<NotifierState> = {
@@ -237,9 +237,9 @@ export const messagesView = {
 } as const;
 
 /**
- * By endpoint, and in the order in which they are due: one that is slow does not stand before others. There are two, and
- * each turn leads from one to the other: who tried a message holds it where it was for as long as that could have taken, and it is
- * due again before.
+ * By endpoint, in the order in which messages are due, so a slow endpoint does not delay others. There are two
+ * outboxes, and each attempt moves a message to the other one: the lease of the attempt lasts as long as it could have
+ * taken, in the old outbox, and the message is due again before that.
  */
 const outboxProjection = <View extends string>(view: View, parity: 0 | 1) =>
   ({

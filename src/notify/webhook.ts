@@ -1,8 +1,8 @@
 /**
- * Channel: webhooks. Posts to an address that somebody typed in, and cannot be made to reach anything else.
+ * Channel: webhooks. Posts to an address that a person entered, and cannot be made to reach anything else.
  * - The name is resolved once; if any of its addresses is not public, nothing is sent. The connection goes to those
- *   addresses only, whatever the name resolves to afterwards.
- * - https only; http only to this machine, and only where private addresses are allowed. No redirect, no user name.
+ *   addresses only, even if the name resolves differently afterwards.
+ * - https only; http only to this machine, and only if private addresses are allowed. No redirect, no user name.
  * - Of the response only the status is kept, and at most 1 KB is read. Every attempt sends the same bytes.
  */
 import { lookup as systemLookup } from "node:dns/promises";
@@ -25,11 +25,11 @@ type SafeRequest = {
   readonly allowPrivate: boolean;
   readonly timeoutMs: number;
   readonly resolve?: ResolveHost;
-  /** Further authorities whose certificates are good. */
+  /** Additional certificate authorities to trust. */
   readonly ca?: string;
 };
 
-/** `refused`: nothing was sent. `problem` is a word, and never what was answered. */
+/** `refused`: nothing was sent. `problem` is a code, and never the response text. */
 export type SafeAnswer =
   | { readonly kind: "answered"; readonly status: number }
   | { readonly kind: "refused" | "failed"; readonly problem: string };
@@ -43,7 +43,7 @@ const refusedRequest = (problem: string): SafeAnswer => ({ kind: "refused", prob
 
 type RequestTarget = { readonly url: URL; readonly hostname: string };
 
-/** What can be said of the text alone. */
+/** Checks that need only the text. */
 export function readWebhookUrl(text: string): RequestTarget | { readonly problem: string } {
   if (!URL.canParse(text)) return { problem: "not_a_url" };
   const url = new URL(text);
@@ -55,7 +55,7 @@ export function readWebhookUrl(text: string): RequestTarget | { readonly problem
 
 type CheckedAddresses = { readonly addresses: readonly string[] } | { readonly problem: string };
 
-/** Nothing where the name is unknown, or its servers do not answer in time. */
+/** Empty if the name is unknown, or DNS does not answer in time. */
 async function lookUpHost(hostname: string, { resolve = resolveByName }: SafeRequest, late: AbortSignal) {
   if (isIP(hostname) !== 0) return [hostname];
   const tooLate = new Promise<readonly string[]>((done) => {
@@ -82,7 +82,7 @@ async function addressesOf(
   return { addresses };
 }
 
-/** Answers every question with what was checked. */
+/** Resolves every name to the addresses that were checked. */
 function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first = { address: "", family: 4 }] = all;
@@ -92,13 +92,13 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** A word for what went wrong; texts may hold what nobody is to see. */
+/** An error code: error texts may be confidential. */
 function problemOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   return typeof code === "string" && /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(code) ? code : "connection_failed";
 }
 
-/** Reads a little, so that the receiver can finish its sentence, and hangs up. */
+/** Reads a little, so that the receiver can finish its response, then closes. */
 function hangUp(answer: IncomingMessage): void {
   let read = 0;
   answer.on("data", (chunk: Buffer) => {
@@ -117,7 +117,7 @@ function post({ url, hostname }: RequestTarget, request: SafeRequest, to: Connec
     method: "POST",
     lookup: to.lookup,
     signal: to.late,
-    // A connection of its own: none that was opened for a name at another time is used again.
+    // A new connection: none that was opened earlier for this name is reused.
     agent: false,
     headers: { ...headers, "content-length": bytes.length, connection: "close" },
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
@@ -148,7 +148,7 @@ export async function postSafely(request: SafeRequest): Promise<SafeAnswer> {
 
 const HTTP_GONE = 410;
 
-/** The same bytes at every attempt, unless the settings were changed. */
+/** The same bytes at every attempt, unless the settings change. */
 function webhookPayload({ type, at, data, ref }: MessageContent, publicUrl: string | null): JsonObject {
   const url = linkToPage(publicUrl, ref);
   return {

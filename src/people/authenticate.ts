@@ -1,13 +1,13 @@
 /**
- * Whose credential this is: an API key, or the value of a session's cookie.
+ * Identifies the holder of a credential: an API key, or the value of a session cookie.
  *
- * I1. The tenant is the one that the credential names, and nothing else in a request says it.
- * I2. What was read is used again for at most a second: a key that another process revoked works that much longer. What this
- *     process changes counts at once. Whether its time is over is looked at every time.
- *     That holds for ids that there are not, too: one that is wrong and shown over and over is read once a second. It is not
- *     remembered longer, by its hash or otherwise: whoever guesses shows another each time, which no memory knows, and a key
- *     that another process makes has to work. How often an address may guess is said by the server's limits.
- * I3. A credential that is refused tells nothing of why to whoever shows it: callers answer all alike.
+ * - The tenant is the one that the credential names. Nothing else in a request sets it.
+ * - A lookup is cached for at most one second, so a key that another process revoked works up to a second longer.
+ *   Changes by this process take effect at once. Expiry is checked on every call.
+ * - Unknown ids are cached for the same second, so a wrong id that is sent repeatedly is read once a second. They are
+ *   not cached longer: an attacker who guesses sends a different id each time, and a key that another process issues
+ *   has to work. The server's rate limits bound how often an address may guess.
+ * - A refusal does not reveal its reason: callers answer all refusals alike.
  */
 
 import { isSameHash } from "../kernel/canonical-json.ts";
@@ -31,7 +31,7 @@ export type Identity = Holder & {
   readonly credential: "key" | "session";
   /** `key_…` or `ses_…`. */
   readonly id: string;
-  /** What a page has to send along with every change; null for a key, which no browser sends by itself. */
+  /** CSRF token that a page sends with every change; null for a key, which a browser never sends by itself. */
   readonly csrf: string | null;
 };
 export type NotIdentified = { readonly refused: CredentialFault | "malformed" | "wrong_checksum" };
@@ -40,7 +40,7 @@ const FRESH_MS = 1_000;
 export const MOST_KEPT = 20_000;
 
 type CredentialLookup = {
-  /** Whose it is by what was read, with this hash of its secret, at a moment of the store's time. */
+  /** Resolves the holder from the cached lookup, for this hash of the secret and this time of the store. */
   readonly holder: (hash: string, now: number) => Holder | { readonly refused: CredentialFault };
   readonly now: number;
 };
@@ -48,7 +48,7 @@ type CachedLookup = { readonly seen: Promise<CredentialLookup>; readonly age: ()
 
 const caches = new WeakMap<Store, Map<string, CachedLookup>>();
 
-/** After a change of people, keys or sessions by this process. What is being read right now is not used again either. */
+/** Clears the cache after this process changed people, keys or sessions. Reads in flight are not reused either. */
 export function forgetCredentials(store: Store): void {
   caches.delete(store);
 }
@@ -59,7 +59,7 @@ function cacheOf(store: Store): Map<string, CachedLookup> {
   return desk;
 }
 
-/** What was read last stands last, so the oldest goes first: guesses do not push out what was read since. */
+/** The latest read is last and the oldest is evicted first, so guesses do not evict newer reads. */
 function keep(desk: Map<string, CachedLookup>, name: string, kept: CachedLookup): void {
   desk.delete(name);
   desk.set(name, kept);
@@ -102,7 +102,7 @@ function lookOf({ id, tenant }: CredentialKey): {
   };
 }
 
-/** Calls that come while one reads share what it reads, as long as they came within its second. */
+/** Concurrent calls share one read if they come within its second. */
 function look({ store, clock }: StoreAndClock, asked: CredentialKey): CachedLookup {
   const desk = cacheOf(store);
   const name = `${asked.id}/${asked.tenant}`;
@@ -131,7 +131,7 @@ async function holderOf(
 
 export type CredentialReading = CredentialKey & Pick<Identity, "credential" | "csrf">;
 
-/** What a credential says of itself, before anything is looked up. */
+/** Parses the credential's text, without any lookup. */
 export function readCredential(text: string): CredentialReading | NotIdentified {
   if (text.startsWith("hpk_")) {
     const read = parseCredential("hpk", text);
@@ -141,7 +141,7 @@ export function readCredential(text: string): CredentialReading | NotIdentified 
   return read === undefined ? { refused: "malformed" } : { ...read, credential: "session" };
 }
 
-/** A key (`hpk_…`), or the value of the session's cookie. */
+/** `text`: an API key (`hpk_…`), or the value of the session cookie. */
 export async function authenticate(place: StoreAndClock, text: string): Promise<Identity | NotIdentified> {
   const read = readCredential(text);
   return "refused" in read ? read : identify(place, read);
@@ -157,7 +157,7 @@ export async function identify(
   return { ...holder, tenant, id, credential, csrf };
 }
 
-/** Whether a request that changes something came from a page of ours. Keys need no token. */
+/** CSRF check: whether a changing request came from one of our own pages. Keys need no token. */
 export function isOwnPage({ csrf }: Pick<Identity, "csrf">, token: unknown): boolean {
   if (csrf === null) return true;
   return typeof token === "string" && isSameHash(token, csrf);

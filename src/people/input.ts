@@ -1,4 +1,4 @@
-/** What programs and people say about people and keys, checked before anything is looked at. */
+/** Input about people and keys from programs and users, checked before any lookup. */
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";
@@ -7,36 +7,36 @@ import { displayValue, visible } from "../kernel/text.ts";
 import { isRole, isScope, type Scope } from "./rules/scopes.ts";
 import type { Member, Role } from "./stream.ts";
 
-/** Somebody to be added: `name` is the one in `person` unless it is given. */
+/** A person to add. `name` defaults to the name in `person`. */
 export type NewPerson = Partial<Member> & { readonly person: string; readonly by: string };
-/** What is not named stays as it is. */
+/** A change to a person. Omitted fields stay as they are. */
 export type PersonChange = Partial<Member> & { readonly by: string };
 
 /** A key to be issued. */
 export type KeyOffer = {
-  /** Who acts when it is used: `agent:mailer`, `service:billing` or `person:ann`. */
+  /** Principal that acts when the key is used: `agent:mailer`, `service:billing` or `person:ann`. */
   readonly principal: string;
-  /** What tells it from others of the same principal, for those who look after keys. */
+  /** Label that distinguishes it from other keys of the same principal. */
   readonly name: string;
-  /** Of an agent or a service. A person's roles are those in the list of people. */
+  /** Roles of an agent or a service. A person's roles come from the roster. */
   readonly roles?: readonly Role[];
-  /** Only these of what the roles bring. */
+  /** Limits the key to these of its roles' scopes. */
   readonly scopes?: readonly Scope[];
-  /** How long it lasts, in milliseconds; without it, until it is revoked. */
+  /** Lifetime in milliseconds. Default: until it is revoked. */
   readonly forMs?: number;
   readonly by: string;
 };
 
 export type KeyRotation = {
   readonly by: string;
-  /** How long the old one still works, in milliseconds; an hour unless set. */
+  /** How long the old key still works, in milliseconds. Default: one hour. */
   readonly overlapMs?: number;
-  /** How long the new one lasts; null: until it is revoked. As long as the old one was to last, unless set. */
+  /** Lifetime of the new key; null: until it is revoked. Default: the lifetime of the old key. */
   readonly forMs?: number | null;
 };
 
 export type KeyPage = {
-  /** Only those of one principal. */
+  /** Only the keys of this principal. */
   readonly principal?: string;
   readonly limit?: number;
   readonly after?: string;
@@ -59,7 +59,7 @@ export function checkPerson(person: unknown): string {
   return rejectInput(`"${displayValue(person)}" is not a person: write person:<name>.`);
 }
 
-/** Names that look alike or hide something are no names: nothing in it that cannot be seen. */
+/** A name has no invisible characters: it must not hide anything or imitate another name. */
 const isPlain = (text: string): boolean => visible(text) === text;
 
 function checkName(what: string, name: unknown): void {
@@ -162,7 +162,7 @@ export function checkLinkTime(forMs: unknown): void {
   if (forMs !== undefined) checkSpan("A login link's time", forMs, { from: 1, to: 86_400_000 });
 }
 
-/** How somebody had shown who they are, where the program says so. */
+/** Channel through which the actor authenticated, if the program names one. */
 export function checkVia(via: unknown): Via {
   if (via === undefined) return {};
   if (typeof via === "string" && /^[a-z][a-z0-9_.:-]{0,63}$/.test(via)) return { via };

@@ -51,7 +51,7 @@ import type { Member } from "./stream.ts";
 
 type PeopleDependencies = Pick<Runtime, "store" | "tenant" | "clock">;
 
-/** Somebody in the list. `since`: when they were added, the last time. */
+/** A member of the roster. `since`: when the person was last added. */
 export type Person = Member & {
   readonly person: string;
   readonly since: number;
@@ -82,7 +82,7 @@ function refusal(answer: Exclude<PeopleAnswer, { kind: "done" }>, person: string
   });
 }
 
-/** Answers whether anything changed. */
+/** Returns whether anything changed. */
 async function runRosterCommand(
   place: PeopleDependencies,
   person: string,
@@ -127,7 +127,7 @@ export async function addPerson(place: PeopleDependencies, given: NewPerson & Vi
   return getPerson(place, person);
 }
 
-/** For the first start of a server: who starts it is the first admin. Answers whether the list was empty until now. */
+/** First start of a server: its starter becomes the first admin. Returns whether the roster was empty. */
 function addFirstAdmin(place: PeopleDependencies, person: string): Promise<boolean> {
   return runRosterCommand(place, checkPerson(person), (draft) => addFirst(draft, person));
 }
@@ -168,18 +168,18 @@ export async function setStanding(
 }
 
 export type People = {
-  /** Everybody in the list, in the order in which they were added. */
+  /** All members of the roster, in the order in which they were added. */
   list(): Promise<readonly Person[]>;
   get(person: string): Promise<Person>;
   add(person: NewPerson): Promise<Person>;
-  /** Says anew what somebody is there for; what is not named stays as it is. */
+  /** Changes a person's name, mail, roles or groups. Omitted fields stay as they are. */
   change(person: string, change: PersonChange): Promise<Person>;
-  /** From now on no role or group means them, and their keys and sessions are worth nothing. */
+  /** Removes this person from all roles and groups, and voids their keys and sessions. */
   remove(person: string, said: Said): Promise<void>;
-  /** From now on this person's votes do not count, those already cast included; nor do their keys and sessions. */
+  /** While suspended, this person's keys, sessions and votes do not count, including votes already cast. */
   suspend(person: string, said: Said): Promise<void>;
   reinstate(person: string, said: Said): Promise<void>;
-  /** A link that makes one session, once, within ten minutes unless `forMs` says otherwise. */
+  /** A link that starts one session, once. `forMs` default: ten minutes. */
   loginLink(person: string, offer: { readonly by: string; readonly forMs?: number }): Promise<LoginLink>;
 };
 
@@ -203,16 +203,16 @@ export function peopleMethods(open: RuntimeOpener): People {
 }
 
 export type Keys = {
-  /** The text of the key is in the answer, this once. */
+  /** The answer holds the text of the key, which is returned only here. */
   issue(offer: KeyOffer): Promise<IssuedKey>;
-  /** A new key that may do the same; the old one works an hour longer, unless `overlapMs` says otherwise. */
+  /** Issues a new key with the same rights. The old key keeps working for `overlapMs` (default: one hour). */
   rotate(id: string, rotation: KeyRotation): Promise<IssuedKey>;
-  /** It is worth nothing from now on; in other processes within a second. */
+  /** Voids the key now; in other processes within a second. */
   revoke(id: string, said: Said): Promise<ApiKey>;
   get(id: string): Promise<ApiKey>;
   /** Newest first. */
   list(page?: KeyPage): Promise<KeyList>;
-  /** Ids that begin with a text, at most ten. */
+  /** Ids that begin with the given text, at most ten. */
   find(beginning: string): Promise<readonly string[]>;
 };
 
@@ -232,7 +232,7 @@ export function keyMethods(open: RuntimeOpener): Keys {
 
 const FIRST_ROLES = ["admin", "supervisor"] as const;
 
-/** The text of a link for this person; undefined where others look after the list and this one is not in it. */
+/** Login link text for this person; undefined if the roster has an admin and the person is not an active member. */
 export async function firstAdminLogin(runtime: Runtime, person: string): Promise<string | undefined> {
   const people = await listPeople(runtime);
   const hasAdmin = people.some(({ roles, suspended }) => roles.includes("admin") && !suspended);
@@ -244,8 +244,8 @@ export async function firstAdminLogin(runtime: Runtime, person: string): Promise
 }
 
 /**
- * The same for somebody whom a setting names: of an empty store alone, and by the one node that has added them. Links of an
- * admin do not belong into the log of every start.
+ * The same for a person named by a setting, but only in an empty store, and only on the one node that added them. An
+ * admin's login links do not belong in the log of every start.
  */
 export async function namedFirstAdminLogin(runtime: Runtime, person: string): Promise<string | undefined> {
   if (!(await addFirstAdmin(runtime, person))) return undefined;

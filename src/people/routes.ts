@@ -1,4 +1,4 @@
-/** HTTP routes of people and API keys. The text of a key is answered once, when it is made, and kept nowhere. */
+/** HTTP routes of people and API keys. The text of a key is returned once, when it is issued, and never stored. */
 import { z } from "zod";
 import { actingAdmin, actingPerson, checkGiven, type Who } from "../api/authenticate.ts";
 import { created, ok, route } from "../api/route.ts";
@@ -64,7 +64,7 @@ function personOnWire({ person, name, mail, roles, groups, suspended, since }: P
   return { person, name, mail, roles, groups, suspended, since: time(since) };
 }
 
-/** Fields that were not sent are not there. */
+/** Drops the fields that were not sent. */
 function sentParticulars<Given extends object>(
   given: Given,
 ): { [Field in keyof Given]: NonNullable<Given[Field]> } {
@@ -231,7 +231,7 @@ function keyOnWire(key: ApiKey) {
 }
 
 const issuedOnWire = ({ key, text }: IssuedKey) => ({ ...keyOnWire(key), key: text });
-/** A key never has more than whoever makes it. */
+/** A key never has more scopes than the caller who issues it. */
 const mayGive = ({ scopes, principal }: Who) => (principal === null ? null : scopes);
 
 export const keyRoutes = [

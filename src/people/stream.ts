@@ -1,10 +1,9 @@
 /**
- * The people of a tenant: their standing, and what they are there for.
+ * The roster of a tenant: its people, their standing, roles and groups.
  *
- * N1. A vote counts only while its voter is in good standing, and only while they are whom the rule names. `deciders.ts` says
- *     who that is.
- * N2. Whoever is not in the roster has no role and no group; where nobody is in it, it says nothing of who decides.
- * N3. Somebody who was removed and added again is somebody new: what they held before is worth nothing.
+ * - A vote counts only while its voter is in good standing and named by the rule (`rules/roster.ts`).
+ * - A person outside the roster has no role and no group. An empty roster does not limit who decides.
+ * - A person who was removed and added again is new: their earlier credentials and votes are void.
  */
 import type { JsonObject } from "../kernel/json.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
@@ -15,13 +14,13 @@ export type Role = (typeof ROLES)[number];
 
 export type Member = {
   readonly name: string;
-  /** Where messages for this person go. */
+  /** Email address for messages to this person. */
   readonly mail: string | null;
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
 };
 
-/** `since`: when they were added, the last time. */
+/** `since`: when the person was last added. */
 export type RosterEntry = Member & { readonly since: number };
 
 export type RosterState = {
@@ -68,7 +67,7 @@ export const rosterFold: Fold<RosterState> = {
   },
 };
 
-/** Whether one of the names means this person: `person:ann`, `role:supervisor`, `group:finance`. */
+/** Whether one of the names covers this person: `person:ann`, `role:supervisor`, `group:finance`. */
 export function isPersonAmong({ members }: RosterState, person: string, names: readonly string[]): boolean {
   if (names.includes(person)) return true;
   const member = members.get(person);
@@ -80,7 +79,7 @@ export function isPersonAmong({ members }: RosterState, person: string, names: r
   );
 }
 
-/** Everybody whom the names mean: people as they are written, roles and groups by the roster. */
+/** All people whom the names cover: people as written, roles and groups resolved by the roster. */
 export function peopleAmong(roster: RosterState, names: readonly string[]): readonly string[] {
   const written = names.filter((name) => name.startsWith("person:"));
   const listed = [...roster.members.keys()].filter((person) => isPersonAmong(roster, person, names));
@@ -107,7 +106,7 @@ function isSame({ since: _since, ...one }: RosterEntry, other: Member): boolean 
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Adds a person, or says anew what they are there for. */
+/** Adds a person, or changes their details. */
 export function decideMember(state: RosterState, command: MemberCommand): NewEvent[] {
   const { person, member, by } = command;
   const known = state.members.get(person);

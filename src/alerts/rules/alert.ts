@@ -1,8 +1,8 @@
 /**
- * An alert: one stream from the time something began to hold until it was over. A name leads from monitor, rule and
- * subject to the newest. Also keeps a monitor's reading position, where the next process goes on.
- * - While one stands, no other of the same rule and subject is raised, by any process.
- * - What an entry ended is not raised again because of that entry or one before: reading entries again adds nothing.
+ * An alert: one stream from when a condition began to hold until it ended. A name leads from monitor, rule and subject
+ * to the newest one. Also stores a monitor's reading position, where the next process resumes.
+ * - While an alert is `standing`, no process raises another for the same rule and subject.
+ * - The entry that cleared an alert, or an earlier one, does not raise it again: rereading entries adds nothing.
  */
 
 import { digestOf } from "../../kernel/canonical-json.ts";
@@ -23,7 +23,7 @@ const alertName = ({ monitor, rule }: AlertRule, subject: string): string =>
 
 type LatestAlert = { readonly id: string; readonly state: LiveAlert } | undefined;
 
-/** The newest of this rule and subject. */
+/** The newest alert of this rule and subject. */
 function latestAlert(
   draft: Draft,
   rule: AlertRule,
@@ -41,7 +41,7 @@ function latestAlert(
   return { kind: "last", last: state.status === "none" ? undefined : { id: found.id, state } };
 }
 
-/** Whether it is still as the rule has seen it. */
+/** Whether the workflow is still in the state that the rule saw. */
 function isStillTrue(draft: Draft, workflow: string | null, proof: Proof): Need | boolean {
   if (proof === null || workflow === null) return true;
   const ref = workflowStream(workflow);
@@ -59,7 +59,7 @@ export type RaiseAlertCommand = AlertRule & {
 };
 export type AlertNews = { readonly kind: "new" | "known" | "raised" };
 
-/** `raised`: by these very rules, whose commit was not heard of. `known`: it stands, was over later, or is not so any more. */
+/** `raised`: by this same command, after an unknown commit. `known`: standing, cleared later, or no longer true. */
 export function checkNews(
   draft: Draft,
   { alert, signal, position, ...rule }: RaiseAlertCommand,
@@ -74,7 +74,7 @@ export function checkNews(
   return { kind: proved ? "new" : "known" };
 }
 
-/** `approval`: of the checkpoint that is raised in the same commit. What `isNews` says comes before. */
+/** `approval`: that of the checkpoint raised in the same commit. Call `checkNews` first. */
 export function appendAlert(
   draft: Draft,
   raising: RaiseAlertCommand,
@@ -98,7 +98,7 @@ export function raiseAlert(draft: Draft, raising: RaiseAlertCommand): Need | Ale
 
 type ClearAlertAnswer = { readonly kind: "cleared"; readonly alert: string } | { readonly kind: "known" };
 
-/** Only one that was raised before this entry. */
+/** Clears only an alert that was raised before this entry. */
 export function clearAlert(
   draft: Draft,
   { signal, position, ...rule }: Omit<RaiseAlertCommand, "alert">,
@@ -115,7 +115,7 @@ type AcknowledgeAlertAnswer =
   | { readonly kind: "acknowledged" | "again"; readonly state: LiveAlert }
   | { readonly kind: "unknown" };
 
-/** The first word stands: who says it again is told who was first. */
+/** The first acknowledgement counts: a later caller is told who was first. */
 export function acknowledgeAlert(
   draft: Draft,
   alert: string,
@@ -131,7 +131,7 @@ export function acknowledgeAlert(
   return { kind: "acknowledged", state: draft.state(ref) as LiveAlert };
 }
 
-/** Of several processes, the one that has read furthest keeps its place. */
+/** Of several processes, the one that has read furthest stores its position. */
 export function keepMonitorPosition(
   draft: Draft,
   monitor: string,

@@ -1,6 +1,6 @@
 /**
- * Checks of monitor rules, as a program hands them over and as a file writes them (fields in lower case, times and money
- * in words). An unknown field is a fault, never ignored: a misspelt limit would be no limit.
+ * Checks of monitor rules, as a program passes them and as a file spells them (lower-case fields; times and money in
+ * words). An unknown field is a fault and never ignored: a misspelt limit would be no limit.
  */
 
 import { durationMs } from "../../kernel/duration.ts";
@@ -102,7 +102,7 @@ const RULE_FIELDS: { readonly [kind in MonitorRule["kind"]]: Readonly<Record<str
   },
 };
 
-/** Of these fields a rule has exactly one, or at least one. */
+/** A rule has exactly one, or at least one, of these fields. */
 const NEEDS: {
   readonly [kind in MonitorRule["kind"]]: readonly (readonly ["one" | "some", readonly string[]])[];
 } = {
@@ -172,7 +172,7 @@ function checkRule(given: unknown, at: number): MonitorRule {
   const where = `Rule ${at + 1} (${kind})`;
   checkRuleFields(where, kind, rule);
   checkNeeds(where, kind, rule);
-  // A copy: what the program changes later is not what was checked.
+  // A copy: later changes by the program must not bypass the check.
   return { ...rule } as unknown as MonitorRule;
 }
 
@@ -204,7 +204,7 @@ type MonitorShaped =
   | { readonly ok: true; readonly monitor: WrittenMonitor }
   | { readonly ok: false; readonly faults: readonly PolicyFault[] };
 
-/** Fields of code whose name in a file is another. */
+/** Fields that have a different name in a file. */
 export const WRITTEN_FIELDS: Readonly<Record<string, string>> = {
   windowMs: "window",
   forMs: "for",
@@ -251,7 +251,7 @@ function moneyOf({ faults }: Reading, path: Path, value: unknown): unknown {
   return undefined;
 }
 
-/** The same object by the names of code. */
+/** The same object with the names used in code. */
 function renameField(reading: Reading, path: Path, given: RuleInput, fields: readonly string[]): RuleInput {
   const byName = new Map(fields.map((field) => [writtenName(field), field]));
   const entries = Object.entries(given).flatMap(([key, value]) => {
@@ -269,7 +269,7 @@ function nestedPart(reading: Reading, path: Path, field: string, value: unknown)
   return field === "baseline" && isObject(value) ? renameField(reading, path, value, BASELINE_KEYS) : value;
 }
 
-/** In the names of the file, and without the number that the line says. */
+/** With the names used in files, and without the rule number: the line identifies the rule. */
 function asWritten(message: string): string {
   const names = Object.entries(WRITTEN_FIELDS);
   return names

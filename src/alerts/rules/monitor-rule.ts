@@ -1,8 +1,8 @@
 /**
- * Rules of a monitor, what they are shown and what they say. A rule looks at entries one after the other and at the time;
- * it keeps little, and answers only when something begins or stops being so. Here is also what entries mean to rules
- * (calls, errors, operations, whether a workflow executes), and what a rule keeps by subject: the subject not heard of for
- * the longest time is forgotten first, one with a standing alert last.
+ * Rules of a monitor, their input and their signals. A rule sees entries one by one, and the time. It keeps little
+ * state, and signals only when a condition starts or stops holding. Also here: the meaning of entries (calls, errors,
+ * operations, whether a workflow executes), and a rule's state per subject. The least recently seen subject is evicted
+ * first, one with a standing alert last.
  */
 
 import type { Json, JsonObject } from "../../kernel/json.ts";
@@ -11,7 +11,7 @@ import type { Money } from "../../kernel/money.ts";
 export const SEVERITIES = ["info", "warning", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** What a rule counts by. `all`: one count for everything that the monitor looks at. */
+/** What a rule counts by. `all`: one count for everything that the monitor watches. */
 export const PER = ["tool", "agent", "workflow", "all"] as const;
 type Per = (typeof PER)[number];
 
@@ -19,47 +19,47 @@ export const BAD_OUTCOMES = ["failed", "refused", "in_doubt"] as const;
 type BadOutcome = (typeof BAD_OUTCOMES)[number];
 
 type Base = {
-  /** Unique in its monitor. Alerts are known by it. */
+  /** Unique in its monitor. Identifies the rule's alerts. */
   readonly name: string;
-  /** `warning` unless set. */
+  /** Default: `warning`. */
   readonly severity?: Severity;
-  /** `alert` unless set. `checkpoint` also stops the workflow that it is about, until a person has decided. */
+  /** Default: `alert`. `checkpoint` also stops the affected workflow until a person has decided. */
   readonly raise?: "alert" | "checkpoint";
 };
 
-/** Of a count per window: its moving average and deviation. */
+/** Moving average and deviation of the count per window. */
 type Baseline = {
-  /** How many deviations above the average are too many; 4 unless set. */
+  /** How many deviations above the average are too many. Default: 4. */
   readonly deviations?: number;
-  /** Windows that have to pass before anything is said; 10 unless set. */
+  /** Windows that must pass before the first signal. Default: 10. */
   readonly warmUp?: number;
-  /** Never said of counts up to this; 5 unless set. */
+  /** Counts up to this never signal. Default: 5. */
   readonly least?: number;
 };
 
 export type RateRule = Base & {
   readonly kind: "rate";
   readonly of: "calls" | "errors" | "escalations";
-  /** `all` unless set. */
+  /** Default: `all`. */
   readonly per?: Per;
   readonly windowMs: number;
-  /** More than so many within the window; or `baseline`. */
+  /** Signals above this count within the window. Alternative: `baseline`. */
   readonly above?: number;
   readonly baseline?: Baseline;
 };
 
 export type ErrorsRule = Base & {
   readonly kind: "errors";
-  /** A share from 0 to 1: said when it is higher. */
+  /** A share from 0 to 1: signals when it is exceeded. */
   readonly above: number;
-  /** Of the last so many outcomes; or of those within `windowMs`. */
+  /** Number of latest outcomes to consider. Alternative: `windowMs`. */
   readonly last?: number;
   readonly windowMs?: number;
-  /** Never said of fewer outcomes; 5 unless set. */
+  /** Fewer outcomes than this never signal. Default: 5. */
   readonly least?: number;
-  /** What counts as bad; all three unless set. */
+  /** Outcomes that count as bad. Default: all three. */
   readonly of?: readonly BadOutcome[];
-  /** `all` unless set. */
+  /** Default: `all`. */
   readonly per?: Per;
 };
 
@@ -68,7 +68,7 @@ export type SilenceRule = Base & { readonly kind: "silence"; readonly forMs: num
 export type ProgressRule = Base & {
   readonly kind: "progress";
   readonly withinMs: number;
-  /** Stuck: fewer operations than this in a stretch of that length. */
+  /** Stuck: fewer operations than this within a period of that length. */
   readonly fewerThan?: number;
   /** Too fast: more operations than this within that time. */
   readonly moreThan?: number;
@@ -85,7 +85,7 @@ export type ResourcesRule = Base & {
 
 export type Figures = { readonly [name: string]: number | string };
 
-/** true or false: it holds, or no longer does; nothing: this entry says nothing of it. */
+/** true or false: the condition holds, or no longer does. undefined: this entry does not affect it. */
 export type ConditionAnswer =
   | boolean
   | undefined
@@ -93,15 +93,15 @@ export type ConditionAnswer =
 
 export type WhenRule = Base & {
   readonly kind: "when";
-  /** Pure and synchronous: of an entry, and of what this rule kept of the same subject. */
+  /** Pure and synchronous. Gets an entry, and the rule's state for the same subject. */
   readonly condition: (entry: Sighting, state: Json) => ConditionAnswer;
-  /** `workflow` unless set; an entry outside of workflows then counts for `all`. */
+  /** Default: `workflow`. An entry outside of workflows then counts for `all`. */
   readonly per?: Per;
 };
 
 export type MonitorRule = RateRule | ErrorsRule | SilenceRule | ProgressRule | ResourcesRule | WhenRule;
 
-/** An entry of the journal with what it is about. */
+/** A journal entry with its tool, agent and workflow. */
 export type Sighting = {
   readonly position: number;
   readonly at: number;
@@ -111,25 +111,25 @@ export type Sighting = {
   readonly body: JsonObject;
   readonly tool: string | null;
   readonly agent: string | null;
-  /** Of a workflow, or of an action in one. */
+  /** The workflow itself, or that of the action. */
   readonly workflow: { readonly id: string; readonly name: string; readonly createdAt: number } | null;
-  /** What a step or a call returned, in full; null where the entry has none. */
+  /** Full result of a step or a call; null if the entry has none. */
   readonly result: Json;
-  /** What a checkpoint captured, as it is stored. */
+  /** The snapshot of a checkpoint, as stored. */
   readonly snapshot: JsonObject | null;
 };
 
-/** What has to be true of the workflow in the commit that raises the alert. */
+/** What must be true of the workflow in the commit that raises the alert. */
 export type Proof =
   | { readonly kind: "executing" }
   | { readonly kind: "silent"; readonly forMs: number }
   | null;
 
-/** Something began to hold, or stopped. */
+/** A condition started or stopped holding. */
 export type Signal = {
   readonly subject: string;
   readonly holds: boolean;
-  /** The workflow that it is about, or that brought it about. */
+  /** The workflow that it is about, or that caused it. */
   readonly workflow: string | null;
   readonly figures: Figures;
   readonly says: string;
@@ -138,11 +138,11 @@ export type Signal = {
 
 export type Watcher = {
   see(sighting: Sighting): readonly Signal[];
-  /** Called when `due` has come, with the store's time. */
+  /** Called at `due`, with the store's time. */
   tick(now: number): readonly Signal[];
-  /** When the time alone could change what it says; null: only an entry can. */
+  /** When time alone could change its signals; null: only an entry can. */
   due(): number | null;
-  /** What another process needs to go on from here. */
+  /** State that another process needs to resume from here. */
   save(): Json;
 };
 
@@ -168,7 +168,7 @@ export function subjectOfSighting(per: Per, { tool, agent, workflow }: Sighting)
   }
 }
 
-/** As people read it: without digits that say nothing. */
+/** Rounded for people to two decimals. */
 export const rounded = (value: number): number => Math.round(value * 100) / 100;
 
 const OPERATION_TYPES: ReadonlySet<string> = new Set([
@@ -185,7 +185,7 @@ const OPERATION_TYPES: ReadonlySet<string> = new Set([
 
 export const isOperation = ({ type }: Sighting): boolean => OPERATION_TYPES.has(type);
 
-/** How something that was asked for ended; undefined: the entry ends nothing. A doubt that is resolved later was counted. */
+/** Outcome of an operation; undefined: the entry ends none. A doubt that is resolved later was already counted. */
 export function outcomeOfSighting({ type }: Sighting): BadOutcome | "good" | undefined {
   switch (type) {
     case "effect.applied":
@@ -220,7 +220,7 @@ const RESTING_TYPES: ReadonlySet<string> = new Set([
   "checkpoint.raised",
   "rollback.began",
 ]);
-/** Said of a workflow that need not execute, by whoever looks at it. */
+/** Entries that another actor may write about a workflow that is not executing. */
 const NEUTRAL_TYPES: ReadonlySet<string> = new Set([
   "workflow.created",
   "workflow.requested",
@@ -232,8 +232,8 @@ const NEUTRAL_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a workflow executes after an entry of its own; undefined: the entry says nothing of it. What is said of one that
- * waits or rolls back may be taken for a sign of life: whoever raises an alert looks at its state.
+ * Whether a workflow executes after an entry of its own; undefined: the entry does not tell. An entry about a waiting
+ * workflow, or one that rolls back, may look like activity: raising an alert checks the state.
  */
 export function executesAfter({ type, stream, body }: Sighting): boolean | undefined {
   if (!stream.startsWith("workflow/") || NEUTRAL_TYPES.has(type)) return undefined;
@@ -253,7 +253,7 @@ const UNITS = [
   [1_000, "s"],
 ] as const;
 
-/** `90 s`, `2 min`: the largest unit that leaves at most two digits after the point. */
+/** `90 s`, `2 min`: the largest unit that leaves at most two decimals. */
 export function durationText(ms: number): string {
   const [size, unit] = UNITS.find(([one]) => ms >= one && Number.isInteger((ms * 100) / one)) ?? [1, "ms"];
   return `${rounded(ms / size)} ${unit}`;
@@ -265,10 +265,10 @@ export type SubjectState = { readonly holds: boolean };
 
 type Subjects<State extends SubjectState> = {
   get(subject: string): State | undefined;
-  /** The newest from now on. */
+  /** Makes it the most recent. */
   put(subject: string, state: State): void;
   drop(subject: string): void;
-  /** Those that hold. */
+  /** Subjects whose condition holds. */
   holding(): readonly (readonly [string, State])[];
   save(): Json;
 };

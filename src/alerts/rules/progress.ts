@@ -1,7 +1,7 @@
 /**
  * Progress rules: a workflow that is stuck or too fast. Silence rules: a workflow that executes and writes nothing.
- * Workflows are kept in the order in which they are due, so only the first is looked at; one that waits, sleeps or is over
- * is not kept.
+ * Workflows are kept in the order in which they are due, so only the first is checked. One that waits, sleeps or has
+ * ended is not kept.
  */
 
 import { isJsonObject, type Json } from "../../kernel/json.ts";
@@ -33,8 +33,8 @@ function stuckSignal(id: string, count: number, least: number, withinMs: number)
 }
 
 /**
- * Too few in a stretch of time in which it executes. Stretches follow each other; the workflow whose stretch began first
- * stands first, so only that one has to be looked at.
+ * Too few operations in a period of execution. Periods follow each other. The workflow whose period began first is
+ * first, so only that one has to be checked.
  */
 function watchStuck(least: number, withinMs: number, saved: Json): Watcher {
   const all = new Map<string, Stretch>(savedPairs<Stretch>(saved));
@@ -45,7 +45,7 @@ function watchStuck(least: number, withinMs: number, saved: Json): Watcher {
     return isSlow ? [clearedSignal(slowSubject(id), id)] : [];
   }
 
-  /** Stays where it stands. */
+  /** Keeps its place in the order. */
   function count(id: string, stretch: Stretch): readonly Signal[] {
     const isSlow = stretch.isSlow && stretch.count + 1 < least;
     all.set(id, { ...stretch, count: stretch.count + 1, isSlow });
@@ -102,7 +102,7 @@ function tooFastSignal(id: string, most: number, withinMs: number): Signal {
   return { subject: fastSubject(id), holds: true, workflow: id, figures, says, proof: null };
 }
 
-/** Too many within a time that slides along. */
+/** Too many operations within a sliding window. */
 function watchFast(most: number, withinMs: number, saved: Json): Watcher {
   const all = createSubjects<Times>(saved);
   const isFast = (times: readonly number[], now: number) =>

@@ -1,6 +1,6 @@
 /**
- * Rate rules: too many calls, errors or escalations, above a number within a sliding window, or above the baseline of the
- * windows before. Error rules: the share of failed, refused or in-doubt outcomes, of the last ones or within a window.
+ * Rate rules: too many calls, errors or escalations, above a number within a sliding window, or above the baseline of
+ * earlier windows. Error rules: the share of failed, refused or in-doubt outcomes, latest or within a window.
  */
 
 import type { Json } from "../../kernel/json.ts";
@@ -24,7 +24,7 @@ import {
 
 type Common = SubjectState & { readonly workflow: string | null };
 
-/** The newest so many times, which is all that has to be known. */
+/** Only as many of the newest times as the rule needs. */
 type Times = Common & { readonly times: readonly number[] };
 
 function aboveWatcher(rule: RateRule, above: number, saved: Json): Watcher {
@@ -66,13 +66,13 @@ function aboveWatcher(rule: RateRule, above: number, saved: Json): Watcher {
 export const earliestTime = (times: readonly number[]): number | null =>
   times.length === 0 ? null : Math.min(...times);
 
-/** How much the newest window weighs in the average. */
+/** Weight of the newest window in the average. */
 const WEIGHT = 0.2;
-/** After so many windows without anything the average is as good as nothing. */
+/** After this many empty windows the average is practically zero. */
 const MOST_EMPTY = 100;
 
 type Windows = Common & {
-  /** The number of the window that is counted. */
+  /** Number of the current window. */
   readonly window: number;
   readonly count: number;
   readonly mean: number;
@@ -84,16 +84,16 @@ type BaselineTerms = { readonly deviations: number; readonly warmUp: number; rea
 
 function limitOf({ mean, variance, closed }: Windows, terms: BaselineTerms): number {
   if (closed < terms.warmUp) return Number.POSITIVE_INFINITY;
-  // Counts that are as even as can be still differ by the root of their average, by chance alone.
+  // Even the most regular counts vary by the square root of their average, by chance alone.
   const deviation = Math.max(Math.sqrt(variance), Math.sqrt(mean));
   return Math.max(terms.least, mean + terms.deviations * deviation);
 }
 
-/** What was too much is not learned in full: a spike must not pass for what is usual. */
+/** Counts above the limit are capped: a spike must not become the norm. */
 function closeWindow(state: Windows, terms: BaselineTerms): Windows {
   const limit = limitOf(state, terms);
   const difference = Math.min(state.count, limit) - state.mean;
-  // The first window is all that is known after it.
+  // After the first window, that window is the average.
   const weight = state.closed === 0 ? 1 : WEIGHT;
   return {
     ...state,
@@ -159,7 +159,7 @@ export function watchRate(rule: RateRule, saved: Json): Watcher {
   return baselineWatcher(rule, { deviations, warmUp, least }, saved);
 }
 
-/** Of one subject, also within a window. */
+/** Most outcomes kept per subject, also within a window. */
 const MOST_OUTCOMES = 1_000;
 
 type EndedCall = { readonly at: number; readonly as: string };

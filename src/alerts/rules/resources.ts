@@ -1,6 +1,6 @@
 /**
- * What a workflow has used up, against limits: tokens that its steps and calls report, costs of its effects, operations,
- * the time since it was created; and what its snapshots say of themselves, where that is more.
+ * A workflow's resource use against limits: tokens that its steps and calls report, costs of its effects, operations,
+ * and the time since it was created. Figures that its snapshots report count instead where they are higher.
  */
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { moneyText } from "../../kernel/money.ts";
@@ -17,7 +17,7 @@ import {
   type Watcher,
 } from "./monitor-rule.ts";
 
-/** Amounts are micros; JSON has no other exact integer of that size. */
+/** Amounts are micros as text, since JSON has no exact integer of that size. */
 type ResourceUse = {
   readonly holds: boolean;
   readonly createdAt: number;
@@ -30,23 +30,23 @@ type ResourceUse = {
     readonly apiCalls: number;
     readonly ms: number;
   };
-  /** Limits that are passed. */
+  /** Limits that were exceeded. */
   readonly passed: readonly string[];
 };
 
-/** What agents tell may be any number: more than JSON can hold exactly is as much as it can. */
+/** Agents may report any number: it is capped at the largest exact integer. */
 const capNumber = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER);
 
 const numberOf = (value: Json | undefined): number =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? capNumber(value) : 0;
 
-/** `{ tokens: { input, output } }`, as a step that asks a model answers. */
+/** `{ tokens: { input, output } }`, as a step that calls a model returns it. */
 function tokensIn(result: Json): number {
   const tokens = isJsonObject(result) ? result["tokens"] : undefined;
   return isJsonObject(tokens) ? numberOf(tokens["input"]) + numberOf(tokens["output"]) : 0;
 }
 
-/** The same cost may count on several budgets: the largest is what the effect costs. */
+/** One cost may count against several budgets: the largest is the cost of the effect. */
 function costIn({ type, body }: Sighting, currency: string): bigint {
   const costs = type === "effect.started" && Array.isArray(body["costs"]) ? body["costs"] : [];
   const amounts = costs.flatMap((cost: Json) =>
@@ -122,7 +122,7 @@ type Queue = {
   save(): Json;
 };
 
-/** Oldest first: whose time passes the limit next. */
+/** Oldest first: the workflow that exceeds the time limit next. */
 function createQueue(saved: Json): Queue {
   const all = Array.isArray(saved) ? [...(saved as unknown as (readonly [number, string])[])] : [];
   return {
@@ -185,7 +185,7 @@ export function watchResources(rule: ResourcesRule, saved: Json): Watcher {
       const { id, createdAt } = sighting.workflow;
       if (isWorkflowEnd(sighting)) return end(id);
       const known = all.get(id);
-      // What is said of one that is over, for example a doubt that is resolved late, does not bring it back.
+      // A late entry about an ended workflow, such as a resolved doubt, does not add it again.
       const isLate = sighting.type === "workflow.closed" || !sighting.stream.startsWith("workflow/");
       if (known === undefined && isLate) return [];
       if (known === undefined && elapsedMs !== null) young.add(createdAt, id);

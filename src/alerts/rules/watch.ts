@@ -1,7 +1,7 @@
 /**
- * Which rule is watched how, and whether what another process kept of it still fits. Also rules with a condition of the
- * program's own: one that throws, answers a promise or keeps too much does not stop the monitor; an alert says so until it
- * answers again.
+ * Maps each rule to its watcher, and checks whether state stored by another process still fits the rule. A program's
+ * own condition that throws, returns a promise or keeps too much does not stop the monitor: an alert reports it until
+ * it works again.
  */
 
 import { canonicalJson, frozenJson, sha256 } from "../../kernel/canonical-json.ts";
@@ -127,7 +127,7 @@ function createWatcher(rule: MonitorRule, saved: Json): Watcher {
   }
 }
 
-/** Of what it counts, not of what is done about it; a condition is told from another only by its rule's name. */
+/** Covers what the rule counts, not how it reacts. Of a condition it covers only the rule's name. */
 function digestOfRule({ severity: _, raise: __, ...rule }: MonitorRule): string {
   const entries = Object.entries(rule).flatMap(([field, value]) => {
     if (typeof value === "function") return [];
@@ -142,7 +142,7 @@ const isMoney = (value: unknown): value is { readonly micros: bigint } =>
 
 export type WatchedRule = { readonly rule: MonitorRule; readonly watcher: Watcher };
 
-/** A rule that says something else than when it was kept begins anew. */
+/** A rule that changed since its state was stored starts from scratch. */
 export function watchRules(rules: readonly MonitorRule[], kept: Json): readonly WatchedRule[] {
   return rules.map((rule) => {
     const known = isJsonObject(kept) ? kept[rule.name] : undefined;

@@ -1,4 +1,4 @@
-/** Activity by day and the figures of a tenant: reads the rows, newest first, up to a limit, and answers them. */
+/** Activity by day and the figures of a tenant, counted from the newest rows up to a limit. */
 
 import { z } from "zod";
 import {
@@ -29,7 +29,7 @@ import {
 } from "./rules.ts";
 
 type ReadActivity = Activity & {
-  /** Later than was asked for where there was more than is counted. */
+  /** Later than requested if there were more rows than the limit. */
   readonly since: number;
   readonly until: number;
   readonly isAll: boolean;
@@ -40,13 +40,13 @@ type ReadActivity = Activity & {
   };
 };
 
-/** Of approvals, and of actions. */
+/** Limit for approvals, and for actions. */
 const MOST_ROWS = 100_000;
 
 type ActivityDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "closing">;
 type ReadLimits = { readonly since: number; readonly most: number; readonly pace: YieldCheck };
 
-/** `since`: from then on, all of them. */
+/** `since` in the result: every row from then on was read. */
 async function factsOf<Fact>(
   place: ActivityDependencies,
   view: "approvals" | "actions",
@@ -74,7 +74,7 @@ async function nowOf({ store, tenant }: ActivityDependencies): Promise<ReadActiv
   return { pending, inDoubt, oldestPendingAt: first?.at ?? null };
 }
 
-/** So many days of UTC, today included. */
+/** `days`: number of UTC days, including today. */
 export async function readActivity(
   place: ActivityDependencies,
   days: number,
@@ -92,7 +92,7 @@ export async function readActivity(
   return { ...activity, since, until, isAll: since === asked, now: await nowOf(place) };
 }
 
-/** Nobody has decided these. */
+/** Ended without a decision by a person. */
 const UNDECIDED: readonly ApprovalStatus[] = [
   "pending",
   ...questionEnds.filter((end) => !QUESTION_ENDS[end].isDecision),
@@ -174,15 +174,15 @@ const person = z.object({
   hasty: count.meta({ description: "decided within three seconds of the question" }),
 });
 
-/** A page asks again after every event. */
+/** A page requests this after every event. */
 const KEPT_MS = 5_000;
 const recent = cacheRecent<ReadActivity>(KEPT_MS);
-/** Each is made and kept by itself: there are not to be many. */
+/** Each range is computed and cached separately, so there are few of them. */
 const RANGES = [7, 30, 90, 366] as const;
 
 const made = new WeakMap<TenantHost, Promise<unknown>>();
 
-/** What is counted from is much, so that one is made at a time however many days are asked for. */
+/** Counting reads many rows, so one result is made at a time, however many ranges are requested. */
 function inTurn(office: TenantHost, make: () => Promise<ReadActivity>): Promise<ReadActivity> {
   const next = (made.get(office) ?? Promise.resolve()).then(make);
   made.set(
@@ -205,7 +205,7 @@ function dayOnWire({ byPolicy, waitedP50, waitedP90, ...counts }: DayActivity) {
 
 const personOnWire = ({ p50, ...counts }: PersonActivity) => ({ ...counts, p50_seconds: seconds(p50) });
 
-/** How somebody decides is for who may look at people. */
+/** How a person decides is visible only with `people:read`. */
 const peopleFor = ({ who }: Pick<RouteRequest, "who">, people: ReadActivity["people"]) =>
   who.can("people:read") ? people.map(personOnWire) : [];
 

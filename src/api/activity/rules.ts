@@ -1,10 +1,10 @@
 /**
- * Activity: what was asked, decided and done, counted by day, tool, agent and person from rows of the views.
- * - Days are UTC, and every one from `since` to `until` is there.
- * - Each thing counts on the day it happened: a question when asked, a decision when made, an outcome when known;
+ * Activity: requests, decisions and outcomes, counted by day, tool, agent and person from rows of the views.
+ * - Days are UTC, and every day from `since` to `until` is listed.
+ * - Each thing counts on the day it happened: an approval when requested, a decision when made, an outcome when known;
  *   a refusal and a verdict when the action was proposed.
- * - An action has one verdict: the last, or `escalate` where people were asked, whatever policy said of their edit.
- * - Waiting is from the question to people's decision; expired and cancelled approvals were decided by nobody.
+ * - An action has one verdict: the last, or `escalate` if people were asked, even if the policy passed their edit.
+ * - Waiting time runs from the request to the decision; expired and cancelled approvals have no deciding person.
  */
 
 import { isQuestionEnd, QUESTION_ENDS, type QuestionEnd } from "../../approvals/state.ts";
@@ -24,29 +24,26 @@ type ActivityOutcome = (typeof ACTIVITY_OUTCOMES)[number];
 const ACTIVITY_VERDICTS = ["approve", "revise", "block", "escalate"] as const;
 type ActivityVerdict = (typeof ACTIVITY_VERDICTS)[number];
 
-/** An approval. */
 export type ApprovalFact = {
   readonly at: number;
   readonly tool: string | null;
   readonly agent: string;
-  /** The action that it is about; null where it is a checkpoint, a question or an intent. */
+  /** The action that it is about; null for a checkpoint, a question or an intent. */
   readonly action: string | null;
   readonly decision: ActivityDecision | null;
   readonly decidedAt: number | null;
-  /** People who decided. */
   readonly people: readonly string[];
 };
 
-/** An action. */
 export type ActionFact = {
   readonly id: string;
   readonly at: number;
   readonly tool: string;
   readonly agent: string;
-  /** What policy said; null where it was not asked, or an older version wrote the row. */
+  /** Verdict of the policy; null if none was requested, or if an older version wrote the row. */
   readonly verdict: ActivityVerdict | null;
   readonly outcome: ActivityOutcome | null;
-  /** When it had that outcome; of a refusal, when it was proposed. */
+  /** When it had that outcome; for a refusal, when it was proposed. */
   readonly endedAt: number;
 };
 
@@ -55,7 +52,7 @@ const isOutcome = (value: string): value is ActivityOutcome =>
 const isVerdict = (value: unknown): value is ActivityVerdict =>
   (ACTIVITY_VERDICTS as readonly unknown[]).includes(value);
 
-/** What was given and then used, lapsed or taken back had been decided all the same. */
+/** An approval that was granted and then used, lapsed or revoked still counts as decided. */
 function decisionIn({ bucket, data }: ViewRow): ActivityDecision | null {
   if (bucket === "pending") return null;
   if (isQuestionEnd(bucket)) return QUESTION_ENDS[bucket].countsAs;
@@ -64,7 +61,7 @@ function decisionIn({ bucket, data }: ViewRow): ActivityDecision | null {
 
 const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
-/** Of a row of `approvals`. */
+/** From a row of `approvals`. */
 export function approvalFact(row: ViewRow): ApprovalFact {
   const { at, data } = row;
   const isAction = data["about"] === "action";
@@ -80,7 +77,7 @@ export function approvalFact(row: ViewRow): ApprovalFact {
   };
 }
 
-/** Of a row of `actions`. */
+/** From a row of `actions`. */
 export function actionFact({ stream, bucket, at, data }: ViewRow): ActionFact {
   const outcome = isOutcome(bucket) ? bucket : null;
   const verdict = isVerdict(data["verdict"]) ? data["verdict"] : null;
@@ -96,7 +93,7 @@ export function actionFact({ stream, bucket, at, data }: ViewRow): ActionFact {
   };
 }
 
-/** The value that so many of a hundred are at most, one of those that are there: the nearest rank. Null of nothing. */
+/** Percentile by the nearest-rank method, so the result is one of the values; null if there are none. */
 export function percentile(values: readonly number[], percent: number): number | null {
   if (values.length === 0) return null;
   const sorted = Float64Array.from(values).sort();
@@ -111,9 +108,9 @@ type Verdicts = { readonly [Name in ActivityVerdict]: number };
 export type DayActivity = ActivityCounts & {
   /** `2026-05-04` */
   readonly day: string;
-  /** Actions of that day about which nobody was asked. */
+  /** Actions of that day for which no person was asked. */
   readonly byPolicy: number;
-  /** Of the actions of that day. */
+  /** Verdicts on the actions of that day. */
   readonly verdicts: Verdicts;
   readonly waitedP50: number | null;
   readonly waitedP90: number | null;
@@ -142,7 +139,7 @@ type Counted = {
 
 export const DAY_MS = 86_400_000;
 const HASTY_MS = 3_000;
-/** Of tools, agents and people, those with the most to tell. */
+/** Only the tools, agents and people with the highest counts are listed. */
 const MOST_NAMES = 100;
 const AT_A_TIME = 1_000;
 
@@ -180,7 +177,7 @@ function openBook({ since, until }: Counted): Book {
   return { first, days, tools: new Map(), agents: new Map(), people: new Map() };
 }
 
-/** A clock that was set back puts things behind the last day: they count there. */
+/** If the clock was set back, times outside the range count on the nearest day. */
 const dayIn = ({ first, days }: Book, at: number): Day =>
   days[Math.min(Math.max(dayOf(at) - first, 0), days.length - 1)] as Day;
 
@@ -225,7 +222,7 @@ function countAsked(book: Book, fact: ApprovalFact): void {
   if (isByPeople(fact)) countPeople(book, fact);
 }
 
-/** Of what people changed, policy may have said that it needs nobody. */
+/** After people edited an action, the policy may have passed it: it still counts as escalated. */
 function verdictOn({ verdict }: ActionFact, isAsked: boolean): ActivityVerdict | null {
   return isAsked && verdict !== "block" ? "escalate" : verdict;
 }
@@ -264,7 +261,7 @@ function* written({ first, days, tools, agents, people }: Book): Generator<void,
   return { days: written, tools: sharesIn(tools), agents: sharesIn(agents), people: persons };
 }
 
-/** Times in milliseconds. Step by step: whoever takes the steps may do something else between them. */
+/** Times in milliseconds. A generator, so that the caller can do other work between steps. */
 export function* countActivity(counted: Counted): Generator<void, Activity> {
   const { since, approvals, actions } = counted;
   const book = openBook(counted);

@@ -1,6 +1,6 @@
 /**
  * Follows a tenant's journal for all listeners of this process, and makes the frame of each entry.
- * - One read and one frame per entry, however many listen.
+ * - One read and one frame per entry, regardless of the number of listeners.
  * - Frames go out in commit order, each once; `position` is that of the last one.
  */
 
@@ -15,23 +15,23 @@ import { time } from "../wire.ts";
 export type Frame = {
   readonly position: number;
   readonly kind: StreamKind;
-  /** The workflow that it is about; null where it is about none. */
+  /** The workflow that it is about; null if none. */
   readonly workflow: string | null;
   readonly type: string;
-  /** Made when somebody wants it, once: most entries are handed to nobody. */
+  /** Built on first use and once: most entries have no reader. */
   readonly record: () => JournalRecord;
   readonly text: () => string;
-  /** About as many characters as its text has. */
+  /** Approximate length of its text. */
   readonly size: number;
 };
 
-/** What is forgotten is read again from the stream's first entry. */
+/** An evicted stream is looked up again from its first entry. */
 const MOST_KNOWN = 10_000;
 
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** The workflow that a stream's first entry names, or the stream that would know. */
+/** The workflow that a stream's first entry names, or the action whose stream names it. */
 function namedBy(body: Json): { readonly workflow?: string; readonly action?: string } {
   if (!isJsonObject(body)) return {};
   const { within, subject } = body;
@@ -52,7 +52,7 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** A body is kept as JSON on one line, and goes out as it is. */
+/** A body is stored as JSON on one line, and sent unchanged. */
 function textOfEntry(
   data: { readonly position: number; readonly type: string },
   body: string | null,
@@ -61,10 +61,10 @@ function textOfEntry(
   return `id: ${data.position}\nevent: ${data.type}\ndata: ${fields},"body":${body ?? "null"}}\n\n`;
 }
 
-/** At once, where it is known which workflow it is about. Nothing of a kind of stream that only a newer server knows. */
+/** Synchronous if the entry's workflow is known. undefined for a kind of stream that only a newer server knows. */
 type Framer = (entry: JournalEntry) => Frame | Promise<Frame> | undefined;
 
-/** Nothing in such a body names a workflow, or leads to one. */
+/** The body names no workflow, and nothing that leads to one. */
 const isAboutNone = (body: string | null): boolean =>
   body === null || !/"(?:within|subject|workflow|action)":/.test(body);
 
@@ -136,18 +136,18 @@ export async function readFrames(frame: Framer, page: readonly JournalEntry[]): 
   return frames;
 }
 
-/** Gets all frames of one read together. */
+/** Receives all frames of one read together. */
 export type HubSubscriber = (frames: readonly Frame[]) => void;
 
 export type Hub = {
-  /** The last entry that was handed out. */
+  /** Position of the last entry that was sent. */
   position(): number;
-  /** From the next frame on. Answers how to leave. */
+  /** Subscribes from the next frame on. Returns how to unsubscribe. */
   join(ear: HubSubscriber): () => void;
-  /** What was handed out after a position; undefined where that is too long ago to be kept. */
+  /** Frames after a position; undefined if they are no longer buffered. */
   recent(after: number): readonly Frame[] | undefined;
   readonly frame: Framer;
-  /** Resolves when the following has begun. */
+  /** Resolves when following has started. */
   readonly begun: Promise<void>;
   close(): void;
 };
@@ -158,7 +158,7 @@ const KEPT_CHARACTERS = 4_000_000;
 const BACK_OFF_MS = 1_000;
 const UNSETTLED_MS = 100;
 
-/** The newest frames, from which whoever was away for a moment goes on. */
+/** Buffer of the newest frames, from which a listener that was briefly disconnected resumes. */
 function createRing(start: number) {
   const frames: Frame[] = [];
   let from = start;
@@ -191,11 +191,11 @@ type Reading = {
   readonly frame: Framer;
   readonly signal: AbortSignal;
   readonly failed: (error: unknown) => void;
-  /** Handed out in this order. */
+  /** Called with frames in commit order. */
   readonly give: (frames: readonly Frame[]) => void;
 };
 
-/** Until it succeeds, or the signal aborts. */
+/** Retries until it succeeds or the signal aborts. */
 async function retryRead({ clock, signal, failed }: Reading, act: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -208,7 +208,7 @@ async function retryRead({ clock, signal, failed }: Reading, act: () => Promise<
   }
 }
 
-/** From a position on, as long as the signal lets it. */
+/** Reads from a position on, until the signal aborts. */
 function createReader(reading: Reading, start: number) {
   const { place, clock, frame, signal, give } = reading;
   const { store, tenant } = place;
@@ -227,7 +227,7 @@ function createReader(reading: Reading, start: number) {
     }
   }
 
-  /** What a store has seen and does not show in its log yet is looked for again a little later. */
+  /** Entries that the store has announced but not yet shown in its log are read again shortly after. */
   async function turn(): Promise<void> {
     await readOn();
     const moved = await store.follow(followed, signal);

@@ -1,7 +1,7 @@
 /**
- * Connections that listen to the journal: what they missed first, then what happens; limits, heartbeats and the end.
- * - Each frame that a listener wants is sent once, in commit order, also over reconnects: it resumes by position.
- * - A listener that does not read is cut off and can resume; nothing piles up for it.
+ * Connections that listen to the journal: missed frames first, then live ones; limits, heartbeats and shutdown.
+ * - Each frame that a listener wants is sent once, in commit order, also across reconnects: it resumes by position.
+ * - A listener that does not read is disconnected and can resume; nothing is buffered for it.
  */
 
 import type { ServerResponse } from "node:http";
@@ -16,11 +16,11 @@ import { createLongPolls, type LongPollLimits, type LongPolls } from "./long-pol
 type FrameFilter = (frame: Frame) => boolean;
 
 export type JournalListener = {
-  /** A sign of life that moves the position on. */
+  /** Heartbeat that advances the client's position. */
   beat(): void;
-  /** Ends it, with how long to wait before coming back. */
+  /** Ends the stream, with the delay before the client reconnects. */
   end(): void;
-  /** Cuts it off. */
+  /** Closes the connection at once. */
   cut(): void;
   readonly gone: Promise<void>;
 };
@@ -30,7 +30,7 @@ const PAGE = 500;
 export const RETRY_MS = 2_000;
 const DRAIN_MS = 30_000;
 
-/** The same frames for the same wishes are one text, made once. */
+/** Listeners with the same filter share one text, made once. */
 const made = new WeakMap<readonly Frame[], Map<string, string>>();
 
 function textFor(frames: readonly Frame[], { name, wants }: ListenRequest): string {
@@ -52,11 +52,11 @@ type Listening = {
   readonly place: TenantStore;
   readonly wish: ListenRequest;
   readonly response: ServerResponse;
-  /** The last position it has. */
+  /** The last position that the client has. */
   readonly after: number;
 };
 
-/** Whoever does not read for this long is cut off. */
+/** A client that does not read for this long is disconnected. */
 export function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => response.destroy(), DRAIN_MS);
@@ -93,12 +93,12 @@ export function listenToJournal({ hub, place, wish, response, after }: Listening
     const [first] = frames;
     const isWhole = first === undefined || first.position > last;
     const fresh = isWhole ? frames : frames.filter(({ position }) => position > last);
-    // Another node may have told it more than this one has read: it never goes back.
+    // Another node may have sent the client more than this one has read: the position never goes back.
     last = Math.max(last, frames.at(-1)?.position ?? last);
     put(textFor(fresh, wish));
   }
 
-  /** From the store, as fast as the other end reads; then without a gap from the hub: it is asked and joined in one turn. */
+  /** Reads from the store at the client's pace, then joins the hub in the same turn as `recent`, so without a gap. */
   async function begin(): Promise<void> {
     while (!isOver()) {
       const recent = hub.recent(last);
@@ -110,7 +110,7 @@ export function listenToJournal({ hub, place, wish, response, after }: Listening
       const handedOut = hub.position();
       const page = await place.store.log(place.tenant, last, PAGE);
       hear(await readFrames(hub.frame, page));
-      // Nothing of this tenant lies between: the hub has read that far.
+      // This tenant has no entries in between: the hub has read that far.
       if (page.length === 0) last = Math.max(last, handedOut);
       if (response.writableNeedDrain) await waitForDrain(response);
     }
@@ -131,30 +131,30 @@ export function listenToJournal({ hub, place, wish, response, after }: Listening
 
 export type EventAudience = {
   hubOf(office: TenantHost): Hub;
-  /** Nothing of it is followed any more; its listeners are told at their next beat. */
+  /** Stops following the tenant; its listeners end at their next heartbeat. */
   leave(office: TenantHost): void;
-  /** How many listen now. */
+  /** Number of current listeners. */
   size(): number;
-  /** Takes a place for a credential, or refuses; what comes back is called with the connection. */
+  /** Takes a slot for a credential, or refuses. Call the result with the connection. */
   admit(listening: Admission): (reply: FastifyReply) => void;
-  /** Everybody is told to come back later. */
+  /** Ends all streams; clients reconnect later. */
   end(): void;
-  /** Requests that wait. */
+  /** Long polls. */
   readonly holds: LongPolls;
 };
 
 type Admission = {
   readonly office: TenantHost;
   readonly credential: string;
-  /** Begins to speak on the connection. */
+  /** Starts sending on the connection. */
   readonly listen: (response: ServerResponse, hub: Hub) => JournalListener;
-  /** Whether the credential holds, with the rights that the stream was opened with. */
+  /** Whether the credential is still valid, with the rights that the stream was opened with. */
   readonly stillKnown: () => Promise<boolean>;
 };
 
 type AudienceParts = {
   readonly clock: Clock;
-  /** Of one credential. */
+  /** Most listeners of one credential. */
   readonly most: number;
   readonly holds: LongPollLimits;
   readonly failed: (error: unknown) => void;
@@ -168,14 +168,14 @@ function openStream(reply: FastifyReply): void {
   raw.writeHead(200, {
     ...reply.getHeaders(),
     "content-type": "text/event-stream; charset=utf-8",
-    // A proxy that collects answers would keep events back.
+    // A buffering proxy would delay events.
     "x-accel-buffering": "no",
     connection: "keep-alive",
   } as Record<string, string>);
   raw.socket?.setNoDelay(true);
 }
 
-/** Until the connection is gone: each beat also asks whether the credential still holds. */
+/** Runs until the connection closes. Each heartbeat also checks whether the credential is still valid. */
 async function keepAlive(
   listener: JournalListener,
   { stillKnown }: Admission,

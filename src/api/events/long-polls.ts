@@ -3,7 +3,7 @@
  * - Each takes a slot of its principal, its tenant and the server; without one it is refused before it waits.
  * - It ends with its connection.
  * - The credential is checked at each heartbeat and again before the answer.
- * - When the server stops, each is answered with the current state, so that the caller can wait elsewhere.
+ * - When the server stops, each is answered with the current state, so that the caller can wait on another node.
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -11,9 +11,9 @@ import type { WaitLimit } from "../../runtime/waker.ts";
 import type { RouteRequest } from "../route.ts";
 
 export type LongPolls = {
-  /** How many wait now. */
+  /** Number of requests that wait now. */
   size(): number;
-  /** One that would not wait takes no place. */
+  /** A request with no wait time takes no slot. */
   during<Answer>(
     asked: LongPollRequest,
     seconds: number,
@@ -26,14 +26,14 @@ type LongPollRequest = Pick<RouteRequest, "tenant" | "gone" | "mayStill"> & {
 };
 
 export type LongPollLimits = {
-  /** Of one principal; of an address where nobody is authenticated. */
+  /** Per principal, or per address without authentication. */
   readonly each: number;
   readonly all: number;
-  /** How many tenants there are: where there are several, none takes more than half of all. One unless set. */
+  /** Number of tenants. With more than one, none takes more than half of all slots. Default: 1. */
   readonly tenants?: () => number;
 };
 
-/** Between two looks at the credential of a request that waits; ends early with the signal. */
+/** Pause between two checks of a waiting request's credential; the signal ends it early. */
 type Pause = (signal: AbortSignal) => Promise<void>;
 
 const AGAIN_SECONDS = 5;
@@ -42,7 +42,7 @@ function refuse(code: "rate_limited" | "server_busy", what: string): never {
   throw new HoldpointError(code, what, { details: { retry_after: AGAIN_SECONDS } });
 }
 
-/** Aborts `lost` once the credential does not hold; what cannot be found out is asked again. */
+/** Aborts `lost` once the credential is invalid. If that cannot be determined, it checks again later. */
 async function watchCredential(
   { mayStill }: LongPollRequest,
   lost: AbortController,

@@ -27,7 +27,7 @@ const READ_BY: { readonly [kind in StreamKind]?: Scope } = {
 
 const scopeToRead = (kind: StreamKind): Scope => READ_BY[kind] ?? "journal:read";
 
-/** Whoever reads the journal reads all of it. */
+/** A reader of the journal reads all kinds. */
 const mayReadKind = (who: Pick<Who, "can">, kind: StreamKind): boolean =>
   who.can(scopeToRead(kind)) || who.can("journal:read");
 
@@ -75,8 +75,8 @@ function lastSeen(header: string | undefined, after: number | undefined): number
 }
 
 /**
- * Where to begin: at the end of the store for whoever begins now, though others of this process may not have read so far. After
- * a restore positions are lower: whoever is ahead of the store has seen another history.
+ * Position to start from: by default the end of the store, though this process may not have read that far. After a
+ * restore positions are lower: a client ahead of the store has seen another history.
  */
 async function beginningOf({ store }: Runtime, after: number | null): Promise<number> {
   const last = await store.position();
@@ -104,7 +104,7 @@ export function eventRoutes(audience: EventAudience) {
         const kinds = kindsOf(who, asked.stream);
         const after = lastSeen(header("last-event-id"), asked.after);
         const beginning = await beginningOf(office.runtime, after);
-        // One that is nowhere, or another tenant's, is not waited for in silence.
+        // A workflow that does not exist here, or belongs to another tenant, is an error and not a silent stream.
         if (asked.workflow !== undefined) await workflowState(office.runtime, asked.workflow);
         await audience.hubOf(office).begun;
         const wish = wishOf(kinds, asked.workflow);

@@ -1,10 +1,10 @@
 /**
- * Quotas: rate, concurrency, pending approvals and unread replies. Whoever is over one is refused at once, never queued.
- * - Backpressure: unread reply bytes are limited per principal and in all; a connection that does not move is cut.
- *   Over the limit a request is refused before anything is done for it; a finished read is not answered either.
- * - Pending approvals: over the quota nothing that may ask people begins for that principal; others go on. It is counted
- *   again before a refusal, at most once a second. While all together are below one quota nobody is counted, so within a
- *   second as many pass as there was room for; several servers may each grant that much more.
+ * Quotas: rate, concurrency, pending approvals and unread replies. Over a quota a caller is refused, never queued.
+ * - Backpressure: unread reply bytes are limited per principal and in total; a stalled connection is closed. Over the
+ *   limit a request is refused before any work, and a finished read is not sent.
+ * - Pending approvals: over the quota a principal starts nothing that may ask people; others go on. Counted again
+ *   before a refusal, at most once a second. While the total is below one quota, principals are not counted: within a
+ *   second as many pass as there was room for, on each server.
  */
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -13,10 +13,10 @@ import { eachRow } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 
 export type BackpressureLimits = {
-  /** Bytes that may wait: of one principal, and of all. */
+  /** Unread bytes allowed: per principal, and in total. */
   readonly each: number;
   readonly all: number;
-  /** How long a connection may stand still under an answer. */
+  /** How long a connection may make no progress during a reply. */
   readonly stillMs: number;
 };
 
@@ -27,9 +27,9 @@ export const BACKPRESSURE_LIMITS: BackpressureLimits = {
 };
 
 export type ResponseBackpressure = {
-  /** Throws where too much waits already for it, and `bytes` more would be. */
+  /** Throws if `bytes` more would exceed the limit. */
   check(name: string, bytes: number): void;
-  /** Counts an answer until it has left, or its connection is gone. */
+  /** Counts a reply until it was sent, or its connection has closed. */
   follow(name: string, bytes: number, response: ServerResponse): void;
 };
 
@@ -56,7 +56,7 @@ export function createResponseBackpressure({ each, all, stillMs }: BackpressureL
   return {
     check(name, bytes) {
       const own = waiting.get(name) ?? 0;
-      // One answer by itself always fits.
+      // A single reply always fits.
       if (own > 0 && own + bytes > each)
         refuseBackpressure(
           "rate_limited",
@@ -75,7 +75,7 @@ export function createResponseBackpressure({ each, all, stillMs }: BackpressureL
       };
       response.once("finish", done);
       response.once("close", done);
-      // Whatever is written or read begins it anew; Node destroys the socket where nobody else listens for it.
+      // Any read or write restarts this timeout. Without a listener for it, Node destroys the socket.
       if (response.socket instanceof Socket) response.socket.setTimeout(stillMs);
     },
   };
@@ -120,7 +120,7 @@ export function createConcurrencyQuota({
 }
 
 export type PendingQuota = {
-  /** Whether the principal may have one more, for which it asks hereby. */
+  /** Whether the principal may have one more pending approval. The call itself claims it. */
   hasRoom(runtime: Runtime, principal: string): Promise<boolean>;
   refuse(principal: string): never;
 };
@@ -188,12 +188,12 @@ export function createPendingQuota(most: number): PendingQuota {
 
 export type RateLimit = { readonly perSecond: number; readonly burst: number };
 type RateLimiter = {
-  /** Takes one, or throws with the seconds after which there is one again. */
+  /** Takes one token, or throws with the seconds until the next one. */
   take(name: string): void;
 };
 
 type Bucket = { left: number; at: number };
-/** Those that were full again are forgotten; more than this at once are not kept apart. */
+/** Most buckets kept. Full ones are dropped first. */
 const MOST_BUCKETS = 10_000;
 
 function refuseRate(seconds: number): HoldpointError {
@@ -203,14 +203,14 @@ function refuseRate(seconds: number): HoldpointError {
   });
 }
 
-/** `elapsed`: milliseconds that only ever grow. */
+/** `elapsed`: monotonic milliseconds. */
 export function createRateLimiter({ perSecond, burst }: RateLimit, elapsed: () => number): RateLimiter {
   const buckets = new Map<string, Bucket>();
 
   function forgetFull(now: number): void {
     for (const [name, bucket] of buckets)
       if (bucket.left + ((now - bucket.at) / 1_000) * perSecond >= burst) buckets.delete(name);
-    // Everybody at once: the oldest start anew rather than that memory grows.
+    // Too many callers at once: all limits restart, so that memory does not grow.
     if (buckets.size >= MOST_BUCKETS) buckets.clear();
   }
 

@@ -2,8 +2,8 @@
  * Checks before a request reaches its handler.
  * - `Host` is a loopback name, the address the connection came in on, or a configured name.
  * - `Origin`, if present, is the same host and port as `Host`, or a configured name.
- * - Credential and scope are checked before anything of the body is read.
- * - Bodies are strict JSON in valid UTF-8, within limits: what two parsers could read differently is refused.
+ * - Credential and scope are checked before the body is read.
+ * - Bodies are strict JSON in valid UTF-8, within limits: text that two parsers could read differently is refused.
  */
 
 import type { FastifyRequest } from "fastify";
@@ -14,14 +14,14 @@ import { type Route, type ScopedRoute, scopesOfRoute } from "../route.ts";
 import { createRateLimiter, type RateLimit } from "./quotas.ts";
 
 export type Hosts = {
-  /** Names beside loopback, in lower case: `name` or `name:port`. */
+  /** Names in addition to loopback, in lower case: `name` or `name:port`. */
   readonly allowed: readonly string[];
 };
 
 type RequestTarget = {
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** The address of this end of the connection. */
+  /** Local address of the connection. */
   readonly localAddress: string | undefined;
 };
 
@@ -39,7 +39,7 @@ function parse(host: string): Name | undefined {
 const isTold = ({ allowed }: Hosts, { name, text }: Name): boolean =>
   allowed.includes(name) || allowed.includes(text);
 
-/** An IPv4 address that came in on an IPv6 socket has a prefix. */
+/** An IPv4 address on an IPv6 socket has a prefix. */
 function isSame(localAddress: string | undefined, name: string): boolean {
   if (localAddress === undefined) return false;
   const plain = localAddress.replace(/^::ffff:/, "");
@@ -67,7 +67,7 @@ export function checkHost(hosts: Hosts, { host, origin, localAddress }: RequestT
   if (origin !== undefined && !isOwnOrigin(hosts, name, origin)) throw foreign("Origin");
 }
 
-/** Failed attempts to authenticate, of one address. */
+/** Limit on failed authentications per address. */
 const GUESSES: RateLimit = { perSecond: 10, burst: 100 };
 
 export function credentialOf({ headers, method, ip, raw }: FastifyRequest): PresentedCredential {
@@ -92,13 +92,13 @@ function checkScope(who: Who, route: ScopedRoute): void {
     throw new HoldpointError("forbidden", `This needs the scope ${scopesOfRoute(route).join(" or ")}.`);
 }
 
-/** Of a request that was admitted a while ago. */
+/** For a request that was admitted a while ago. */
 export function checkCredentialStillValid(now: Who | undefined, route: ScopedRoute): void {
   if (now === undefined) throw unknown();
   checkScope(now, route);
 }
 
-/** Answers who asks; nobody, of a public route. */
+/** Returns the caller; undefined for a public route. */
 type Authorize = (request: FastifyRequest, route: Route | undefined) => Promise<Who | undefined>;
 
 export function createAuthorize(
@@ -109,7 +109,7 @@ export function createAuthorize(
   const asking = createRateLimiter(rate, elapsed);
   const guessing = createRateLimiter(GUESSES, elapsed);
 
-  /** A wrong credential is answered like none, and an address gets only so many of them; a right one is never in their way. */
+  /** Answers a wrong credential like a missing one, and limits them per address. Valid ones are not affected. */
   async function identify(request: FastifyRequest): Promise<Who> {
     const who = await authenticate(credentialOf(request));
     if (who !== undefined) return who;
@@ -136,7 +136,7 @@ const KEY_BYTES = 6;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Without recursion, and no further than it has to. */
+/** Iterative, and stops as soon as the limit is exceeded. */
 function hasTooManyKeys(value: Json): boolean {
   const rest: Json[] = [value];
   let keys = 0;
@@ -160,7 +160,7 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-/** No bytes are no body. */
+/** Returns undefined for an empty body. */
 export function readBody(bytes: Buffer): Json | undefined {
   if (bytes.length === 0) return undefined;
   const value = parseJson(textOf(bytes));

@@ -1,4 +1,4 @@
-/** `Idempotency-Key` of a POST: the same key and body are worked on once; a repetition gets the first answer. */
+/** `Idempotency-Key` of a POST: the same key and body are processed once; a retry gets the first answer. */
 
 import type { FastifyRequest } from "fastify";
 import { digestOf, sha256 } from "../../kernel/canonical-json.ts";
@@ -18,12 +18,12 @@ type IdempotentRequest = {
   readonly by: string;
   readonly route: string;
   readonly digest: string;
-  /** When the process that began it died: do it again, or say that nobody knows. */
+  /** If the process that began it died: repeat the work, or answer that the outcome is unknown. */
   readonly whenLost: "repeat" | "say";
 };
 
 type KeptAnswer = { readonly status: number; readonly body: Json };
-/** What the work came to; `keep: false` leaves the key free. */
+/** Result of the work; `keep: false` frees the key. */
 type WorkResult = { readonly answer: KeptAnswer; readonly keep: boolean };
 
 const POLL_MS = 1_000;
@@ -31,14 +31,14 @@ const MOST_WAIT_MS = 30_000;
 
 const answerStreamName = ({ by, key }: IdempotentRequest): string => sha256(Buffer.from(`${by}\n${key}`));
 
-/** A key is not said again: some make theirs from what nobody else should see. */
+/** The error does not repeat the key: some callers derive theirs from confidential data. */
 function conflict(): HoldpointError {
   return new HoldpointError("idempotency_conflict", "This Idempotency-Key was used for another request.");
 }
 
 type AnswerContext = Extract<BeginAnswerResult, { kind: "under_way" }>;
 
-/** Answers the attempt to take over; null where it has moved, and is to be looked at again. */
+/** Returns the attempt to take over; null if its process is alive, to check again later. */
 async function lostAttempt(
   runtime: Runtime,
   { epoch, attempt }: AnswerContext,
@@ -87,7 +87,7 @@ async function beginRequest(
   }
 }
 
-/** `attempt` is a name that nothing else has. */
+/** `attempt`: a unique name. */
 async function answerOnce(
   runtime: Runtime,
   once: IdempotentRequest,
@@ -108,7 +108,7 @@ async function answerOnce(
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
 
-/** The key of a request whose answer is to be kept; undefined where there is none. */
+/** The key of a request whose answer is to be kept; undefined if there is none. */
 export function readIdempotencyKey(request: FastifyRequest, { method, whenLost }: Route): string | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined || method !== "POST" || whenLost === "none") return undefined;
@@ -117,14 +117,14 @@ export function readIdempotencyKey(request: FastifyRequest, { method, whenLost }
   return key;
 }
 
-/** What failed for now is tried again under the same key; what nobody knows only where that does no harm. */
+/** A temporary failure can be retried under the same key; an unknown outcome only where a repeat does no harm. */
 function isKept(
   { code, retryable, status }: HoldpointError,
   whenLost: IdempotentRequest["whenLost"],
 ): boolean {
   const isUnknown = code === "commit_unknown" || code === "unexpected";
   if (isUnknown) return whenLost === "say";
-  // A server that is closing says nothing about the request: the next one works on it.
+  // A closing server says nothing about the request: the next one processes it.
   const isLater = code === "closed" || code === "epoch_ended" || code === "store_restored";
   return !retryable && !isLater && status < 500;
 }
@@ -139,7 +139,7 @@ type IdempotencyParts = {
   readonly attempt: string;
 };
 
-/** Problems are kept too: they are the answer that the first request got. */
+/** Problems are kept too: they are the answer to the first request. */
 async function worked(
   handle: () => Promise<RouteAnswer>,
   parts: IdempotencyParts,
@@ -167,7 +167,7 @@ async function worked(
 
 type RequestHandling = {
   readonly handle: () => Promise<RouteAnswer>;
-  /** Of an answer that was kept: what it is by now, where that may be another. */
+  /** Current version of a kept answer, if it may have changed since. */
   readonly again?: (kept: Json) => Promise<RouteAnswer | undefined>;
 };
 

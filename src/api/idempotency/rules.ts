@@ -1,4 +1,4 @@
-/** The rules of a request that may be sent again. */
+/** Rules of a request that may be retried. */
 
 import type { Json } from "../../kernel/json.ts";
 import { answerStream } from "../../kernel/stream.ts";
@@ -7,7 +7,7 @@ import type { AnswerState, BegunRequest } from "./stream.ts";
 
 const DAY_MS = 86_400_000;
 
-/** `again`: the attempt that was seen to be lost, and that this one takes over. */
+/** `again`: the lost attempt that this one takes over. */
 export type BeginCommand = BegunRequest & { readonly id: string; readonly again: string | null };
 
 export type BeginAnswerResult =
@@ -19,7 +19,7 @@ export type BeginAnswerResult =
 const isFree = (state: AnswerState, now: number): boolean =>
   state.status === "none" || now - state.at >= DAY_MS;
 
-/** The same attempt that comes again after an unknown commit finds its own entry. */
+/** An attempt that is retried after an unknown commit finds its own entry. */
 export function beginAnswer(draft: Draft, { id, again, ...begun }: BeginCommand): BeginAnswerResult {
   const ref = answerStream(id);
   const state = draft.state(ref);
@@ -43,7 +43,7 @@ type EndCommand = {
   readonly answer: { readonly status: number; readonly body: Json } | null;
 };
 
-/** Only the attempt that is under way ends it. */
+/** Only the attempt in progress ends it. */
 export function endAnswer(draft: Draft, { id, attempt, answer }: EndCommand): void {
   const ref = answerStream(id);
   const state = draft.state(ref);

@@ -1,8 +1,8 @@
 /**
- * The answer to one request that may be sent again: the fold of its stream, named by who asks and by their key.
+ * The answer to one request that may be retried: the fold of its stream, named after the caller and the key.
  *
- * Q1. Under one key one request is worked on at a time, and its answer is given once.
- * Q2. A day after it was begun the key is free again.
+ * - Under one key one request is processed at a time, and answered once.
+ * - The key is free again a day after the request began.
  */
 import type { Json } from "../../kernel/json.ts";
 import { eventBody, type Fold } from "../../kernel/stream.ts";
@@ -10,10 +10,10 @@ import { eventBody, type Fold } from "../../kernel/stream.ts";
 export type BegunRequest = {
   /** Method and path. */
   readonly route: string;
-  /** Of everything that was sent. */
+  /** Digest of everything that was sent. */
   readonly digest: string;
   readonly by: string;
-  /** The epoch of the process that works on it. */
+  /** Epoch of the process that handles it. */
   readonly epoch: string;
   readonly attempt: string;
 };

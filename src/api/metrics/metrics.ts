@@ -1,24 +1,24 @@
 /**
  * Metrics for Prometheus: of requests as they are answered, of the journal by following it, and of this node.
- * - Figures of the journal are of all of it, whichever node wrote it, so every server reports the same: take the maximum,
- *   not the sum; their help text says so. Figures of a node are its own and add up.
- * - Counts of the views are of the tenants that are open here, or of one of them.
+ * - Journal figures cover the entries of all nodes, so every server reports the same: take the maximum, not the sum;
+ *   their help text says so. Figures of a node are its own and add up.
+ * - View counts cover the tenants that are open here, or one of them.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { AnsweredRequest } from "../server.ts";
 import type { TenantHost, TenantHosts } from "../tenant-hosts.ts";
 
-/** Whose figures: those of one tenant, or of all that are open together. */
+/** One tenant, or all tenants that are open here. */
 export type MetricScope = { readonly tenant: string } | "all";
 
-/** What it has in hand now. */
+/** Work in progress on this node. */
 type WorkInHand = {
   readonly workflows: number;
   readonly effects: number;
-  /** In whose names it works: one of each tenant that is open here. */
+  /** Epochs it works under: one for each tenant that is open here. */
   readonly epochs: readonly string[];
-  /** Of the lease that lapses first; null where none is a lease. */
+  /** Time left of the lease that expires first; null without leases. */
   readonly leaseLeftMs: number | null;
 };
 
@@ -30,7 +30,7 @@ type NodeFacts = {
 
 const NANOSECONDS = 1e9;
 const SECOND_MS = 1_000;
-/** One for the process, however many servers a test has in it. */
+/** One per process, even if a test runs several servers in it. */
 const lag = monitorEventLoopDelay({ resolution: 10 });
 
 function sinceLastAsked(): { readonly [statistic: string]: number } {
@@ -101,7 +101,7 @@ const HOUR = 3_600;
 /** People take from seconds to weeks. */
 const WAITS = [1, 5, 15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR, 168 * HOUR];
 
-/** Asked at every scrape. */
+/** Queried at every scrape. */
 type MetricSources = {
   readonly inDoubt: (whose: MetricScope) => Promise<number>;
   readonly pending: (whose: MetricScope) => Promise<number>;
@@ -110,7 +110,7 @@ type MetricSources = {
   readonly node: NodeFacts;
 };
 
-/** What the journal of a tenant says. */
+/** Counters from the journal of a tenant. */
 export type JournalCounters = {
   checkpoint(outcome: string): void;
   decided(outcome: string, seconds: number): void;
@@ -119,9 +119,9 @@ export type JournalCounters = {
 
 export type Metrics = {
   answered(facts: AnsweredRequest): void;
-  /** Counts for that tenant, and for all together. */
+  /** Counts for that tenant, and for the total. */
   of(tenant: string): JournalCounters;
-  /** With the figures of the process. */
+  /** Includes the figures of the process. */
   text(whose: MetricScope): Promise<string>;
   readonly type: string;
 };
@@ -142,7 +142,7 @@ function gauge(registry: Registry, { name, help, value }: GaugeDefinition): void
   registry.registerMetric(asked);
 }
 
-/** Ends the help of what every server says alike. */
+/** Ends the help text of figures that every server reports alike. */
 const OF_ALL = "(of all nodes: take the max over servers, not the sum)";
 
 type MetricRegistry = { readonly registry: Registry; readonly tally: JournalCounters };
@@ -197,7 +197,7 @@ function both(one: JournalCounters, other: JournalCounters): JournalCounters {
   };
 }
 
-/** Of the process: how it answers, whoever asks. */
+/** Figures of the process, for all callers. */
 function ofProcess({ listeners, holds, node }: MetricSources) {
   const registry = new Registry();
   const requests = new Histogram({
@@ -236,7 +236,7 @@ export function createMetrics(standing: MetricSources): Metrics {
   };
 }
 
-/** Under which names runs of workflows and effects are performed; deliveries and monitors have others. */
+/** Names under which workflow runs and effects are performed; deliveries and monitors have others. */
 const isWorkflow = (name: string): boolean => name.startsWith("workflow ");
 const isEffect = (name: string): boolean => name.startsWith("act_");
 
@@ -251,7 +251,7 @@ const hostsOf = async (
 ): Promise<readonly TenantHost[]> =>
   (await tenants.open()).filter(({ tenant }) => whose === "all" || whose.tenant === tenant);
 
-/** What this process has in hand, of its own. */
+/** Work in progress in this process. */
 export async function readWorkInHand(
   tenants: Pick<TenantHosts, "open">,
   whose: MetricScope,

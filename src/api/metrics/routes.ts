@@ -6,7 +6,7 @@ import type { Metrics } from "./metrics.ts";
 
 export type ServerCondition = {
   readonly version: string;
-  /** Asks the store; throws where it does not answer. */
+  /** Queries the store; throws if it does not answer. */
   readonly ready: () => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** Counts what the journal says from now on, and tells it: checkpoints, decisions and how long they took, ends of actions. */
+/** Counts new journal entries and logs them: checkpoints, decisions with their waiting time, outcomes of actions. */
 
 import { questionEnds } from "../../approvals/state.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
@@ -26,7 +26,7 @@ const field = (body: Json, name: string): string | null => {
 };
 
 function endOf({ type }: Frame): string | undefined {
-  // The end of the question, not of what was given.
+  // The end of the question, not of the approval that was granted.
   return questionEnds.find((status) => type === `approval.${status}`);
 }
 
@@ -73,7 +73,7 @@ async function countEvent(place: TenantStore, frame: Frame, watch: JournalWatch)
   if (end !== undefined) await countEnd(place, frame, end, watch);
 }
 
-/** In order, one after the other; what fails is told and left out. */
+/** Handles frames in order, one at a time. A failure is reported and skipped. */
 export function watchJournal(
   place: TenantStore,
   hub: Pick<Hub, "join">,

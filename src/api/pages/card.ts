@@ -1,9 +1,9 @@
 /**
- * The page behind a link in a message: a card as the terminal prints it, and how to decide. Without a script, a form or anything
- * that loads: it shows, and nothing can be done with it.
+ * The page behind a link in a message: a card as the terminal prints it, and how to decide. It has no script, no form
+ * and loads nothing, so it can only be read.
  *
- * Q1. Every line is text of the card, escaped; a line that is too long for the window goes on indented, so that no part of it
- *     stands where Holdpoint's own headings do.
+ * - Every line is text of the card, escaped. A line too long for the window continues indented, so that no part of it
+ *   can pass for a heading by Holdpoint.
  */
 import { createHash } from "node:crypto";
 import type { Problem } from "../problem.ts";
@@ -29,7 +29,7 @@ function pageOf(status: number, title: string, body: Markup, head: Markup | null
   return { status, text, type: "text/html; charset=utf-8", headers: HEADERS };
 }
 
-/** Only Holdpoint's own lines begin at the margin: whatever is somebody else's is indented. */
+/** Only Holdpoint's own lines start at the margin. Text from agents and people is indented. */
 const isHeading = (line: string): boolean => line !== "" && !line.startsWith(" ");
 
 const linesOf = (lines: readonly string[]): Markup =>
@@ -52,7 +52,7 @@ function howToDecide({ id, binding, isQuestion }: Decidable): Markup {
 export type CardFacts = {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Null where nothing is to be decided. */
+  /** null if there is nothing to decide. */
   readonly decide: Decidable | null;
 };
 
@@ -61,14 +61,14 @@ export function cardPage({ title, lines, decide }: CardFacts): RouteAnswer {
   return pageOf(200, title, html`${linesOf(lines)}${how}`);
 }
 
-/** Of what is not there, as little is said as of what is another's. */
+/** A missing card and a card of another tenant get the same page. */
 export function problemPage({ title, status, detail, next }: Problem): RouteAnswer {
   return pageOf(status, title, html`<h1>${title}</h1><p>${detail}</p><p class="lead">${next}</p>`);
 }
 
 /**
- * Browsers do not send a session's cookie along with a link that another site led to. So the page asks for itself once more: that
- * is no other site's request.
+ * Browsers do not send the session cookie with a link from another site. So the page reloads itself once: that request
+ * comes from its own site.
  */
 export function strangerPage(path: string): RouteAnswer {
   const again = `${path}?again=1`;

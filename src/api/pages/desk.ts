@@ -2,7 +2,7 @@
  * The dashboard: the built files of `dashboard/`, served as they are, and the routes of its pages (all one file).
  * - Only files that are in the folder when the server starts are served: no request path reaches the disk.
  * - The page loads only the server's own files, and runs no inline script or script made of text.
- * - The files hold no data of anybody: what a page shows is asked for with the viewer's own credential.
+ * - The files hold no user data: a page requests its data with the viewer's own credential.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -15,7 +15,7 @@ type DeskFile = { readonly type: string; readonly plain: Uint8Array; readonly br
 
 export type DeskFiles = {
   readonly page: (encodings: string | undefined) => RouteAnswer;
-  /** The same page, which says that there is none at its address. */
+  /** The same page with status 404, for an unknown address. */
   readonly missing: (encodings: string | undefined) => RouteAnswer;
   readonly asset: (name: string, encodings: string | undefined) => RouteAnswer;
 };
@@ -37,9 +37,9 @@ const DESK_HEADERS: ReplyHeaders = {
     "require-trusted-types-for 'script'",
   ),
 };
-/** Their names change with what they hold. */
+/** File names change with their content. */
 const FILE_HEADERS: ReplyHeaders = { "cache-control": "public, max-age=31536000, immutable" };
-/** What the build writes beside a text. */
+/** Compressed copy that the build writes next to a text file. */
 const SMALL = ".br";
 
 function filesIn(folder: string): ReadonlyMap<string, DeskFile> {
@@ -54,7 +54,7 @@ function filesIn(folder: string): ReadonlyMap<string, DeskFile> {
   );
 }
 
-/** Undefined where it was not built: the server does without. */
+/** undefined if the dashboard was not built: the server runs without it. */
 export function readDeskFiles(folder: string): DeskFiles | undefined {
   try {
     const page = filesIn(folder).get("index.html");
@@ -100,10 +100,10 @@ const PAGES = [
 ] as const;
 
 const nothing = z.object({});
-/** Without one, it is the page of all of them. */
+/** Without an id, it is the list page. */
 const one = z.object({ id: z.string().max(600) });
 const file = z.object({ file: z.string().min(1).max(200) });
-/** What follows the ? is the page's own affair. */
+/** The page itself handles the query string. */
 const anything = z.record(z.string(), z.unknown());
 
 function built(desk: DeskFiles | undefined): DeskFiles {

@@ -1,10 +1,10 @@
 /**
  * HTML for pages without the dashboard: escaped markup, the style of the reference, colours and logo.
  * - Every value is text until it is marked as markup.
- * - A test keeps the colours equal to `dashboard/src/style/tokens.css`. Nothing is loaded from elsewhere.
+ * - A test keeps the colours equal to `dashboard/src/style/tokens.css`. Nothing is loaded from other servers.
  */
 
-/** HTML that cannot hold anything but what was meant: every value is text until it is marked as markup. */
+/** HTML that is safe to send: every value is escaped text until it is marked as markup. */
 export type Markup = { readonly html: string };
 
 const ESCAPED: { readonly [character: string]: string } = {
@@ -29,7 +29,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly MarkupPart[
   return { html: texts.map((text, index) => text + htmlOf(parts[index] ?? null)).join("") };
 }
 
-/** The look of the reference page, light and dark. No font, image or script of anybody else's. */
+/** Style of the reference page, light and dark. No third-party font, image or script. */
 export const REFERENCE_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5c6670; --line: #dde1e6; --ground: #ffffff; --wash: #f5f7f9; --accent: #0b5cad; --get: #0f6b4f; --post: #0b5cad; --put: #8a5a00; --delete: #a3262a; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa5b1; --line: #2e353c; --ground: #14181c; --wash: #1b2025; --accent: #78b6f2; --get: #5fd0a5; --post: #78b6f2; --put: #e0b25a; --delete: #f08a8d; } }
@@ -65,7 +65,7 @@ dd { margin: 0; color: var(--soft); font-size: 0.9rem; }
 @media (max-width: 56rem) { .page { grid-template-columns: minmax(0, 1fr); gap: 0; } nav { position: static; max-height: none; padding-bottom: 0; } }
 `;
 
-/** The colours of the desk for pages that stand without it; a test keeps them equal to `dashboard/src/style/tokens.css`. */
+/** Colours of the dashboard, for pages without it; a test keeps them equal to `dashboard/src/style/tokens.css`. */
 type Colours = { readonly [name: string]: string };
 
 export const LIGHT_COLOURS = {
@@ -103,14 +103,14 @@ const written = (scheme: string, colours: Colours): string =>
     .map(([name, value]) => `--${name}: ${value};`)
     .join(" ")}`;
 
-/** As the desk was last told, else as the system is. */
+/** The theme last chosen in the dashboard, else that of the system. */
 export const COLOURS = `
 :root { ${written("light", LIGHT_COLOURS)} }
 @media (prefers-color-scheme: dark) { :root:not([data-theme]) { ${written("dark", DARK_COLOURS)} } }
 :root[data-theme="dark"] { ${written("dark", DARK_COLOURS)} }
 `;
 
-/** In the page's head, before anything is drawn. */
+/** Runs in the page's head, before anything is drawn. */
 export const THEME_SCRIPT = `
 const theme = localStorage.getItem("holdpoint.theme");
 if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
@@ -118,8 +118,8 @@ if (theme === "light" || theme === "dark") document.documentElement.dataset.them
 
 const POSTS = `<rect class="post" x="3" y="4" width="6" height="24" rx="2"/><rect class="post" x="23" y="4" width="6" height="24" rx="2"/><circle class="point" cx="16" cy="16" r="4.5"/>`;
 
-/** The mark, as the desk draws it: a point that is held between two posts. */
+/** The logo, as the dashboard draws it: a point held between two posts. */
 export const LOGO = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">${POSTS}</svg>`;
 
-/** The same as an image of its own, for the tab. */
+/** The logo as a standalone image, for the browser tab. */
 export const LOGO_IMAGE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>.post{fill:${LIGHT_COLOURS.ink}}.point{fill:${LIGHT_COLOURS.hold}}@media(prefers-color-scheme:dark){.post{fill:${DARK_COLOURS.ink}}.point{fill:${DARK_COLOURS.hold}}}</style>${POSTS}</svg>`;

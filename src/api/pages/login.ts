@@ -1,4 +1,4 @@
-/** The page behind a login link. What follows the # never leaves the browser but in the one request that uses it. */
+/** The page behind a login link. The part after # leaves the browser only in the one request that uses it. */
 import { createHash } from "node:crypto";
 import { contentPolicy } from "../reply.ts";
 import { COLOURS, html, LOGO, LOGO_IMAGE, type Markup, THEME_SCRIPT } from "./html-theme.ts";
@@ -23,7 +23,7 @@ code { font: 0.92em/1.4 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospa
 [hidden] { display: none; }
 `;
 
-/** A page of this server, and nothing that a browser could take for another one's address. */
+/** A page of this server. Nothing that a browser could take for an address on another server. */
 const PAGE =
   /^\/(?:(?:approvals|workflows|actions)(?:\/[\w.:~%-]{1,600}(?:\/plain)?)?|in-doubt|policies|agents|activity|nodes|kill-switch|settings|more)?(?:\?[\w.~%=&+-]{0,1000})?$/;
 

@@ -1,4 +1,4 @@
-/** The reference: the OpenAPI document for programs, and as a page for people, rendered here without a script. */
+/** The API reference: the OpenAPI document for programs, and a page for people, rendered here without a script. */
 
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -36,7 +36,7 @@ const isObject = (value: unknown): value is JsonSchema => typeof value === "obje
 const choicesOf = ({ anyOf, oneOf }: JsonSchema): readonly JsonSchema[] =>
   [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
 
-/** In few words: `string`, `list of object`, `"a" or "b"`, `string or null`. */
+/** Short form: `string`, `list of object`, `"a" or "b"`, `string or null`. */
 function typeText(schema: JsonSchema): string {
   const choices = choicesOf(schema);
   if (choices.length > 0) return [...new Set(choices.map(typeText))].join(" or ");
@@ -67,7 +67,7 @@ function fieldTerm(name: string, schema: JsonSchema, isNeeded: boolean): Markup 
   }`;
 }
 
-/** The fields of an object, or of what a list or a choice is made of. */
+/** Fields of an object, or of the elements of a list or a choice. */
 function fieldsOf(schema: JsonSchema, depth = 0): Markup | null {
   const { properties, required, items } = schema;
   if (depth > DEEPEST) return null;
@@ -135,7 +135,7 @@ function navigation(all: readonly ListedOperation[], tags: readonly string[]): M
   return html`<nav aria-label="Routes"><a href="#top"><strong>Holdpoint</strong></a>${tags.map(group)}</nav>`;
 }
 
-/** An operation a step. */
+/** One operation per step. */
 function* sectionsIn(
   all: readonly ListedOperation[],
   tags: readonly string[],
@@ -165,9 +165,9 @@ function* referencePageIn(document: OpenApi): Generator<void, string> {
 const styleHash = createHash("sha256").update(REFERENCE_STYLE).digest("base64");
 const PAGE_HEADERS = { "content-security-policy": contentPolicy(`style-src 'sha256-${styleHash}'`) };
 
-/** `all` has these two as well, once they are there. */
+/** `all` includes these two routes once they exist. */
 export function referenceRoutes(version: string, all: () => readonly Route[]) {
-  // Made once, when somebody first asks, and for nobody else to wait for.
+  // Made once, on the first request, without blocking other requests.
   let document: Promise<OpenApi> | undefined;
   let text: Promise<string> | undefined;
   let page: Promise<string> | undefined;

@@ -1,4 +1,4 @@
-/** What a person does to one approval besides deciding it, as data: the library's method, its input, and what is printed. */
+/** Commands on one approval other than deciding it, as data: the library's method, its input, and the output. */
 
 import type { Approval, Approvals } from "../../approvals/contract.ts";
 import { visible } from "../../kernel/text.ts";
@@ -24,12 +24,12 @@ import { timeText } from "./card-parts.ts";
 type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel";
 type Verbs = { readonly [name in Verb]: (id: string, input: never) => Promise<unknown> };
 
-/** Its only word is the id and its only flag the reason, unless it names others. */
+/** Defaults: the id is the only word, and the reason the only flag. */
 type Act<Name extends Verb> = Pick<Command, "name" | "summary" | "details"> & {
   readonly words?: readonly string[];
   readonly flags?: Flags;
   readonly verb: Name;
-  /** Words and flags are read before the approval is looked up. The person at the terminal is added. */
+  /** Reads words and flags before the approval is looked up. The person at the terminal is added. */
   readonly input: (context: Context) => Omit<Parameters<Approvals[Name]>[1], "by">;
   readonly says: (approval: Approval, context: Context) => string | Promise<string>;
 };
@@ -54,7 +54,7 @@ const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): C
 const via = "cli";
 const reason = (context: Context) => ({ reason: needed(context, "reason") });
 
-/** What the contract cannot read, it refuses by name. */
+/** The contract refuses invalid values by name. */
 const flagsGiven = (context: Context, flags: Flags): object =>
   Object.fromEntries(
     Object.keys(flags).flatMap((name) => {

@@ -1,10 +1,10 @@
-/** What every card of an approval shows: its status, who decides, until when, and what people and the agent wrote. */
+/** Common parts of all approval cards: status, deciders, deadline, and text by people and the agent. */
 import { nextAtDeadline } from "../../approvals/state.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";
 import type { CardContent } from "../../notify/content.ts";
 import type { ApproverRule } from "../../policy/rules/verdict.ts";
 
-/** A label. Written as a key it would look like the method of a promise. */
+/** A label. As a plain key, the object would look like a promise. */
 const THEN = "then";
 
 export type CardOf<Kind extends CardContent["kind"]> = Extract<CardContent, { readonly kind: Kind }>;
@@ -23,10 +23,10 @@ export const TONES: { readonly [state: string]: Tone } = {
   refused: "red",
 };
 
-/** The latest comments; drawing takes time, and there may be many long ones. */
+/** Most comments shown (the latest): rendering many long ones takes time. */
 const MOST_COMMENTS = 20;
 
-/** What a workflow asked is used up in the commit that decides it: the decision says more. */
+/** A workflow consumes its approval in the commit that decides it, so the decision is shown instead. */
 export function decisionWord({ status, subject, edited }: Approval): string {
   if (subject === undefined || status !== "consumed") return status;
   const approved = edited ? "modified" : "approved";
@@ -42,7 +42,7 @@ export const agentWords = (says: string | null): CardSections => ({
   "The agent says (its own words, checked by nobody)": says === null ? undefined : { says: { quote: says } },
 });
 
-/** "2 of 3"; undefined where there are no stages. */
+/** "2 of 3"; undefined if there are no stages. */
 export function stageCount({ stages, stage }: Approval): string | undefined {
   return stages === undefined ? undefined : `${stage} of ${stages.length}`;
 }
@@ -50,7 +50,7 @@ export function stageCount({ stages, stage }: Approval): string | undefined {
 const needsText = ({ quorum, from }: ApproverRule): string =>
   `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
 
-/** What a rule has beside who and how many. */
+/** A rule's terms other than who and how many. */
 function ruleLines({ approvers, apart = [], widened, stage }: Approval): readonly string[] {
   const { escalateAtHalf: also = [], remindEveryMs, separate } = approvers;
   const isWide = widened.includes(stage);
@@ -70,7 +70,7 @@ function stageStatus({ stage, handedOver, status, votes }: Approval, number: num
   return status === "pending" ? "asked now" : status;
 }
 
-/** One line for each stage. */
+/** One line per stage. */
 function stageLines(approval: Approval): readonly string[] {
   const { stages = [], status, stage } = approval;
   return stages.map((rule, index) => {
@@ -119,7 +119,7 @@ function deciders(approval: Approval): readonly CardFields[] {
   ];
 }
 
-/** Who wrote a comment stands before it. */
+/** Each comment starts with its author. */
 function comments({ id, comments: written, agent }: Approval): readonly CardFields[] | undefined {
   if (written.length === 0) return undefined;
   const earlier = written.length - MOST_COMMENTS;
@@ -137,7 +137,7 @@ export const peopleSections = (approval: Approval): CardSections => ({
   "What was asked and answered": comments(approval),
 });
 
-/** What the deadline brings about, if nobody decides; undefined where there is none. */
+/** What happens at the deadline without a decision; undefined if there is no deadline. */
 function afterDeadline(approval: Approval): string | undefined {
   const { status, decideBy, stages, stage } = approval;
   if (status !== "pending" || decideBy === null) return undefined;
@@ -161,7 +161,7 @@ export const deadlineFields = (approval: Approval, label = "decide by"): CardFie
   [THEN]: afterDeadline(approval),
 });
 
-/** The end of a card about a workflow. */
+/** Last sections of a card about a workflow. */
 type WorkflowCard = Pick<CardOf<"question">, "approval" | "workflow">;
 export function workflowSections({ approval, workflow }: WorkflowCard, label?: string): CardSections {
   return {
@@ -176,7 +176,7 @@ export function workflowSections({ approval, workflow }: WorkflowCard, label?: s
   };
 }
 
-/** Ready to be typed: the binding makes sure that what is approved is what was shown here. */
+/** A command to type. The binding ensures that the person approves what was shown here. */
 export const approveCommand = ({ id, binding }: Approval): string =>
   `approve ${id} --binding ${binding.slice(0, 12)}`;
 export const rejectCommand = ({ id }: Approval): string => `reject ${id} --reason "…"`;

@@ -1,6 +1,6 @@
 /**
- * What a person reads before and after deciding, made from the canonical arguments. What the agent says about them
- * stands apart, under a heading that says whose words they are.
+ * The card that a person reads before and after deciding, made from the canonical arguments. The agent's statements are
+ * separate, under a heading that names them as such.
  */
 import { effectWords } from "../../approvals/rules/card.ts";
 import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
@@ -41,13 +41,13 @@ const HEADINGS: { readonly [phase in ActionCard["action"]["phase"]]: string } = 
   refused: "What did not run",
 };
 
-/** No process with the tool may be at hand: a workflow that goes back asks it for its undo. */
+/** Without a process that has the tool, the undo of a call in a workflow is not known. */
 const classWords = ({ action: { effectClass, within }, approval }: ActionCard): string => {
   if (approval?.undo !== undefined) return effectWords(effectClass, "claimed");
   return effectWords(effectClass, within === undefined ? "none" : "not_known");
 };
 
-/** What the tool itself said it would do, which people approve with it; and the agent's account of how it would be undone. */
+/** The tool's preview, which people approve with the action, and the agent's description of its undo. */
 function forecastSections({ preview, undo }: Approval): CardSections {
   return {
     "The tool's preview failed: nothing is known about what it would do":
@@ -66,7 +66,7 @@ const ruleFields = ({ rule, reason }: Pick<ReviewFacts, "rule" | "reason">): Car
   reason: reason === "" ? "-" : reason,
 });
 
-/** The approval keeps the rule and the reason of the question; the review has those of the arguments as people changed them. */
+/** The approval has the rule and reason of the request; the review has those of the edited arguments. */
 function reasonSections({ action: { review }, approval, policies }: ActionCard): CardSections {
   const asked = approval ?? review;
   const remarks = remarkFields(review, policies);
@@ -202,7 +202,7 @@ function actionCard(card: ActionCard): CardDocument {
   };
 }
 
-/** A question without a suggestion has an empty object in its place. */
+/** A question without a suggestion has an empty object instead. */
 export function hasSuggestion({ args }: Pick<Approval, "args">): boolean {
   return !isJsonObject(args) || Object.keys(args).length > 0;
 }
@@ -245,7 +245,7 @@ function questionCard(card: CardOf<"question">): CardDocument {
   };
 }
 
-/** An agent asks for approval of something that it does itself. */
+/** An agent requests approval of something that it does itself. */
 function intentCard({ approval }: CardOf<"intent">): CardDocument {
   const effect = "The agent is told, and does the rest itself: Holdpoint performs nothing of it.";
   return {
@@ -287,7 +287,7 @@ export function printShown(terminal: Paper, shown: CardContent, view: CardView):
 
 const COLUMNS = 76;
 
-/** The cards of the terminal as lines of plain text, for mails and pages: the same words, in full; commands to type only where they are wanted. */
+/** The terminal's cards as plain text, for mails and pages: the same words in full, with commands if `where` is set. */
 export function cardLines(whole: CardContent, now: number, where?: string): readonly string[] {
   const short = shortenShown(whole);
   const lines: string[] = [...omittedLines(short)];

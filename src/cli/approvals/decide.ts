@@ -1,4 +1,4 @@
-/** Deciding: `approve` of one or several, `reject`, and `answer` to a question. */
+/** Commands that decide: `approve` for one or several, `reject`, and `answer` to a question. */
 
 import type { Approval, BatchAnswer } from "../../approvals/contract.ts";
 import { MOST_AT_ONCE, votesNow } from "../../approvals/state.ts";
@@ -39,7 +39,7 @@ const readNote = (context: Context): { readonly note?: string } => {
 const readApproval = async (context: Context): Promise<Approval> =>
   context.hp.approvals.get(await resolveApprovalId(context, word(context)));
 
-/** What the person saw, if they say so; in any case nothing may change between this reading and the vote. */
+/** Compares with what the person saw, if they say so. In any case nothing may change between this read and the vote. */
 function checkBinding(context: Context, approval: Approval): void {
   const seen = flag(context, "binding")?.toLowerCase();
   if (seen === undefined) return;
@@ -50,7 +50,7 @@ function checkBinding(context: Context, approval: Approval): void {
   throw new HoldpointError("decision_conflict", what);
 }
 
-/** Of a question that suggests nothing: there is nothing to agree to. */
+/** A question without a suggestion: there is nothing to agree to. */
 const needsAnswer = (approval: Approval): boolean =>
   approval.subject?.kind === "question" && !hasSuggestion(approval);
 
@@ -62,7 +62,7 @@ function readEdit(context: Context, approval: Approval): { readonly edit?: Json 
   const text = flag(context, "edit");
   if (text === undefined) return {};
   const edit = parseJson(text);
-  // The answer to a question may be anything.
+  // The answer to a question may be any JSON.
   const isWhole = approval.subject?.kind === "question" || !isJsonObject(approval.args);
   if (isWhole || isJsonObject(edit)) return { edit };
   throw usage("--edit is a JSON object of the fields to replace.", `Such as --edit '{"id": 43}'`);
@@ -82,7 +82,7 @@ function printApproved(context: Context, approval: Approval): void {
   printArguments(context, approval);
 }
 
-/** Who waits for the decision, in a line. */
+/** One line about who waits for the decision. */
 async function printWaiting({ hp, terminal }: Context, { status, subject }: Approval): Promise<void> {
   if (status === "approved" || status === "modified")
     terminal.line("The program that asked performs it now, or when it runs again.");
@@ -103,7 +103,7 @@ async function approveOne(context: Context): Promise<number> {
       `${id} is a question, and suggests no answer that one could agree to.`,
       `Answer it: holdpoint answer ${id} '<json>'; \`holdpoint show ${id}\` says what is expected.`,
     );
-  // Somebody who sends an edit once more has not seen what the tool shows of it, unless they say so.
+  // A person who sends an edit again has not seen the tool's preview of it, unless they give its binding.
   const seen = isEdit && !isOn(context, "binding") ? {} : { binding };
   const vote = { by, ...seen, via: "cli", ...readNote(context), ...edit };
   const decided = await hp.approvals.approve(id, vote);
@@ -142,7 +142,7 @@ async function readIds(context: Context): Promise<readonly string[]> {
   return [...ids];
 }
 
-/** A count that was typed: of the cards that were shown, not of what happens to be there. */
+/** The person confirms with the number of cards that were shown, not of those that exist now. */
 async function confirm(context: Context, count: number): Promise<boolean> {
   const given = flag(context, "confirm");
   if (given !== undefined) {
@@ -171,7 +171,7 @@ const answerJson = ({ id, ...answer }: BatchAnswer): object =>
     ? { id, ok: true, status: answer.decided.status }
     : { id, ok: false, code: answer.error.code, message: answer.error.message };
 
-/** Several at once: every card is shown, and the person types how many there are. */
+/** Several at once: prints every card, and the person types how many there are. */
 async function approveMany(context: Context): Promise<number> {
   const { hp, person: by, terminal, json } = context;
   for (const name of ["edit", "binding"])
@@ -225,7 +225,7 @@ export const approve: Command = {
   },
 };
 
-/** Words that are no JSON are most likely meant as text. */
+/** Words that are not JSON are most likely meant as text. */
 function notJson(given: string, cause: HoldpointError): HoldpointError {
   const isShort = given.length <= 60 && !given.includes("'");
   const next = `A text stands in double quotes${isShort ? `: '${JSON.stringify(given)}'` : "."}`;
@@ -288,14 +288,14 @@ export const answer: Command = {
   },
 };
 
-/** Effects that a rejection cannot take back and the workflow cannot go on without. */
+/** Effects that a rejection cannot undo and that make the workflow fail. */
 async function irreversibleTools({ hp }: Context, { subject }: Approval): Promise<readonly string[]> {
   if (subject?.kind !== "checkpoint") return [];
   const { pending, onIrreversible } = await hp.workflows.get(subject.workflow);
   return onIrreversible === "fail" ? (pending?.irreversible.map(({ tool }) => tool) ?? []) : [];
 }
 
-/** What the rejection has set going. */
+/** What the rejection started. */
 async function printRejected(
   { hp, terminal }: Context,
   subject: NonNullable<Approval["subject"]>,

@@ -1,4 +1,4 @@
-/** What waits for a decision or was decided; with `--watch`, what is asked and decided from now on. */
+/** Pending and decided approvals; with `--watch`, requests and decisions from now on. */
 
 import type { Approval, ApprovalSummary } from "../../approvals/contract.ts";
 import {
@@ -32,7 +32,7 @@ function readStatus(context: Context): ListedStatus {
   throw usage("--all and --status exclude each other.", "Leave one out.");
 }
 
-/** The oldest pending ones first, since they wait longest; of anything else the newest first. */
+/** Pending ones oldest first, since they wait longest; others newest first. */
 function readOrder(context: Context, status: ListedStatus): ApprovalOrder {
   const given = flag(context, "order");
   if (given === undefined) return status === "pending" ? "oldest" : "newest";
@@ -60,18 +60,18 @@ const idCell: Cell = ({ id }) => visible(id);
 const statusCell: Cell = ({ status }) => visible(String(status));
 const votesCell: Cell = ({ votes, quorum, edit }) => `${votes}/${quorum}${edit === true ? "*" : ""}`;
 
-/** Rows that an older process wrote have no stage, and do not say what they are about. */
+/** Rows by an older process have no stage and no subject. */
 const stageCell: Cell = ({ stage, stages = 1 }) => (Number(stages) > 1 ? `${stage}/${stages}` : "-");
 const aboutCell: Cell = ({ about = "action" }) => visible(String(about));
 
-/** What happens at the deadline is said only where it is not the usual: that it expires. */
+/** Shows what happens at the deadline only if it is not the usual: that it expires. */
 const deadlineCell: Cell = ({ status, decideBy, atDeadline = "expire", stage }, now) => {
   if (status !== "pending" || typeof decideBy !== "number") return "-";
   const then = atDeadline === "extend" ? ", then longer" : `, then stage ${Number(stage) + 1}`;
   return `${formatTimeLeft(decideBy, now)}${atDeadline === "expire" ? "" : then}`;
 };
 
-/** The text of a question says more than what it suggests. A preview that failed is not taken for what the tool shows. */
+/** For a question, shows its text and not its suggestion. A failed preview is marked as failed. */
 export const contentCell = (item: ApprovalSummary): string => {
   const { about, reason, args, preview, previewFailed } = item;
   if (about === "question") return visible(String(reason));
@@ -94,7 +94,7 @@ const COLUMNS: { readonly [head: string]: Cell } = {
   "ARGUMENTS OR QUESTION": contentCell,
 };
 
-/** In a pipe; the reference documents their order. */
+/** For pipes; the reference documents their order. */
 const PIPED: readonly Cell[] = [
   idCell,
   statusCell,
@@ -188,7 +188,7 @@ const NARROWEST = 40;
 type Change = { readonly change: string; readonly detail: string };
 type Remembered = ReturnType<typeof remember>;
 
-/** What has to be remembered of an approval to see what changed. */
+/** State of an approval that is kept to detect changes. */
 export const remember = ({ status, binding, stage, decideBy, ...approval }: Approval) => ({
   status,
   binding,
@@ -200,7 +200,7 @@ export const remember = ({ status, binding, stage, decideBy, ...approval }: Appr
   edit: approval.edit?.argsDigest ?? null,
 });
 
-/** What can be told from one look to the next; several steps in between are told as the last one. */
+/** The change between two reads. Several steps in between are reported as the last one. */
 export function findChange(before: Remembered | undefined, now: Approval): Change | undefined {
   const { edit, editRefused, comments } = now;
   if (before?.status !== now.status) return statusChange(now);
@@ -212,7 +212,7 @@ export function findChange(before: Remembered | undefined, now: Approval): Chang
   const vote = now.votes.length > before.votes ? now.votes.at(-1) : undefined;
   if (vote !== undefined)
     return { change: "vote", detail: `${vote.by} ${vote.decision} (${countText(now)})` };
-  // Nobody voted, and yet it is another stage or another deadline.
+  // Without a vote, the stage or the deadline changed.
   if (before.stage !== now.stage) return { change: "escalated", detail: `stage ${stageCount(now)} is asked` };
   if (before.decideBy !== now.decideBy && now.decideBy !== null)
     return {
@@ -230,7 +230,7 @@ function countText(now: Approval): string {
   return `${votesNow(now).length}/${now.approvers.quorum}${asked === undefined ? "" : ` in stage ${asked}`}`;
 }
 
-/** Of what a workflow asked: what was decided, not that it was used up, and the last word to it. */
+/** For an approval by a workflow: the decision, not that it was consumed, and the last note. */
 function statusChange(approval: Approval): Change {
   if (approval.status === "pending") return { change: "asked", detail: questionText(approval) };
   const { subject, ended, decided, votes } = approval;
@@ -241,7 +241,7 @@ function statusChange(approval: Approval): Change {
   return { change: decisionWord(approval), detail };
 }
 
-/** What the agent says of a checkpoint stands before its outputs. */
+/** For a checkpoint: its outputs, then the agent's statement. */
 function questionText(approval: Approval): string {
   const { subject, agent, says, reason } = approval;
   if (subject?.kind === "question") return `${agent} asks: ${reason}`;
@@ -289,7 +289,7 @@ async function watch(context: Context): Promise<void> {
   const seen = new Map<string, Remembered>();
   try {
     for await (const ids of hp.approvals.follow(signal)) {
-      // Nothing is seen before the first turn, which is empty.
+      // The first turn is empty: nothing has been seen before it.
       for (const id of seen.size === 0 && ids.length === 0 ? await pendingIds(context) : ids) {
         const approval = await hp.approvals.get(id);
         const change = findChange(seen.get(id), approval);

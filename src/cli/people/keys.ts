@@ -41,7 +41,7 @@ async function list(context: Context): Promise<number> {
   return EXIT.ok;
 }
 
-/** The key alone goes to standard output, so that it can be piped to where it is kept. */
+/** Only the key goes to standard output, so that it can be piped to where it is stored. */
 function tell(context: Context, { key, text }: IssuedKey, said: readonly string[]): number {
   const { terminal, json } = context;
   if (json) {

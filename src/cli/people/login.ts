@@ -1,4 +1,4 @@
-/** Commands about logging in: `login`, `logout`, `whoami` and `login-link`. */
+/** Commands for logging in: `login`, `logout`, `whoami` and `login-link`. */
 
 import { visible } from "../../kernel/text.ts";
 import { loginAddress } from "../../people/rules/credential.ts";
@@ -62,7 +62,7 @@ export const whoami: Command = {
 
 export const SERVER_FLAG = "http://127.0.0.1:8000";
 
-/** At a distance it is the server that is asked. */
+/** For a remote store, the default is its server. */
 export function linkServer(given: string | undefined, place: string): string {
   const text = given ?? (/^https?:\/\//.test(place) ? place : SERVER_FLAG);
   const isAddress = URL.canParse(text) && /^https?:\/\//.test(text) && !/[?#\s]/.test(text);

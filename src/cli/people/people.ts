@@ -41,7 +41,7 @@ async function list({ hp, terminal, json }: Context): Promise<number> {
   return EXIT.ok;
 }
 
-/** Repeated flags, or the one word `none`. */
+/** Repeated flags, or the single word `none`. */
 function listOf(context: Context, name: string): readonly string[] | undefined {
   const given = context.values.get(name);
   return given?.length === 1 && given[0] === NONE ? [] : given;

@@ -35,7 +35,7 @@ async function list({ hp, terminal, json }: Context): Promise<number> {
   return EXIT.ok;
 }
 
-/** The link alone goes to standard output. */
+/** Only the link goes to standard output. */
 async function add(context: Context): Promise<number> {
   const { hp, terminal, json, person: by } = context;
   const [name, admin] = [nameOf(context), readPerson(needed(context, "admin"))];

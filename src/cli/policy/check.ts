@@ -7,10 +7,10 @@ import { hanging, pluralize, type Style } from "../shell/terminal.ts";
 import { documentIn, findingLine, isModule, readModuleDocument, readTextFile, toolsFrom } from "./load.ts";
 
 type CheckBasis = {
-  /** null: nothing is known of any tool. */
+  /** null: no tool is known. */
   readonly tools: readonly KnownTool[] | null;
   readonly from: "given" | "journal" | "nowhere";
-  /** Tools that the policy names and whose schemas are not known. */
+  /** Tools that the policy names but whose schemas are unknown. */
   readonly unchecked: readonly string[];
 };
 
@@ -33,7 +33,7 @@ async function checkBasisOf(context: Context, named: readonly KnownTool[]): Prom
   return { tools: null, from: "nowhere", unchecked: named.map(({ name }) => name) };
 }
 
-/** The people that a store knows; without one nobody can say who is in a role or group. */
+/** The people of the store. Without a store, roles and groups cannot be resolved. */
 async function peopleIn({ hasStore, hp }: Context): Promise<CompileOptions> {
   if (!hasStore) return {};
   const all = await hp.people.list();
@@ -67,7 +67,7 @@ const MORE = {
   shape: "There may be more: rules and expressions are looked at once every key and value is in its place.",
 } as const;
 
-/** Folded for people; in a pipe a finding is one line, as editors expect it. */
+/** Folded for people; in a pipe a finding is one line, as editors expect. */
 function say({ terminal }: Context, line: string, style: Style = []): void {
   for (const part of hanging(line, terminal)) terminal.line(terminal.paint(style, part));
 }

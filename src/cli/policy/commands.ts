@@ -1,5 +1,5 @@
 /**
- * The commands `holdpoint policy …`: names, flags, help. What each does is loaded when it runs, except the list.
+ * The commands `holdpoint policy …`: names, flags, help. Implementations are loaded when they run, except the list.
  * `--since` takes a span, a day or a time.
  */
 
@@ -104,7 +104,7 @@ function sinceFlag(context: Pick<Context, "values" | "now">): { readonly since?:
   );
 }
 
-/** A whole number that a flag gives. */
+/** Integer value of a flag. */
 function countFlag(context: Pick<Context, "values">, name: string, least: number): number | undefined {
   const given = flag(context, name);
   if (given === undefined) return undefined;

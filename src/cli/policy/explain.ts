@@ -1,6 +1,6 @@
 /**
- * `holdpoint policy explain`: reads the action, from the journal or a file, and prints rule by rule what came of it.
- * An unknown field in the file is a fault: a misspelt one would be missed.
+ * `holdpoint policy explain`: reads the action, from the journal or a file, and prints the result rule by rule.
+ * An unknown field in the file is a fault: a misspelt one would be ignored.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -95,7 +95,7 @@ function workflowOf(where: Where, value: Json | undefined): PolicyInput["workflo
   };
 }
 
-/** As it is written, else the usual one. */
+/** As given, else the tool's usual one. */
 function effectOf(
   { file }: Where,
   given: Json | undefined,
@@ -118,7 +118,7 @@ function inputOf(file: string, given: JsonObject, now: number, known: readonly K
   if (!Array.isArray(history)) throw wrong(file, "its history is not a list");
   const time = timeIn(where, given["now"]);
   const past = history.map((one: Json, index) => pastOf({ file, now: time }, one, index));
-  // Calls of the past are those of a workflow.
+  // Past calls belong to a workflow.
   const own = workflowOf(where, given["workflow"]);
   const workflow = own ?? (past.length === 0 ? null : workflowOf(where, "workflow"));
   const who = agentNamed(agent);
@@ -144,7 +144,7 @@ type Explained = Explanation &
     readonly input: PolicyInput;
   };
 
-/** Which of how many policies, and where it comes from. */
+/** Which policy out of how many, and its source. */
 type ExplanationHead = { readonly words: string; readonly number: number; readonly count: number };
 
 const LABELS = 14;
@@ -203,7 +203,7 @@ function printNotes(sections: Sections, explained: Explained, { count }: Explana
   const { recorded, hasSchema, input, review } = explained;
   if (recorded !== null)
     sections.field("at the time", `${recorded.verdict} [${recorded.rule}] ${recorded.reason}`);
-  // How a schema is given is a matter of the command line.
+  // How to provide a schema depends on the command line, so that note is printed here.
   for (const note of explainNotes(explained, { ...explained, hasSchema: true, count }))
     sections.field("note", note);
   if (!hasSchema && review.revisions.length > 0)
@@ -235,12 +235,12 @@ function printExplanation({ terminal, full }: Context, explained: Explained, pla
 
 type ActionToExplain = {
   readonly input: PolicyInput;
-  /** Undefined where nobody knows the tool. */
+  /** undefined if the tool is unknown. */
   readonly tool: KnownTool | undefined;
   readonly told: ReplayResult | null;
 };
 
-/** Those that were given come before those that the journal has met. */
+/** Tools from `--tools` come before those in the journal. */
 async function knownTools(context: Context): Promise<readonly KnownTool[]> {
   const given = flag(context, "tools");
   const own = given === undefined ? [] : await toolsFrom(context.hp, given);

@@ -1,5 +1,5 @@
 /**
- * What policy commands read: a policy from YAML, JSON or a module (its default export is the document), and the tools to
+ * Input of policy commands: a policy from YAML, JSON or a module (its default export is the document), and the tools to
  * check it against, from a program or a list. Faults are printed line by line.
  */
 
@@ -41,7 +41,7 @@ async function exportsOf(file: string): Promise<{ readonly default?: unknown }> 
   }
 }
 
-/** The module is loaded, and runs what it runs when it is loaded. */
+/** Loading the module runs its top-level code. */
 export async function documentIn(file: string): Promise<PolicyText> {
   const { default: given } = await exportsOf(file);
   if (given === undefined)
@@ -61,7 +61,7 @@ const kindOf = (given: unknown): string => {
   return Array.isArray(given) ? "list" : typeof given;
 };
 
-/** Code has no lines to point to: a fault is named by its place in the document. */
+/** Code has no lines to point to: a fault is located by its path in the document. */
 function findingOf(severity: PolicyFinding["severity"]) {
   return ({ path, message }: PolicyFault): PolicyFinding => {
     const place = path.length === 0 ? "" : `${path.join(".")}: `;
@@ -81,7 +81,7 @@ export function readModuleDocument(
   return { ok: false, findings, looked: made.looked };
 }
 
-/** The text of a file that somebody named; why it cannot be read is told in words. */
+/** Reads a file that the user named; explains in words why it cannot be read. */
 export function readTextFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -95,7 +95,7 @@ export const findingLine = (file: string, finding: PolicyFinding): string =>
 
 type FaultSummary = { readonly file: string; readonly what: string; readonly next: string };
 
-/** Of a file with faults: each by its line, once; all in the one error where a program reads it. */
+/** For a file with faults: prints each with its line, once. For programs (`--json`) all are in the one error. */
 export function unusableFile(
   { terminal, json }: Pick<Context, "terminal" | "json">,
   faults: readonly PolicyFinding[],
@@ -107,7 +107,7 @@ export function unusableFile(
   return new CommandError("file_error", `${what}: ${json ? all : pluralize(faults.length, "fault")}.`, next);
 }
 
-/** What a file says, ready to be asked, and as it was given: functions of a module are only there. */
+/** The compiled policy, and the document as given: only that has a module's functions. */
 type LoadedPolicy = { readonly policy: CompiledPolicy; readonly document: PolicyText };
 
 async function readingOf(file: string): Promise<{ read: PolicyReading; document?: PolicyText }> {
@@ -119,7 +119,7 @@ async function readingOf(file: string): Promise<{ read: PolicyReading; document?
   return { read: readPolicyFile(file, null) };
 }
 
-/** Expressions are not checked against schemas here: `policy check` does that. */
+/** Does not check expressions against schemas: `policy check` does that. */
 export async function loadPolicy(
   context: Pick<Context, "terminal" | "json">,
   file: string,
@@ -191,7 +191,7 @@ async function fromModule(hp: Holdpoint, file: string): Promise<readonly KnownTo
   throw wrong(file, "exports no tools");
 }
 
-/** A program is loaded and runs what it runs when it is loaded; none of its tools is called. */
+/** Loading a program runs its top-level code; none of its tools is called. */
 export async function toolsFrom(hp: Holdpoint, given: string): Promise<readonly KnownTool[]> {
   const file = resolve(given);
   if (!existsSync(file))

@@ -1,6 +1,6 @@
 /**
- * What `holdpoint policy backtest`, `suggest` and `show` print: the most dangerous changes first; what supports each
- * suggestion, with a rule or a command line to paste; a kept document as YAML, every line made visible.
+ * Output of `holdpoint policy backtest`, `suggest` and `show`: the most dangerous changes first; the evidence for each
+ * suggestion, with a rule or a command line to paste; a stored document as YAML, every line made visible.
  */
 
 import { moneyText } from "../../kernel/money.ts";
@@ -156,7 +156,7 @@ export function printBacktest(terminal: Terminal, report: BacktestReport, field:
   printChanges(terminal, report.changes, leftOff.changes, field);
 }
 
-/** One word for a POSIX shell, whatever is in it. */
+/** Quotes any text as one word for a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -166,7 +166,7 @@ function limitWords(limit: SuggestedGrant["limit"]): readonly string[] {
   return ["--total", shellWord(moneyText(limit.total)), "--amount", shellWord(limit.amount)];
 }
 
-/** `where`: the flags that name the store. */
+/** `where`: flags that locate the store. */
 function grantLine({ tool, agent, when, uses, limit, reason }: SuggestedGrant, where: string): string {
   const words = [
     ...["npx", "holdpoint", "grants", "give"],
@@ -191,7 +191,7 @@ function backtestWords({ letThrough, keptOut }: Suggestion): string {
   return `${total} would not have been asked about${sum}${open}; of ${keptOut} that people rejected or changed, none`;
 }
 
-/** To be copied, so neither folded nor marked. Suggestions are made only about what can be seen as it is. */
+/** To be copied, so neither folded nor escaped. Suggestions contain only visible text. */
 function paste(terminal: Terminal, lines: readonly string[]): void {
   for (const line of lines) terminal.line(`  ${terminal.paint("cyan", line)}`);
 }
@@ -230,7 +230,7 @@ export function printSuggestions(
   if (erased > 0) terminal.line(`${erased} erased bodies could not be looked at.`);
 }
 
-/** The document as YAML: every line made visible, so that nothing in it can pass for anything else. */
+/** The document as YAML, with every line made visible, so that no text can pass for something else. */
 export function documentLines(document: unknown): readonly string[] {
   return policyYaml(document).trimEnd().split("\n").map(visible);
 }

@@ -1,4 +1,4 @@
-/** `holdpoint policy test`: finds files with cases and the policies they belong to, and runs them. */
+/** `holdpoint policy test`: finds files with cases and their policies, and runs them. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -16,7 +16,7 @@ const SEARCHED = /\.test\.ya?ml$/;
 const LEFT_OUT = new Set(["node_modules", "dist", "coverage"]);
 const DEEPEST = 6;
 
-/** Cases, and the policy that was named, where that was done. */
+/** A file of cases, and its policy if one was named. */
 type CaseFile = { readonly file: string; readonly of?: string };
 
 const casesOf = (policy: string): string =>
@@ -24,7 +24,7 @@ const casesOf = (policy: string): string =>
     ? policy.replace(/\.[cm]?[jt]s$/, ".test.yaml")
     : policy.replace(/\.(ya?ml|json)$/, ".test.$1");
 
-/** The cases of a policy stand beside it. */
+/** The cases of a policy are in a file next to it. */
 function casesFor(given: string): CaseFile {
   if (CASES.test(given)) return { file: given };
   const cases = casesOf(given);
@@ -48,7 +48,7 @@ function below(folder: string, depth: number): readonly string[] {
 
 const MODULES = [".ts", ".mts", ".js", ".mjs"];
 
-/** The policy beside cases: the file of the same kind, else a module. The first is named where there is none. */
+/** The policy next to the cases: the file of the same kind, else a module. If neither exists, the first. */
 function besideOf(file: string): string | undefined {
   const beside = policyFileOf(file);
   if (beside === undefined || existsSync(beside)) return beside;
@@ -56,7 +56,7 @@ function besideOf(file: string): string | undefined {
   return modules.find((one) => existsSync(one)) ?? beside;
 }
 
-/** Found by looking around, it may belong to something else altogether. */
+/** A file found by searching may belong to something else. */
 function isOfPolicy(file: string): boolean {
   const beside = besideOf(file);
   if (beside !== undefined && existsSync(beside)) return true;
@@ -78,7 +78,7 @@ function caseFiles(given: readonly string[], here: string): readonly CaseFile[] 
 
 const caseFileKey = ({ file, of }: CaseFile): string => `${file} ${of === undefined ? besideOf(file) : of}`;
 
-/** What the cases name comes before what was given: they were written for that. */
+/** The policy that the cases name comes first: they were written for it. */
 function policyOf(file: string, named: string | undefined, of?: string): string {
   const beside = of ?? besideOf(file);
   const policy = named === undefined ? beside : relative("", resolve(dirname(file), named));

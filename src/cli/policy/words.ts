@@ -1,6 +1,5 @@
 /**
- * Policies in words for people: by which versions something was decided, what they noted, which program judges by a
- * version and until when.
+ * Policies in words for people: the versions that decided, their remarks, which program uses a version and until when.
  */
 
 import type { Action } from "../../effects/actions.ts";
@@ -11,7 +10,7 @@ import type { Policies } from "../../policy/methods.ts";
 import type { ListedVersion, PolicyNames } from "../../policy/versions.ts";
 import { formatMoment, formatSpan } from "../shell/terminal.ts";
 
-/** The program that judges by it, or the last that did; before any has, the one that put it in force. */
+/** The program that uses it now, or did last. Before any has, the one that put it in force. */
 export function programText({ programs, by }: Pick<ListedVersion, "programs" | "by">): string {
   const running = programs.filter(({ runs }) => runs);
   const [one] = running.length > 0 ? running : programs;
@@ -41,7 +40,7 @@ const versionWords = (digest: string, names: PolicyNames): string =>
 
 type AskedDocuments = Pick<ReviewFacts, "policy" | "documents" | "document">;
 
-/** Code has a digest, and no document that one could look at. */
+/** A policy in code has a digest, but no document to show. */
 export function policyWords(asked: AskedDocuments, names: PolicyNames): string {
   const isNamed = asked.documents !== undefined || asked.document !== undefined;
   const digests = documentsNamed(asked).filter((digest) => isNamed || names.has(digest));
@@ -49,13 +48,13 @@ export function policyWords(asked: AskedDocuments, names: PolicyNames): string {
   return digests.map((digest) => versionWords(digest, names)).join(", ");
 }
 
-/** Where several were asked, whose words they are. */
+/** Names the document if several decided. */
 function whose(document: string | undefined, review: ReviewFacts, names: PolicyNames): string {
   const isOne = (review.documents ?? []).length < 2;
   return document === undefined || isOne ? "" : `, says ${versionWords(document, names)}`;
 }
 
-/** What the policies think of the risk, and what their rules on trial would have said. */
+/** The policies' risk assessments, and the verdicts of their shadow rules. */
 export function remarkFields(review: Action["review"], names: PolicyNames): CardFields {
   if (review === null) return {};
   const { risk, risks = risk === undefined ? [] : [risk], shadow = [] } = review;

@@ -1,4 +1,4 @@
-/** What `login` and `logout` do at a server. Loaded only by them. */
+/** `login` and `logout` at a server. Loaded only by them. */
 
 import { createClient } from "../../client/client.ts";
 import { isClientError } from "../../client/client-error.ts";
@@ -35,7 +35,7 @@ async function byKey(server: string, key: string): Promise<LoggedIn> {
   return { server, principal, until: null };
 }
 
-/** The session's cookie comes in a header, which a browser would keep. */
+/** Reads the session cookie from the response header, since there is no browser to keep it. */
 async function byLink(server: string, link: string): Promise<LoggedIn> {
   let cookie: string | undefined;
   const client = createClient({
@@ -54,7 +54,7 @@ async function byLink(server: string, link: string): Promise<LoggedIn> {
   return { server, principal: person, until: expires_at };
 }
 
-/** A link in full says which server it is of. */
+/** A full link names its server. */
 async function logIn(context: Context): Promise<LoggedIn> {
   const asked = serverForLogin(context.values);
   if (isUnencrypted(asked))
@@ -79,7 +79,7 @@ export async function runLogIn(context: Context): Promise<number> {
   return EXIT.ok;
 }
 
-/** A session is ended there as well. Whether the server can be reached or not, nothing is kept here. */
+/** Ends the session on the server too. Even if the server is unreachable, nothing is kept here. */
 async function endThere(server: string): Promise<boolean> {
   try {
     return (await clientFor(server).session.end()).ended;

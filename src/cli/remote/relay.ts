@@ -1,6 +1,6 @@
 /**
- * Calls a server as the library would be called, and throws what the library would throw.
- * The actor is the credential's principal; only where the server authenticates nobody is it what the caller says.
+ * Calls a server with the library's methods, and throws the library's errors.
+ * The actor is the credential's principal. Only without authentication is it the one that the caller names.
  */
 
 import type { LibraryVerb } from "../../api/library.ts";
@@ -11,7 +11,7 @@ import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../kernel/errors
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
 
-/** A server that does not answer is a store that cannot be reached. */
+/** A server that does not answer counts as an unreachable store. */
 function codeOf({ code }: ClientError): ErrorCode {
   if (isKnown(code)) return code;
   return code === "no_answer" || code === "strange_answer" ? "store_unavailable" : "unexpected";
@@ -23,7 +23,7 @@ export function fromClientError(error: unknown): unknown {
   return new HoldpointError(codeOf(error), what, { data, next, details, cause: error });
 }
 
-/** Runs a call, or several, of the client. */
+/** Runs one or several calls of the client. */
 export async function relay<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   try {
     return await call();
@@ -34,7 +34,7 @@ export async function relay<Answer>(call: () => Promise<Answer>): Promise<Answer
 
 export type AskLibrary = <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) => Promise<Answer>;
 
-/** What a reading verb answers at the server. */
+/** Runs a reading verb on the server. */
 export function libraryReader(client: Client): AskLibrary {
   return <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) =>
     relay(async () => {
@@ -45,18 +45,18 @@ export function libraryReader(client: Client): AskLibrary {
 
 export type RemoteActor = {
   readonly client: Client;
-  /** null where the server authenticates nobody. */
+  /** null if the server runs without authentication. */
   readonly principal: string | null;
 };
 
-/** The field is left out where the credential says it. */
+/** Omitted if the credential determines the actor. */
 export function actorField({ principal }: RemoteActor, who: string): { readonly by?: string } {
   return principal === null ? { by: who } : {};
 }
 
 export const inSeconds = (ms: number): number => Math.max(1, Math.round(ms / 1_000));
 
-/** Fields that were not given are not there. */
+/** Drops the fields that are undefined. */
 export function definedFields<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {

@@ -1,4 +1,4 @@
-/** An instance at a distance: the verbs that the command line uses, asked of a server. */
+/** A remote instance: the verbs that the command line uses, called on a server. */
 import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
@@ -32,7 +32,7 @@ type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
 const readProblem = (problem: unknown) =>
   fromClientError(problemError(409, problem as Parameters<typeof problemError>[1])) as HoldpointError;
 
-/** A list's items are under the contract's name; its cursor is the server's own and is handed back as it is. */
+/** A list's items are under the contract's name. The cursor is the server's own and passed back unchanged. */
 function answerReader({ name }: Contract, { output, item, wrap, read }: VerbContract) {
   if (item !== undefined) {
     const { decode } = makeCodec(z.array(item));
@@ -48,7 +48,7 @@ function answerReader({ name }: Contract, { output, item, wrap, read }: VerbCont
   };
 }
 
-/** The actor is left out where the credential says who it is. */
+/** Omits the actor if the credential determines it. */
 function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbContract) {
   const encode = input === undefined ? () => ({}) : makeCodec(input).encode;
   const { as: actor = "by" } = actorIn(input) ?? {};
@@ -82,7 +82,7 @@ function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One):
   return Object.fromEntries(methods) as Library<One>;
 }
 
-/** An empty turn comes as soon as the stream is open: a caller that reads from then on misses no later change. */
+/** Yields an empty turn as soon as the stream is open: a caller that reads from then on misses no later change. */
 async function* followApprovals(
   { client }: RemoteActor,
   signal: AbortSignal,
@@ -106,12 +106,12 @@ async function* followApprovals(
   }
 }
 
-/** What the wire shows of an approval is not all that the library answers: reads ask for the library's answer. */
+/** Routes return less of an approval than the library, so reads use the library's verbs. */
 const remoteApprovals = (speaker: RemoteActor, look: AskLibrary): Approvals => ({
   ...remoteVerbs(speaker, approvals),
   list: (page = {}) => look("approvals.list", page),
   count: (status) => look("approvals.count", status),
-  // A server of an earlier version knows no comments.
+  // A server of an earlier version has no comments.
   async get(id) {
     const approval = await look<Approval>("approvals.get", id);
     return "comments" in approval ? approval : { ...(approval as Approval), comments: [] };
@@ -130,7 +130,7 @@ export function onlyHere(what: string, why = "it works on the store itself"): Co
 
 const isName = (name: string | symbol): name is string => typeof name === "string" && name !== "then";
 
-/** What is not there says so when it is called. */
+/** A missing verb is rejected when it is called. */
 function guarded<Verbs extends object>(path: string, verbs: Verbs): Verbs {
   return new Proxy(verbs, {
     get(target, name) {

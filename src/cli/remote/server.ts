@@ -1,6 +1,6 @@
 /**
- * Which server a command is for, if any, and the logins that this machine keeps (a file only its user may read).
- * A flag wins over the environment, and that over what is here; a kept login counts only if nothing else names a store.
+ * Which server a command is for, if any, and the logins stored on this machine (a file only its user may read).
+ * A flag wins over the environment, which wins over a local store; a stored login counts only if nothing names a store.
  */
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ type KeptLogins = z.output<typeof file>;
 const NONE: KeptLogins = { current: null, logins: {} };
 const OWNER_ONLY = 0o600;
 
-/** Beside the key that signs, in the user's configuration folder. */
+/** Next to the signing key, in the user's configuration folder. */
 const loginsFile = (): string =>
   join(dirname(keyFile(undefined, (name) => process.env[name])), "logins.json");
 
@@ -53,7 +53,7 @@ export function readLogins(): KeptLogins {
   }
 }
 
-/** Whole or not at all, and never readable for others in between. */
+/** Atomic, and never readable by other users in between. */
 function writeLogins(logins: KeptLogins): void {
   const path = loginsFile();
   const beside = `${path}.${process.pid}`;
@@ -85,7 +85,7 @@ const environment = (name: string): string | undefined => process.env[name] || u
 const noAddress = (text: string, cause: unknown): CommandError =>
   new CommandError("usage", `"${text}" is not a server's address.`, `Such as --server ${USUAL}`, cause);
 
-/** As the client writes it, so that the same server has one name. */
+/** Normalised as by the client, so that one server has one name. */
 export function serverAddress(text: string): string {
   try {
     return createClient({ server: text }).address;
@@ -109,7 +109,7 @@ function keptServer(values: Values): string | undefined {
   return hasStore(folderOf(undefined)) ? undefined : (readLogins().current ?? undefined);
 }
 
-/** Undefined where the command works on a store of this machine. */
+/** undefined if the command works on a store of this machine. */
 export function serverFor(command: Command, values: Values): string | undefined {
   const { name, onlyHere: why, placeless, storeless } = command;
   if (placeless === true) return undefined;
@@ -119,7 +119,7 @@ export function serverFor(command: Command, values: Values): string | undefined 
   return server === undefined ? undefined : serverAddress(server);
 }
 
-/** For `login` and what belongs to it: there is always one. */
+/** For `login` and related commands: there is always one. */
 export function serverForLogin(values: Values): string {
   return serverAddress(namedServer(values) ?? readLogins().current ?? USUAL);
 }
@@ -129,7 +129,7 @@ function credentialOf(login: KeptLogin | undefined): Credential | undefined {
   return { cookie: login.cookie, csrfToken: login.csrf_token };
 }
 
-/** A key of the environment wins over what is kept: that is how programs are told. */
+/** A key from the environment wins over a stored login: that is how programs authenticate. */
 export function clientFor(server: string): Client {
   const key = environment("HOLDPOINT_API_KEY");
   const credential = key === undefined ? credentialOf(readLogins().logins[server]) : { key };
@@ -143,7 +143,7 @@ function nobody(server: string, cause: unknown): HoldpointError {
   });
 }
 
-/** Who one is there. Whoever is nobody is told how to become somebody. */
+/** The caller's identity on the server. If there is none, the error explains how to log in. */
 export async function whoAmIAt(client: Client): Promise<AnswerOf<"GET /api/session">> {
   try {
     return await client.session.get();
@@ -153,7 +153,7 @@ export async function whoAmIAt(client: Client): Promise<AnswerOf<"GET /api/sessi
   }
 }
 
-/** Whether what is sent there can be read on the way. */
+/** Whether data sent there can be read in transit. */
 export function isUnencrypted(server: string): boolean {
   const { protocol, hostname } = new URL(server);
   return protocol === "http:" && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);

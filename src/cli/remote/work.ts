@@ -1,4 +1,4 @@
-/** Actions, receipts, workflows, the journal and the kill switch at a server. */
+/** Actions, receipts, workflows, the journal and the kill switch of a server. */
 
 import type { Actions, Receipts } from "../../effects/methods.ts";
 import type { ReceiptBundle } from "../../journal/receipt-jws.ts";
@@ -29,7 +29,7 @@ export function remoteActions(speaker: RemoteActor, look: AskLibrary): Actions {
 
 export function remoteReceipts({ client }: RemoteActor, look: AskLibrary): Receipts {
   return {
-    // JSON knows no undefined: none is null.
+    // JSON has no undefined: no receipt is null.
     get: async (id) =>
       (await look<Awaited<ReturnType<Receipts["get"]>> | null>("receipts.get", id)) ?? undefined,
     async signed(id) {
@@ -41,7 +41,7 @@ export function remoteReceipts({ client }: RemoteActor, look: AskLibrary): Recei
 
 type ReachableWorkflows = Omit<Workflows, "follow" | "jobs" | "fork">;
 
-/** How long one request may be held; then the next one is sent. */
+/** How long one request may be held before the next one is sent. */
 const HOLD_SECONDS = 25;
 
 async function resultAt(

@@ -1,11 +1,11 @@
-/** What a command is made of: flags, values, context, exit codes; the flags that find the same store again; the version. */
+/** Parts of a command: flags, values, context, exit codes; the flags that locate the same store again; the version. */
 
 import { readFileSync } from "node:fs";
 import type { Holdpoint } from "../../index.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Flag = {
-  /** Absent: the flag is on or off. Otherwise what follows it, for the help text. */
+  /** Placeholder of the flag's value in the help text. Absent: the flag is on or off. */
   readonly value?: string;
   readonly summary: string;
   readonly required?: true;
@@ -21,30 +21,30 @@ export type Context = {
   readonly words: readonly string[];
   readonly json: boolean;
   readonly full: boolean;
-  /** Where the store is, or would be: a folder, a database's address without its password, or a server's. */
+  /** Location of the store, existing or not: a folder, a database's address without its password, or a server's. */
   readonly folder: string;
   readonly hasStore: boolean;
   readonly hp: Holdpoint;
-  /** Who decides: the operating system's user, or whoever is logged in to a server. */
+  /** The acting person: the operating system's user, or the person logged in to a server. */
   readonly person: string;
   readonly now: number;
 };
 
 export type Command = {
   readonly name: string;
-  /** What follows the name, one word each. */
+  /** Arguments after the name, one word each. */
   readonly words: readonly string[];
   readonly summary: string;
-  /** More, for `--help`. */
+  /** Further text for `--help`. */
   readonly details?: readonly string[];
   readonly flags: Flags;
-  /** Runs without a store too. */
+  /** Also runs without a store. */
   readonly storeless?: true;
-  /** Why it is not done at a distance; everything else is. */
+  /** Why the command does not work on a server; absent: it does. */
   readonly onlyHere?: string;
-  /** Is for no store at all, here or elsewhere. */
+  /** Uses no store at all, local or remote. */
   readonly placeless?: true;
-  /** Is for every tenant of a store, or for none. */
+  /** For all tenants of a store, or for none. */
   readonly tenantless?: true;
   run(context: Context): Promise<number>;
 };
@@ -83,7 +83,7 @@ export function isOn(context: Pick<Context, "values">, name: string): boolean {
   return context.values.has(name);
 }
 
-/** A flag that the parser has made sure of. */
+/** A flag whose presence the parser has checked. */
 export function needed(context: Pick<Context, "values">, name: string): string {
   return flag(context, name) ?? "";
 }
@@ -95,7 +95,7 @@ export function word(context: Pick<Context, "words">, at = 0): string {
 export const shellQuote = (text: string): string =>
   /^[\w.,:@%+/=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Nothing where the environment or the folder says it. An address may hold a password, and is not repeated. */
+/** Empty if the environment or the folder determines it. An address may hold a password, and is not repeated. */
 export function whereFlags(context: Pick<Context, "values">): string {
   const tenant = flag(context, "tenant");
   return `${storeFlags(context)}${tenant === undefined ? "" : ` --tenant ${shellQuote(tenant)}`}`;

@@ -1,11 +1,11 @@
-/** What goes wrong, in words and as an exit code. */
+/** Failures, in words and as exit codes. */
 import { resolve } from "node:path";
 import { type ErrorCode, isHoldpointError } from "../../kernel/errors.ts";
 import { visible } from "../../kernel/text.ts";
 import { EXIT } from "./command.ts";
 import { hanging, jsonText, type Terminal } from "./terminal.ts";
 
-/** Failures that only a command line has. */
+/** Failures that only the command line has. */
 export const OWN_CODES = {
   usage: EXIT.usage,
   no_store: EXIT.missing,
@@ -73,7 +73,7 @@ function commandFailure(error: unknown): CommandFailure {
 
 function fileWords(file: string, error: unknown): string {
   const { code, path } = error as NodeJS.ErrnoException;
-  // What was opened is another file where something is written beside it first.
+  // If a temporary file is written first, the error names that file.
   const isItself = path === undefined || resolve(path) === resolve(file);
   if (code === "ENOENT") return isItself ? `There is no file ${file}.` : `There is no folder for ${file}.`;
   if (code === "EISDIR") return `${file} is a folder, not a file.`;
@@ -82,7 +82,7 @@ function fileWords(file: string, error: unknown): string {
   return `The file ${file} cannot be used: ${why}.`;
 }
 
-/** A file that is not there or not usable, or one whose contents are not what they should be. */
+/** A file that is missing, unusable or has invalid content. */
 export function fileError(file: string, error: unknown): CommandError {
   if (!isHoldpointError(error))
     return new CommandError("file_error", fileWords(file, error), "Check the path.", error);
@@ -90,13 +90,13 @@ export function fileError(file: string, error: unknown): CommandError {
   return new CommandError("file_error", what, "Correct the file.", error);
 }
 
-/** On standard error, as text or as one line of JSON. A stack is shown only to those who ask for it. */
+/** On standard error, as text or as one line of JSON. The stack is shown only with DEBUG. */
 export function printFailure(terminal: Terminal, error: unknown, json: boolean): number {
   const failure = commandFailure(error);
   if (json) terminal.note(jsonText({ error: failure }));
   else {
     const { code, what, data, next } = failure;
-    // What to do next is often a command, and is copied as one line.
+    // The advice is often a command to copy, so it stays on one line.
     const told = hanging(`holdpoint: ${visible(what)}`, terminal).join("\n");
     terminal.note(`${told}\n  ${visible(data)}\n  ${visible(next)} [${code}]`);
   }

@@ -1,7 +1,7 @@
 /**
  * Files that commands work with: the store, the project file `holdpoint.json`, and files that they write.
- * - Commands never make a store, never take an epoch and so never recover anything.
- * - A written file appears under its name only when it is whole; a partial one is removed, also after Ctrl-C.
+ * - Commands never create a store, never take an epoch and so never recover anything.
+ * - A written file appears under its name only when it is complete; a partial one is removed, also after Ctrl-C.
  */
 import {
   closeSync,
@@ -29,7 +29,7 @@ export function folderOf(given: string | undefined): string {
   return dataFolder(given, (name) => process.env[name], process.cwd());
 }
 
-/** An empty file is a store that was never finished: nothing can be in it. */
+/** An empty file is a store whose creation never finished: nothing can be in it. */
 export function hasStore(folder: string): boolean {
   try {
     return statSync(join(folder, FILE)).size > 0;
@@ -48,7 +48,7 @@ export type LocatedStore = {
     readonly tenant?: string;
   };
   readonly shown: string;
-  /** Whether a server has one is found out when it is opened. */
+  /** For a database, this is determined when it is opened. */
   readonly hasStore: boolean;
 };
 
@@ -66,7 +66,7 @@ export function locateStore(values: Values): LocatedStore {
   return { where: { folder, ...of }, shown: folder, hasStore: hasStore(folder) };
 }
 
-/** Only what works on a store loads all that a store needs. */
+/** Loads the library only for commands that use a store. */
 export async function openExistingStore({ where }: LocatedStore): Promise<Holdpoint> {
   const { holdpoint } = await import("../../index.ts");
   return holdpoint({ ...where, mode: "existing", agent: "cli", notify: () => {} });
@@ -76,7 +76,7 @@ export const PROJECT_FILE = "holdpoint.json";
 
 type Project = {
   readonly folder: string;
-  /** The file that `holdpoint run` takes unless another is named. */
+  /** The default file of `holdpoint run`. */
   readonly workflow: string;
 };
 
@@ -134,7 +134,7 @@ export async function writeWholeFile(file: string, chunks: AsyncIterable<string>
   }
 }
 
-/** Faults of the file are told apart from those of the store that fills it. */
+/** Separates faults of the file from those of the store that fills it. */
 function attempt<Answer>(file: string, work: () => Answer): Answer {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** Lists: as many items as were asked for, over as many pages as it takes, as an aligned table or as JSON. */
+/** Lists: as many items as requested, over as many pages as needed, as an aligned table or as JSON. */
 
 import type { Json } from "../../kernel/json.ts";
 import { type Context, flag } from "./command.ts";
@@ -21,7 +21,7 @@ type Cursor = { readonly limit: number; readonly after?: string };
 type Leaf<Item> = { readonly items: readonly Item[]; readonly next: string | null };
 export type ListResult<Item> = { readonly items: readonly Item[]; readonly isAll: boolean };
 
-/** A list may leave items out of its pages, so a page may be short though more follow. */
+/** A list may filter items, so a page may be short although more follow. */
 export async function readList<Item>(
   limit: number,
   read: (cursor: Cursor) => Promise<Leaf<Item>>,
@@ -43,7 +43,7 @@ const NARROWEST_LAST = 40;
 
 type Cells = readonly string[];
 
-/** How many columns stand on the first line; the others follow on a second one where the terminal is narrow. */
+/** Number of columns on the first line; on a narrow terminal the others follow on a second one. */
 function columnsThatFit(widths: readonly number[], room: number): number {
   const start = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
   if (room - start >= Math.min(NARROWEST_LAST, widths.at(-1) ?? 0)) return widths.length;
@@ -55,7 +55,7 @@ function columnsThatFit(widths: readonly number[], room: number): number {
   return tooFar === -1 ? widths.length - 1 : Math.max(1, tooFar);
 }
 
-/** Cells are visible text. The last column takes what is left of its line, and counts what it has to cut. */
+/** Cells are visible text. The last column takes the rest of its line, and counts what it has to cut. */
 export function printTable(terminal: Terminal, heads: Cells, rows: readonly Cells[]): void {
   const widths = heads.map((head, at) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), head.length),
@@ -71,6 +71,6 @@ export function printTable(terminal: Terminal, heads: Cells, rows: readonly Cell
   for (const row of rows) for (const line of linesOf(row)) terminal.line(terminal.strange(line));
 }
 
-/** As JSON: micros, which are more than its numbers can hold, as text. */
+/** As JSON, with micros as text: they exceed the range of its numbers. */
 export const jsonWithMicros = (value: unknown): Json =>
   JSON.parse(JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? part.toString() : part)));

@@ -1,6 +1,6 @@
 /**
- * From the words that were typed to a command with its flags, which may be anywhere; sub-commands; and the values of
- * flags: durations, spans of time, money, moments.
+ * From the typed words to a command with its flags, which may be anywhere; sub-commands; and the values of flags:
+ * durations, spans of time, money, timestamps.
  */
 
 import { parseArgs } from "node:util";
@@ -24,10 +24,10 @@ import { CommandError } from "./failure.ts";
 import { formatMoment } from "./terminal.ts";
 
 export type Part = {
-  /** The flags that go with it, and those of them that it needs. */
+  /** Flags that go with it, and those that it requires. */
   readonly flags: readonly string[];
   readonly needs?: readonly string[];
-  /** How many words follow its name. */
+  /** Number of words after its name. */
   readonly words: 0 | 1;
   run(context: Context): Promise<number>;
 };
@@ -111,7 +111,7 @@ function usage(what: string, command?: Pick<Command, "name">): CommandError {
   return new CommandError("usage", what, `Try: holdpoint ${about}--help`);
 }
 
-/** What can be typed after a command. */
+/** All flags of a command. */
 export function flagsOf(command: Command): Flags {
   return { ...command.flags, ...COMMON_FLAGS };
 }
@@ -186,7 +186,7 @@ function checkNeeded(command: Command, values: Values): void {
       throw usage(`${command.name} needs --${name} ${flag.value}`, command);
 }
 
-/** `[file]` may be left out, and `[file…]` given more than once. */
+/** `[file]` is optional, and `[file…]` may be repeated. */
 const isOptional = (expected: string): boolean => expected.startsWith("[");
 const isRepeated = (expected: string | undefined): boolean => expected?.endsWith("…]") === true;
 
@@ -221,7 +221,7 @@ function commandNamed(words: readonly string[], commands: readonly Command[]): C
   throw usage(`There is no command ${quote(name)}.${close === undefined ? "" : ` Did you mean "${close}"?`}`);
 }
 
-/** Only the first word of several commands. */
+/** Matches if only the first word of several commands was typed. */
 function familyOf([name, second]: readonly string[], commands: readonly Command[]): readonly Command[] {
   return second === undefined ? commands.filter((command) => command.name.startsWith(`${name} `)) : [];
 }
@@ -256,7 +256,7 @@ export function parseLine(argv: readonly string[], commands: readonly Command[])
   return { kind: "run", command, values, words };
 }
 
-/** Lengths of time as people type them: 45s, 30min, 2h, 3d, or several together: 1h30min. */
+/** Durations as people type them: 45s, 30min, 2h, 3d, or combined: 1h30min. */
 const DURATION_UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
   h: 3_600_000,
@@ -266,7 +266,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
 const PART = /(\d{1,9})\s*(d|h|min|s)/g;
 const WHOLE = /^(?:\d{1,9}\s*(?:d|h|min|s)\s*)+$/;
 
-/** Milliseconds; undefined for what is no length of time. */
+/** Milliseconds; undefined if it is not a duration. */
 export function parseDuration(given: string): number | undefined {
   const text = given.trim();
   if (!WHOLE.test(text)) return undefined;
@@ -296,7 +296,7 @@ export function parseMoneyFlag(flag: string, given: string): Money {
 
 const TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Undefined for what no calendar has, such as the 30th of February. */
+/** undefined for a date that does not exist, such as the 30th of February. */
 export function parseTime(given: string): number | undefined {
   const [, date, clock, fraction = "", zone = ""] = TIME.exec(given.trim()) ?? [];
   if (date === undefined || clock === undefined) return undefined;

@@ -9,7 +9,7 @@ const MOST = 4_000;
 const nothing = (cause?: unknown): CommandError =>
   new CommandError("usage", "Nothing was given.", "Type a key or a link, or pipe it in.", cause);
 
-/** Takes what the line editor would show of what is typed. */
+/** Discards the line editor's echo of typed text. */
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
 async function readHidden(question: string): Promise<string> {
@@ -28,7 +28,7 @@ async function readHidden(question: string): Promise<string> {
   }
 }
 
-/** The first line, whether it ends or not. */
+/** The first line, terminated or not. */
 async function readPiped(): Promise<string> {
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) {
@@ -51,7 +51,7 @@ export class PersonLeft extends Error {
 
 export type Prompt = (text: string) => Promise<string>;
 
-/** A prompt of its own for every question: nothing is read while nothing is asked. */
+/** A new prompt for each question: nothing is read between questions. */
 export async function prompt(text: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const left = new AbortController();

@@ -1,4 +1,4 @@
-/** Ids as people type them: whole, or a beginning that only one has. */
+/** Ids as people type them: complete, or a unique prefix. */
 
 import type { Contract } from "../../kernel/contract.ts";
 import { HoldpointError, isHoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
@@ -9,7 +9,7 @@ const WHOLE = 26;
 const FEWEST = 6;
 const FORM = /^(alr|apr|act|eff|end|grt|int|key|msg|wf)_([0-9A-Za-z]+)$/;
 
-/** Where ids of a kind are listed. */
+/** Hints on where ids of a kind are listed. */
 const LISTS: { readonly [prefix: string]: string } = {
   wf: WORKFLOW_ID_HINT,
   alr: "Check the id; `holdpoint alerts --all` lists them.",
@@ -66,7 +66,7 @@ export async function resolveApprovalId(context: Context, given: string): Promis
 
 type Kind = { readonly prefix: string; readonly contract: Pick<Contract, "owner" | "name"> };
 
-/** The id of a resource that has a contract. */
+/** Resolves the id of a resource that has a contract. */
 export async function resolveResourceId(
   context: Context,
   { prefix, contract }: Kind,
@@ -121,7 +121,7 @@ export async function resolveMessageId(context: Context, given: string): Promise
   });
 }
 
-/** A workflow by its id, the beginning of it, or its request id. */
+/** A workflow by its id, a prefix of it, or its request id. */
 async function namedWorkflow(context: Context, given: string): Promise<string | undefined> {
   const id = read(given);
   if (id !== undefined) return id.prefix === "wf" ? complete(context, id) : undefined;
@@ -151,7 +151,7 @@ async function isAction({ hp }: Context, requestId: string): Promise<boolean> {
   }
 }
 
-/** Whole ids of approvals, actions, effects and workflows; anything else is taken for a request id, and stays it if an action has it. */
+/** Completes ids of approvals, actions, effects and workflows. Other text is a request id, kept if an action has it. */
 export async function resolveAnyId(context: Context, given: string): Promise<string> {
   const id = read(given);
   if (id !== undefined) return complete(context, id);
@@ -169,7 +169,7 @@ function notAnAction(id: string, workflow: string): HoldpointError {
   });
 }
 
-/** An approval's id stands for its action. */
+/** An approval's id resolves to its action. */
 export async function resolveActionId(context: Context, given: string): Promise<string> {
   const id = await resolveAnyId(context, given);
   if (id.startsWith("wf_")) throw notAnAction(id, id);

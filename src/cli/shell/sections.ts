@@ -1,4 +1,4 @@
-/** The parts of a card: headings, labelled values, and blocks of strangers' text that cannot pass for anything else. */
+/** The parts of a card: headings, labelled values, and blocks of untrusted text that cannot pass for anything else. */
 
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -8,22 +8,22 @@ import { cut, fold, formatAgo, formatMoment, missing, type Style, type Terminal 
 import { valueTree } from "./values.ts";
 
 const INDENT = "  ";
-/** Stands before every line of a block, also where a long line was folded. */
+/** Precedes every line of a block, also the continuation of a folded line. */
 const BAR = "│ ";
 
-/** What a card is drawn on: a terminal, or lines of a mail. */
+/** Output of a card: a terminal, or lines of a mail. */
 export type Paper = Pick<Terminal, "columns" | "line" | "paint" | "strange">;
 
 export type Sections = {
   heading(text: string, style?: Style): void;
-  /** `value` may be anybody's text. */
+  /** `value` may be untrusted text. */
   field(label: string, value: string): void;
-  /** Lines that are visible already. */
+  /** Lines of visible text. */
   block(lines: readonly string[]): void;
-  /** Text of strangers, line by line. */
+  /** Untrusted text, line by line. */
   quote(text: string): void;
   json(label: string, value: Json): void;
-  /** A value under its label, one line a field. */
+  /** A value under its label, one line per field. */
   tree(label: string, value: Json): void;
 };
 
@@ -88,7 +88,7 @@ export function richText(words: RichText, now: number): string {
   return words.map(part).join("");
 }
 
-/** `where`: the flags with which the commands on a card find the same store; null: no command is shown. */
+/** `where`: flags with which the commands on a card find the same store; null: show no commands. */
 export type CardView = { readonly now: number; readonly full: boolean; readonly where: string | null };
 
 type Block = Exclude<CardField, RichText | null | undefined>;

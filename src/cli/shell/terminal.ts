@@ -1,6 +1,6 @@
 /**
- * The terminal: answers to standard output, complaints and progress to standard error; how wide text is there, and how
- * it is cut and folded (text that is visible already); moments and spans of time in words.
+ * The terminal: answers to standard output, errors and progress to standard error; the width of text, and how it is cut
+ * and folded (visible text only); timestamps and spans of time in words.
  */
 import { styleText } from "node:util";
 import { ESCAPES, PIECES, visibleJson } from "../../kernel/text.ts";
@@ -9,7 +9,7 @@ export type Style = Parameters<typeof styleText>[0];
 type Stream = NodeJS.WriteStream;
 
 export type Terminal = {
-  /** A person looks at standard output. */
+  /** Standard output is a terminal with a person. */
   readonly interactive: boolean;
   readonly columns: number;
   line(text?: string): void;
@@ -18,14 +18,14 @@ export type Terminal = {
   write(text: string): Promise<void>;
   /** On standard error. */
   note(text: string): void;
-  /** On standard error, on one line that is replaced; only where a person looks. `null` takes it away. */
+  /** On standard error, on one line that is replaced; only for a person. `null` removes it. */
   progress(text: string | null): void;
   paint(style: Style, text: string): string;
-  /** Text that `visible` went over, its escapes in a style of their own. */
+  /** Text that `visible` processed, with its escapes highlighted. */
   strange(text: string): string;
-  /** Aborts when nobody reads standard output any more. */
+  /** Aborts when standard output has no reader any more. */
   readonly closed: AbortSignal;
-  /** What standard output could not take, other than that nobody reads it. */
+  /** Error of standard output, other than a missing reader. */
   fault(): Error | undefined;
 };
 
@@ -37,7 +37,7 @@ function isColourful(stream: Stream, environment: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && !refused;
 }
 
-/** JSON whose every character can be seen, and which reads back as the same value. */
+/** JSON in which every character is visible, and which parses to the same value. */
 export function jsonText(value: unknown): string {
   return visibleJson(JSON.stringify(value));
 }
@@ -94,7 +94,7 @@ function pieceWidth(piece: string): number {
   return WIDE.test(piece) ? 2 : 1;
 }
 
-/** Where it is shown: to people, and how wide. */
+/** Whether a person reads it, and its width. */
 type Screen = { readonly interactive: boolean; readonly columns: number };
 const HANG = "  ";
 
@@ -108,7 +108,7 @@ export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** At most `width` columns; what is missing is counted. */
+/** At most `width` columns; the rest is counted. */
 export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const pieces = piecesOf(text);
@@ -123,7 +123,7 @@ export function fit(text: string, width: number): string {
   return `${pieces.slice(0, kept).join("")}… +${pieces.length - kept}`;
 }
 
-/** Lines of at most `width` columns, broken at a space where one is near. */
+/** Lines of at most `width` columns, broken at a space if one is near. */
 export function fold(text: string, width: number): string[] {
   const lines: string[] = [];
   let line: string[] = [];
@@ -144,26 +144,26 @@ export function fold(text: string, width: number): string[] {
   return [...lines, line.join("")];
 }
 
-/** For people: folded, with what follows the first line set in. Elsewhere one line stays one line. */
+/** For people: folded, with an indent after the first line. Otherwise one line stays one line. */
 export function hanging(text: string, { interactive, columns }: Screen): readonly string[] {
   if (!interactive) return [text];
   const [first = "", ...rest] = fold(text, columns - HANG.length);
   return [first, ...rest.map((line) => HANG + line)].map((line) => line.trimEnd());
 }
 
-/** At most `most` characters (UTF-16 units, no pair torn apart), and how many are missing. */
+/** At most `most` characters (UTF-16 units, no pair split), and how many are missing. */
 export function cut(text: string, most: number): { readonly text: string; readonly left: number } {
   if (text.length <= most) return { text, left: 0 };
   const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most;
   return { text: text.slice(0, end), left: text.length - end };
 }
 
-/** What stands where something was cut. */
+/** Marker where text was cut. */
 export function missing(left: number, what: "character" | "line"): string {
   return `… ${left} more ${what}${left === 1 ? "" : "s"} (use --full)`;
 }
 
-/** Moments and spans in people's words. */
+/** Timestamps and spans in words. */
 const SPAN_UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],
@@ -171,13 +171,13 @@ const SPAN_UNITS = [
   ["s", 1_000],
 ] as const;
 
-/** The two largest units would be noise: one is enough for an age. */
+/** Only the largest unit: that is enough for an age. */
 export function formatSpan(ms: number): string {
   const [name, size] = SPAN_UNITS.find(([, unit]) => ms >= unit) ?? ["s", 1_000];
   return `${Math.max(0, Math.floor(ms / size))} ${name}`;
 }
 
-/** RFC 3339; a time that no calendar has is shown as the number that it is. */
+/** RFC 3339; a time outside the calendar is shown as its number. */
 export function formatMoment(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
@@ -187,7 +187,7 @@ export function formatAgo(at: number, now: number): string {
   return `${formatMoment(at)} (${at <= now ? `${formatSpan(now - at)} ago` : `in ${formatSpan(at - now)}`})`;
 }
 
-/** How long is left of a deadline, for a list. */
+/** Time left until a deadline, for a list. */
 export function formatTimeLeft(deadline: number | null, now: number): string {
   if (deadline === null) return "-";
   return deadline <= now ? "passed" : `in ${formatSpan(deadline - now)}`;

@@ -1,6 +1,6 @@
 /**
- * Values as people read them: arguments as a tree, a JSON Schema as text, and long values shortened with a note of what
- * is missing. Shortening bounds the time that drawing takes, since whoever asks chooses the length.
+ * Values for people: arguments as a tree, a JSON Schema as text, and long values shortened with a note of the omission.
+ * Shortening bounds the time to render, since the requesting agent chooses the length.
  */
 
 import { canonicalJson, sha256 } from "../../kernel/canonical-json.ts";
@@ -76,7 +76,7 @@ const LIMITS = [
   ["pattern", "matching"],
 ] as const;
 
-/** zod writes the range of safe integers down; nobody needs to be told. */
+/** zod writes out the range of safe integers, which readers do not need. */
 const isObvious = (value: Json): boolean => Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
 
 function limits(schema: JsonObject): string {
@@ -138,12 +138,12 @@ function linesOf(schema: Json): Lines {
   return described(schema, [word === undefined ? json(schema) : `${word}${limits(schema)}`]);
 }
 
-/** Lines that are visible already. */
+/** Lines of visible text. */
 export function schemaText(schema: Json): Lines {
   return linesOf(schema);
 }
 
-/** Something of that form, to be typed over. */
+/** An example value of that schema, to be typed over. */
 export function exampleOf(schema: Json | undefined): Json {
   if (!isJsonObject(schema)) return {};
   const [first] = list(schema["enum"]);
@@ -158,12 +158,12 @@ export function exampleOf(schema: Json | undefined): Json {
   return type === "number" || type === "integer" ? 0 : {};
 }
 
-/** Characters of JSON that are drawn in full, and those that are shown of what is longer. */
+/** Characters of JSON that are shown in full, and how many are shown of longer values. */
 const MOST_SHOWN = 65_536;
 const BEGINNING = 8_192;
 const LEVELS = 3;
 
-/** Values of strangers, wherever in what is shown they stand. */
+/** Fields with untrusted values, at any depth. */
 const THEIRS = new Set([
   ...["args", "value", "says", "result", "reason", "note", "answer", "data"],
   ...["snapshot", "facts", "input", "state", "outputs", "answerSchema", "description"],
@@ -178,7 +178,7 @@ function beginning(text: string): string {
   return text.slice(0, end);
 }
 
-/** Of arguments the digest is known; it is the one that is approved. */
+/** For arguments, the known digest, which is the approved one. */
 function digestOf(name: string, text: string, { argsDigest }: Facts): string {
   return name === "args" && typeof argsDigest === "string" ? argsDigest : sha256(text);
 }
@@ -198,7 +198,7 @@ function shorten(value: Facts, left: Set<string>, level: number): Facts {
 
 type ShortenedShown = { readonly shown: CardContent; readonly left: readonly string[] };
 
-/** `left`: what is not shown in full, with its size and digest. */
+/** `left`: values not shown in full, with size and digest. */
 export function shortenShown(shown: CardContent): ShortenedShown {
   const left = new Set<string>();
   const short = shorten(shown, left, 0) as unknown as CardContent;
@@ -210,7 +210,7 @@ function idOf(shown: CardContent): string | undefined {
   return shown.kind === "action" ? shown.action.id : undefined;
 }
 
-/** Before everything else, so that nobody takes the beginning for the whole. */
+/** Comes first, so that a reader does not take the beginning for the whole. */
 export function omittedLines({ shown, left }: ShortenedShown): readonly string[] {
   if (left.length === 0) return [];
   const id = idOf(shown);

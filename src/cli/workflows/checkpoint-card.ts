@@ -1,5 +1,5 @@
 /**
- * What a person reads before deciding at a checkpoint: what they decide on, what the agent says of it, what it has done
+ * The card that a person reads before deciding at a checkpoint: the decision, the agent's statements, its operations
  * since the last checkpoint, and what a rejection would do and could not undo.
  */
 
@@ -48,7 +48,7 @@ function confidenceWords(confidence: Json): string {
 const treeField = (value: Json | undefined): CardFields[string] =>
   value === undefined || isEmpty(value) ? undefined : { tree: value };
 
-/** Everything the agent says, apart from what it did. */
+/** All statements of the agent, separate from what it did. */
 function agentFields({ approval, snapshot }: CheckpointCard): CardFields {
   const shown = part(snapshot, "approval_interface");
   const task = part(snapshot, "task_state");
@@ -68,7 +68,7 @@ function agentFields({ approval, snapshot }: CheckpointCard): CardFields {
   };
 }
 
-/** By a monitor: nothing is decided on but whether it goes on. */
+/** Raised by a monitor: the only decision is whether the workflow continues. */
 const isRaised = ({ subject }: CheckpointCard["approval"]): boolean =>
   raisedName(subject?.op ?? "") !== undefined;
 
@@ -80,7 +80,7 @@ type UndoRange = {
   readonly from: string;
 };
 
-/** Operations between the last checkpoint that stood and this one. */
+/** Operations between the last passed checkpoint and this one. */
 function undoRange({ approval, rows, workflow }: CheckpointCard): UndoRange {
   const row = rows.findLast(({ ref }) => ref === approval.id);
   const until = row?.seq ?? Number.POSITIVE_INFINITY;
@@ -89,7 +89,7 @@ function undoRange({ approval, rows, workflow }: CheckpointCard): UndoRange {
     raisedName(one.op ?? "") === undefined &&
     GOOD.includes(one.status) &&
     (one.endedSeq ?? one.seq) < until;
-  // What an earlier attempt did was undone, or is told by its own rollback.
+  // Operations of an earlier attempt were undone, or its own rollback reports them.
   const own = rows.filter((one) => one.attempt === row?.attempt || !one.isBack);
   const last = own.findLast((one) => one.seq < until && stood(one));
   const after = last?.endedSeq ?? 0;

@@ -1,6 +1,6 @@
 /**
- * What happened to a workflow, one line each in the order in which it began; and the captured state of a checkpoint,
- * layer by layer: what the approver was shown, the task, and how it came there.
+ * The history of a workflow, one line per operation in the order in which they began; and the snapshot of a checkpoint,
+ * layer by layer: what the approver was shown, the task, and how it got there.
  */
 
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
@@ -60,7 +60,7 @@ function because(reason: string, full: boolean): string {
   return `: ${visible(text)}${left === 0 ? "" : missing(left, "character")}`;
 }
 
-/** What it waits for, of an operation that has not ended. */
+/** For an operation that has not ended: what it waits for. */
 function openWords(row: TimelineRow, { waits, end }: WorkflowDetails): string {
   if (row.isBack) return "not ended when it went back";
   if (end !== null) return "not ended when the workflow did";
@@ -76,12 +76,12 @@ function openWords(row: TimelineRow, { waits, end }: WorkflowDetails): string {
   return row.kind === "step" ? `to be tried again at ${formatMoment(row.until ?? row.at)}` : "under way";
 }
 
-/** Where one can look further; a checkpoint and a question say it themselves while they are open. */
+/** Id for further reading. Open checkpoints and questions already show it. */
 function refOf({ ref, kind }: TimelineRow): string {
   return ref === null || kind === "question" || kind === "checkpoint" ? "" : visible(ref);
 }
 
-/** An id is not torn apart: it stands on a line of its own where there is no room for it. */
+/** Does not split an id: it gets its own line if there is no room. */
 function linesOf(words: string, ref: string, room: number): readonly string[] {
   const lines = fold(words, room);
   const last = lines.at(-1) ?? "";
@@ -104,7 +104,7 @@ function rollbackWords(row: TimelineRow, state: WorkflowDetails, full: boolean):
   return `back to ${to}${end}${byWords(row.by)}${because(row.reason, full)}`;
 }
 
-/** The text of a question is its reason until somebody has answered. */
+/** The text of a question is its reason until a person has answered. */
 function operationWords(row: TimelineRow, state: WorkflowDetails, full: boolean): string {
   const name = row.kind === "sleep" ? "" : visible(row.name);
   if (row.kind === "log") return `“${name}”`;
@@ -123,12 +123,12 @@ function wordsOf(row: TimelineRow, state: WorkflowDetails, full: boolean): strin
   return operationWords(row, state, full);
 }
 
-/** The tool of an action; what a child did is known by what undid it. */
+/** The tool of an action. A child's action is found by the one that undid it. */
 export function toolOfAction(rows: readonly TimelineRow[], action: string): string {
   return rows.find(({ ref, undoes }) => ref === action || undoes === action)?.name ?? "an effect";
 }
 
-/** Under a rollback: what it has left behind, and why. */
+/** Under a rollback: what it left behind, and why. */
 function leftBehind({ report }: TimelineRow, rows: readonly TimelineRow[], full: boolean): readonly string[] {
   if (report === null) return [];
   return [
@@ -148,7 +148,7 @@ type PrintedTimeline = {
   readonly full: boolean;
 };
 
-/** In which branch, and how deep: branches run side by side, so their lines are mixed. */
+/** The branch and its depth: branches run concurrently, so their lines are mixed. */
 const branchWords = ({ branch }: TimelineRow): string =>
   branch.length === 0 ? "" : `${"  ".repeat(branch.length)}[${branch.join(".")}] `;
 

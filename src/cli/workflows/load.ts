@@ -1,6 +1,6 @@
 /**
- * Loads a file whose default export takes an instance: one that declares tools and workflows on it, or one that gives
- * it a workflow to run (export default (hp) => hp.workflow(…)).
+ * Loads a file whose default export takes an instance: one that declares tools and workflows on it, or one that returns
+ * a workflow to run (export default (hp) => hp.workflow(…)).
  */
 
 import { existsSync } from "node:fs";

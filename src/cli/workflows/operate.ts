@@ -24,7 +24,7 @@ import { CommandError, fileError } from "../shell/failure.ts";
 import { resolveWorkflowId } from "../shell/resolve-id.ts";
 import { goesOnWords, placeWords, quotedName } from "./words.ts";
 
-/** `cancel`, where the id is a workflow's. */
+/** `cancel` with a workflow's id. */
 export async function runCancelWorkflow(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
   const id = await resolveWorkflowId(context, word(context));
@@ -66,7 +66,7 @@ export const fork: Command = {
   },
 };
 
-/** A slip of the pen is refused and recorded like any other request; here it is said what could be typed instead. */
+/** A mistyped name is refused and recorded like any other request; the error lists the valid names. */
 async function withChoices({ hp }: Context, id: string, to: string | undefined, error: unknown) {
   if (!isHoldpointError(error, "wrong_state") || to === undefined || to === "start") return error;
   const { passed } = await hp.workflows.get(id);
@@ -142,7 +142,7 @@ function requestIdOf(context: Context): { readonly requestId?: string } {
   return requestId === undefined ? {} : { requestId };
 }
 
-/** Where it goes from here; nobody is told that it will run when nobody is there who can. */
+/** The next step. Says so if no running node has the definition. */
 function nextWords(name: string, { nodes }: Requested): string {
   const waits = `It waits until a node runs that has the definition ${quotedName(name)}.`;
   if (nodes === null) return waits;

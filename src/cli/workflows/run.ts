@@ -1,4 +1,4 @@
-/** `holdpoint run`: a workflow from a file, to its end or to Ctrl-C; the same request id goes on where it was. */
+/** `holdpoint run`: runs a workflow from a file, to its end or to Ctrl-C; the same request id resumes it. */
 import { randomBytes } from "node:crypto";
 import { relative, resolve } from "node:path";
 import { isBudgetName } from "../../budgets/stream.ts";
@@ -69,7 +69,7 @@ function readArguments(context: Context): RunArguments {
   };
 }
 
-/** One for each request id. */
+/** One budget per request id. */
 function budgetName(requestId: string): string {
   const name = `run:${requestId}`;
   return isBudgetName(name) ? name : `run:${sha256(Buffer.from(requestId)).slice(0, 40)}`;
@@ -89,7 +89,7 @@ function againText(context: Context, { requestId }: RunArguments): string {
   return `npx holdpoint run${named} --request-id ${shellQuote(requestId)}${rest}`;
 }
 
-/** What it was started under holds for its life: a flag that comes later, and would change it, is misuse. */
+/** The terms it was started with are fixed: a later flag that would change them is a usage error. */
 async function checkTerms(hp: Holdpoint, workflow: string, asked: RunArguments): Promise<void> {
   const { approvalRequired, budget } = await hp.workflows.get(workflow);
   const late = (flagName: string) =>
@@ -163,12 +163,12 @@ type RunEnd = {
   readonly signal: AbortSignal;
   isInterrupted(): boolean;
   notice(notice: Notice): void;
-  /** Which workflow it is about: another one's trouble does not end this. */
+  /** The workflow to watch: trouble with another one does not end this run. */
   about(workflow: string): void;
   stop(): void;
 };
 
-/** Ctrl-C, or a definition that is not the one it was started with: this process can do no more for it. */
+/** Ctrl-C, or a definition other than the one it was started with: this process cannot continue it. */
 function watchFor(over: AbortController): RunEnd {
   const changed = new Set<string>();
   let own = "";

@@ -1,6 +1,6 @@
 /**
- * Commands that show workflows: the list, and one in full: its status, what it waits for, what happened, and what can
- * be done.
+ * Commands that show workflows: the list, and one in full: its status, what it waits for, its history, and the possible
+ * next steps.
  */
 
 import type { Json } from "../../kernel/json.ts";
@@ -22,7 +22,7 @@ import { heldWords, passedWords, quotedName, STATUS_STYLES, statusWords, typedCh
 type ShownWorkflow = {
   readonly state: WorkflowDetails;
   readonly rows: readonly TimelineRow[];
-  /** The moment that was asked for, in words; undefined: now. */
+  /** The requested time, in words; undefined: now. */
   readonly past: string | undefined;
   readonly now: number;
 };
@@ -66,7 +66,7 @@ function waitWords(wait: Wait, row: TimelineRow | undefined, now: number): strin
   return `${WAITS[wait.kind]}: ${wait.on}${what}${until}${since}`;
 }
 
-/** A checkpoint that was reached just now may not have been let go of yet; what has ended may not have been heard of. */
+/** A checkpoint reached just now may be missing from the waits, and an ended operation may still be in them. */
 function waitsOf({ state, rows }: ShownWorkflow): readonly Wait[] {
   const ended = new Set(rows.flatMap(({ op, endedSeq }) => (endedSeq === null ? [] : (op ?? []))));
   const waits = state.waits.filter(({ op }) => !ended.has(op));
@@ -83,7 +83,7 @@ function runWords({ end, runner, isReady, name }: WorkflowDetails): string | und
     : "nobody now; it is taken up again when that comes";
 }
 
-/** Since when it has been what it is; not known of one that executes, which comes and goes. */
+/** Since when it has its status; unknown while it executes, which comes and goes. */
 function since({ state, rows }: ShownWorkflow): number | undefined {
   if (state.end !== null) return state.end.at;
   const of = (kind: TimelineRow["kind"]) =>
@@ -169,7 +169,7 @@ function waitCommands({ kind, on }: Wait): readonly string[] {
   return kind === "child" ? [`show ${on}`] : [];
 }
 
-/** Whatever can be typed now. */
+/** All commands that can be typed now. */
 function nextCommands(shown: ShownWorkflow): readonly string[] {
   const { state } = shown;
   const { id, status, end } = state;
@@ -280,7 +280,7 @@ function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
   ];
 }
 
-/** Columns as documented in the reference: id, status, passed, attempt, created, name, checkpoint, what holds it up or reason. */
+/** Columns as in the reference: id, status, passed, attempt, created, name, checkpoint, obstacle or reason. */
 function cellsForPipe(item: WorkflowSummary): readonly string[] {
   return [
     visible(item.id),

@@ -1,5 +1,5 @@
 /**
- * A workflow's journal as a story: who did what, with which receipt, and what was taken back; and the progress that
+ * A workflow's journal as a story: who did what, with which receipt, and what was undone; and the progress that
  * `holdpoint run` prints: each operation as it settles, and whom it waits for.
  */
 
@@ -31,7 +31,7 @@ function answerText(answer: Json | undefined): string {
   return isJsonObject(receipt) ? `done, receipt ${short(text(receipt["effect"]))}` : "done";
 }
 
-/** What an edit changed: `pizzas 100 → 10`. */
+/** The fields that an edit changed: `pizzas 100 → 10`. */
 function changedFields(before: Json | undefined, after: Json | undefined): string {
   if (!isJsonObject(before) || !isJsonObject(after)) return "";
   return Object.keys(after)
@@ -131,7 +131,7 @@ const DESCRIPTIONS: { readonly [type: string]: DescribeEntry } = {
   "workflow.failed": (body) => ({ who: text(body["by"]), did: "FAILED", what: quoted(body["reason"]) }),
 };
 
-/** To be given the entries one after the other, from the first; answers nothing for those that tell people nothing. */
+/** Takes the entries in order, from the first; returns undefined for entries that are not shown to people. */
 function createStoryteller(): (entry: WorkflowEntry) => StoryLine | undefined {
   const told: StoryState = { agent: "", undos: new Map(), asked: new Map() };
   return ({ type, body }) => {
@@ -146,10 +146,10 @@ export function readStory(entries: readonly WorkflowEntry[]): readonly StoryLine
   return entries.flatMap((entry) => tell(entry) ?? []);
 }
 
-/** More operations than this were done by an earlier run: they are counted, not told again. */
+/** If an earlier run performed more operations than this, they are counted, not printed again. */
 const MAX_RETOLD = 20;
 const DID = 16;
-/** The end has a line of its own, and so has waiting. */
+/** The end and each wait have lines of their own. */
 const PRINTED_ELSEWHERE = new Set([
   "workflow.completed",
   "workflow.failed",
@@ -160,12 +160,12 @@ const PRINTED_ELSEWHERE = new Set([
 type EntryWait = { readonly kind?: unknown; readonly on?: unknown };
 
 type RunProgress = {
-  /** Told from the first entry on; ends with the workflow or the signal. */
+  /** Prints from the first entry on; ends with the workflow or the signal. */
   follow(workflow: string, signal: AbortSignal): Promise<void>;
   notice(notice: Notice): void;
 };
 
-/** `where`: the flags that a command needs to find the same store. */
+/** `where`: flags that a command needs to find the same store. */
 export function createRunProgress(terminal: Terminal, hp: () => Holdpoint, where: string): RunProgress {
   const told = new Set<string>();
   const tell = (text: string) => terminal.note(text);

@@ -1,4 +1,4 @@
-/** What a workflow is doing and what will become of it, in people's words. Used by whoever shows or decides one. */
+/** What a workflow is doing, and what will happen to it, in words for people. For commands that show or decide one. */
 
 import { type AtStake, rejectionOf } from "../../approvals/rules/card.ts";
 import { visible } from "../../kernel/text.ts";
@@ -16,14 +16,14 @@ export const STATUS_STYLES: { readonly [status: string]: Style } = {
 
 export const statusWords = (status: string): string => status.replaceAll("_", " ");
 
-/** Passed checkpoints out of those declared; one may be passed more often than it is declared. */
+/** Passed checkpoints out of those declared; a checkpoint may be passed several times. */
 export function passedWords(passed: number, declared: number): string {
   return declared === 0 ? String(passed) : `${passed}/${declared}`;
 }
 
 export const quotedName = (name: string): string => `"${visible(name)}"`;
 
-/** Where it was forked, for one that is a fork. */
+/** For a fork, where it was forked. */
 export function startWords({ fork }: Pick<WorkflowDetails, "fork">): string {
   if (fork === null) return "the start";
   return `where it was forked, ${quotedName(fork.checkpoint)} of ${visible(fork.workflow)}`;
@@ -35,7 +35,7 @@ export function placeWords(state: WorkflowDetails, op: string | null): string {
   return found === undefined ? visible(op) : quotedName(found.name);
 }
 
-/** What a workflow is held by, as it is recorded: `switch/tenant`, `budget/trip`. */
+/** The obstacle that holds a workflow up, as recorded: `switch/tenant`, `budget/trip`. */
 export function heldWords(on: string): string {
   const ref = parseObstacle(on);
   if (ref === undefined) return visible(on);
@@ -43,12 +43,12 @@ export function heldWords(on: string): string {
   return `the kill switch of ${ref.id === TENANT_SCOPE ? "every agent" : visible(ref.id)} to be released`;
 }
 
-/** No command runs a definition: it only decides. */
+/** No command runs a definition: a process that has it continues the workflow. */
 export function goesOnWords(name: string): string {
   return `A process that has the definition ${quotedName(name)} goes on by itself, now or when it runs again.`;
 }
 
-/** What a rejection of the checkpoint that waits would do. */
+/** What a rejection of the pending checkpoint would do. */
 export function rejectionWords(state: WorkflowDetails, stake: AtStake): readonly string[] {
   const { attempt, attempts } = state;
   const { isEnd, isLast } = rejectionOf({ ...state, generation: attempt }, stake);
@@ -65,11 +65,11 @@ export function rejectionWords(state: WorkflowDetails, stake: AtStake): readonly
   ];
 }
 
-/** A checkpoint as one can type it after a flag; a name with odd characters is better named by its snapshot. */
+/** A checkpoint as typed after a flag. A name with unusual characters is replaced by its snapshot's id. */
 export function typedCheckpoint(name: string, snapshot: string): string {
   return /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : snapshot;
 }
 
-/** Whoever sent an intent that people have decided. */
+/** For an intent that people have decided. */
 export const intentToldWords = (intent: string): string =>
   `The intent ${intent} has its answer: whoever waits for it hears of it, now or when it runs again.`;

@@ -1,8 +1,8 @@
 /**
- * The one table of which journal entries are announced to endpoints, and what is said of each.
- * - What is said is made of entries that never change: the stream's first, the announced one, and the last revision up to
- *   it. So every attempt says the same.
- * - Arguments are those that held when it happened: after an edit never the ones before it.
+ * The one table of which journal entries are announced to endpoints, and with what content.
+ * - Content comes from entries that never change: the stream's first, the announced one, and the last revision up to
+ *   it. So every attempt sends the same.
+ * - Arguments are those in effect at the time of the event, never those from before an edit.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
@@ -20,12 +20,12 @@ export function cutTitle(words: string, name: string): string {
 type AnnouncedBodies = {
   readonly first: JsonObject;
   readonly body: JsonObject;
-  /** The last `approval.revised` or `action.revised` up to there; absent where there is none. */
+  /** The last `approval.revised` or `action.revised` up to this entry, if any. */
   readonly revised?: JsonObject;
 };
 type AnnouncedFacts = { readonly [field: string]: Json | undefined };
 type Announcement = {
-  /** For people, in the subject of a mail. */
+  /** For people: the subject of a mail. */
   readonly title: (about: string) => string;
   readonly data: (bodies: AnnouncedBodies, id: string) => AnnouncedFacts;
 };
@@ -38,7 +38,7 @@ const argumentsOf = ({ first, revised = first }: AnnouncedBodies): AnnouncedFact
   arguments_digest: revised["argsDigest"],
 });
 
-/** How its agent says that it would take it back. */
+/** How the agent would undo it. */
 const undoOf = ({ undo }: JsonObject): Json | undefined =>
   isJsonObject(undo) ? { tool: undo["tool"] ?? null, arguments: undo["args"] ?? null } : undefined;
 
@@ -82,7 +82,7 @@ const reminded = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   also: bodies.body["also"],
 });
 
-/** Who changed it, and the binding that people decide about from then on. Deadlines are told where they are others. */
+/** Who changed it, and the binding that people decide on from then on. Includes deadlines if they changed. */
 const changed = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => {
   const { again } = bodies.body;
   const times = isJsonObject(again)
@@ -99,7 +99,7 @@ const handed = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   decision_reason: bodies.body["reason"],
 });
 
-/** Whoever wrote it may be the agent: its words are untrusted. */
+/** The author may be the agent: the text is untrusted. */
 const commented = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
   ...questionOf(bodies, id),
   by: bodies.body["by"],
@@ -187,7 +187,7 @@ const say = (words: string, data: Announcement["data"]): Announcement => ({
   data,
 });
 
-/** The type of a message is that of its entry. */
+/** By type: a message has the type of its entry. */
 export const ANNOUNCED_EVENTS: ReadonlyMap<string, Announcement> = new Map([
   ["approval.requested", say("Approval needed", asked)],
   ["approval.revised", say("Approval needed, somebody changed it", changed)],
@@ -222,7 +222,7 @@ export const ANNOUNCED_EVENTS: ReadonlyMap<string, Announcement> = new Map([
   ["endpoint.tested", say("Test message", test)],
 ]);
 
-/** What it is called: the tool, the workflow, the rule, the scope. */
+/** Name of the tool, workflow, rule or scope. */
 function subjectName({ kind, id }: StreamRef, first: JsonObject): string {
   if (kind === "alert") return `${String(first["rule"])}: ${String(first["subject"])}`;
   if (kind === "intent") return String(first["intentType"]);
@@ -232,7 +232,7 @@ function subjectName({ kind, id }: StreamRef, first: JsonObject): string {
 
 export type AnnouncementText = { readonly title: string; readonly data: JsonObject };
 
-/** Undefined where nothing is told of such an entry. */
+/** undefined if such an entry is not announced. */
 export function announcementOf(
   type: string,
   ref: StreamRef,
@@ -247,7 +247,7 @@ export function announcementOf(
   };
 }
 
-/** Whether an endpoint could ever hear of it: a type, or a beginning of some that ends in `*`. */
+/** Whether the pattern matches an announced type: a type, or a prefix that ends in `*`. */
 export function isAnnouncedPattern(event: string): boolean {
   if (!event.endsWith("*")) return ANNOUNCED_EVENTS.has(event);
   return [...ANNOUNCED_EVENTS.keys()].some((type) => type.startsWith(event.slice(0, -1)));

@@ -1,9 +1,9 @@
 /**
- * Endpoints: where messages go, whom a mail reaches, and how webhooks are signed (Standard Webhooks: HMAC-SHA256 over
+ * Endpoints: where messages go, who receives a mail, and how webhooks are signed (Standard Webhooks: HMAC-SHA256 over
  * `id.timestamp.body`, once for each valid secret).
- * - The value of a secret is never here: only where it is kept. After a rotation the previous secret signs too, until the
- *   overlap is over; older ones never.
- * - A removed endpoint stays removed. Recipients follow the roster when the message is made, and again when it is sent.
+ * - Only a secret's handle is here, never its value. After a rotation the previous secret also signs during the
+ *   overlap; older ones never do.
+ * - A removed endpoint stays removed. Recipients follow the roster when a message is made, and again when it is sent.
  */
 import { createHmac } from "node:crypto";
 import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
@@ -35,7 +35,7 @@ type AddEndpointCommand = EndpointTerms &
 
 type EndpointCommand = Via & { readonly endpoint: string; readonly by: string };
 
-/** Rules for one that is there: they answer the events, if any. */
+/** For an existing endpoint: `rules` returns the events to append, if any. */
 function withEndpoint(
   draft: Draft,
   id: string,
@@ -54,7 +54,7 @@ function withEndpoint(
   return { kind: "done", state: draft.state(ref) as LiveEndpoint };
 }
 
-/** Adding the same again, because the first answer was not heard, changes nothing. */
+/** Adding the same endpoint again, after a lost answer, changes nothing. */
 export function addEndpoint(draft: Draft, { endpoint, ...body }: AddEndpointCommand): Need | EndpointAnswer {
   const ref = endpointStream(endpoint);
   const more = draft.need({ write: [ref] });
@@ -113,17 +113,17 @@ export function removeEndpoint(
   return withEndpoint(draft, endpoint, () => [{ type: "endpoint.removed", body }]);
 }
 
-/** Those who may decide the approval that a message is about. */
+/** The people who may decide the approval that a message is about. */
 export const APPROVERS_RECIPIENT = "approvers";
 
-/** Whom its rule names, or a seat was handed to, as long as they may decide it now. A rule that names nobody means nobody here. */
+/** People whom the rule names or who were delegated a vote, if they may decide now. Without names: none. */
 function peopleAsked(approval: LiveApproval, roster: RosterState): readonly string[] {
   const seats = delegationsIn(approval, approval.stage).map(({ to }) => to);
   const named = peopleAmong(roster, [...(approval.approvers.from ?? []), ...seats]);
   return named.filter((person) => isEligible(approval, roster, person));
 }
 
-/** Who of those asked is told of an entry: of a comment only when whoever asked has written it. */
+/** Recipients among the approvers. They get a comment only if the requesting agent wrote it. */
 export function peopleToNotify(
   approval: LiveApproval,
   roster: RosterState,
@@ -140,8 +140,8 @@ function isReachable({ members, suspended }: RosterState, person: string): boole
 const isListed = (name: string): boolean => name.startsWith("role:") || name.startsWith("group:");
 
 /**
- * Each once. People who are named are written to even if nobody knows where, so that it shows; of roles, groups and
- * approvers only those who can be reached.
+ * Each recipient once. A person named directly is included even without an address, so that it shows; of roles, groups
+ * and approvers only reachable people.
  */
 export function resolveRecipients(
   roster: RosterState,
@@ -154,7 +154,7 @@ export function resolveRecipients(
   return [...new Set([...named, ...listed])];
 }
 
-/** Null when a person has no address, or is suspended. */
+/** null if the person has no address, or is suspended. */
 export function mailAddressOf(roster: RosterState, to: string): string | null {
   if (!to.startsWith("person:")) return to;
   return isReachable(roster, to) ? (roster.members.get(to)?.mail ?? null) : null;

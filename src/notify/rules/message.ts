@@ -1,10 +1,10 @@
 /**
- * Messages: one for each announced entry and each endpoint that wants to hear of it.
- * - Its id is made of the entry's hash, the endpoint and the receiver: reading the entry again makes no second one.
+ * Messages: one for each announced entry and each endpoint that subscribes to it.
+ * - Its id is made of the entry's hash, the endpoint and the recipient: reading the entry again makes no second one.
  * - It ends once: delivered, dead or dropped. Only a person requeues a dead one. Retries: ten attempts in about three
  *   days.
- * - An attempt whose outcome another process recorded meanwhile does not count; that it arrived always counts.
- * - Of several notifiers, the one that has read furthest keeps its position.
+ * - An attempt whose outcome another process recorded meanwhile does not count. A delivery always counts.
+ * - Of several notifiers, the one that has read furthest stores its position.
  */
 import { hash } from "node:crypto";
 import { ID_RANDOM_BYTES, makeId } from "../../kernel/ids.ts";
@@ -14,13 +14,13 @@ import { endpointStream, messageStream, type NewEvent, streamName } from "../../
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { LiveMessage, MessageSource, NotifierState } from "../stream.ts";
 
-/** Of several processes, the one that has read furthest keeps its place. */
+/** Of several processes, the one that has read furthest stores its position. */
 export function moveNotifier(state: NotifierState, position: number): NewEvent[] {
   if (state.position !== null && state.position >= position) return [];
   return [{ type: "notifier.moved", tv: 1, body: { position } }];
 }
 
-/** How long a message waits before it is tried again: ten attempts within about three days. */
+/** Back-off between attempts: ten attempts within about three days. */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -36,18 +36,18 @@ const RETRY_DELAYS: readonly number[] = [
   24 * HOUR,
   24 * HOUR,
 ];
-/** The share of a wait that is left to chance, so that what failed together does not come back together. */
+/** Share of a delay that is random, so that messages that failed together are not retried together. */
 const JITTER = 0.2;
 
 export const MAX_SEND_ATTEMPTS = RETRY_DELAYS.length + 1;
 
-/** After so many attempts; null when that was the last. `chance` is from 0 to 1. */
+/** Delay after this many attempts; null after the last. `chance` is from 0 to 1. */
 export function retryDelay(attempts: number, chance: number): number | null {
   const wait = RETRY_DELAYS[attempts - 1];
   return wait === undefined ? null : Math.round(wait * (1 - JITTER / 2 + JITTER * chance));
 }
 
-/** An endpoint is switched off after so many messages in a row that were given up. */
+/** An endpoint is switched off after this many dead messages in a row. */
 export const MAX_MISSED = 5;
 
 export type NewMessage = {
@@ -65,7 +65,7 @@ export function makeMessageId(entry: AnnouncedEntry, endpoint: string, to: strin
   return makeId("msg", entry.at, digest.subarray(0, ID_RANDOM_BYTES));
 }
 
-/** Those that are not there yet, and whose endpoint is on. Answers how many. */
+/** Makes those that do not exist yet and whose endpoint is on. Returns how many. */
 export function makeMessages(
   draft: Draft,
   messages: readonly NewMessage[],
@@ -89,21 +89,21 @@ export function makeMessages(
 export type SendOutcome =
   | { readonly kind: "delivered"; readonly status: number | null }
   | { readonly kind: "failed"; readonly status: number | null; readonly problem: string }
-  /** The receiver wants nothing more: no other attempt, and the endpoint is switched off. */
+  /** The receiver wants no more: no further attempt, and the endpoint is switched off. */
   | { readonly kind: "gone"; readonly status: number; readonly problem: string };
 
 type AttemptReport = {
   readonly message: string;
-  /** The number of the attempt, from 1 on. */
+  /** 1-based attempt number. */
   readonly attempt: number;
   readonly outcome: SendOutcome;
-  /** From 0 to 1: how much of a wait is left to chance. */
+  /** From 0 to 1: the random part of a delay. */
   readonly chance: number;
 };
 
 type AttemptRecorded = { readonly kind: "recorded" | "known" };
 
-/** What the endpoint's own stream says of it. */
+/** Records the outcome on the endpoint's own stream. */
 function recordOnEndpoint(
   draft: Draft,
   { endpoint }: LiveMessage,
@@ -126,7 +126,7 @@ function recordOnEndpoint(
   append("endpoint.switched_off", { by: "holdpoint", reason });
 }
 
-/** The event of an attempt that did not arrive. */
+/** The event of a failed attempt. */
 function failedAttemptEvent(
   draft: Draft,
   { attempt, outcome, chance }: AttemptReport,
@@ -159,7 +159,7 @@ export function reportAttempt(draft: Draft, report: AttemptReport): Need | Attem
   return { kind: "recorded" };
 }
 
-/** It is not sent any more: what it is about, or whom it is for, is gone. */
+/** Stops sending a message whose subject or recipient no longer exists. */
 export function dropMessage(
   draft: Draft,
   { message, reason }: { readonly message: string; readonly reason: string },
@@ -177,7 +177,7 @@ type RequeueAnswer =
   | { readonly kind: "unknown" | "removed" }
   | { readonly kind: "not_dead"; readonly status: string };
 
-/** A dead one is tried again from the beginning. */
+/** Retries a dead message from the first attempt. */
 export function requeueMessage(
   draft: Draft,
   command: Via & { readonly message: string; readonly by: string },
@@ -197,13 +197,13 @@ export function requeueMessage(
   return { kind: "requeued", state: draft.state(ref) as LiveMessage };
 }
 
-/** While whoever asked for a test sends it, nobody else takes it. */
+/** While the process that requested a test sends it, no other process takes it. */
 const TEST_LEAD_MS = 60_000;
 
 type TestEndpointCommand = Pick<NewMessage, "message" | "endpoint" | "to"> & Via & { readonly by: string };
 type TestEndpointAnswer = { readonly kind: "made" | "unknown" | "removed" };
 
-/** A message that says only that it is one; the entry that it names is the endpoint's first. */
+/** A message that only says it is a test; the entry that it names is the endpoint's first. */
 export function testEndpoint(draft: Draft, command: TestEndpointCommand): Need | TestEndpointAnswer {
   const { endpoint, message, by, to } = command;
   const [ref, own] = [messageStream(message), endpointStream(endpoint)];

@@ -1,4 +1,4 @@
-/** API keys: issuing, rotating, revoking and listing them. The text of one is answered once, when it is made. */
+/** API keys: issue, rotate, revoke and list. The text of a key is returned once, when it is issued. */
 
 import { HoldpointError } from "../../kernel/errors.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
@@ -24,17 +24,17 @@ import type { KeyTerms, LiveKey } from "./stream.ts";
 
 type KeyDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
 
-/** A key as it is listed: everything but the secret, of which only a hash is kept. */
+/** A key as it is listed: everything but the secret, of which only a hash is stored. */
 export type ApiKey = Omit<KeyTerms, "hash"> & {
   readonly id: string;
   readonly status: "active" | "expired" | "revoked";
   readonly issuedAt: number;
-  /** The key that has taken its place. */
+  /** The key that replaced it. */
   readonly replacedBy: string | null;
   readonly revoked: LiveKey["revoked"];
 };
 
-/** `text` is what goes into `Authorization: Bearer`. It is answered this once and kept nowhere. */
+/** `text` goes into `Authorization: Bearer`. It is returned only here and never stored. */
 export type IssuedKey = { readonly key: ApiKey; readonly text: string };
 export type KeyList = { readonly items: readonly ApiKey[]; readonly next: string | null };
 
@@ -63,7 +63,7 @@ function keyNotAllowed(reason: string): HoldpointError {
   });
 }
 
-/** A new secret in its text, and the hash that is kept of it. */
+/** A new secret as credential text, and the hash to store. */
 export function makeSecret(
   { tenant, random }: Pick<KeyDependencies, "tenant" | "random">,
   prefix: TextPrefix,
@@ -85,7 +85,7 @@ export async function getKey(place: TenantStore, id: string): Promise<ApiKey> {
   return detailsOf(id, state, now);
 }
 
-/** `mayGive`: what whoever asks has, where that is known; a key never has more. */
+/** `mayGive`: the caller's own scopes, if known. A key never has more. */
 export async function issueApiKey(
   hands: KeyDependencies,
   offer: KeyOffer & Via,
@@ -110,7 +110,7 @@ export async function issueApiKey(
     ...channelField(offer),
   };
   const answer = await runCommand(hands, { write: [keyStream(id)] }, (draft) => issueKey(draft, command));
-  // Whoever looked for it before it was there found none, and that is kept for a while.
+  // A lookup before the key existed found none, and that result is cached.
   forgetCredentials(hands.store);
   if (answer.kind === "not_allowed") throw keyNotAllowed(answer.reason);
   return { key: await getKey(hands, id), text };

@@ -1,12 +1,12 @@
 /**
- * Issuing, rotating and revoking API keys.
+ * Rules for issuing, rotating and revoking API keys.
  *
- * V1. Only a person in good standing issues, rotates and revokes.
- * V2. Nobody gives what they do not have, where it is known what they have.
- * V3. A person's key is of somebody in the roster and has no roles of its own; every other key has some. Over the network nobody
- *     but that person issues or rotates it: an admin who could would vote in their name.
- * V4. None is issued or rotated in a tenant that was closed.
- * V5. A key is replaced once, by one that may do the same.
+ * - Only a person in good standing issues, rotates or revokes keys.
+ * - If the caller's scopes are known, a key gets no scope that the caller lacks.
+ * - A person's key belongs to a member of the roster and has no roles of its own; every other key has roles.
+ * - Over the network only that person issues or rotates their key: an admin who could would vote in their name.
+ * - No key is issued or rotated in a closed tenant.
+ * - A key is replaced once, by a key with the same rights.
  */
 
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
@@ -17,7 +17,7 @@ import { type Scope, scopesOf } from "../rules/scopes.ts";
 import { readOwnTenant } from "../tenants/stream.ts";
 import type { KeyTerms, LiveKey } from "./stream.ts";
 
-/** What whoever asks over the network has themselves; null: all, as those who can reach the store have. */
+/** Scopes of the network caller; null: all, for a caller with direct access to the store. */
 type Within = { readonly mayGive: readonly Scope[] | null };
 
 export type IssueKeyCommand = Omit<KeyTerms, "expiresAt" | "replaces"> &
@@ -67,7 +67,7 @@ const whyShut = (draft: Draft): string | undefined =>
 const whyNot = (draft: Draft, wanted: Wanted): string | undefined =>
   whyShut(draft) ?? whyActorMayNot(draft, wanted.by) ?? whyNotFor(draft, wanted) ?? whyNotGive(draft, wanted);
 
-/** Asked again after an answer that got lost, it is known. */
+/** A retry after a lost answer finds the key `known`. */
 export function issueKey(draft: Draft, command: IssueKeyCommand): Need | IssueAnswer {
   const { key, lastsMs, mayGive: _mayGive, ...terms } = command;
   const ref = keyStream(key);
@@ -84,12 +84,12 @@ export function issueKey(draft: Draft, command: IssueKeyCommand): Need | IssueAn
 export type RotateKeyCommand = Within &
   Via & {
     readonly key: string;
-    /** The key that takes its place, and the hash of its secret. */
+    /** The replacement key, and the hash of its secret. */
     readonly next: string;
     readonly hash: string;
-    /** How long both work. */
+    /** How long both keys work. */
     readonly overlapMs: number;
-    /** How long the new one lasts; undefined: as long as the old one did when it was issued. */
+    /** Lifetime of the new key; undefined: the lifetime that the old key was issued with. */
     readonly lastsMs: number | null | undefined;
     readonly by: string;
   };

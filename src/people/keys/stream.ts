@@ -1,7 +1,7 @@
 /**
- * The stream of an API key: events, state, fold and the row of its list. Using a key is not an event.
- * - Its expiry only ever moves earlier, and it is replaced once. A revoked key stays revoked.
- * - The hash of the secret stays in the journal and is not listed.
+ * The stream of an API key: events, state, fold and list row. Using a key is not an event.
+ * - Expiry only ever moves earlier. A key is replaced once. A revoked key stays revoked.
+ * - The hash of the secret is kept in the journal and not listed.
  */
 
 import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
@@ -13,18 +13,18 @@ import type { Scope } from "../rules/scopes.ts";
 import type { Role } from "../stream.ts";
 
 export type KeyTerms = {
-  /** Who acts when it is used. */
+  /** Principal that acts when the key is used. */
   readonly principal: string;
   readonly name: string;
-  /** Of an agent or a service. A person's roles stand in the roster. */
+  /** Roles of an agent or a service. A person's roles are in the roster. */
   readonly roles: readonly Role[];
-  /** Only these of what the roles bring; null: all. */
+  /** Limits the key to these of its roles' scopes; null: all of them. */
   readonly scopes: readonly Scope[] | null;
   /** SHA-256 of the secret. */
   readonly hash: string;
   readonly expiresAt: number | null;
   readonly by: string;
-  /** The key whose place it takes. */
+  /** The key that this one replaces. */
   readonly replaces: string | null;
 };
 
@@ -32,7 +32,7 @@ type KeyFact<Type extends string, Body> = { readonly type: Type; readonly tv: 1;
 
 type KeyEvent =
   | KeyFact<"key.issued", KeyTerms & Via>
-  /** Another took its place: its time ends earlier. */
+  /** Another key replaced it, so it expires earlier. */
   | KeyFact<
       "key.retired",
       Via & { readonly expiresAt: number; readonly by: string; readonly replacedBy: string }
@@ -86,7 +86,7 @@ export const keyFold: Fold<KeyState> = {
 
 export type KeyFault = "unknown" | "revoked" | "expired";
 
-/** Why a key is worth nothing, now; undefined when it is. Compared in any case, so that what is not there takes as long. */
+/** Why the key is invalid now; undefined if it is valid. Always compares hashes, so unknown keys take as long. */
 export function checkKey(state: KeyState, hash: string, now: number): KeyFault | undefined {
   const isSame = isSameHash(state.status === "none" ? NO_HASH : state.hash, hash);
   if (state.status === "none" || !isSame) return "unknown";
@@ -98,7 +98,7 @@ export const keysView = {
   view: "keys",
   kind: "key",
   version: 1,
-  /** By whose they are. Whether their time is over is looked at when they are listed: rows have no clock. */
+  /** Listed by principal. Expiry is checked when keys are listed: rows have no clock. */
   row(_id: string, state: KeyState) {
     if (state.status === "none") return undefined;
     const { status, principal, name, roles, scopes, expiresAt, by, issuedAt } = state;

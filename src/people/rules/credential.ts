@@ -1,11 +1,11 @@
 /**
- * Credentials: what they are worth, and their text (API keys, login links, session cookies).
- * - A person's key or session counts only while they are in the roster and in good standing, and if it is newer
- *   than their membership.
- * - What a person may do comes from the roster of now, never from when the credential was made.
- * - Sessions and login links from before a restore are void; in a closed tenant every credential is.
+ * Credentials: when they are valid, and their text (API keys, login links, session cookies).
+ * - A person's key or session is valid only while the person is in the roster and in good standing, and only if it is
+ *   newer than their membership.
+ * - A person's rights come from the current roster, never from the time when the credential was issued.
+ * - Sessions and login links from before a restore are void. In a closed tenant every credential is void.
  * - Text of a key: `hpk_<tenant>_<id>_<secret><checksum>` (`hpl_` for a link); of a session: `<tenant>.<id>.<secret>`.
- *   One text per credential. Its checksum shows typing mistakes. Only a hash of the 256-bit secret is kept (no slow hash).
+ *   One text per credential; the checksum detects typos. Only a (fast) hash of the 256-bit secret is stored.
  */
 
 import { createHmac, hash } from "node:crypto";
@@ -20,7 +20,7 @@ import { type Scope, scopesOf } from "./scopes.ts";
 
 export type StandingFault = "removed" | "suspended";
 
-/** Why a person's credential counts for nothing; undefined when it does. */
+/** Why a person's credential is void; undefined if it is valid. */
 export function standingFault(
   { members, suspended }: RosterState,
   person: string,
@@ -31,7 +31,7 @@ export function standingFault(
   return suspended.includes(person) ? "suspended" : undefined;
 }
 
-/** A history that was restored after a moment does not know what was ended between its backup and then. */
+/** A restored history lacks the revocations between its backup and the restore, so what is older is not trusted. */
 export const isFromBeforeRestore = ({ last }: StoreState, at: number): boolean =>
   last !== null && at <= last.at;
 
@@ -51,7 +51,7 @@ function holderIn(
   return { principal, roles: now, scopes: scopesOf({ tenant, principal, roles: now }, scopes) };
 }
 
-/** The tenant that the credential names, and how that stands. */
+/** The tenant that the credential names, and its status. */
 type TenantContext = { readonly tenant: string; readonly standing: TenantState };
 type KeyContext = TenantContext & { readonly key: KeyState; readonly roster: RosterState };
 
@@ -59,7 +59,7 @@ export function holderOfKey(seen: KeyContext, hash: string, now: number): Holder
   return holdersOfKey(seen)(hash, now);
 }
 
-/** The same for one that is shown again and again: whether it counts is looked at every time, what it brings once. */
+/** The same for a key that is used repeatedly: validity is checked on each call, roles and scopes are resolved once. */
 export function holdersOfKey(seen: KeyContext): (hash: string, now: number) => Holder | RefusedCredential {
   const { key, roster } = seen;
   let holder: Holder | undefined;
@@ -94,8 +94,8 @@ export function holderOfSession(seen: SessionContext, hash: string, now: number)
 }
 
 /**
- * A tenant's name inside a credential: as it is where it has only small letters, digits and hyphens, else `B` and its bytes in
- * base 32. Neither form has the characters that stand between the parts of a credential, and each name has one form.
+ * A tenant's name inside a credential: unchanged if it has only lower-case letters, digits and hyphens, else `B` and
+ * its bytes in base 32. Neither form contains a credential's separators, and each name has exactly one form.
  */
 const PLAIN = /^[a-z0-9-]{1,64}$/;
 const ENCODED = /^B[A-Z2-7]{2,410}$/;
@@ -131,7 +131,7 @@ function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** undefined for a name that no credential can carry: an empty one, or one that is too long. */
+/** undefined for a name that no credential can carry: empty or too long. */
 export function tenantText(tenant: string): string | undefined {
   if (PLAIN.test(tenant)) return tenant;
   const bytes = Buffer.from(tenant, "utf8");
@@ -139,7 +139,7 @@ export function tenantText(tenant: string): string | undefined {
   return fits ? `B${base32(bytes)}` : undefined;
 }
 
-/** Only the one form that `tenantText` writes is read. */
+/** Accepts only the one form that `tenantText` writes. */
 export function tenantFromText(text: string): string | undefined {
   if (PLAIN.test(text)) return text;
   if (!ENCODED.test(text)) return undefined;
@@ -156,7 +156,7 @@ type ParsedCredential = {
   readonly tenant: string;
   /** `key_…` or `lgn_…`. */
   readonly id: string;
-  /** Of the secret, as it is kept. */
+  /** Hash of the secret, as stored. */
   readonly hash: string;
 };
 type CredentialTextFault = "malformed" | "wrong_checksum";
@@ -167,7 +167,7 @@ const CHECKSUM = 6;
 
 export const credentialSecretText = (secret: Uint8Array): string => Buffer.from(secret).toString("base64url");
 export const hashOfSecret = (secret: string): string => sha256(Buffer.from(secret, "base64url"));
-/** 43 characters hold 258 bits: the two that are left over have to be zero. */
+/** 43 characters hold 258 bits: the two spare bits must be zero. */
 const isSecretText = (text: string): boolean =>
   text.length === 43 && Buffer.from(text, "base64url").toString("base64url") === text;
 
@@ -205,7 +205,7 @@ export function formatSession(given: {
 }
 
 type ParsedSession = ParsedCredential & {
-  /** Made from the secret, so that a page can be given it again; it is no way back to the secret. */
+  /** Derived from the secret, so that a page can be given it again. The secret cannot be recovered from it. */
   readonly csrf: string;
 };
 
@@ -222,8 +222,8 @@ export function csrfToken(secret: string): string {
 }
 
 /**
- * Where a browser uses a link. What follows the # stays in the browser: no server's log and no proxy gets to see it. `to`: the page
- * of the desk to go to then; its first one unless said.
+ * Address at which a browser uses a login link. The part after # stays in the browser: no server log or proxy sees it.
+ * `to`: dashboard page to open afterwards. Default: the first one.
  */
 export function loginAddress(base: string, text: string, to?: string): string {
   const next = to === undefined ? "" : `?to=${encodeURIComponent(to)}`;

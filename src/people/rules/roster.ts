@@ -1,10 +1,10 @@
 /**
  * Rules of the roster: who may change it, and who counts as a decider.
  * - Only a person in good standing changes the roster.
- * - Once there is an admin in good standing there always is one: the last cannot be removed, demoted or suspended.
- * - If a roster exists, only its members count; removal voids earlier votes. An empty roster says nothing.
- * - If any member has a role that decides, the others decide only what a rule names them for.
- * - Someone who was removed and added again is new: nothing they said before counts.
+ * - Once it has an admin in good standing, it always has one: the last cannot be removed, demoted or suspended.
+ * - If a roster exists, only its members count; removal voids earlier votes. An empty roster sets no limit.
+ * - If any member has a role that decides, other members decide only where a rule names them.
+ * - A person who was removed and added again is new: none of their earlier votes counts.
  */
 
 import { isPerson, type Via } from "../../kernel/principal.ts";
@@ -32,7 +32,7 @@ export type PeopleAnswer =
 const hasAdmin = ({ members, suspended }: RosterState): boolean =>
   [...members].some(([person, { roles }]) => roles.includes("admin") && !suspended.includes(person));
 
-/** Whether there was an admin in good standing until these events. */
+/** Whether these events would remove the last admin in good standing. */
 function leavesNoAdmin(before: RosterState, events: readonly NewEvent[]): boolean {
   const after = events.reduce(
     (state, event) => rosterFold.evolve(state, { ...event, at: 0, seq: 0 }),
@@ -57,7 +57,7 @@ function changeRoster(
 
 type AddPersonCommand = Via & { readonly person: string; readonly member: Member; readonly by: string };
 
-/** Somebody who is there with the same particulars is known, and nothing is written. */
+/** A person who is a member with the same details is `done` unchanged: nothing is written. */
 export function decideAddPerson(draft: Draft, command: AddPersonCommand): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });
   if (more !== undefined) return more;
@@ -68,7 +68,7 @@ export function decideAddPerson(draft: Draft, command: AddPersonCommand): Need |
   return changeRoster(draft, command.by, () => events);
 }
 
-/** Where nobody was ever in the list, whoever may reach the store becomes its first admin. */
+/** In a roster that is empty, a person with access to the store becomes its first admin. */
 export function decideFirstAdmin(draft: Draft, person: string): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });
   if (more !== undefined) return more;
@@ -84,7 +84,7 @@ type ChangePersonCommand = Via & {
   readonly by: string;
 };
 
-/** What is not said stays as it is. */
+/** Omitted fields stay as they are. */
 export function decideChangePerson(draft: Draft, command: ChangePersonCommand): Need | PeopleAnswer {
   const more = draft.need({ write: [ROSTER] });
   if (more !== undefined) return more;
@@ -103,7 +103,7 @@ export function decideRemovePerson(draft: Draft, command: PersonCommand): Need |
   return changeRoster(draft, command.by, (roster) => decideRemoval(roster, command));
 }
 
-/** Also of people who are in no list: whoever decides can be suspended. */
+/** Also for people outside the roster: any decider can be suspended. */
 export function changeStanding(
   draft: Draft,
   command: PersonCommand & { readonly suspend: boolean },
@@ -113,17 +113,17 @@ export function changeStanding(
   return changeRoster(draft, command.by, (roster) => decideStanding(roster, command));
 }
 
-/** Suspended, or not in the list, though there is one. */
+/** Suspended, or not a member although a roster exists. */
 export const isRemovedOrSuspended = ({ members, suspended }: RosterState, person: string): boolean =>
   suspended.includes(person) || (members.size > 0 && !members.has(person));
 
 const isThereToDecide = ({ roles }: RosterEntry): boolean =>
   roles.some((role) => ROLE_SCOPES[role].includes("approvals:decide"));
 
-/** A program's list may have nobody with a role: then it does not say who decides, and anybody may. */
+/** If no member has a deciding role, the roster does not limit who decides: every member may. */
 const saysWhoDecides = ({ members }: RosterState): boolean => [...members.values()].some(isThereToDecide);
 
-/** `from`: those whom the rule names; null where it names nobody. */
+/** `from`: the people, roles and groups that the rule names; null: the rule names none. */
 export function hasNoRoleToDecide(
   roster: RosterState,
   person: string,
@@ -134,7 +134,7 @@ export function hasNoRoleToDecide(
   return saysWhoDecides(roster) && !(from !== null && isPersonAmong(roster, person, from));
 }
 
-/** Has no say under a rule: excluded, gone, or without a role that decides. `out`: whom the rule excludes. */
+/** Has no vote under a rule: excluded (`out`), removed, suspended, or without a deciding role. */
 export const isExcluded = (
   roster: RosterState,
   person: string,
@@ -142,10 +142,10 @@ export const isExcluded = (
 ): boolean =>
   out.includes(person) || isRemovedOrSuspended(roster, person) || hasNoRoleToDecide(roster, person, from);
 
-/** The rule names the person, or nobody in particular. */
+/** The rule names the person, or names no deciders at all. */
 export const isNamedIn = (roster: RosterState, person: string, from: readonly string[] | null): boolean =>
   from === null || isPersonAmong(roster, person, from);
 
-/** What was said then is still this person's word. */
+/** A vote from that time still counts as this person's vote. */
 export const isVoteStillTheirs = ({ members }: RosterState, person: string, at: number): boolean =>
   at >= (members.get(person)?.since ?? at);

@@ -1,10 +1,10 @@
 /**
- * What a credential may be used for: the closed list of scopes, and which of them a role brings.
+ * The closed list of scopes that a credential can have, and the scopes of each role.
  *
- * Z1. Scopes by which people are decided for, or the rules changed by which anything is decided, are a person's: no agent or
- *     service has one, whatever its roles say.
- * Z2. Narrowing only takes away.
- * Z3. Scopes about the tenants of an instance are of its home tenant: an admin of any other has none.
+ * - Scopes to decide for people, or to change the rules of decisions, are for people only: no agent or service has one,
+ *   regardless of its roles.
+ * - Narrowing a credential only removes scopes.
+ * - Scopes about the tenants of an instance exist only in its home tenant: an admin of another tenant has none.
  */
 
 import { isPerson } from "../../kernel/principal.ts";
@@ -45,7 +45,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Whoever had `keys:write` or `people:write` could make themselves a person; policies and budgets decide too. */
+/** With `keys:write` or `people:write` a program could make itself a person; policies and budgets decide too. */
 const OF_PEOPLE: ReadonlySet<Scope> = new Set<Scope>([
   "approvals:decide",
   "effects:resolve",
@@ -63,7 +63,7 @@ const OF_HOME: ReadonlySet<Scope> = new Set<Scope>(["tenants:manage"]);
 
 const isReading = (scope: Scope): boolean => scope.endsWith(":read");
 const READING = SCOPES.filter(isReading);
-/** What those see who take part in work: not who else is there, nor with which keys. */
+/** For participants in the work: excludes the other people and their keys. */
 const AT_WORK: readonly Scope[] = [
   "workflows:read",
   "actions:read",
@@ -110,7 +110,7 @@ type Bearer = {
   readonly roles: readonly Role[];
 };
 
-/** In the order of the list. `narrowedTo` is null where a credential has all that its roles bring. */
+/** In the order of `SCOPES`. `narrowedTo`: null if the credential has all scopes of its roles. */
 export function scopesOf(
   { tenant, principal, roles }: Bearer,
   narrowedTo: readonly Scope[] | null,

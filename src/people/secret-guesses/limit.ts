@@ -1,11 +1,10 @@
 /**
- * What people write is looked through for the values of the action's secrets, so that none is kept in clear. Whoever hears
- * whether one was found could guess with it.
- *
- * G1. One allowance for all that somebody writes in this tenant, charged before anything is looked at (core/guess-allowance.ts).
- * G2. A text in which a value stood is left out whole: where in it is said to nobody.
- * G3. Nobody is kept from saying no: of a decision or a withdrawal that goes beyond the allowance, only the text is left out.
- * G4. It is counted in this process, for as long as it runs.
+ * Limits guessing of secrets. Text that people write is searched for the values of the action's secrets, so that none
+ * is stored in clear. A writer who learns whether a value was found could use that to guess.
+ * - One allowance per writer and tenant, charged before any text is searched (rules.ts).
+ * - A text that contains a value is dropped as a whole. The position of the value is never revealed.
+ * - A rejection always gets through: if a decision or a withdrawal exceeds the allowance, only its text is dropped.
+ * - Counted in this process, for as long as it runs.
  */
 
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
@@ -26,14 +25,14 @@ const TEXT_HELD_A_SECRET = "[left out: the value of a secret stood in this text]
 const BEYOND_ALLOWANCE =
   "[left out: within an hour, too much was written about actions with secrets by whoever wrote this]";
 
-/** What was written last is kept to see what is new in the next, unless it is long; of so many people and approvals. */
+/** The last edit per person and approval is kept, to find the new text in the next: its length, and how many. */
 const LONGEST_KEPT = 50_000;
 const MOST_KEPT = 100;
 
 type GuessDependencies = Pick<Runtime, "clock" | "secrets">;
 type Written = { readonly allowances: Map<string, Allowance>; readonly last: Map<string, Json> };
 
-/** Of each tenant: its secrets are an object of their own. */
+/** Per tenant: each tenant has its own `secrets` object. */
 const written = new WeakMap<Runtime["secrets"], Written>();
 
 function writtenIn({ secrets }: GuessDependencies): Written {
@@ -73,7 +72,7 @@ function refuse(answer: Exclude<Charged, { kind: "charged" }>): never {
 type Wording = {
   readonly by: string;
   readonly text: string;
-  /** The secrets of what it is about. */
+  /** Secrets of the action that the text is about. */
   readonly known: ReadonlyMap<string, string>;
 };
 
@@ -83,14 +82,14 @@ function judged(place: GuessDependencies, { by, text, known }: Wording): string 
   return text;
 }
 
-/** What is kept of a text that only goes along with a deed: the deed is done whatever becomes of the text. */
+/** Text to store with an act. The act proceeds even if its text is dropped. */
 export function redactTexts(place: GuessDependencies, wording: Wording): string {
   if (wording.known.size === 0) return wording.text;
   const answer = chargeTo(place, wording.by, wording.text.length);
   return answer.kind === "charged" ? judged(place, wording) : BEYOND_ALLOWANCE;
 }
 
-/** What is kept of a text that is all there is: beyond the allowance it is refused. */
+/** Text to store if the text is the whole act: over the allowance it is refused. */
 export function redactGuessedText(place: GuessDependencies, wording: Wording): string {
   if (wording.known.size === 0) return wording.text;
   const answer = chargeTo(place, wording.by, wording.text.length);
@@ -111,7 +110,7 @@ type EditGuess = {
   readonly known: ReadonlyMap<string, string>;
 };
 
-/** `judge` says by an error that a value stands in the edit. */
+/** `judge` throws `secret_transformed` if the edit contains a secret's value. */
 export async function chargeEditGuess<Result>(
   place: GuessDependencies,
   { approval, by, edit, known }: EditGuess,

@@ -1,21 +1,21 @@
 /**
- * How much somebody may write about actions with secrets. Whether a secret's value stands in a text is looked up, and whoever
- * hears of it can guess with it: as many guesses as the text has places.
- *
- * A1. A text is charged by what is new in it, and for being right, before it is looked at; that it was wrong is given back.
- * A2. What was spent comes back evenly, all of it within an hour.
- * A3. What stood there before, or was written a moment ago, was guessed already: whoever types on pays for what they typed.
+ * How much a person may write about actions with secrets. Each text is searched for secret values, and a writer who
+ * learns the result can guess: one guess per position in the text.
+ * - Charged in advance: the new characters, and a correct guess, which is refunded if nothing is found.
+ * - Spent allowance is restored at a constant rate, all of it within an hour.
+ * - Text that was there before or just written is already guessed: a writer who continues typing pays only for new
+ *   text.
  */
 import { diffJson, isJsonObject, type Json, type JsonChange } from "../../kernel/json.ts";
 
 export const ALLOWED_CHARACTERS = 60_000;
 export const ALLOWED_WITHIN_MS = 3_600_000;
-/** As if so much had been written: ten times, and nothing is left. */
+/** Cost of a correct guess, in characters: ten of them use up the allowance. */
 export const RIGHT_GUESS_COST = 6_000;
-/** A change also makes something new of what is around it. */
+/** A change also makes new text together with the characters around it. */
 const AROUND = 16;
 
-/** `spent` at the time `at`. */
+/** `spent`: characters used as of `at`. */
 export type Allowance = { readonly spent: number; readonly at: number };
 
 export const NOTHING_SPENT: Allowance = { spent: 0, at: 0 };
@@ -24,7 +24,7 @@ function spentAt({ spent, at }: Allowance, now: number): number {
   return Math.max(0, spent - ((now - at) * ALLOWED_CHARACTERS) / ALLOWED_WITHIN_MS);
 }
 
-/** Whether everything has come back. */
+/** Whether the whole allowance is restored. */
 export const isAllowanceWhole = (allowance: Allowance, now: number): boolean => spentAt(allowance, now) === 0;
 
 export type Charged =
@@ -32,7 +32,7 @@ export type Charged =
   | { readonly kind: "too_soon"; readonly waitMs: number }
   | { readonly kind: "too_long"; readonly most: number };
 
-/** What is charged for a text with so many new characters, until it is known to be wrong. */
+/** Charges a text with so many new characters, including the cost of a correct guess. */
 export function charge(allowance: Allowance, characters: number, now: number): Charged {
   const cost = characters + RIGHT_GUESS_COST;
   if (cost > ALLOWED_CHARACTERS) return { kind: "too_long", most: ALLOWED_CHARACTERS - RIGHT_GUESS_COST };
@@ -43,13 +43,13 @@ export function charge(allowance: Allowance, characters: number, now: number): C
   return { kind: "charged", allowance: { spent, at: now } };
 }
 
-/** It was wrong: nothing was found in it. */
+/** Refund after a wrong guess: the text held no secret. */
 export const giveBackWrongGuess = ({ spent, at }: Allowance): Allowance => ({
   spent: Math.max(0, spent - RIGHT_GUESS_COST),
   at,
 });
 
-/** What a value is read for, part by part: texts, numbers and names of fields. */
+/** The parts of a value that are searched: texts, numbers and field names. */
 function textsIn(value: Json): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number") return [String(value)];
@@ -58,7 +58,7 @@ function textsIn(value: Json): readonly string[] {
   return Object.entries(value).flatMap(([key, part]) => [key, ...textsIn(part)]);
 }
 
-/** Between what both begin with and what both end with. */
+/** Length of the part between the common prefix and the common suffix. */
 function changedPart(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
   let start = 0;
@@ -83,6 +83,6 @@ function newIn(before: Json, after: Json): number {
   return diffJson(before, after).reduce((sum, change) => sum + costOfChange(change), 0);
 }
 
-/** How many characters of a value stood in none of those before it. */
+/** How many characters of a value are in none of the earlier ones. */
 export const newCharacters = (value: Json, before: readonly Json[]): number =>
   Math.min(...before.map((one) => newIn(one, value)), Number.MAX_SAFE_INTEGER);

@@ -1,4 +1,4 @@
-/** HTTP routes of sessions: log in by a link, once; who am I; log out; list and end one's own sessions. */
+/** HTTP routes of sessions: log in with a one-time link, who am I, log out, list and end one's own sessions. */
 
 import { z } from "zod";
 import { checkNotNarrowed, SESSION_COOKIE, type Who } from "../../api/authenticate.ts";
@@ -32,7 +32,7 @@ const whoOnWire = ({ tenant, principal, roles, scopes, via, csrf }: Who) => ({
   csrf_token: csrf,
 });
 
-/** For this host alone, never sent along by other sites, never read by scripts. */
+/** For this host only, never sent by other sites, never readable by scripts. */
 function cookie(value: string, seconds: number): string {
   return `${SESSION_COOKIE}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
 }
@@ -128,7 +128,7 @@ function ownerOf({ principal }: Who): string {
   throw new HoldpointError("forbidden", "Only people have sessions, and this is not a person's credential.");
 }
 
-/** Whose sessions it may end. */
+/** The person whose sessions this credential may end. */
 function sessionEnder(who: Who): string {
   const owner = ownerOf(who);
   checkNotNarrowed(who);

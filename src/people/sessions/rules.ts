@@ -1,9 +1,9 @@
 /**
- * One-time login links, and the sessions that they make.
+ * Rules of one-time login links, and of the sessions they start.
  *
- * V1. A link is of somebody in the roster and in good standing, when it is made and when it is used.
- * V2. It makes one session, once, before its time.
- * V3. In a tenant that was closed none is made, and none makes a session.
+ * - A link belongs to a roster member in good standing, both when it is made and when it is used.
+ * - A link starts one session, once, before it expires.
+ * - In a closed tenant no link is made, and none starts a session.
  */
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
 import { loginStream, ROSTER, STORE_HISTORY, sessionStream } from "../../kernel/stream.ts";
@@ -50,7 +50,7 @@ export function decideOfferLogin(draft: Draft, command: OfferLoginCommand): Need
 
 export type LogInCommand = {
   readonly login: string;
-  /** Of the link's secret, as it came. */
+  /** Hash of the presented secret of the link. */
   readonly hash: string;
   readonly session: string;
   readonly sessionHash: string;
@@ -60,7 +60,7 @@ type LogInAnswer =
   | { readonly kind: "begun"; readonly person: string; readonly expiresAt: number }
   | { readonly kind: "refused"; readonly refused: LoginFault | StandingFault | "restored" | "closed" };
 
-/** Nobody who cannot show a link writes anything: a refusal is only an answer. */
+/** Without a valid link nothing is written: a refusal is only an answer. */
 export function decideLogIn(draft: Draft, command: LogInCommand): Need | LogInAnswer {
   const { login, hash, session, sessionHash, lastsMs } = command;
   const [ref, begun] = [loginStream(login), sessionStream(session)];
@@ -84,7 +84,7 @@ export function decideLogIn(draft: Draft, command: LogInCommand): Need | LogInAn
   return { kind: "begun", person, expiresAt };
 }
 
-/** Answers whether it was open until now. */
+/** Returns whether the session was open until now. */
 export function decideEndSession(
   draft: Draft,
   { session, by, reason }: { readonly session: string; readonly by: string; readonly reason: string },

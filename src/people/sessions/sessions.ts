@@ -1,4 +1,4 @@
-/** Login links, the sessions that people get by them, and a person's own sessions: listed and ended by that person. */
+/** Login links, the sessions they start, and a person's own sessions: that person lists and ends them. */
 
 import { HoldpointError } from "../../kernel/errors.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
@@ -26,7 +26,7 @@ type LoginDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
 const LINK_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
 
-/** `text` makes one session, once, before `expiresAt`. It is answered this once and kept nowhere. */
+/** `text` starts one session, once, before `expiresAt`. It is returned only here and never stored. */
 export type LoginLink = { readonly id: string; readonly text: string; readonly expiresAt: number };
 
 export async function offerLogin(
@@ -55,14 +55,14 @@ export type LoggedIn = {
   readonly session: string;
   readonly person: string;
   readonly expiresAt: number;
-  /** The value of the cookie. */
+  /** Value of the session cookie. */
   readonly cookie: string;
-  /** What a page sends along with every change. */
+  /** CSRF token that a page sends with every change. */
   readonly csrf: string;
 };
 type NotLoggedIn = { readonly refused: CredentialFault | LoginFault | "malformed" };
 
-/** A transaction that may write makes room for its tenant: names that a stranger made up would fill the store. */
+/** Checks with a read: a write transaction allocates its tenant, so names made up by strangers would fill the store. */
 async function isOffered(
   { store }: Pick<LoginDependencies, "store">,
   tenant: string,
@@ -71,7 +71,7 @@ async function isOffered(
   return (await store.read(tenant, loginStream(login), { limit: 1 })).length > 0;
 }
 
-/** Uses a link. The tenant is the one that the link names. */
+/** Logs in with a link, in the tenant that the link names. */
 export async function logIn(
   hands: Omit<LoginDependencies, "tenant">,
   text: string,
@@ -94,7 +94,7 @@ export async function logIn(
   return { tenant, session, person, expiresAt, cookie, csrf: csrfToken(credentialSecretText(secret)) };
 }
 
-/** Answers whether it was open until now. */
+/** Returns whether the session was open until now. */
 export async function endSession(
   place: Pick<LoginDependencies, "store" | "tenant" | "clock">,
   session: string,
@@ -113,7 +113,7 @@ type SessionDependencies = Pick<Runtime, "store" | "tenant" | "clock">;
 
 type OpenSession = { readonly id: string; readonly begunAt: number; readonly expiresAt: number };
 
-/** Those that are open, newest first. */
+/** Open sessions, newest first. */
 export async function listOpenSessions(
   place: SessionDependencies,
   person: string,
@@ -131,7 +131,7 @@ export async function listOpenSessions(
   return found;
 }
 
-/** Somebody else's is as unknown as one that never was. Answers whether it was open until now. */
+/** Another person's session is reported as unknown. Returns whether the session was open until now. */
 export async function endOwnSession(
   place: SessionDependencies,
   person: string,
@@ -143,7 +143,7 @@ export async function endOwnSession(
   return endSession(place, id, { by: person, reason: "ended by its owner" });
 }
 
-/** Answers how many were open until now. */
+/** Returns how many were open until now. */
 export async function endOwnSessions(place: SessionDependencies, person: string): Promise<number> {
   let ended = 0;
   for (const { id } of await listOpenSessions(place, person))

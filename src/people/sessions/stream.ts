@@ -1,7 +1,7 @@
 /**
- * The streams of login links and sessions: events, states, folds and the row of the list of sessions.
- * - A link makes one session, once. A session that has ended stays ended.
- * - The hash of the secret stays in the journal and is not listed.
+ * The streams of login links and sessions: events, states, folds and the row of the session list.
+ * - A link starts one session, once. A session that has ended stays ended.
+ * - The hash of the secret is kept in the journal and not listed.
  */
 
 import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
@@ -25,10 +25,10 @@ type LoginEvent =
 
 type SessionTerms = {
   readonly person: string;
-  /** SHA-256 of the secret in the cookie. */
+  /** SHA-256 of the secret in the session cookie. */
   readonly hash: string;
   readonly expiresAt: number;
-  /** The login link that it came from. */
+  /** The login link that started it. */
   readonly via: string;
 };
 
@@ -41,7 +41,7 @@ export type LoginState =
   | (LoginTerms & {
       readonly status: "offered" | "used";
       readonly offeredAt: number;
-      /** The session that it made. */
+      /** The session that the link started. */
       readonly session: string | null;
     });
 
@@ -112,7 +112,7 @@ export const sessionsView = {
   view: "sessions",
   kind: "session",
   version: 1,
-  /** Whether its time is over is looked at when they are listed: rows have no clock. */
+  /** Expiry is checked when sessions are listed: rows have no clock. */
   row(_id: string, state: SessionState) {
     if (state.status !== "begun") return undefined;
     const { person, expiresAt, begunAt } = state;

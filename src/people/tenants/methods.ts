@@ -1,7 +1,7 @@
 /**
  * The tenants of a store, managed from its home tenant: `hp.tenants` and the operations behind it.
- * - A name is recorded at home before anything is written under it, and a tenant is closed in its own journal before
- *   that is recorded at home: after a crash in between, repeating the same operation completes it.
+ * - A name is recorded in the home tenant before anything is written under it. A tenant is closed in its own journal
+ *   before the home tenant records it. After a crash in between, repeating the operation completes it.
  * - A tenant that was not made here gets no first admin.
  */
 
@@ -29,10 +29,10 @@ import { HOME_TENANT, type TenantState } from "./stream.ts";
 type TenantDependencies = Pick<Runtime, "store" | "tenant" | "clock">;
 type TenantMaker = TenantDependencies & Pick<Runtime, "random">;
 
-/** `by` and `at`: who made or closed it, and when; null for one that a program began to write in. */
+/** `by` and `at`: who made or closed it, and when; null if a program just started to write in it. */
 export type Tenant = {
   readonly name: string;
-  /** The one from which the others are looked after. */
+  /** Whether this is the home tenant, which manages the others. */
   readonly home: boolean;
   readonly status: "open" | "closed";
   readonly by: string | null;
@@ -42,17 +42,17 @@ export type Tenant = {
 
 export type NewTenant = {
   readonly name: string;
-  /** The first admin: `person:<name>`, in the new tenant. */
+  /** First admin of the new tenant: `person:<name>`. */
   readonly admin: string;
   readonly by: string;
-  /** How long the login link can be used, in milliseconds; ten minutes unless set. */
+  /** How long the login link can be used, in milliseconds. Default: ten minutes. */
   readonly forMs?: number;
 };
 
-/** The link is answered this once and kept nowhere. */
+/** The login link is returned only here and never stored. */
 export type MadeTenant = { readonly tenant: Tenant; readonly admin: string; readonly login: LoginLink };
 
-/** Names that a credential shows as they are. */
+/** Names that a credential shows unencoded. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 const isTaken = (name: string, why: string, next: string): HoldpointError =>
@@ -88,13 +88,13 @@ function tenantOf(name: string, state: TenantState): Tenant {
   };
 }
 
-/** How it stands by its own journal. */
+/** Status from the tenant's own journal. */
 export const readTenantStatus = async (
   { store }: Pick<TenantDependencies, "store">,
   name: string,
 ): Promise<Tenant> => tenantOf(name, await readState({ store, tenant: name }, tenantStream(name)));
 
-/** In which something was written, and the home tenant, by name. */
+/** Names of the tenants that have entries, and the home tenant, sorted. */
 async function namesOf({ store }: Pick<TenantDependencies, "store">): Promise<readonly string[]> {
   return [...new Set([HOME_TENANT, ...(await store.tenants())])].sort();
 }
@@ -132,7 +132,7 @@ function checkNew(given: NewTenant): NewTenant {
   return { ...given };
 }
 
-/** Takes the name at home. One that a program writes in was never taken there. */
+/** Reserves the name in the home tenant. A tenant that a program just writes in was never reserved there. */
 async function register(place: TenantDependencies, { name, by }: NewTenant, how: Via): Promise<void> {
   const isKnown = (await readState(place, tenantStream(name))).status !== "none";
   if (!isKnown && (await namesOf(place)).includes(name))
@@ -173,7 +173,7 @@ export async function addTenant(hands: TenantMaker, given: NewTenant, how: Via =
   return { tenant: await readTenantStatus(hands, name), admin, login };
 }
 
-/** Done again it changes nothing, and answers how it stands. */
+/** Idempotent: closing it again changes nothing and returns its status. */
 export async function closeTenant(
   place: TenantDependencies,
   name: string,
@@ -205,13 +205,13 @@ export async function closeTenant(
 }
 
 export type Tenants = {
-  /** By name, with the home tenant; only from there. */
+  /** All tenants by name, including the home tenant. Only from the home tenant. */
   list(page?: TenantPage): Promise<TenantList>;
-  /** One in which something was written. */
+  /** A tenant that has entries. */
   get(name: string): Promise<Tenant>;
-  /** Makes one, with its first admin and a link by which they log in; only from the home tenant. */
+  /** Makes a tenant with its first admin and their login link. Only from the home tenant. */
   add(tenant: NewTenant): Promise<MadeTenant>;
-  /** For good: no credential of it works, none is made, nothing in it starts. What it holds is kept. */
+  /** Closes it for good: its credentials stop working, none is issued, and nothing in it starts. Its data is kept. */
   close(name: string, said: Said): Promise<Tenant>;
 };
 

@@ -1,4 +1,4 @@
-/** The tenants of this instance, for admins of its home tenant: to admins of others there is no such list. */
+/** The tenants of this instance, for admins of its home tenant only. */
 import { z } from "zod";
 import { actingPerson } from "../../api/authenticate.ts";
 import { created, ok, route } from "../../api/route.ts";

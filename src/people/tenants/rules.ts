@@ -1,10 +1,10 @@
 /**
- * Making and closing tenants: each in the home tenant's journal, where it is recorded who did it, and in the tenant's own, where it
- * takes effect. Two journals are two commits, so every step is the same when it is done again.
+ * Rules for making and closing tenants. Each is written to two journals: the home tenant's records who did it, and the
+ * tenant's own is where it takes effect. Two journals are two commits, so every step is idempotent.
  *
- * T3. Only a person in good standing in the home tenant makes or closes one.
- * T4. The first admin is put into a list that is empty, and into no other.
- * T5. Whatever closes a tenant stops its effects in the same commit.
+ * - Only a person in good standing in the home tenant makes or closes a tenant.
+ * - The first admin is added only to an empty roster.
+ * - The commit that closes a tenant also stops its effects.
  */
 
 import { channelField, type Via } from "../../kernel/principal.ts";
@@ -18,7 +18,7 @@ import { readOwnTenant } from "./stream.ts";
 export type TenantNotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
 type RegisterTenantCommand = Via & { readonly name: string; readonly by: string };
 
-/** In the home tenant: whether the name was free. */
+/** In the home tenant: reserves the name. */
 export function registerTenant(
   draft: Draft,
   { name, by, ...how }: RegisterTenantCommand,
@@ -36,7 +36,7 @@ export function registerTenant(
 
 type FoundTenantCommand = Via & { readonly by: string; readonly admin: string };
 
-/** In the tenant itself: its first admin. */
+/** In the tenant itself: adds its first admin. */
 export function foundTenant(
   draft: Draft,
   { by, admin, ...how }: FoundTenantCommand,
@@ -58,7 +58,7 @@ export function foundTenant(
 
 type CloseTenantCommand = RegisterTenantCommand & { readonly reason: string };
 
-/** Whether somebody may, before anything is written elsewhere. */
+/** Checks the actor's right before anything is written to the other journal. */
 export function mayClose(draft: Draft, by: string): Need | { readonly kind: "allowed" } | TenantNotAllowed {
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;
@@ -66,7 +66,7 @@ export function mayClose(draft: Draft, by: string): Need | { readonly kind: "all
   return reason === undefined ? { kind: "allowed" } : { kind: "not_allowed", reason };
 }
 
-/** In the tenant itself: from now on nobody gets in, and nothing starts. Answers whether anything changed. */
+/** In the tenant itself: from now on no credential is accepted and nothing starts. Returns whether anything changed. */
 export function closeOwnTenant(
   draft: Draft,
   { by, reason, ...how }: Omit<CloseTenantCommand, "name">,
@@ -81,7 +81,7 @@ export function closeOwnTenant(
   return true;
 }
 
-/** In the home tenant: the record of it. */
+/** In the home tenant: records the closing. */
 export function recordClosing(
   draft: Draft,
   { name, by, reason, ...how }: CloseTenantCommand,

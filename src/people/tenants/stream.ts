@@ -1,16 +1,16 @@
 /**
- * A tenant's standing. Its stream has the tenant's name and stands twice: in the tenant's own journal, where rules read it, and in
- * the home tenant's, which is the record of who made and closed it.
+ * A tenant's status. Its stream is named after the tenant and exists twice: in the tenant's own journal, where rules
+ * read it, and in the home tenant's, which records who made and closed it.
  *
- * T1. A tenant that is closed stays closed, and its name stays taken: what it holds is kept under that name.
- * T2. The home tenant is never closed: nobody could look after the others.
+ * - A closed tenant stays closed, and its name stays reserved: its data is kept under that name.
+ * - The home tenant is never closed, because it manages the others.
  */
 import { eventBody, type Fold, type StreamRef, tenantStream } from "../../kernel/stream.ts";
 
-/** The first tenant of a store: what programs and commands work in unless they are told otherwise. */
+/** The first tenant of a store: the default for programs and commands. */
 export const HOME_TENANT = "default";
 
-/** A tenant that was never made by anybody is there as soon as something is written in it. */
+/** A tenant that was never made explicitly exists as soon as something is written in it. */
 export type TenantState =
   | { readonly status: "none" }
   | { readonly status: "open"; readonly by: string; readonly at: number }
@@ -27,6 +27,6 @@ export const tenantFold: Fold<TenantState> = {
   },
 };
 
-/** Where a tenant's own journal says how it stands. */
+/** The stream in which a tenant's own journal holds its status. */
 export const readOwnTenant = ({ tenant }: { readonly tenant: string }): StreamRef<"tenant"> =>
   tenantStream(tenant);
