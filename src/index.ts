@@ -112,7 +112,7 @@ export type { Seal } from "./journal/seal.ts";
 export type { Report } from "./journal/verify.ts";
 export type { SavedSeal } from "./journal/verify-seals.ts";
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./kernel/errors.ts";
-export type { Money } from "./kernel/money.ts";
+export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { KillSwitch } from "./kill-switch/methods.ts";

@@ -1,7 +1,7 @@
 /** A model that needs no key: it reads the same prompt as a real one, and proposes what a sensible one would. */
 import type { Model } from "../../src/index.ts";
 
-/** Anna's case. `amount`: the refund to propose, in USD. */
+/** Anna's case. `amount` is what is to be proposed, in USD. */
 export const goalOf = (amount: number): string =>
   [
     "Anna (user_id=42) wants back the 1200 USD of her annual plan, paid 10 days ago.",
@@ -24,7 +24,7 @@ const tool = (name: string, args: Values) => ({ kind: "tool", name, args });
 const final = (answer: string) => ({ kind: "final", answer });
 
 const AMOUNT = /propose a refund of ([\d.]+) USD/;
-/** The policy's reason, which the message to the customer carries from one step to the next. */
+/** The policy's reason, as the message to the customer carries it from one step to the next. */
 const POLICY = /\(policy: ([^)]*)\)/;
 
 function answerOf(amount: unknown, wasAsked: boolean, reason: string): string {
@@ -32,7 +32,7 @@ function answerOf(amount: unknown, wasAsked: boolean, reason: string): string {
   return `Anna was refunded ${amount} USD. ${person} (policy: ${reason}).`;
 }
 
-/** The proposal after a completed step. */
+/** What comes after a step that was done. */
 function follow(step: Step, wasAsked: boolean, amount: number): Values {
   const { executed_action: done, supervisor, observation } = step;
   const { amount_usd, message } = done?.args ?? {};
@@ -66,7 +66,7 @@ function propose({ goal, state_summary: summary }: Seen): Values {
   return follow(last, wasAsked, Number(AMOUNT.exec(goal)?.[1]));
 }
 
-/** The final text when the steps are used up, from the whole history. */
+/** Asked for plain text when the steps are used up: from the whole history. */
 function conclude({ history = [] }: Seen): string {
   const paid = history.findLast((step) => step.executed_action?.name === "issue_refund");
   const wasAsked = history.some((step) => step.supervisor?.decision === "escalate");
@@ -74,7 +74,7 @@ function conclude({ history = [] }: Seen): string {
   return answerOf(paid.executed_action?.args?.["amount_usd"], wasAsked, paid.supervisor?.reason ?? "");
 }
 
-/** The answer to a prompt: one proposal as JSON, or a final text. */
+/** The text for a prompt: one proposal as JSON, or a last answer. */
 export function textFor(prompt: string, format: "json" | "text"): string {
   const seen = JSON.parse(prompt) as Seen;
   return format === "text" ? conclude(seen) : JSON.stringify(propose(seen));

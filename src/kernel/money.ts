@@ -4,6 +4,7 @@
  */
 
 import { fieldFault, rejectInput } from "./fields.ts";
+import { displayValue } from "./text.ts";
 
 /** Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string. */
 export type Money = { readonly currency: string; readonly micros: bigint };
@@ -28,6 +29,30 @@ export function moneyText({ currency, micros }: Money): string {
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 const MICRO_DIGITS = 6;
+
+/** Units of a currency as micros, exactly; undefined for what is no amount, or finer than a micro. */
+function exactMicros(units: string): bigint | undefined {
+  const [, whole, rest = ""] = /^(\d{1,18})(?:\.(\d+))?$/.exec(units) ?? [];
+  const digits = rest.replace(/0+$/, "");
+  if (whole === undefined || digits.length > MICRO_DIGITS) return undefined;
+  return BigInt(whole + digits.padEnd(MICRO_DIGITS, "0"));
+}
+
+/**
+ * An amount from its text: `money("10.00 USD")`. Throws `invalid_input` for a negative amount and for one that is finer than a
+ * micro: money is never rounded.
+ */
+export function money(text: string): Money {
+  const [, units = "", currency = ""] = /^(\S+) ([A-Z]{3,8})$/.exec(String(text)) ?? [];
+  const micros = exactMicros(units);
+  if (micros !== undefined) return { currency, micros };
+  return rejectInput(
+    `"${displayValue(text)}" is no amount of money. Write it as "10.00 USD", with at most ${MICRO_DIGITS} decimals.`,
+  );
+}
+
+/** An amount of US dollars: `usd(10)`, `usd("0.25")`. */
+export const usd = (amount: number | string): Money => money(`${amount} USD`);
 
 /** Converts units to micros, rounded up: 0.1 is 100000 micros. Undefined if it is no valid amount. */
 export function unitsToMicros(units: number): bigint | undefined {
