@@ -3,6 +3,7 @@
  * - A cursor is opaque and belongs to one list.
  * - A page is full at the requested number of rows or the most bytes of one answer. One row always fits.
  */
+
 import { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Money } from "../kernel/money.ts";
@@ -16,7 +17,7 @@ export const json = anyJson;
 
 export const time = (at: number): string => new Date(at).toISOString();
 export const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : time(at));
-export const money = ({ currency, micros }: Money): { currency: string; micros: string } => ({
+export const moneyAsMicrosText = ({ currency, micros }: Money): { currency: string; micros: string } => ({
   currency,
   micros: String(micros),
 });

@@ -2,7 +2,15 @@
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { ok, route } from "../api/route.ts";
-import { bySchema, money, moneySchema, nextCursor, pageOf, pageQuery, sealCursor } from "../api/wire.ts";
+import {
+  bySchema,
+  moneyAsMicrosText,
+  moneySchema,
+  nextCursor,
+  pageOf,
+  pageQuery,
+  sealCursor,
+} from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 
 import { type BudgetState, type BudgetSummary, getBudget, listBudgets, setBudget } from "./methods.ts";
@@ -31,7 +39,7 @@ const LIST = "budgets";
 function standingOnWire({ name, limit, spent, reserved, overrun }: Omit<BudgetSummary, "effects">) {
   return {
     name,
-    limit: money(limit),
+    limit: moneyAsMicrosText(limit),
     spent_micros: String(spent),
     reserved_micros: String(reserved),
     overrun_micros: String(overrun),

@@ -8,7 +8,7 @@ import { cacheRecent } from "../api/expensive-answers.ts";
 import { createConcurrencyQuota } from "../api/guards/quotas.ts";
 import { checkHasScopes, ok, type RouteRequest, route } from "../api/route.ts";
 import type { TenantHost } from "../api/tenant-hosts.ts";
-import { idParams, idSchema, json, money, time, timeOrNull, timeSchema } from "../api/wire.ts";
+import { idParams, idSchema, json, moneyAsMicrosText, time, timeOrNull, timeSchema } from "../api/wire.ts";
 import type { Json } from "../kernel/json.ts";
 
 import { dropUndefined } from "../workflows/creation-input.ts";
@@ -130,7 +130,7 @@ function offerOnWire({ tool, agent, when, uses, limit, reason }: SuggestedGrant)
     ...(when === "" ? {} : { when }),
     uses,
     for_seconds: GRANTED_DAYS * 86_400,
-    ...(limit === null ? {} : { total: money(limit.total), amount: limit.amount }),
+    ...(limit === null ? {} : { total: moneyAsMicrosText(limit.total), amount: limit.amount }),
     reason,
   };
 }
