@@ -1,5 +1,5 @@
 /**
- * Identifies the caller: maps a credential to a principal of one tenant with its scopes, and to the person it acts as.
+ * Identifies the caller: maps a credential to a principal of one tenant with its scopes, and the person it acts as.
  * An actor named in the body counts only if the server runs without authentication.
  */
 
@@ -228,7 +228,7 @@ export function actingEnder(who: Who, named: string | undefined, workflow: Poste
   );
 }
 
-/** Only people roll a workflow back: that withdraws questions from people. A program that drives it may fail it. */
+/** As `actingEnder`, people only: rolling back withdraws questions from people. The driving program may fail it. */
 export function actingSenderBack(who: Who, named: string | undefined, workflow: Posted): string {
   const by = actingEnder(who, named, workflow);
   if (who.principal === null || isPerson(who.principal)) return by;

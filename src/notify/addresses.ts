@@ -51,7 +51,7 @@ const ranges = (v4: readonly string[], v6: readonly string[]): Ranges => ({
   v6: listOf(v6, "ipv6"),
 });
 
-/** One list per family: a combined list would also match IPv4-mapped addresses. */
+/** One list per family: a combined list would check IPv4-mapped addresses against its IPv4 ranges only. */
 const NOT_PUBLIC = ranges(NOT_PUBLIC_V4, NOT_PUBLIC_V6);
 const PUBLIC = ranges([], PUBLIC_V6);
 const PRIVATE = ranges(PRIVATE_V4, PRIVATE_V6);

@@ -238,8 +238,8 @@ export const messagesView = {
 
 /**
  * By endpoint, in the order in which messages are due, so a slow endpoint does not delay others. There are two
- * outboxes, and each attempt moves a message to the other one: the lease of the attempt lasts as long as it could have
- * taken, in the old outbox, and the message is due again before that.
+ * outboxes, and each attempt moves a message to the other one: its lease in the old one lasts as long as an attempt can
+ * take, which may be past the next due time.
  */
 const outboxProjection = <View extends string>(view: View, parity: 0 | 1) =>
   ({

@@ -232,7 +232,7 @@ export function keyMethods(open: RuntimeOpener): Keys {
 
 const FIRST_ROLES = ["admin", "supervisor"] as const;
 
-/** Login link text for this person; undefined if the roster has an admin and the person is not an active member. */
+/** Login link text for this person; undefined if they are suspended, or not in a roster that has an admin. */
 export async function firstAdminLogin(runtime: Runtime, person: string): Promise<string | undefined> {
   const people = await listPeople(runtime);
   const hasAdmin = people.some(({ roles, suspended }) => roles.includes("admin") && !suspended);

@@ -115,7 +115,7 @@ type AcknowledgeAlertAnswer =
   | { readonly kind: "acknowledged" | "again"; readonly state: LiveAlert }
   | { readonly kind: "unknown" };
 
-/** The first acknowledgement counts: a later caller is told who was first. */
+/** The first acknowledgement counts. A later caller gets the name of the first. */
 export function acknowledgeAlert(
   draft: Draft,
   alert: string,

@@ -1,4 +1,4 @@
-/** Counts new journal entries and logs them: checkpoints, decisions with their waiting time, outcomes of actions. */
+/** Counts checkpoints, decisions (with waiting time) and outcomes of actions in the journal; logs the first two. */
 
 import { questionEnds } from "../../approvals/state.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
@@ -73,7 +73,7 @@ async function countEvent(place: TenantStore, frame: Frame, watch: JournalWatch)
   if (end !== undefined) await countEnd(place, frame, end, watch);
 }
 
-/** Handles frames in order, one at a time. A failure is reported and skipped. */
+/** Handles frames in order, one at a time. A failure is reported, and the rest of that batch is skipped. */
 export function watchJournal(
   place: TenantStore,
   hub: Pick<Hub, "join">,

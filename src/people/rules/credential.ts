@@ -31,7 +31,7 @@ export function standingFault(
   return suspended.includes(person) ? "suspended" : undefined;
 }
 
-/** A restored history lacks the revocations between its backup and the restore, so what is older is not trusted. */
+/** A restored history lacks revocations made after its backup, so sessions and links from before it are void. */
 export const isFromBeforeRestore = ({ last }: StoreState, at: number): boolean =>
   last !== null && at <= last.at;
 

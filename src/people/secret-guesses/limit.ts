@@ -25,7 +25,7 @@ const TEXT_HELD_A_SECRET = "[left out: the value of a secret stood in this text]
 const BEYOND_ALLOWANCE =
   "[left out: within an hour, too much was written about actions with secrets by whoever wrote this]";
 
-/** The last edit per person and approval is kept, to find the new text in the next: its length, and how many. */
+/** The last edit per person and approval is kept, to find the new text in the next one: longest edit, and how many. */
 const LONGEST_KEPT = 50_000;
 const MOST_KEPT = 100;
 
