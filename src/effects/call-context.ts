@@ -8,7 +8,7 @@
  * - The frame of a definition does not end. A run that has ended or was released answers nothing. A call by code that
  *   the definition left running therefore never returns, and writes nothing.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -119,10 +119,10 @@ export function outsideFrames<Value>(work: () => Value): Value {
  * when the work runs later. Holdpoint's own frame is that of the work.
  */
 export function captureContext(): <Value>(work: () => Value) => Value {
-  const inContext = AsyncLocalStorage.snapshot();
+  const context = new AsyncResource("holdpoint.call");
   return (work) => {
     const frame = frames.getStore();
-    return inContext(() => frames.run(frame, work));
+    return context.runInAsyncScope(() => frames.run(frame, work));
   };
 }
 
