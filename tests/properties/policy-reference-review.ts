@@ -53,6 +53,12 @@ function termsOf(terms: DrawnTerms): NonNullable<ReferenceReview["terms"]> {
 const canBeMet = (terms: DrawnTerms, requester: readonly string[]): boolean =>
   canSit(terms.stages ?? [terms], requester);
 
+/** A whole number that JSON cannot hold exactly cannot become an argument. */
+const isTooLarge = (value: Json): boolean =>
+  typeof value === "number"
+    ? Number.isInteger(value) && !Number.isSafeInteger(value)
+    : value !== null && typeof value === "object" && Object.values(value).some(isTooLarge);
+
 /** There is one zero in JSON. */
 const asJson = (set: Json): Record<string, Json> => JSON.parse(JSON.stringify(set)) as Record<string, Json>;
 
@@ -76,6 +82,8 @@ export function referenceReview(policy: DrawnPolicy, input: PolicyInput, shape: 
   let said = referenceVerdict(policy, input);
   while (said.verdict === "revise") {
     const { rule, reason } = said;
+    const failed = { verdict: "block", rule: "policy", reason: null, risk: null, shadow: [] };
+    if (isTooLarge(said.set)) return end(said, so, failed);
     if (so.revisions.length === 5) return end(said, so, { verdict: "block", rule: "policy", reason: null });
     const revised = taken(shape, { ...(isKeyed(so.args) ? so.args : {}), ...asJson(said.set) });
     if (revised === undefined) return end(said, so, { verdict: "block", reason: null, isUnfit: true });

@@ -16,6 +16,14 @@ import { runs } from "./runs.ts";
 const POLICIES = 1_600;
 const ACTIONS = 32;
 const PAST_CALLS = 8;
+/**
+ * Together they show each of `WANTED`, so that coverage is not a matter of luck. The last one revises a number to one
+ * that JSON cannot hold exactly.
+ */
+const SEEDS = [
+  ...[-200, -199, -198, -197, -196, -195, -194, -191, -190, -189, -188, -163, -149, -144, -111, 7, 395, 432],
+  -778_047_640,
+];
 
 /** Once in a while an expression is drawn that may cost too much: another is drawn in its place. */
 function drawCompiled(draw: Draw) {
@@ -147,7 +155,7 @@ describe("policies", () => {
     // Conditions that cannot be answered are many here, and nobody reads where they were thrown.
     Error.stackTraceLimit = 0;
     try {
-      fc.assert(property, wanted);
+      fc.assert(property, { ...wanted, examples: SEEDS.map((seed): [number] => [seed]) });
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
