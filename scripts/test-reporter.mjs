@@ -1,11 +1,12 @@
-// One line per test file, each failure in short below it and in full at the end, and a closing line "N passed, N failed".
+// One line per test file, each failure in short below it and in full at the end, the slowest files, and a closing line
+// "N passed, N failed".
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { inspect } from "node:util";
 import { membersOf } from "./test-groups.mjs";
 
 export default async function* report(events) {
-  const run = { files: new Map(), passed: 0, skipped: 0, failures: failedChecks() };
+  const run = { files: new Map(), durations: [], passed: 0, skipped: 0, failures: failedChecks() };
   for await (const { type, data } of events) {
     if (type === "test:complete") yield complete(run, data);
     if (type === "test:stdout" || type === "test:stderr" || type === "test:diagnostic") listen(run, data);
@@ -50,6 +51,7 @@ function completeFile(run, data) {
 
 function closed(run, data, duration) {
   const file = fileOf(run, data.file);
+  run.durations.push([relative(data.file), duration ?? file.took]);
   if (file.failed === 0 && !file.seen && !isNarrowed && !runsSuite(data.file))
     fail(run, file, data, "the file holds no tests");
   return `${line(data.file, file, duration)}${brief(run, file)}`;
@@ -86,8 +88,17 @@ function listen(run, data) {
   if (data.file !== undefined) fileOf(run, data.file).output += `${data.message.replace(/\n$/, "")}\n`;
 }
 
-function summary({ files, passed, skipped, failures }) {
-  const lines = [""];
+const SLOWEST = 20;
+
+// A file in a group counts its own tests; a file alone counts the start of its process, too.
+function slowest(durations) {
+  const first = durations.toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST);
+  const rows = first.map(([name, ms]) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${name}`);
+  return durations.length > SLOWEST ? [`slowest ${SLOWEST} of ${durations.length} files`, ...rows, ""] : [];
+}
+
+function summary({ files, durations, passed, skipped, failures }) {
+  const lines = ["", ...slowest(durations)];
   for (const { title, text } of failures) lines.push(`FAILED  ${title}`, indent(text), "");
   for (const [name, { failed, output }] of files) {
     if (failed > 0 && output !== "") lines.push(`output of ${relative(name)}`, indent(output), "");

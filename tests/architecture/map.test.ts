@@ -1,0 +1,78 @@
+/** The map in ARCHITECTURE.md is the tree: the folders of `src/`, two levels deep, and the files beside them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readRoot, readTree } from "./files.ts";
+import { CAPABILITIES } from "./rules.ts";
+
+/** Every capability may have `rules/`. The folders of commands are those of the capabilities. */
+const isPlain = (folder: string, inner: string): boolean => inner === "rules" || folder === "cli";
+
+const article = readRoot("ARCHITECTURE.md");
+
+/** `people/`, `people/keys/`, `index.ts`: what the block names, in its order. */
+function readMap(text: string): string[] {
+  const block = /```text\nsrc\/\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+  let folder = "";
+  return block.split("\n").flatMap((line) => {
+    const row = /^( +)([\w.-]+\/?) {2,}\S/.exec(line);
+    if (row === null) return [];
+    if (row[1]?.length === 2) folder = row[2] ?? "";
+    return row[1]?.length === 2 ? [folder] : [`${folder}${row[2]}`];
+  });
+}
+
+function readShape(paths: readonly string[]): Set<string> {
+  const names = paths.flatMap((path) => {
+    const [first = "", second = "", third] = path.replace(/^src\//, "").split("/");
+    if (second === "") return [first];
+    const isNamed = third !== undefined && !isPlain(first, second);
+    return isNamed ? [`${first}/`, `${first}/${second}/`] : [`${first}/`];
+  });
+  return new Set(names);
+}
+
+const isCode = (path: string): boolean => /\.ts$/.test(path) && !/\.test(?:-\w+)?\.ts$/.test(path);
+const tree = readShape(
+  readTree("src")
+    .map(({ path }) => path)
+    .filter(isCode),
+);
+
+test("the map in ARCHITECTURE.md names the folders and files of src/, and no others", () => {
+  assert.deepEqual(readMap(article).toSorted(), [...tree].toSorted());
+});
+
+test("the map lists capabilities in the order in which their rules may build on each other", () => {
+  const order = readMap(article)
+    .filter((name) => /^[\w-]+\/$/.test(name))
+    .map((name) => name.slice(0, -1));
+  const known: readonly string[] = CAPABILITIES;
+  assert.deepEqual(
+    order.filter((name) => known.includes(name)),
+    known,
+  );
+});
+
+test("the map test finds a folder that the map does not name, and a name that has no folder", () => {
+  const paths = ["src/ledger/rules/post.ts", "src/ledger/rails/x402.ts", "src/index.ts"];
+  assert.deepEqual([...readShape(paths)], ["ledger/", "ledger/rails/", "index.ts"]);
+  assert.deepEqual(readMap("```text\nsrc/\n  a/      one\n    b/    two\n  c.ts    three\n```"), [
+    "a/",
+    "a/b/",
+    "c.ts",
+  ]);
+});
+
+/** A path in backticks, without patterns or line numbers. */
+const PATH = /`((?:src|tests|docs|dashboard|scripts|examples|verifier)\/[\w./-]+)`/g;
+
+test("every path that ARCHITECTURE.md names exists", () => {
+  const roots = ["src", "tests", "docs", "dashboard", "scripts", "examples", "verifier"];
+  const files = roots.flatMap((root) => readTree(root).map(({ path }) => path));
+  const named = [...article.matchAll(PATH)].map(([, path = ""]) => path);
+  const missing = named.filter(
+    (path) => !files.some((file) => file === path || file.startsWith(path.endsWith("/") ? path : `${path}/`)),
+  );
+  assert.ok(named.length > 20);
+  assert.deepEqual(missing, []);
+});
