@@ -38,7 +38,7 @@ const IN_CALLS: readonly Planted[] = [
     "the node's clock instead of the database's",
     inside(
       "runDecide",
-      "place.clock.heard?.(sight.now);\n    return decide(sight);",
+      "place.clock.heard?.(sight.now);\n    return context.runInAsyncScope(decide, undefined, sight);",
       "return decide({ ...sight, now: place.clock.now() });",
     ),
   ),
