@@ -25,7 +25,7 @@ import {
   type HoldpointOptions,
   instanceDefinitions,
 } from "./open.ts";
-import { methodGroups, parts, type SupervisePorts } from "./parts.ts";
+import { methodGroups, parts, startSupervised } from "./parts.ts";
 import type { Said } from "./people/input.ts";
 import type { Keys, People } from "./people/methods.ts";
 import type { Tenants } from "./people/tenants/methods.ts";
@@ -384,10 +384,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
       return groups.notifications().messages;
     },
     deliver: (...given) => groups.notifications().deliver(...given),
-    supervise: (given) => {
-      const openModel: SupervisePorts["openModel"] = (model) => parts.models().openModel(model, environment);
-      return parts.supervise().supervise({ definitions, gates, openModel }, given);
-    },
+    supervise: (given) => startSupervised({ definitions, gates }, given),
     current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),

@@ -2,6 +2,7 @@
 import { once, partLoader } from "./kernel/load-part.ts";
 import { environment } from "./open.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
+import type { SuperviseOptions } from "./supervise/options.ts";
 import type { Definitions } from "./workflows/start.ts";
 
 const load = partLoader(import.meta.url);
@@ -30,7 +31,17 @@ export const parts = {
 };
 type CardLines = ReturnType<typeof parts.card>["cardLines"];
 const renderCard: CardLines = (...given) => parts.card().cardLines(...given);
-export type SupervisePorts = Parameters<ReturnType<typeof parts.supervise>["supervise"]>[0];
+
+type Supervise = ReturnType<typeof parts.supervise>["supervise"];
+type SupervisePorts = Parameters<Supervise>[0];
+
+export function startSupervised(
+  given: Omit<SupervisePorts, "openModel">,
+  options: SuperviseOptions,
+): ReturnType<Supervise> {
+  const openModel: SupervisePorts["openModel"] = (model) => parts.models().openModel(model, environment);
+  return parts.supervise().supervise({ ...given, openModel }, options);
+}
 
 /** Groups of methods of one instance, each made when it is first used. */
 export function methodGroups(open: RuntimeOpener, definitions: Definitions) {
