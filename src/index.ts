@@ -21,7 +21,6 @@ import {
   checkInstanceOptions,
   createDefinitions,
   createOpener,
-  environment,
   type HoldpointOptions,
   instanceDefinitions,
 } from "./open.ts";
