@@ -52,7 +52,7 @@ const proofCommands = Object.fromEntries(
   Object.entries(proofs).map(([name, program]) => [name, (args) => runNode([program, ...args])]),
 );
 const commands = {
-  ...{ start, test, pins, dashboard, check, lint, types, format, build: buildAll, clean },
+  ...{ start, test, pins, dashboard, check, lint, types, format, weight, build: buildAll, clean },
   ...proofCommands,
 };
 
@@ -139,6 +139,11 @@ function format(args) {
 async function types(args) {
   const compiler = (project) => runNode(["node_modules/typescript/bin/tsc", "-p", project, ...args]);
   return (await build()) || (await compiler(".")) || compiler("dashboard");
+}
+
+// Of the package as it is built.
+async function weight(args) {
+  return (await build({ quiet: true })) || runNode(["scripts/weight.mjs", ...args]);
 }
 
 function buildAll() {

@@ -1,48 +1,41 @@
 /** Entry point of the package, and the composition root of the library. */
 
-import { type Intents, intentMethods } from "./agents/intents/methods.ts";
-import { type Outside, remoteMethods } from "./agents/remote-methods.ts";
+import type { Intents } from "./agents/intents/methods.ts";
+import type { Outside } from "./agents/remote-methods.ts";
 import { type DeclaredTool, declareTool } from "./agents/remote-tool.ts";
-import { type Monitors, monitorMethods } from "./alerts/methods.ts";
+import type { Monitors } from "./alerts/methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
-import { approvalsOf } from "./approvals/verbs.ts";
-import { type Budgets, budgetsOf } from "./budgets/methods.ts";
-import { cardLines } from "./cli/approvals/card.ts";
+import type { Budgets } from "./budgets/methods.ts";
 import { putSecret } from "./effects/arguments.ts";
 import type { ToolDefinition } from "./effects/define-tool.ts";
 import type { Answer } from "./effects/execute.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./effects/gate.ts";
-import { type Actions, actionsOf, type Receipts, receiptsOf } from "./effects/methods.ts";
-import { type Recovered, recoverDead } from "./effects/recover.ts";
+import type { Actions, Receipts } from "./effects/methods.ts";
+import type { Recovered } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import type { Grants } from "./grants/contract.ts";
-import { grantVerbs } from "./grants/verbs.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
-import { type Notifications, notificationMethods } from "./notify/methods.ts";
+import type { Notifications } from "./notify/methods.ts";
 import {
   checkInstanceOptions,
   createDefinitions,
   createOpener,
-  environment,
   type HoldpointOptions,
   instanceDefinitions,
 } from "./open.ts";
+import { methodGroups, parts, startSupervised } from "./parts.ts";
 import type { Said } from "./people/input.ts";
-import { type Keys, keyMethods, type People, peopleMethods } from "./people/methods.ts";
-import { type Tenants, tenantMethods } from "./people/tenants/methods.ts";
-import { livePolicy } from "./policy/live-policy.ts";
-import { type Policies, policiesOf } from "./policy/methods.ts";
+import type { Keys, People } from "./people/methods.ts";
+import type { Tenants } from "./people/tenants/methods.ts";
+import type { Policies } from "./policy/methods.ts";
 import { type Nodes, nodesOf } from "./runtime/epochs.ts";
-import { type Journal, journalOf } from "./runtime/journal.ts";
-import { type Acknowledged, acknowledgeRestore, getRestoreStatus, type Restored } from "./runtime/restore.ts";
-import { bindLibrary } from "./runtime/verb.ts";
-import { openModel } from "./supervise/models/open-model.ts";
+import type { Journal } from "./runtime/journal.ts";
+import type { Acknowledged, Restored } from "./runtime/restore.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
-import { supervise } from "./supervise/supervise.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
-import { type Workflows, workflowsOf } from "./workflows/methods.ts";
+import type { Workflows } from "./workflows/methods.ts";
 import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
 
@@ -149,9 +142,9 @@ export type { BacktestReport } from "./policy/backtest/rules/report.ts";
 export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
 export type { BacktestOptions } from "./policy/backtest/run.ts";
 export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
+export { definePolicy } from "./policy/define-policy.ts";
 export type { Policies } from "./policy/methods.ts";
 export type { PolicySource } from "./policy/read.ts";
-export { definePolicy } from "./policy/rules/compile.ts";
 export type { Facts, PolicyText } from "./policy/rules/document.ts";
 export type { Cost, EffectClass } from "./policy/rules/tool-rules.ts";
 export type {
@@ -314,7 +307,8 @@ export type Holdpoint = Verbs & {
 export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   checkInstanceOptions(options);
   const tools = new Map<string, Tool>();
-  const policy = options.policy === undefined ? undefined : livePolicy(options.policy, { tools });
+  const policy =
+    options.policy === undefined ? undefined : parts.livePolicy().livePolicy(options.policy, { tools });
   const known = new Map<string, Definition>();
   const { open: opening, close } = createOpener(options, {
     tools,
@@ -328,39 +322,74 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     open: opening,
     ...(policy === undefined ? {} : { policy }),
   };
+  const groups = methodGroups(opening, definitions);
   const hp: Holdpoint = {
     gate: (definition) => gate(gates, definition),
     declare: (definition) => declareTool(gates, definition),
-    outside: remoteMethods(opening),
+    get outside() {
+      return groups.outside();
+    },
     execute: (execution) => executeByName(gates, execution),
-    approvals: approvalsOf(opening),
-    receipts: receiptsOf(opening),
-    actions: actionsOf(opening),
-    journal: journalOf(opening),
-    budgets: budgetsOf(opening),
-    people: peopleMethods(opening),
-    keys: keyMethods(opening),
-    tenants: tenantMethods(opening),
+    get approvals() {
+      return groups.approvals();
+    },
+    get receipts() {
+      return groups.receipts();
+    },
+    get actions() {
+      return groups.actions();
+    },
+    get journal() {
+      return groups.journal();
+    },
+    get budgets() {
+      return groups.budgets();
+    },
+    get people() {
+      return groups.people();
+    },
+    get keys() {
+      return groups.keys();
+    },
+    get tenants() {
+      return groups.tenants();
+    },
     nodes: nodesOf(opening),
-    grants: bindLibrary(opening, grantVerbs),
-    intents: intentMethods(opening),
-    policies: policiesOf(opening),
+    get grants() {
+      return groups.grants();
+    },
+    get intents() {
+      return groups.intents();
+    },
+    get policies() {
+      return groups.policies();
+    },
     workflow: <Input, Result>(
       name: string,
       first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,
       second?: WorkflowBody<Input, Result>,
     ) => declareWorkflow(definitions, name, first, second),
-    workflows: workflowsOf(definitions),
-    ...monitorMethods(opening),
-    ...notificationMethods(opening, { environment, render: cardLines }),
-    supervise: (given) =>
-      supervise({ definitions, gates, openModel: (model) => openModel(model, environment) }, given),
+    get workflows() {
+      return groups.workflows();
+    },
+    monitor: (given) => groups.monitors().monitor(given),
+    get alerts() {
+      return groups.monitors().alerts;
+    },
+    get endpoints() {
+      return groups.notifications().endpoints;
+    },
+    get messages() {
+      return groups.notifications().messages;
+    },
+    deliver: (...given) => groups.notifications().deliver(...given),
+    supervise: (given) => startSupervised({ definitions, gates }, given),
     current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
     ...killSwitchOf(opening),
-    recover: async () => recoverDead(await opening()),
-    restored: async () => getRestoreStatus(await opening()),
-    acknowledgeRestore: async (said) => acknowledgeRestore(await opening(), said),
+    recover: async () => parts.recover().recoverDead(await opening()),
+    restored: async () => parts.restore().getRestoreStatus(await opening()),
+    acknowledgeRestore: async (said) => parts.restore().acknowledgeRestore(await opening(), said),
     putSecret: (value) => putSecret(opening, value),
     close,
     [Symbol.asyncDispose]: close,

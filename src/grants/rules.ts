@@ -10,15 +10,20 @@
  */
 
 import type { Json, JsonObject } from "../kernel/json.ts";
+import { partLoader } from "../kernel/load-part.ts";
 import { type MoneyJson, unitsToMicros } from "../kernel/money.ts";
 import { channelField, isPerson, type Via } from "../kernel/principal.ts";
 import { ROSTER, type StreamRef } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster.ts";
 import type { RosterState } from "../people/stream.ts";
-import { argumentsFault, evaluateArguments } from "../policy/expression/expression.ts";
 import { type ApproverRule, excludedPeople, namesGroups } from "../policy/rules/verdict.ts";
 import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
+
+const load = partLoader(import.meta.url);
+/** Most calls meet no grant with an expression. */
+const expressions = () =>
+  load<typeof import("../policy/expression/expression.ts")>("../policy/expression/expression.ts");
 
 type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
 type Word = Via & { readonly by: string; readonly reason: string };
@@ -64,16 +69,17 @@ export function revokeGrant(
 }
 
 /** Why an expression cannot be used with this input schema (null: unknown). undefined: it can be used. */
-export const whenFault = (text: string, schema: JsonObject | null) => argumentsFault(text, "bool", schema);
+export const whenFault = (text: string, schema: JsonObject | null) =>
+  expressions().argumentsFault(text, "bool", schema);
 export const amountFault = (text: string, schema: JsonObject | null) =>
-  argumentsFault(text, "number", schema);
+  expressions().argumentsFault(text, "number", schema);
 
 export const conditionHolds = (when: string | null, args: Json): boolean =>
-  when === null || evaluateArguments(when, "bool", args) === true;
+  when === null || expressions().evaluateArguments(when, "bool", args) === true;
 
 /** Amount of one use. undefined: the expression cannot be evaluated. */
 export function evaluateAmount(amount: string, args: Json): bigint | undefined {
-  const units = evaluateArguments(amount, "number", args);
+  const units = expressions().evaluateArguments(amount, "number", args);
   return typeof units === "number" ? unitsToMicros(units) : undefined;
 }
 

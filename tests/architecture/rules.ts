@@ -44,15 +44,16 @@ const UPWARD = new Set([
 /** Packages that pure files may import. */
 const PURE_PACKAGES = new Set(["node:crypto", "zod"]);
 const POLICY_PACKAGES = new Set(["@marcbachmann/cel-js", "re2js"]);
-/** Pure by its name or its folder. `kernel/clock.ts` is the clock, and `contract.ts` has types of asynchronous methods. */
+/** Pure by its name or its folder. `kernel/clock.ts` is the clock, `contract.ts` has types of asynchronous methods, `load-part.ts` loads code. */
 const PURE =
-  /^src\/(?:kernel|journal)\/(?!(?:clock|contract)\.ts$)|^src\/(?!client\/|api\/events\/)(?:.+\/)?(?:rules|stream|state|events)\.ts$|^src\/(?!cli\/).+\/rules\/|^src\/policy\/expression\/|^src\/(?:states|streams)\.ts$/;
+  /^src\/(?:kernel|journal)\/(?!(?:clock|contract|load-part)\.ts$)|^src\/(?!client\/|api\/events\/)(?:.+\/)?(?:rules|stream|state|events)\.ts$|^src\/(?!cli\/).+\/rules\/|^src\/policy\/expression\/|^src\/(?:states|streams)\.ts$/;
 
 /** Places where parts are put together: they may import everything. */
 const COMPOSITIONS = new Set(
   [
     "index",
     "open",
+    "parts",
     "contracts",
     "postgres",
     "serve",

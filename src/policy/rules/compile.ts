@@ -63,11 +63,6 @@ type Compilation =
       readonly looked: "shape" | "whole";
     };
 
-/** A policy document in TypeScript. Its conditions may also be pure functions. */
-export function definePolicy(document: PolicyText): PolicyText {
-  return document;
-}
-
 type Scoped<Part> = {
   readonly tool: ToolPattern | undefined;
   readonly part: Part;

@@ -1,0 +1,65 @@
+/** What an instance offers beside its gates: it loads when it is first used. */
+import { once, partLoader } from "./kernel/load-part.ts";
+import { environment } from "./open.ts";
+import type { RuntimeOpener } from "./runtime/runtime.ts";
+import type { SuperviseOptions } from "./supervise/options.ts";
+import type { Definitions } from "./workflows/start.ts";
+
+const load = partLoader(import.meta.url);
+/** Modules that load at their first use. */
+export const parts = {
+  actions: () => load<typeof import("./effects/methods.ts")>("./effects/methods.ts"),
+  alerts: () => load<typeof import("./alerts/methods.ts")>("./alerts/methods.ts"),
+  approvals: () => load<typeof import("./approvals/verbs.ts")>("./approvals/verbs.ts"),
+  budgets: () => load<typeof import("./budgets/methods.ts")>("./budgets/methods.ts"),
+  card: () => load<typeof import("./cli/approvals/card.ts")>("./cli/approvals/card.ts"),
+  grants: () => load<typeof import("./grants/verbs.ts")>("./grants/verbs.ts"),
+  intents: () => load<typeof import("./agents/intents/methods.ts")>("./agents/intents/methods.ts"),
+  journal: () => load<typeof import("./runtime/journal.ts")>("./runtime/journal.ts"),
+  livePolicy: () => load<typeof import("./policy/live-policy.ts")>("./policy/live-policy.ts"),
+  models: () => load<typeof import("./supervise/models/open-model.ts")>("./supervise/models/open-model.ts"),
+  notify: () => load<typeof import("./notify/methods.ts")>("./notify/methods.ts"),
+  outside: () => load<typeof import("./agents/remote-methods.ts")>("./agents/remote-methods.ts"),
+  people: () => load<typeof import("./people/methods.ts")>("./people/methods.ts"),
+  policies: () => load<typeof import("./policy/methods.ts")>("./policy/methods.ts"),
+  recover: () => load<typeof import("./effects/recover.ts")>("./effects/recover.ts"),
+  restore: () => load<typeof import("./runtime/restore.ts")>("./runtime/restore.ts"),
+  supervise: () => load<typeof import("./supervise/supervise.ts")>("./supervise/supervise.ts"),
+  tenants: () => load<typeof import("./people/tenants/methods.ts")>("./people/tenants/methods.ts"),
+  verb: () => load<typeof import("./runtime/verb.ts")>("./runtime/verb.ts"),
+  workflows: () => load<typeof import("./workflows/methods.ts")>("./workflows/methods.ts"),
+};
+type CardLines = ReturnType<typeof parts.card>["cardLines"];
+const renderCard: CardLines = (...given) => parts.card().cardLines(...given);
+
+type Supervise = ReturnType<typeof parts.supervise>["supervise"];
+type SupervisePorts = Parameters<Supervise>[0];
+
+export function startSupervised(
+  given: Omit<SupervisePorts, "openModel">,
+  options: SuperviseOptions,
+): ReturnType<Supervise> {
+  const openModel: SupervisePorts["openModel"] = (model) => parts.models().openModel(model, environment);
+  return parts.supervise().supervise({ ...given, openModel }, options);
+}
+
+/** Groups of methods of one instance, each made when it is first used. */
+export function methodGroups(open: RuntimeOpener, definitions: Definitions) {
+  return {
+    actions: once(() => parts.actions().actionsOf(open)),
+    approvals: once(() => parts.approvals().approvalsOf(open)),
+    budgets: once(() => parts.budgets().budgetsOf(open)),
+    grants: once(() => parts.verb().bindLibrary(open, parts.grants().grantVerbs)),
+    intents: once(() => parts.intents().intentMethods(open)),
+    journal: once(() => parts.journal().journalOf(open)),
+    keys: once(() => parts.people().keyMethods(open)),
+    monitors: once(() => parts.alerts().monitorMethods(open)),
+    notifications: once(() => parts.notify().notificationMethods(open, { environment, render: renderCard })),
+    outside: once(() => parts.outside().remoteMethods(open)),
+    people: once(() => parts.people().peopleMethods(open)),
+    policies: once(() => parts.policies().policiesOf(open)),
+    receipts: once(() => parts.actions().receiptsOf(open)),
+    tenants: once(() => parts.tenants().tenantMethods(open)),
+    workflows: once(() => parts.workflows().workflowsOf(definitions)),
+  };
+}
