@@ -51,15 +51,19 @@ export type { IntentAnswer, IntentPage, OutgoingIntent, WaitOptions } from "./ag
 export type { Intents } from "./agents/intents/methods.ts";
 export type { Intent, IntentList, IntentSummary, SentIntent } from "./agents/intents/send-and-answer.ts";
 export type { IntentStatus, LifecycleStatus } from "./agents/intents/stream.ts";
-export type { RemoteAnswer, Permit } from "./agents/remote-answer.ts";
-export type { RemoteCapture, RemoteCheckpointRequest, RemoteCheckpointResult } from "./agents/remote-checkpoint.ts";
+export type { Permit, RemoteAnswer } from "./agents/remote-answer.ts";
+export type {
+  RemoteCapture,
+  RemoteCheckpointRequest,
+  RemoteCheckpointResult,
+} from "./agents/remote-checkpoint.ts";
 export type { PermitRequest } from "./agents/remote-checks.ts";
-export type { Outside, RemoteWorkflows, PermitClaim } from "./agents/remote-methods.ts";
+export type { Outside, PermitClaim, RemoteWorkflows } from "./agents/remote-methods.ts";
 export type { RemoteProposal } from "./agents/remote-proposal.ts";
 export type { OutcomeReport, Reported } from "./agents/remote-report.ts";
 export type { Compensation } from "./agents/remote-rollback.ts";
 export type { DeclaredTool, DeclaredUndo } from "./agents/remote-tool.ts";
-export type { RemoteCheckpoint, NewRemoteWorkflow, RemoteWorkflow } from "./agents/remote-workflow.ts";
+export type { NewRemoteWorkflow, RemoteCheckpoint, RemoteWorkflow } from "./agents/remote-workflow.ts";
 export type {
   Alert,
   AlertList,
@@ -69,7 +73,7 @@ export type {
   Monitor,
   MonitorOptions,
 } from "./alerts/methods.ts";
-export type { ConditionAnswer, Figures, MonitorRule, MonitoredEntry } from "./alerts/rules/monitor-rule.ts";
+export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
 export type {
   Approval,
   ApprovalList,
@@ -166,11 +170,11 @@ export type {
   Verdict,
 } from "./policy/rules/verdict.ts";
 export type {
-  PolicyVersionDetails,
   AdoptedPolicyVersion,
-  PolicyVersionSummary,
   PolicyProgram,
   PolicyUsage,
+  PolicyVersionDetails,
+  PolicyVersionSummary,
 } from "./policy/versions.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./runtime/epochs.ts";
 export type { Journal, JournalRecord, VerifyOptions } from "./runtime/journal.ts";
@@ -191,7 +195,6 @@ export type {
   Retries,
   RunOptions,
   SentBack,
-  WorkflowIntent,
   StepContext,
   StepOptions,
   Workflow,
@@ -199,6 +202,7 @@ export type {
   WorkflowCallOptions,
   WorkflowContext,
   WorkflowHandle,
+  WorkflowIntent,
   WorkflowOptions,
   WorkflowResult,
 } from "./workflows/definition.ts";

@@ -307,7 +307,11 @@ function otherContentError(
 }
 
 /** Retries until nothing was written between its read and its commit. */
-async function recordReach(runtime: Runtime, workflow: string, given: RemoteCheckpointRequest): Promise<RemoteReached> {
+async function recordReach(
+  runtime: Runtime,
+  workflow: string,
+  given: RemoteCheckpointRequest,
+): Promise<RemoteReached> {
   const { checkpoint, agent, requestId = null, asks, ...capture } = given;
   const standing = {
     ...nameAt(await workflowState(runtime, workflow), checkpoint, asks),

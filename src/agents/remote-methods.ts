@@ -5,9 +5,13 @@ import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { cancelById } from "../workflows/methods.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
 import type { RemoteAnswer } from "./remote-answer.ts";
-import { type RemoteCheckpointRequest, reachRemoteCheckpointNow, type RemoteCheckpointResult } from "./remote-checkpoint.ts";
+import {
+  type RemoteCheckpointRequest,
+  type RemoteCheckpointResult,
+  reachRemoteCheckpointNow,
+} from "./remote-checkpoint.ts";
 import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
-import { type RemoteProposal, proposeRemoteAction, takeUpPermit } from "./remote-proposal.ts";
+import { proposeRemoteAction, type RemoteProposal, takeUpPermit } from "./remote-proposal.ts";
 import { type OutcomeReport, type Reported, reportRemoteOutcome } from "./remote-report.ts";
 import { type Compensation, listCompensations, proposeUndo } from "./remote-rollback.ts";
 import {

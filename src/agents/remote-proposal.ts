@@ -29,8 +29,8 @@ import type { Placement } from "../workflows/rules/calls.ts";
 import {
   answerFromLocalCall,
   answerRemoteAgent,
-  type RemoteAnswer,
   type PermitContext,
+  type RemoteAnswer,
 } from "./remote-answer.ts";
 import {
   checkActionId,

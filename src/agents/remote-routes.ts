@@ -16,7 +16,7 @@ import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { actingAgent, agentSchema, mayActFor, onlyForItselfError } from "./identify-agent.ts";
 import { reachRemoteCheckpointNow } from "./remote-checkpoint.ts";
 import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
-import { type RemoteProposal, proposeRemoteAction, takeUpPermit } from "./remote-proposal.ts";
+import { proposeRemoteAction, type RemoteProposal, takeUpPermit } from "./remote-proposal.ts";
 import { reportRemoteOutcome } from "./remote-report.ts";
 import { proposeUndo, readOutstanding } from "./remote-rollback.ts";
 import {

@@ -4,7 +4,7 @@ import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
 import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
-import type { RemoteAnswer, Permit } from "./remote-answer.ts";
+import type { Permit, RemoteAnswer } from "./remote-answer.ts";
 import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-checkpoint.ts";
 import type { PermitRequest } from "./remote-checks.ts";
 import type { Compensation } from "./remote-rollback.ts";

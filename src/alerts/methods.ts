@@ -15,7 +15,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { acknowledgeAlert } from "./rules/alert.ts";
 import { checkMonitorName, checkRules } from "./rules/check-rules.ts";
-import type { MonitorRule, MonitoredEntry } from "./rules/monitor-rule.ts";
+import type { MonitoredEntry, MonitorRule } from "./rules/monitor-rule.ts";
 import { runMonitor, type WatchedMonitor } from "./run-monitor.ts";
 import type { LiveAlert } from "./stream.ts";
 

@@ -25,7 +25,7 @@ import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { recordSignal } from "./raise-alert.ts";
 import { keepMonitorPosition } from "./rules/alert.ts";
-import { MOST_SUBJECTS, type MonitorRule, type MonitoredEntry, type Signal } from "./rules/monitor-rule.ts";
+import { MOST_SUBJECTS, type MonitoredEntry, type MonitorRule, type Signal } from "./rules/monitor-rule.ts";
 import { saveRuleStates, type WatchedRule, watchRules } from "./rules/watch.ts";
 
 type StreamSubject = Pick<MonitoredEntry, "tool" | "agent" | "workflow">;
@@ -130,7 +130,11 @@ function createSightingReader(place: TenantStore, values: boolean): SightingRead
 const RUNS = "runs";
 const RUNS_PAGE = 200;
 
-async function sightingOfRun(place: TenantStore, id: string, position: number): Promise<readonly MonitoredEntry[]> {
+async function sightingOfRun(
+  place: TenantStore,
+  id: string,
+  position: number,
+): Promise<readonly MonitoredEntry[]> {
   const state = await skipUnreadable(readState(place, workflowStream(id)));
   if (state?.status !== "executing" || state.runner === null) return [];
   const { name, agent, createdAt, changedAt: at } = state;
@@ -139,7 +143,10 @@ async function sightingOfRun(place: TenantStore, id: string, position: number): 
   return [{ position, at, ...entry, tool: null, agent, workflow, result: null, snapshot: null }];
 }
 
-async function sightRunningWorkflows(place: TenantStore, position: number): Promise<readonly MonitoredEntry[]> {
+async function sightRunningWorkflows(
+  place: TenantStore,
+  position: number,
+): Promise<readonly MonitoredEntry[]> {
   const { store, tenant } = place;
   const found: MonitoredEntry[] = [];
   let after: { at: number; stream: string } | undefined;

@@ -10,12 +10,12 @@ import { type Suggestions, type SuggestOptions, suggestRules } from "./backtest/
 import { compileForTrial } from "./read.ts";
 import type { PolicyText } from "./rules/document.ts";
 import {
-  getPolicy,
-  type PolicyVersionDetails,
   type AdoptedPolicyVersion,
-  type PolicyVersionSummary,
+  getPolicy,
   listPolicies,
   listVersions,
+  type PolicyVersionDetails,
+  type PolicyVersionSummary,
 } from "./versions.ts";
 
 export type Policies = {

@@ -33,7 +33,7 @@ import type { ListedChange, TrialReport } from "./backtest/trial-report.ts";
 import { beginTrial, getTrial, type Trial } from "./backtest/trials.ts";
 import { type CheckedText, checkPolicyText } from "./read.ts";
 import { RISK_LEVELS } from "./rules/verdict.ts";
-import { getPolicy, type PolicyVersionSummary, listPolicies } from "./versions.ts";
+import { getPolicy, listPolicies, type PolicyVersionSummary } from "./versions.ts";
 import { policyYaml } from "./yaml.ts";
 
 const versionSchema = z.object({

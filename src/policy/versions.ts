@@ -100,7 +100,10 @@ export type PolicyVersionSummary = AdoptedPolicyVersion & {
 
 export type PolicyVersionDetails = PolicyVersionSummary & { readonly document: Json };
 
-type AdoptedVersion = AdoptedPolicyVersion & { readonly kept: Json | undefined; readonly replacedAt: number | null };
+type AdoptedVersion = AdoptedPolicyVersion & {
+  readonly kept: Json | undefined;
+  readonly replacedAt: number | null;
+};
 
 async function namesOf(place: TenantStore): Promise<readonly string[]> {
   const names: string[] = [];

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
-import type { RemoteCheckpoint, NewRemoteWorkflow } from "../agents/remote-workflow.ts";
+import type { NewRemoteWorkflow, RemoteCheckpoint } from "../agents/remote-workflow.ts";
 import { microsOf } from "../agents/seed-wire.ts";
 import type { Who } from "../api/authenticate.ts";
 import { json } from "../api/wire.ts";

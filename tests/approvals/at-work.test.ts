@@ -154,7 +154,11 @@ describe("delegation", () => {
       [{ ...handing, by: CAT }, "not_eligible"],
       [{ ...handing, to: ANN }, "not_eligible"],
     ] as const)
-      await assert.rejects(hp.approvals.delegate(id, odd as DelegationRequest), refusedAs(code), JSON.stringify(odd));
+      await assert.rejects(
+        hp.approvals.delegate(id, odd as DelegationRequest),
+        refusedAs(code),
+        JSON.stringify(odd),
+      );
     await assert.rejects(hp.approvals.delegate("apr_0", handing), refusedAs("unknown_id"));
     await assert.rejects(hp.approvals.takeBack(id, { by: ANN, reason: "r" }), refusedAs("wrong_state"));
     const refused = (await typesOf(hp, id)).filter((type) => type === "approval.delegate_refused");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, test } from "node:test";
-import { type Holdpoint, isHoldpointError, type RemoteAnswer, type Permit } from "../../src/index.ts";
+import { type Holdpoint, isHoldpointError, type Permit, type RemoteAnswer } from "../../src/index.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };

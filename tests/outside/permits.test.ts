@@ -14,8 +14,8 @@ import {
   type DeclaredTool,
   type Holdpoint,
   isHoldpointError,
-  type RemoteAnswer,
   type Permit,
+  type RemoteAnswer,
 } from "../../src/index.ts";
 import { sha256 } from "../../src/kernel/canonical-json.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";

@@ -1,7 +1,7 @@
 /** Workflows that an agent drives from outside, on the real store. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Holdpoint, isHoldpointError, type RemoteAnswer, type Permit } from "../../src/index.ts";
+import { type Holdpoint, isHoldpointError, type Permit, type RemoteAnswer } from "../../src/index.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };

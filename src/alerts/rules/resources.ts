@@ -11,8 +11,8 @@ import {
   isOperation,
   isWorkflowEnd,
   MOST_SUBJECTS,
-  type ResourcesRule,
   type MonitoredEntry,
+  type ResourcesRule,
   type Signal,
   type Watcher,
 } from "./monitor-rule.ts";

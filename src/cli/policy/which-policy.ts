@@ -5,7 +5,11 @@ import { isHoldpointError } from "../../kernel/errors.ts";
 import type { ReplayResult } from "../../policy/backtest/replay-journal.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";
 import { type PolicyDocument, parseDocument } from "../../policy/rules/document.ts";
-import { type PolicyVersionDetails, type PolicyVersionSummary, versionInForce } from "../../policy/versions.ts";
+import {
+  type PolicyVersionDetails,
+  type PolicyVersionSummary,
+  versionInForce,
+} from "../../policy/versions.ts";
 import { type Context, flag, isOn } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { loadPolicy } from "./load.ts";

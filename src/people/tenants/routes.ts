@@ -14,7 +14,14 @@ import {
   timeSchema,
 } from "../../api/wire.ts";
 
-import { addTenant, closeTenant, getTenant, listTenants, type CreatedTenant, type Tenant } from "./methods.ts";
+import {
+  addTenant,
+  type CreatedTenant,
+  closeTenant,
+  getTenant,
+  listTenants,
+  type Tenant,
+} from "./methods.ts";
 
 const LIST = "tenants";
 const params = z.object({ tenant: z.string().min(1).max(300).meta({ description: "its name" }) });

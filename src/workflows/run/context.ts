@@ -20,7 +20,7 @@ import { workflowStream } from "../../kernel/stream.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { loadValue, readState } from "../../runtime/store-access.ts";
 import { definitionOf } from "../define.ts";
-import type { Current, SentBack, WorkflowIntent, Workflow, WorkflowContext } from "../definition.ts";
+import type { Current, SentBack, Workflow, WorkflowContext, WorkflowIntent } from "../definition.ts";
 import type { ReachedBody } from "../events.ts";
 import { keyOfOperation, type RecordedRollback } from "../rules/operations.ts";
 import { restoreCaptured } from "../rules/snapshot.ts";
