@@ -44,15 +44,19 @@ export type { IntentAnswer, IntentPage, OutgoingIntent, WaitOptions } from "./ag
 export type { Intents } from "./agents/intents/methods.ts";
 export type { Intent, IntentList, IntentSummary, SentIntent } from "./agents/intents/send-and-answer.ts";
 export type { IntentStatus, LifecycleStatus } from "./agents/intents/stream.ts";
-export type { OutsideAnswer, Permit } from "./agents/remote-answer.ts";
-export type { OutsideCapture, OutsideStand, Stood } from "./agents/remote-checkpoint.ts";
+export type { Permit, RemoteAnswer } from "./agents/remote-answer.ts";
+export type {
+  RemoteCapture,
+  RemoteCheckpointRequest,
+  RemoteCheckpointResult,
+} from "./agents/remote-checkpoint.ts";
 export type { PermitRequest } from "./agents/remote-checks.ts";
-export type { Outside, OutsideWorkflows, PermitToBegin } from "./agents/remote-methods.ts";
-export type { OutsideProposal } from "./agents/remote-proposal.ts";
+export type { Outside, PermitClaim, RemoteWorkflows } from "./agents/remote-methods.ts";
+export type { RemoteProposal } from "./agents/remote-proposal.ts";
 export type { OutcomeReport, Reported } from "./agents/remote-report.ts";
 export type { Compensation } from "./agents/remote-rollback.ts";
 export type { DeclaredTool, DeclaredUndo } from "./agents/remote-tool.ts";
-export type { OutsideCheckpoint, OutsideCreation, OutsideWorkflow } from "./agents/remote-workflow.ts";
+export type { NewRemoteWorkflow, RemoteCheckpoint, RemoteWorkflow } from "./agents/remote-workflow.ts";
 export type {
   Alert,
   AlertList,
@@ -62,7 +66,7 @@ export type {
   Monitor,
   MonitorOptions,
 } from "./alerts/methods.ts";
-export type { ConditionAnswer, Figures, MonitorRule, Sighting } from "./alerts/rules/monitor-rule.ts";
+export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
 export type {
   Approval,
   ApprovalList,
@@ -73,8 +77,8 @@ export type {
   Decided,
   Decider,
   Decision,
-  Handing,
-  MoreTime,
+  DelegationRequest,
+  Extension,
   Page,
   Rejection,
   Remark,
@@ -129,7 +133,7 @@ export type { Scope } from "./people/rules/scopes.ts";
 export type { LoginLink } from "./people/sessions/sessions.ts";
 export type { Member, Role } from "./people/stream.ts";
 export type {
-  MadeTenant,
+  CreatedTenant,
   NewTenant,
   Tenant,
   TenantList,
@@ -137,7 +141,7 @@ export type {
   Tenants,
 } from "./people/tenants/methods.ts";
 export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
-export type { ReplayResult as Told } from "./policy/backtest/replay-journal.ts";
+export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
 export type { BacktestReport } from "./policy/backtest/rules/report.ts";
 export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
 export type { BacktestOptions } from "./policy/backtest/run.ts";
@@ -159,11 +163,11 @@ export type {
   Verdict,
 } from "./policy/rules/verdict.ts";
 export type {
-  KeptPolicy,
-  KeptVersion,
-  ListedVersion,
+  AdoptedPolicyVersion,
   PolicyProgram,
-  PolicyStanding,
+  PolicyUsage,
+  PolicyVersionDetails,
+  PolicyVersionSummary,
 } from "./policy/versions.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./runtime/epochs.ts";
 export type { Journal, JournalRecord, VerifyOptions } from "./runtime/journal.ts";
@@ -184,7 +188,6 @@ export type {
   Retries,
   RunOptions,
   SentBack,
-  SentFromFlow,
   StepContext,
   StepOptions,
   Workflow,
@@ -192,6 +195,7 @@ export type {
   WorkflowCallOptions,
   WorkflowContext,
   WorkflowHandle,
+  WorkflowIntent,
   WorkflowOptions,
   WorkflowResult,
 } from "./workflows/definition.ts";

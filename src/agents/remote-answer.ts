@@ -41,7 +41,7 @@ export type Permit = {
   readonly handedOut: number;
 };
 
-export type OutsideAnswer =
+export type RemoteAnswer =
   | Permit
   | {
       readonly kind: "waiting";
@@ -90,7 +90,7 @@ async function loadPermit(runtime: Runtime, action: string, state: ActionIn<"run
 export type PermitContext = { readonly caller: Caller; readonly tool: Tool };
 
 /** For an action that has an outcome, was refused, or whose permit the agent requests. */
-async function answerAtRest(runtime: Runtime, action: string, asks: PermitContext): Promise<OutsideAnswer> {
+async function answerAtRest(runtime: Runtime, action: string, asks: PermitContext): Promise<RemoteAnswer> {
   const state = (await readState(runtime, actionStream(action))) as LiveAction;
   if (state.phase === "refused")
     return { kind: "refused", action, approval: state.approval, ...state.refusal };
@@ -114,7 +114,7 @@ async function askForPermitAgain(
   runtime: Runtime,
   action: string,
   asks: PermitContext,
-): Promise<OutsideAnswer> {
+): Promise<RemoteAnswer> {
   const { caller, tool } = asks;
   const { keyRetentionMs } = tool.rules;
   const look = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
@@ -147,7 +147,7 @@ export async function answerRemoteAgent(
   runtime: Runtime,
   answer: Advanced & { readonly action: string },
   asks: PermitContext,
-): Promise<OutsideAnswer | undefined> {
+): Promise<RemoteAnswer | undefined> {
   const { action } = answer;
   switch (answer.kind) {
     case "started":
@@ -168,7 +168,7 @@ export async function answerRemoteAgent(
 }
 
 /** The same for a tool that is performed here. */
-export async function answerFromLocalCall(runtime: Runtime, answer: Answer<Json>): Promise<OutsideAnswer> {
+export async function answerFromLocalCall(runtime: Runtime, answer: Answer<Json>): Promise<RemoteAnswer> {
   const { action } = answer;
   if (answer.executed !== false) {
     const result = answer.executed === true ? answer.result : null;

@@ -30,7 +30,7 @@ import { irreversibleCalls, readOperationTable, recordedCallsAfter } from "./rem
 import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
 
 /** What a definition captures, plus the agent's own execution state. */
-export type OutsideCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
+export type RemoteCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
   /**
    * `agent_memory`, `api_calls`, `intermediate_outputs`, `decision_trace` and `resource_consumption` are shown by name.
    * All other fields are kept with the agent's memory, to be restored after a rollback.
@@ -120,7 +120,7 @@ function captureFromAgent(agent: string, given: object): Captured {
 /** Who is asked, and how long they have. */
 type ApprovalTermsInput = Pick<CheckpointDefinition, "timeoutSeconds" | "onTimeout" | "approvers" | "stages">;
 
-export type OutsideStand = OutsideCapture & {
+export type RemoteCheckpointRequest = RemoteCapture & {
   /** A declared checkpoint's id or name, or any other name: an undeclared checkpoint always asks people. */
   readonly checkpoint: string;
   readonly agent: string;
@@ -130,7 +130,7 @@ export type OutsideStand = OutsideCapture & {
   readonly asks?: ApprovalTermsInput;
 };
 
-export type Stood = {
+export type RemoteCheckpointResult = {
   /** `decided`: not approved, or undone later; the workflow is rolling back, was rolled back or has failed. */
   readonly kind: RemoteReached["kind"];
   readonly checkpoint: string;
@@ -307,7 +307,11 @@ function otherContentError(
 }
 
 /** Retries until nothing was written between its read and its commit. */
-async function recordReach(runtime: Runtime, workflow: string, given: OutsideStand): Promise<RemoteReached> {
+async function recordReach(
+  runtime: Runtime,
+  workflow: string,
+  given: RemoteCheckpointRequest,
+): Promise<RemoteReached> {
   const { checkpoint, agent, requestId = null, asks, ...capture } = given;
   const standing = {
     ...nameAt(await workflowState(runtime, workflow), checkpoint, asks),
@@ -343,8 +347,8 @@ async function recordReach(runtime: Runtime, workflow: string, given: OutsideSta
 export async function reachRemoteCheckpointNow(
   runtime: Runtime,
   workflow: string,
-  given: OutsideStand,
-): Promise<Stood> {
+  given: RemoteCheckpointRequest,
+): Promise<RemoteCheckpointResult> {
   checkPrincipal("The agent", given.agent);
   checkGateOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
   await runtime.epoch();

@@ -4,10 +4,14 @@ import { checkFields, checkId, rejectInput } from "../kernel/fields.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { cancelById } from "../workflows/methods.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
-import type { OutsideAnswer } from "./remote-answer.ts";
-import { type OutsideStand, reachRemoteCheckpointNow, type Stood } from "./remote-checkpoint.ts";
+import type { RemoteAnswer } from "./remote-answer.ts";
+import {
+  type RemoteCheckpointRequest,
+  type RemoteCheckpointResult,
+  reachRemoteCheckpointNow,
+} from "./remote-checkpoint.ts";
 import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
-import { type OutsideProposal, proposeRemoteAction, takeUpPermit } from "./remote-proposal.ts";
+import { proposeRemoteAction, type RemoteProposal, takeUpPermit } from "./remote-proposal.ts";
 import { type OutcomeReport, type Reported, reportRemoteOutcome } from "./remote-report.ts";
 import { type Compensation, listCompensations, proposeUndo } from "./remote-rollback.ts";
 import {
@@ -15,45 +19,45 @@ import {
   createRemoteWorkflowNow,
   failRemoteWorkflowNow,
   getRemoteWorkflow,
-  type OutsideCreation,
-  type OutsideWorkflow,
+  type NewRemoteWorkflow,
+  type RemoteWorkflow,
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
 
 export type Outside = {
   /** An agent proposes an action to perform itself. Returns a permit, a pending approval, a refusal or the receipt. */
-  propose(proposal: OutsideProposal): Promise<OutsideAnswer>;
+  propose(proposal: RemoteProposal): Promise<RemoteAnswer>;
   /** The agent returns to its proposal: it gets the permit once people have approved it. */
-  takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<OutsideAnswer>;
+  takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<RemoteAnswer>;
   /** The holder begins its permit. The agent may perform it only after `permitted` with `begun: true`. */
-  begin(permit: PermitToBegin): Promise<OutsideAnswer>;
+  begin(permit: PermitClaim): Promise<RemoteAnswer>;
   /** The agent reports the outcome, once, by the time in the permit. */
   report(report: OutcomeReport): Promise<Reported>;
-  readonly workflows: OutsideWorkflows;
+  readonly workflows: RemoteWorkflows;
 };
 
-export type PermitToBegin = {
+export type PermitClaim = {
   readonly action: string;
   readonly agent: string;
   /** The holder that the permit was issued to. */
   readonly holder: string;
 };
 
-export type OutsideWorkflows = {
+export type RemoteWorkflows = {
   /** Returns its id. */
-  create(creation: OutsideCreation): Promise<string>;
+  create(creation: NewRemoteWorkflow): Promise<string>;
   start(id: string, said: { readonly agent: string }): Promise<WorkflowStatus>;
   /** Captures the agent's state, and asks people if the checkpoint says so. */
-  checkpoint(id: string, stand: OutsideStand): Promise<Stood>;
+  checkpoint(id: string, stand: RemoteCheckpointRequest): Promise<RemoteCheckpointResult>;
   complete(id: string, said: { readonly agent: string; readonly result?: unknown }): Promise<WorkflowStatus>;
   fail(id: string, said: { readonly agent: string; readonly reason: string }): Promise<WorkflowStatus>;
   /** Ends it. Effects stay. */
   cancel(id: string, said: { readonly by: string; readonly reason: string }): Promise<WorkflowStatus>;
-  get(id: string): Promise<OutsideWorkflow>;
+  get(id: string): Promise<RemoteWorkflow>;
   /** What its agent has to undo now, during a rollback. */
   compensations(id: string): Promise<readonly Compensation[]>;
   /** The agent undoes one of them: an action of its own, which it performs and reports. */
-  undo(id: string, what: UndoInput): Promise<OutsideAnswer>;
+  undo(id: string, what: UndoInput): Promise<RemoteAnswer>;
 };
 
 type UndoInput = PermitRequest & { readonly undoes: string; readonly agent: string };
@@ -61,7 +65,7 @@ type UndoInput = PermitRequest & { readonly undoes: string; readonly agent: stri
 const WORKFLOW = "A workflow";
 const UNDO_LABEL = "What is said";
 
-function remoteWorkflowMethods(open: RuntimeOpener): OutsideWorkflows {
+function remoteWorkflowMethods(open: RuntimeOpener): RemoteWorkflows {
   const id = (given: string) => checkId(WORKFLOW, given);
   return {
     create: async (creation) => createRemoteWorkflowNow(await open(), creation),
@@ -90,7 +94,7 @@ function remoteWorkflowMethods(open: RuntimeOpener): OutsideWorkflows {
 
 const PERMIT_FIELDS = ["holder", "begin"];
 
-async function begin(open: RuntimeOpener, given: PermitToBegin): Promise<OutsideAnswer> {
+async function begin(open: RuntimeOpener, given: PermitClaim): Promise<RemoteAnswer> {
   const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
   if (holder === undefined) rejectInput("A permit is begun by its holder.");
   const runtime = await open();

@@ -29,8 +29,8 @@ import type { Placement } from "../workflows/rules/calls.ts";
 import {
   answerFromLocalCall,
   answerRemoteAgent,
-  type OutsideAnswer,
   type PermitContext,
+  type RemoteAnswer,
 } from "./remote-answer.ts";
 import {
   checkActionId,
@@ -49,7 +49,7 @@ import {
   undoKind,
 } from "./remote-tool.ts";
 
-export type OutsideProposal = PermitRequest & {
+export type RemoteProposal = PermitRequest & {
   /** The tool's name. */
   readonly tool: string;
   readonly args?: unknown;
@@ -84,7 +84,7 @@ type CheckedProposal = {
 };
 
 /** Checks the proposal and finds its tool. */
-function checkProposal(runtime: Runtime, given: OutsideProposal, caller: Caller): CheckedProposal {
+function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller): CheckedProposal {
   const { agent, requestId, says } = given;
   const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
   checkGateOptions(options);
@@ -126,7 +126,7 @@ async function placeInWorkflow(
 }
 
 /** If its workflow is not executing now, the action stays as it is. */
-async function currentAnswer(runtime: Runtime, action: string): Promise<OutsideAnswer> {
+async function currentAnswer(runtime: Runtime, action: string): Promise<RemoteAnswer> {
   const state = await readState(runtime, actionStream(action));
   if (state.phase === "waiting") return { kind: "waiting", action, approval: state.approval, decideBy: null };
   if (state.phase === "open" && state.held !== null) return { kind: "held", action, ...state.held };
@@ -145,7 +145,7 @@ async function advanceUntilAnswered(
   runtime: Runtime,
   action: string,
   asks: PermitContext,
-): Promise<OutsideAnswer> {
+): Promise<RemoteAnswer> {
   const { tool, caller } = asks;
   for (;;) {
     const moved = await advanceOnce(runtime, tool, { action, approval: null, caller }, null);
@@ -182,7 +182,7 @@ export async function proposeChecked(
   runtime: Runtime,
   asking: CheckedProposal,
   given: ReturnType<typeof plainJson>,
-): Promise<OutsideAnswer> {
+): Promise<RemoteAnswer> {
   const { tool, requestId, says: words, caller, ...who } = asking;
   if (tool.outside === undefined) {
     const { undo: _none, ...place } = who;
@@ -211,9 +211,9 @@ export async function proposeChecked(
 
 export async function proposeRemoteAction(
   runtime: Runtime,
-  given: OutsideProposal,
+  given: RemoteProposal,
   connection: Pick<Caller, "isGone"> = {},
-): Promise<OutsideAnswer> {
+): Promise<RemoteAnswer> {
   const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
   const plain = plainJson(args);
   const asked = checkProposal(runtime, given, readPermitCaller(runtime, given, connection));
@@ -246,7 +246,7 @@ export async function takeUpPermit(
   runtime: Runtime,
   action: string,
   { agent, caller }: { readonly agent: string; readonly caller: Caller },
-): Promise<OutsideAnswer> {
+): Promise<RemoteAnswer> {
   const state = await loadOwnAction(runtime, action, agent);
   const tool = remoteToolOfAction(runtime, state);
   if (state.outside === true)

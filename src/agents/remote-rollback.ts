@@ -34,7 +34,7 @@ import {
 } from "../workflows/rules/rollback.ts";
 import type { LiveWorkflow } from "../workflows/state.ts";
 import { withdrawOpen } from "../workflows/withdraw.ts";
-import type { OutsideAnswer } from "./remote-answer.ts";
+import type { RemoteAnswer } from "./remote-answer.ts";
 import { checkActionId, checkPrincipal, notYoursError } from "./remote-checks.ts";
 import { askForUndo, updateUndoIntents, withdrawUndoIntents } from "./remote-compensation.ts";
 import { proposeChecked, takeUpPermit } from "./remote-proposal.ts";
@@ -321,7 +321,7 @@ export async function proposeUndo(
   runtime: Runtime,
   workflow: string,
   { undoes, agent, caller }: { readonly undoes: string; readonly agent: string; readonly caller: Caller },
-): Promise<OutsideAnswer> {
+): Promise<RemoteAnswer> {
   checkPrincipal("The agent", agent);
   checkActionId(undoes);
   const { agent: own } = await workflowState(runtime, workflow);

@@ -16,7 +16,7 @@ import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { actingAgent, agentSchema, mayActFor, onlyForItselfError } from "./identify-agent.ts";
 import { reachRemoteCheckpointNow } from "./remote-checkpoint.ts";
 import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
-import { type OutsideProposal, proposeRemoteAction, takeUpPermit } from "./remote-proposal.ts";
+import { proposeRemoteAction, type RemoteProposal, takeUpPermit } from "./remote-proposal.ts";
 import { reportRemoteOutcome } from "./remote-report.ts";
 import { proposeUndo, readOutstanding } from "./remote-rollback.ts";
 import {
@@ -67,7 +67,7 @@ async function performerFromRequest(
   return actingAgent(who, named, state.phase === "none" ? "agent:unknown" : state.agent);
 }
 
-function proposalFromBody(who: Who, body: z.output<typeof proposalSchema>, agent: string): OutsideProposal {
+function proposalFromBody(who: Who, body: z.output<typeof proposalSchema>, agent: string): RemoteProposal {
   const { tool, args, request_id, says, acts_for, undo } = body;
   if (!mayActFor(who, acts_for))
     throw onlyForItselfError(

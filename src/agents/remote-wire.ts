@@ -4,8 +4,8 @@ import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
 import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
-import type { OutsideAnswer, Permit } from "./remote-answer.ts";
-import type { OutsideStand, Stood } from "./remote-checkpoint.ts";
+import type { Permit, RemoteAnswer } from "./remote-answer.ts";
+import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-checkpoint.ts";
 import type { PermitRequest } from "./remote-checks.ts";
 import type { Compensation } from "./remote-rollback.ts";
 import { workflowStatus } from "./seed-wire.ts";
@@ -82,7 +82,7 @@ function permitOnWire(permit: Permit) {
   };
 }
 
-export function remoteAnswerOnWire(answer: OutsideAnswer) {
+export function remoteAnswerOnWire(answer: RemoteAnswer) {
   switch (answer.kind) {
     case "permitted":
       return permitOnWire(answer);
@@ -144,13 +144,13 @@ const NAMES: { readonly [field in keyof CheckpointArrivalBody]?: string } = {
   request_id: "requestId",
 };
 
-export function checkpointArrivalFrom(body: CheckpointArrivalBody, agent: string): OutsideStand {
+export function checkpointArrivalFrom(body: CheckpointArrivalBody, agent: string): RemoteCheckpointRequest {
   const { timeout_seconds, on_timeout, approvers, stages, ...capture } = body;
   const fields = Object.entries({ ...capture, agent }).filter(([, value]) => value != null);
   const named = fields.map(([field, value]) => [NAMES[field as keyof CheckpointArrivalBody] ?? field, value]);
   const asks = readApproverTerms({ timeout_seconds, on_timeout, approvers, stages });
   return {
-    ...(Object.fromEntries(named) as OutsideStand),
+    ...(Object.fromEntries(named) as RemoteCheckpointRequest),
     ...(Object.keys(asks).length === 0 ? {} : { asks }),
   };
 }
@@ -169,13 +169,13 @@ export const checkpointReachedSchema = z.object({
   message: z.string(),
 });
 
-const SAYS: { readonly [kind in Stood["kind"]]: string } = {
+const SAYS: { readonly [kind in RemoteCheckpointResult["kind"]]: string } = {
   waiting: "Checkpoint reached - people are asked",
   passed: "Checkpoint passed - go on",
   decided: "Checkpoint decided - people have not agreed",
 };
 
-export function checkpointReachedOnWire(workflow: string, stood: Stood) {
+export function checkpointReachedOnWire(workflow: string, stood: RemoteCheckpointResult) {
   const { kind, checkpoint, approval, snapshot, status, attempt } = stood;
   return {
     workflow_id: workflow,

@@ -35,17 +35,17 @@ import { type Compensation, listCompensations, settleRollback } from "./remote-r
 export const DEFAULT_CHECKPOINT_SECONDS = 300;
 
 /** As in a definition, but without functions. */
-export type OutsideCheckpoint = Omit<CheckpointDefinition, "when" | "undo"> & {
+export type RemoteCheckpoint = Omit<CheckpointDefinition, "when" | "undo"> & {
   readonly when?: CheckpointConditions;
 };
 
-export type OutsideCreation = {
+export type NewRemoteWorkflow = {
   readonly name: string;
   readonly description?: string;
   /** What it is about, for people and policies. */
   readonly input?: unknown;
   /** Names, or full declarations. `timeoutSeconds`: 300 by default; null means no limit. */
-  readonly checkpoints?: readonly (string | OutsideCheckpoint)[];
+  readonly checkpoints?: readonly (string | RemoteCheckpoint)[];
   /** Recorded only; no money is locked. */
   readonly escrow?: Money;
   readonly poster?: string;
@@ -80,7 +80,7 @@ function whenOf(when: CheckpointConditions): NonNullable<DeclaredAsking["when"]>
   };
 }
 
-function askingOf({ approvers, stages, onTimeout, when }: OutsideCheckpoint): DeclaredAsking {
+function askingOf({ approvers, stages, onTimeout, when }: RemoteCheckpoint): DeclaredAsking {
   return {
     ...(approvers === undefined ? {} : { approvers }),
     ...(stages === undefined ? {} : { stages }),
@@ -89,7 +89,7 @@ function askingOf({ approvers, stages, onTimeout, when }: OutsideCheckpoint): De
   };
 }
 
-function declaredOf(one: OutsideCheckpoint): Declared {
+function declaredOf(one: RemoteCheckpoint): Declared {
   const { name, description = "", requiresApproval = true, canRollback = true } = one;
   const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS } = one;
   const asks = askingOf(one);
@@ -98,7 +98,7 @@ function declaredOf(one: OutsideCheckpoint): Declared {
 }
 
 function checkpointsOf(
-  given: OutsideCreation["checkpoints"],
+  given: NewRemoteWorkflow["checkpoints"],
   requester: readonly string[],
 ): readonly Declared[] {
   if (given === undefined) return [];
@@ -111,7 +111,7 @@ function checkpointsOf(
     rejectInput(
       "A checkpoint of a workflow from outside has no functions: no undo, and conditions as an object.",
     );
-  return (checkCheckpoints(list, requester) as readonly OutsideCheckpoint[]).map(declaredOf);
+  return (checkCheckpoints(list, requester) as readonly RemoteCheckpoint[]).map(declaredOf);
 }
 
 const party = (what: string, given: string | undefined): string | null =>
@@ -121,7 +121,7 @@ function termsOf({
   attempts = DEFAULT_MAX_ATTEMPTS,
   rollbackEnabled = false,
   onIrreversible = "fail",
-}: OutsideCreation) {
+}: NewRemoteWorkflow) {
   if (!(Number.isSafeInteger(attempts) && attempts >= 1))
     rejectInput("attempts is a whole number of at least 1.");
   if (typeof rollbackEnabled !== "boolean") rejectInput("rollbackEnabled is true or false.");
@@ -130,7 +130,7 @@ function termsOf({
   return { attempts, rollbackEnabled, onIrreversible };
 }
 
-function bodyOf(given: OutsideCreation): CreatedBody {
+function bodyOf(given: NewRemoteWorkflow): CreatedBody {
   const { name, description = "", input = null, escrow, by } = given;
   const agent = checkPrincipal("The executor", given.executor ?? by);
   const requester = requesterWithAgent(agent, given.actsFor);
@@ -161,7 +161,7 @@ function bodyOf(given: OutsideCreation): CreatedBody {
 }
 
 /** Returns its id. */
-export async function createRemoteWorkflowNow(runtime: Runtime, given: OutsideCreation): Promise<string> {
+export async function createRemoteWorkflowNow(runtime: Runtime, given: NewRemoteWorkflow): Promise<string> {
   const { requestId, by } = checkFields("A workflow", given, FIELDS);
   checkGateOptions(requestId === undefined ? {} : { requestId });
   checkPrincipal("Whoever creates a workflow", by);
@@ -266,13 +266,13 @@ export async function loadCheckpointAccount(
   return { modifications: proposed === undefined ? null : changedOutputs(proposed, last.outputs), ...tally };
 }
 
-export type OutsideWorkflow = WorkflowDetails &
+export type RemoteWorkflow = WorkflowDetails &
   CheckpointAccount & {
     /** What the agent has to undo now; at most one at a time. */
     readonly compensations: readonly Compensation[];
   };
 
-export async function getRemoteWorkflow(runtime: Runtime, workflow: string): Promise<OutsideWorkflow> {
+export async function getRemoteWorkflow(runtime: Runtime, workflow: string): Promise<RemoteWorkflow> {
   const details = await getWorkflow(runtime, workflow);
   if (details.isOutside !== true)
     throw new HoldpointError(

@@ -15,7 +15,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { acknowledgeAlert } from "./rules/alert.ts";
 import { checkMonitorName, checkRules } from "./rules/check-rules.ts";
-import type { MonitorRule, Sighting } from "./rules/monitor-rule.ts";
+import type { MonitoredEntry, MonitorRule } from "./rules/monitor-rule.ts";
 import { runMonitor, type WatchedMonitor } from "./run-monitor.ts";
 import type { LiveAlert } from "./stream.ts";
 
@@ -141,7 +141,7 @@ function filterOf(
     list.some((one) => (one.endsWith("*") ? name.startsWith(one.slice(0, -1)) : name === one));
 }
 
-function filtersOf({ agents, workflows, tools }: MonitorOptions): (sighting: Sighting) => boolean {
+function filtersOf({ agents, workflows, tools }: MonitorOptions): (sighting: MonitoredEntry) => boolean {
   const isAgent = filterOf("agents", agents, agentScope);
   const isWorkflow = filterOf("workflows", workflows);
   const isTool = filterOf("tools", tools);

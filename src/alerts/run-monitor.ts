@@ -25,10 +25,10 @@ import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { recordSignal } from "./raise-alert.ts";
 import { keepMonitorPosition } from "./rules/alert.ts";
-import { MOST_SUBJECTS, type MonitorRule, type Sighting, type Signal } from "./rules/monitor-rule.ts";
+import { MOST_SUBJECTS, type MonitoredEntry, type MonitorRule, type Signal } from "./rules/monitor-rule.ts";
 import { saveRuleStates, type WatchedRule, watchRules } from "./rules/watch.ts";
 
-type StreamSubject = Pick<Sighting, "tool" | "agent" | "workflow">;
+type StreamSubject = Pick<MonitoredEntry, "tool" | "agent" | "workflow">;
 type EntryHeader = { readonly stream: string; readonly type: string; readonly at: number };
 
 /** A stream's subject never changes: an evicted one is read again from its first entry. */
@@ -37,7 +37,7 @@ const NOTHING: StreamSubject = { tool: null, agent: null, workflow: null };
 /** Entries of monitors themselves, and of deliveries to the outside. */
 const OWN_KINDS: readonly string[] = ["alert", "message", "monitor", "notifier"];
 
-type SightingReader = { of(entry: JournalEntry): Promise<Sighting | undefined> };
+type SightingReader = { of(entry: JournalEntry): Promise<MonitoredEntry | undefined> };
 
 const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
@@ -130,7 +130,11 @@ function createSightingReader(place: TenantStore, values: boolean): SightingRead
 const RUNS = "runs";
 const RUNS_PAGE = 200;
 
-async function sightingOfRun(place: TenantStore, id: string, position: number): Promise<readonly Sighting[]> {
+async function sightingOfRun(
+  place: TenantStore,
+  id: string,
+  position: number,
+): Promise<readonly MonitoredEntry[]> {
   const state = await skipUnreadable(readState(place, workflowStream(id)));
   if (state?.status !== "executing" || state.runner === null) return [];
   const { name, agent, createdAt, changedAt: at } = state;
@@ -139,9 +143,12 @@ async function sightingOfRun(place: TenantStore, id: string, position: number): 
   return [{ position, at, ...entry, tool: null, agent, workflow, result: null, snapshot: null }];
 }
 
-async function sightRunningWorkflows(place: TenantStore, position: number): Promise<readonly Sighting[]> {
+async function sightRunningWorkflows(
+  place: TenantStore,
+  position: number,
+): Promise<readonly MonitoredEntry[]> {
   const { store, tenant } = place;
-  const found: Sighting[] = [];
+  const found: MonitoredEntry[] = [];
   let after: { at: number; stream: string } | undefined;
   do {
     const query = { view: RUNS, bucket: "running", order: "oldest", limit: RUNS_PAGE } as const;
@@ -163,7 +170,7 @@ const CHARACTERS_AN_ENTRY = 100;
 export type WatchedMonitor = {
   readonly name: string;
   readonly rules: readonly MonitorRule[];
-  readonly isWatched: (sighting: Sighting) => boolean;
+  readonly isWatched: (sighting: MonitoredEntry) => boolean;
 };
 
 type MonitorReader = {

@@ -29,7 +29,7 @@ import {
   type Decided,
   type Decider,
   decision,
-  type MoreTime,
+  type Extension,
   rejection,
 } from "./contract.ts";
 import { approveApproval, getApproval, rejectApproval, secretsOf, unknownApproval } from "./decide.ts";
@@ -156,7 +156,7 @@ const moveSeat = decideVerb(
 );
 
 /** Turns a duration into a timestamp before the command, so that a retry does not extend twice. */
-async function findDeadline(runtime: Runtime, id: string, { byMs, until }: MoreTime) {
+async function findDeadline(runtime: Runtime, id: string, { byMs, until }: Extension) {
   const approval = await readState(runtime, approvalStream(id));
   if (approval.status === "none") throw unknownApproval(id);
   if (until !== undefined) return { until, seen: null };
@@ -169,7 +169,7 @@ async function findDeadline(runtime: Runtime, id: string, { byMs, until }: MoreT
 async function extendApproval(
   runtime: Runtime,
   id: string,
-  more: MoreTime,
+  more: Extension,
 ): Promise<{ readonly decideBy: number }> {
   const { by, via = "embedded" } = more;
   const once = async () => {

@@ -10,21 +10,21 @@ import { type Suggestions, type SuggestOptions, suggestRules } from "./backtest/
 import { compileForTrial } from "./read.ts";
 import type { PolicyText } from "./rules/document.ts";
 import {
+  type AdoptedPolicyVersion,
   getPolicy,
-  type KeptPolicy,
-  type KeptVersion,
-  type ListedVersion,
   listPolicies,
   listVersions,
+  type PolicyVersionDetails,
+  type PolicyVersionSummary,
 } from "./versions.ts";
 
 export type Policies = {
   /** Every version that was put in force, oldest first per policy, with the programs that judge or judged by it. */
-  list(): Promise<readonly ListedVersion[]>;
+  list(): Promise<readonly PolicyVersionSummary[]>;
   /** The same versions, without looking up programs. */
-  versions(): Promise<readonly KeptVersion[]>;
+  versions(): Promise<readonly AdoptedPolicyVersion[]>;
   /** A policy with its document. By name: the version put in force last. By digest or its beginning: that version. */
-  get(id: string): Promise<KeptPolicy>;
+  get(id: string): Promise<PolicyVersionDetails>;
   /** Tools in the journal, with their recorded schemas. */
   tools(): Promise<readonly RecordedTool[]>;
   /** What the policy received at the first review of a recorded action, and what it answered. */

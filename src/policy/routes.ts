@@ -33,7 +33,7 @@ import type { ListedChange, TrialReport } from "./backtest/trial-report.ts";
 import { beginTrial, getTrial, type Trial } from "./backtest/trials.ts";
 import { type CheckedText, checkPolicyText } from "./read.ts";
 import { RISK_LEVELS } from "./rules/verdict.ts";
-import { getPolicy, type ListedVersion, listPolicies } from "./versions.ts";
+import { getPolicy, listPolicies, type PolicyVersionSummary } from "./versions.ts";
 import { policyYaml } from "./yaml.ts";
 
 const versionSchema = z.object({
@@ -48,7 +48,7 @@ const versionSchema = z.object({
   source: z.string(),
 });
 
-function versionOnWire({ name, digest, at, until, standing, by, source }: ListedVersion) {
+function versionOnWire({ name, digest, at, until, standing, by, source }: PolicyVersionSummary) {
   return { name, digest, since: time(at), until: timeOrNull(until), standing, by, source };
 }
 

@@ -78,7 +78,7 @@ function mergePerProgram(programs: readonly PolicyProgram[]): readonly PolicyPro
 }
 
 /** A version as it was put in force. */
-export type KeptVersion = {
+export type AdoptedPolicyVersion = {
   readonly name: string;
   readonly digest: string;
   /** When it was put in force, by which program, and from which source. */
@@ -88,19 +88,22 @@ export type KeptVersion = {
 };
 
 /** `used`: a program judges by it now. `ended`: a program did. `unused`: the journal shows no program that did. */
-export type PolicyStanding = "used" | "ended" | "unused";
+export type PolicyUsage = "used" | "ended" | "unused";
 
-export type ListedVersion = KeptVersion & {
-  readonly standing: PolicyStanding;
+export type PolicyVersionSummary = AdoptedPolicyVersion & {
+  readonly standing: PolicyUsage;
   /** When it was last in force; null while it is, or if unknown. */
   readonly until: number | null;
   /** Programs that judge or judged by it, newest first. */
   readonly programs: readonly PolicyProgram[];
 };
 
-export type KeptPolicy = ListedVersion & { readonly document: Json };
+export type PolicyVersionDetails = PolicyVersionSummary & { readonly document: Json };
 
-type AdoptedVersion = KeptVersion & { readonly kept: Json | undefined; readonly replacedAt: number | null };
+type AdoptedVersion = AdoptedPolicyVersion & {
+  readonly kept: Json | undefined;
+  readonly replacedAt: number | null;
+};
 
 async function namesOf(place: TenantStore): Promise<readonly string[]> {
   const names: string[] = [];
@@ -126,7 +129,7 @@ function adoptionsIn(name: string, told: readonly PolicyEntry[]): readonly Adopt
 const adoptionsOf = async (place: TenantStore, name: string): Promise<readonly AdoptedVersion[]> =>
   adoptionsIn(name, await readPolicyEntries(place, name));
 
-type VersionStanding = Pick<ListedVersion, "standing" | "until">;
+type VersionStanding = Pick<PolicyVersionSummary, "standing" | "until">;
 
 /** The end of a killed program is unknown until another process detects it. */
 function standingOf(programs: readonly PolicyProgram[], replacedAt: number | null): VersionStanding {
@@ -140,7 +143,7 @@ function standingOf(programs: readonly PolicyProgram[], replacedAt: number | nul
 async function listed(
   place: TenantStore,
   name: string,
-): Promise<readonly (ListedVersion & AdoptedVersion)[]> {
+): Promise<readonly (PolicyVersionSummary & AdoptedVersion)[]> {
   const told = await readPolicyEntries(place, name);
   const programs = await programsOf(place, told);
   const all = adoptionsIn(name, told);
@@ -156,12 +159,12 @@ function versionOf({
   kept: _kept,
   replacedAt: _at,
   ...version
-}: ListedVersion & AdoptedVersion): ListedVersion {
+}: PolicyVersionSummary & AdoptedVersion): PolicyVersionSummary {
   return version;
 }
 
 /** All versions, grouped by policy, oldest first, without looking up programs. */
-export async function listVersions(place: TenantStore): Promise<readonly KeptVersion[]> {
+export async function listVersions(place: TenantStore): Promise<readonly AdoptedPolicyVersion[]> {
   const found = await Promise.all((await namesOf(place)).map((name) => adoptionsOf(place, name)));
   return found.flat().map(({ kept: _kept, replacedAt: _at, ...version }) => version);
 }
@@ -174,7 +177,7 @@ export async function loadPolicyNames(place: TenantStore): Promise<PolicyNames> 
 }
 
 /** Like `listVersions`, with the programs of each version. */
-export async function listPolicies(place: TenantStore): Promise<readonly ListedVersion[]> {
+export async function listPolicies(place: TenantStore): Promise<readonly PolicyVersionSummary[]> {
   const found = await Promise.all((await namesOf(place)).map((name) => listed(place, name)));
   return found.flat().map(versionOf);
 }
@@ -182,7 +185,7 @@ export async function listPolicies(place: TenantStore): Promise<readonly ListedV
 async function documentOf(
   place: TenantStore,
   { name, digest, at, kept }: AdoptedVersion,
-): Promise<KeptPolicy> {
+): Promise<PolicyVersionDetails> {
   if (kept === undefined)
     throw new HoldpointError("body_erased", `The document of the policy "${name}" was erased.`);
   const own = (await listed(place, name)).find((one) => one.digest === digest && one.at === at);
@@ -194,7 +197,7 @@ const FEWEST_DIGITS = 6;
 const LISTED = { next: "`holdpoint policy list` lists those that were in force." };
 
 /** A policy name returns the version put in force last. A digest, or its beginning, returns that version. */
-export async function getPolicy(place: TenantStore, given: string): Promise<KeptPolicy> {
+export async function getPolicy(place: TenantStore, given: string): Promise<PolicyVersionDetails> {
   const named = (await adoptionsOf(place, given)).at(-1);
   if (named !== undefined) return documentOf(place, named);
   const isDigest = given.length >= FEWEST_DIGITS && /^[0-9a-f]+$/.test(given);
@@ -218,13 +221,13 @@ export async function getPolicy(place: TenantStore, given: string): Promise<Kept
   return documentOf(place, found.at(-1) ?? first);
 }
 
-const newest = (versions: readonly ListedVersion[]): ListedVersion | undefined =>
+const newest = (versions: readonly PolicyVersionSummary[]): PolicyVersionSummary | undefined =>
   versions.toSorted((a, b) => a.at - b.at).at(-1);
 
 /** The version put in force last, of those that a program judges by; if none is in use, of all. */
 export function versionInForce(
-  versions: readonly ListedVersion[],
-): { readonly version: ListedVersion; readonly isUsed: boolean } | undefined {
+  versions: readonly PolicyVersionSummary[],
+): { readonly version: PolicyVersionSummary; readonly isUsed: boolean } | undefined {
   const used = newest(versions.filter(({ standing }) => standing === "used"));
   const version = used ?? newest(versions);
   return version === undefined ? undefined : { version, isUsed: used !== undefined };

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
-import type { OutsideCheckpoint, OutsideCreation } from "../agents/remote-workflow.ts";
+import type { NewRemoteWorkflow, RemoteCheckpoint } from "../agents/remote-workflow.ts";
 import { microsOf } from "../agents/seed-wire.ts";
 import type { Who } from "../api/authenticate.ts";
 import { json } from "../api/wire.ts";
@@ -134,7 +134,7 @@ export const creationSchema = z.strictObject({
 });
 type CreationInput = z.output<typeof creationSchema>;
 
-function readCheckpoint(one: z.output<typeof checkpointSchema>): OutsideCheckpoint {
+function readCheckpoint(one: z.output<typeof checkpointSchema>): RemoteCheckpoint {
   return dropUndefined({
     name: one.name,
     id: one.checkpoint_id,
@@ -142,7 +142,7 @@ function readCheckpoint(one: z.output<typeof checkpointSchema>): OutsideCheckpoi
     requiresApproval: one.requires_approval,
     canRollback: one.can_rollback,
     ...readApproverTerms(one),
-  }) as OutsideCheckpoint;
+  }) as RemoteCheckpoint;
 }
 
 function readCheckpoints({ checkpoint_names: names, checkpoints }: CreationInput) {
@@ -182,7 +182,7 @@ function readEscrow({ escrow_amount: amount, escrow_currency: currency }: Creati
   return amount == null ? undefined : { currency, micros: microsOf(amount) };
 }
 
-export function readCreation(who: Who, body: CreationInput): OutsideCreation {
+export function readCreation(who: Who, body: CreationInput): NewRemoteWorkflow {
   checkOwn(who, body);
   return dropUndefined({
     name: body.name,
@@ -196,5 +196,5 @@ export function readCreation(who: Who, body: CreationInput): OutsideCreation {
     attempts: body.attempts,
     rollbackEnabled: body.rollback_enabled,
     onIrreversible: body.on_irreversible,
-  }) as OutsideCreation;
+  }) as NewRemoteWorkflow;
 }

@@ -88,7 +88,7 @@ export type QuestionOptions<Value> = {
 };
 
 /** An intent sent by a workflow: `from` is its agent, the request id comes from the operation. */
-export type SentFromFlow = Omit<OutgoingIntent, "from" | "requestId">;
+export type WorkflowIntent = Omit<OutgoingIntent, "from" | "requestId">;
 
 /** Why the definition runs again from a checkpoint. */
 export type SentBack = {
@@ -126,7 +126,7 @@ export type WorkflowContext = {
   sleepUntil(time: number | Date): Promise<void>;
   ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<Asked<Value>>;
   /** Sends an intent once and returns its id. It is cancelled if the workflow rolls back past this or fails. */
-  send(name: string, intent: SentFromFlow): Promise<string>;
+  send(name: string, intent: WorkflowIntent): Promise<string>;
   /** Waits for an intent, even for days. A timeout is returned as a result, and the intent goes on. */
   waitFor(name: string, intent: string, options?: { readonly timeoutSeconds?: number }): Promise<Waited>;
   spawn<Input, Result>(child: Workflow<Input, Result>, input: Input): Promise<Result>;

@@ -1,7 +1,7 @@
 /** Routing, reminders and delegation through the instance, under a clock that the test moves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Handing, Verdict } from "../../src/index.ts";
+import type { DelegationRequest, Verdict } from "../../src/index.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { joins } from "../fixtures/people.ts";
 import { journalText, machine, type Process, pendingOf } from "../fixtures/runtime.ts";
@@ -154,7 +154,11 @@ describe("delegation", () => {
       [{ ...handing, by: CAT }, "not_eligible"],
       [{ ...handing, to: ANN }, "not_eligible"],
     ] as const)
-      await assert.rejects(hp.approvals.delegate(id, odd as Handing), refusedAs(code), JSON.stringify(odd));
+      await assert.rejects(
+        hp.approvals.delegate(id, odd as DelegationRequest),
+        refusedAs(code),
+        JSON.stringify(odd),
+      );
     await assert.rejects(hp.approvals.delegate("apr_0", handing), refusedAs("unknown_id"));
     await assert.rejects(hp.approvals.takeBack(id, { by: ANN, reason: "r" }), refusedAs("wrong_state"));
     const refused = (await typesOf(hp, id)).filter((type) => type === "approval.delegate_refused");

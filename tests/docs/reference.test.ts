@@ -53,7 +53,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const instance = readSources();
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Intents"],
-    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "OutsideWorkflows"],
+    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "RemoteWorkflows"],
     ...["Tenants", "Nodes"],
   ];
   const placeOf = (part: string) => part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();

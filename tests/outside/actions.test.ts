@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, test } from "node:test";
-import { type Holdpoint, isHoldpointError, type OutsideAnswer, type Permit } from "../../src/index.ts";
+import { type Holdpoint, isHoldpointError, type Permit, type RemoteAnswer } from "../../src/index.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };
 const FAR = { agent: "agent:far" };
 const HOLDER = "0123456789abcdefghijkl";
 
-function permit(answer: OutsideAnswer): Permit {
+function permit(answer: RemoteAnswer): Permit {
   if (answer.kind === "permitted") return answer;
   return assert.fail(`not permitted but ${answer.kind}`);
 }
@@ -233,7 +233,7 @@ describe("processes that die", () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [line] = (await once(child.stdout, "data")) as [Buffer];
-    const given = permit(JSON.parse(line.toString()) as OutsideAnswer);
+    const given = permit(JSON.parse(line.toString()) as RemoteAnswer);
     child.kill("SIGKILL");
     await once(child, "exit");
     const hp = folder.open();

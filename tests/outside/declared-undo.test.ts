@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
-import type { Holdpoint, HoldpointOptions, OutsideAnswer } from "../../src/index.ts";
+import type { Holdpoint, HoldpointOptions, RemoteAnswer } from "../../src/index.ts";
 import { callKindOfAction } from "../../src/policy/backtest/rules/replay-state.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
@@ -14,7 +14,7 @@ type Policy = NonNullable<HoldpointOptions["policy"]>;
 type Undo = { readonly tool: string; readonly args: object };
 
 /** People approve a note that carries the undo; it is done; the workflow goes back, and the agent asks for the undo. */
-async function takenBack(hp: Holdpoint, undo: Undo): Promise<OutsideAnswer> {
+async function takenBack(hp: Holdpoint, undo: Undo): Promise<RemoteAnswer> {
   const { workflows } = hp.outside;
   const id = await workflows.create({ name: "Trip", by: FAR.agent });
   await workflows.start(id, FAR);

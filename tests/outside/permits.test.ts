@@ -14,8 +14,8 @@ import {
   type DeclaredTool,
   type Holdpoint,
   isHoldpointError,
-  type OutsideAnswer,
   type Permit,
+  type RemoteAnswer,
 } from "../../src/index.ts";
 import { sha256 } from "../../src/kernel/canonical-json.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
@@ -29,7 +29,7 @@ const ANN = { by: "person:ann" };
 
 const code = (wanted: string) => (error: unknown) => isHoldpointError(error) && error.code === wanted;
 
-function permit(answer: OutsideAnswer): Permit {
+function permit(answer: RemoteAnswer): Permit {
   if (answer.kind === "permitted") return answer;
   return assert.fail(`not permitted but ${answer.kind}`);
 }
@@ -106,7 +106,7 @@ test("an agent that is killed between performing and reporting, and started agai
 });
 
 describe("a permit that was begun and is asked for again", () => {
-  type Asks = { readonly begun: Permit; readonly again: (more?: object) => Promise<OutsideAnswer> };
+  type Asks = { readonly begun: Permit; readonly again: (more?: object) => Promise<RemoteAnswer> };
 
   async function begun(
     t: TestContext,

@@ -1,7 +1,7 @@
 /** Workflows that an agent drives from outside, on the real store. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Holdpoint, isHoldpointError, type OutsideAnswer, type Permit } from "../../src/index.ts";
+import { type Holdpoint, isHoldpointError, type Permit, type RemoteAnswer } from "../../src/index.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const ANN = { by: "person:ann" };
@@ -10,7 +10,7 @@ const BY = { by: FAR.agent };
 
 const code = (wanted: string) => (error: unknown) => isHoldpointError(error) && error.code === wanted;
 
-function permit(answer: OutsideAnswer): Permit {
+function permit(answer: RemoteAnswer): Permit {
   if (answer.kind === "permitted") return answer;
   return assert.fail(`not permitted but ${answer.kind}`);
 }

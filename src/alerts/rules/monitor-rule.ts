@@ -94,7 +94,7 @@ export type ConditionAnswer =
 export type WhenRule = Base & {
   readonly kind: "when";
   /** Pure and synchronous. Gets an entry, and the rule's state for the same subject. */
-  readonly condition: (entry: Sighting, state: Json) => ConditionAnswer;
+  readonly condition: (entry: MonitoredEntry, state: Json) => ConditionAnswer;
   /** Default: `workflow`. An entry outside of workflows then counts for `all`. */
   readonly per?: Per;
 };
@@ -102,7 +102,7 @@ export type WhenRule = Base & {
 export type MonitorRule = RateRule | ErrorsRule | SilenceRule | ProgressRule | ResourcesRule | WhenRule;
 
 /** A journal entry with its tool, agent and workflow. */
-export type Sighting = {
+export type MonitoredEntry = {
   readonly position: number;
   readonly at: number;
   /** `kind/id`. */
@@ -137,7 +137,7 @@ export type Signal = {
 };
 
 export type Watcher = {
-  see(sighting: Sighting): readonly Signal[];
+  see(sighting: MonitoredEntry): readonly Signal[];
   /** Called at `due`, with the store's time. */
   tick(now: number): readonly Signal[];
   /** When time alone could change its signals; null: only an entry can. */
@@ -155,7 +155,7 @@ export const clearedSignal = (subject: string, workflow: string | null): Signal 
   proof: null,
 });
 
-export function subjectOfSighting(per: Per, { tool, agent, workflow }: Sighting): string | null {
+export function subjectOfSighting(per: Per, { tool, agent, workflow }: MonitoredEntry): string | null {
   switch (per) {
     case "all":
       return "all";
@@ -183,10 +183,10 @@ const OPERATION_TYPES: ReadonlySet<string> = new Set([
   "checkpoint.passed",
 ]);
 
-export const isOperation = ({ type }: Sighting): boolean => OPERATION_TYPES.has(type);
+export const isOperation = ({ type }: MonitoredEntry): boolean => OPERATION_TYPES.has(type);
 
 /** Outcome of an operation; undefined: the entry ends none. A doubt that is resolved later was already counted. */
-export function outcomeOfSighting({ type }: Sighting): BadOutcome | "good" | undefined {
+export function outcomeOfSighting({ type }: MonitoredEntry): BadOutcome | "good" | undefined {
   switch (type) {
     case "effect.applied":
     case "step.completed":
@@ -203,7 +203,7 @@ export function outcomeOfSighting({ type }: Sighting): BadOutcome | "good" | und
   }
 }
 
-export function isCounted(of: "calls" | "errors" | "escalations", sighting: Sighting): boolean {
+export function isCounted(of: "calls" | "errors" | "escalations", sighting: MonitoredEntry): boolean {
   if (of === "calls") return sighting.type === "action.proposed";
   if (of === "escalations")
     return sighting.type === "action.reviewed" && sighting.body["verdict"] === "escalate";
@@ -235,7 +235,7 @@ const NEUTRAL_TYPES: ReadonlySet<string> = new Set([
  * Whether a workflow executes after an entry of its own; undefined: the entry does not tell. An entry about a waiting
  * workflow, or one that rolls back, may look like activity: raising an alert checks the state.
  */
-export function executesAfter({ type, stream, body }: Sighting): boolean | undefined {
+export function executesAfter({ type, stream, body }: MonitoredEntry): boolean | undefined {
   if (!stream.startsWith("workflow/") || NEUTRAL_TYPES.has(type)) return undefined;
   if (type === "checkpoint.decided")
     return body["decision"] === "approved" || body["decision"] === "modified";
@@ -243,7 +243,7 @@ export function executesAfter({ type, stream, body }: Sighting): boolean | undef
   return !RESTING_TYPES.has(type);
 }
 
-export const isWorkflowEnd = ({ type }: Sighting): boolean =>
+export const isWorkflowEnd = ({ type }: MonitoredEntry): boolean =>
   type === "workflow.completed" || type === "workflow.failed";
 
 const UNITS = [

@@ -12,10 +12,10 @@ import {
   type ErrorsRule,
   type Figures,
   isCounted,
+  type MonitoredEntry,
   outcomeOfSighting,
   type RateRule,
   rounded,
-  type Sighting,
   type Signal,
   type SubjectState,
   subjectOfSighting,
@@ -125,7 +125,7 @@ function baselineWatcher(rule: RateRule, terms: BaselineTerms, saved: Json): Wat
     proof: null,
   });
   const fresh = { count: 0, mean: 0, variance: 0, closed: 0, holds: false };
-  function count(subject: string, sighting: Sighting): readonly Signal[] {
+  function count(subject: string, sighting: MonitoredEntry): readonly Signal[] {
     const window = windowAt(sighting.at);
     const workflow = sighting.workflow?.id ?? null;
     const before = subjects.get(subject) ?? { ...fresh, window, workflow };

@@ -11,8 +11,8 @@ import {
   isOperation,
   isWorkflowEnd,
   MOST_SUBJECTS,
+  type MonitoredEntry,
   type ResourcesRule,
-  type Sighting,
   type Signal,
   type Watcher,
 } from "./monitor-rule.ts";
@@ -47,7 +47,7 @@ function tokensIn(result: Json): number {
 }
 
 /** One cost may count against several budgets: the largest is the cost of the effect. */
-function costIn({ type, body }: Sighting, currency: string): bigint {
+function costIn({ type, body }: MonitoredEntry, currency: string): bigint {
   const costs = type === "effect.started" && Array.isArray(body["costs"]) ? body["costs"] : [];
   const amounts = costs.flatMap((cost: Json) =>
     isJsonObject(cost) && cost["currency"] === currency ? [BigInt(String(cost["micros"]))] : [],
@@ -140,7 +140,7 @@ function createQueue(saved: Json): Queue {
   };
 }
 
-function addUse(used: ResourceUse, sighting: Sighting, { cost }: ResourcesRule): ResourceUse {
+function addUse(used: ResourceUse, sighting: MonitoredEntry, { cost }: ResourcesRule): ResourceUse {
   const micros = BigInt(used.micros) + costIn(sighting, cost?.currency ?? "");
   return {
     ...used,

@@ -11,8 +11,8 @@ import {
   clearedSignal,
   createSubjects,
   type Figures,
+  type MonitoredEntry,
   type MonitorRule,
-  type Sighting,
   type Signal,
   subjectOfSighting,
   type Watcher,
@@ -62,7 +62,7 @@ function watchWhen({ name, condition, per = "workflow" }: WhenRule, saved: Json)
   const subjects = createSubjects<ConditionState>(kept["subjects"] ?? null);
   let isBroken = kept["isBroken"] === true;
 
-  function broken(error: unknown, { workflow }: Sighting): readonly Signal[] {
+  function broken(error: unknown, { workflow }: MonitoredEntry): readonly Signal[] {
     if (isBroken) return [];
     isBroken = true;
     const figures = { error: errorText(error).slice(0, 500).toWellFormed() };
@@ -76,7 +76,7 @@ function watchWhen({ name, condition, per = "workflow" }: WhenRule, saved: Json)
     return [clearedSignal(BROKEN, null)];
   }
 
-  function judge(subject: string, sighting: Sighting): readonly Signal[] {
+  function judge(subject: string, sighting: MonitoredEntry): readonly Signal[] {
     const before = subjects.get(subject) ?? { holds: false, state: null };
     const {
       holds = before.holds,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { seen, times, watching } from "../../../tests/fixtures/sightings.ts";
-import type { ConditionAnswer, Sighting, WhenRule } from "./monitor-rule.ts";
+import type { ConditionAnswer, MonitoredEntry, WhenRule } from "./monitor-rule.ts";
 
 const rule = (condition: WhenRule["condition"], more: Partial<WhenRule> = {}): WhenRule => ({
   kind: "when",
@@ -12,7 +12,7 @@ const rule = (condition: WhenRule["condition"], more: Partial<WhenRule> = {}): W
 
 describe("a condition of one's own", () => {
   test("sees the entry, holds while it says so, and says nothing by answering nothing", () => {
-    const confidence = ({ snapshot }: Sighting): ConditionAnswer => {
+    const confidence = ({ snapshot }: MonitoredEntry): ConditionAnswer => {
       const shown = snapshot?.["approval_interface"] as { confidence?: number } | undefined;
       return shown?.confidence === undefined ? undefined : shown.confidence < 0.8;
     };
@@ -26,7 +26,7 @@ describe("a condition of one's own", () => {
   });
 
   test("keeps a small state by subject, which the next process has too", () => {
-    const third = (_: Sighting, state: unknown): ConditionAnswer => {
+    const third = (_: MonitoredEntry, state: unknown): ConditionAnswer => {
       const count = Number(state ?? 0) + 1;
       return { state: count, holds: count >= 3, figures: { count } };
     };

@@ -179,10 +179,10 @@ function holdersAfter(handed: readonly Seat[], person: string): readonly string[
   return [next, ...holdersAfter(rest, next)];
 }
 
-type Handing = { readonly by: string; readonly to: string };
+type DelegationRequest = { readonly by: string; readonly to: string };
 
 /** The people who are left could meet the stage now, but not after this delegation. */
-function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: Handing): boolean {
+function leavesTooFew(approval: LiveApproval, roster: RosterState, handing: DelegationRequest): boolean {
   const { delegations, approvers } = approval;
   const left = peopleLeft(approval, roster);
   if (left === undefined || left.length < approvers.quorum) return false;
@@ -209,7 +209,7 @@ function whyNotADecider(approval: LiveApproval, roster: RosterState, to: string)
 }
 
 /** Why this person cannot get the seat. */
-function whyNot(approval: LiveApproval, roster: RosterState, handing: Handing): string | undefined {
+function whyNot(approval: LiveApproval, roster: RosterState, handing: DelegationRequest): string | undefined {
   const { by, to } = handing;
   const handed = delegationsIn(approval, approval.stage);
   if (hasDecided(approval, by)) return `${by} has decided already`;

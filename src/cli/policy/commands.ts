@@ -4,7 +4,7 @@
  */
 
 import { visible } from "../../kernel/text.ts";
-import type { ListedVersion } from "../../policy/versions.ts";
+import type { PolicyVersionSummary } from "../../policy/versions.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
 import { type Command, type Context, EXIT, flag, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
@@ -198,7 +198,7 @@ export const policyBacktest: Command = {
 const MOST_NAME = 32;
 const HEADS = ["POLICY", "DIGEST", "IN FORCE SINCE", "UNTIL", "BY", "FROM"];
 
-function cellsForPeople(version: ListedVersion, now: number): readonly string[] {
+function cellsForPeople(version: PolicyVersionSummary, now: number): readonly string[] {
   const { name, digest, at, source } = version;
   return [
     fit(visible(name), MOST_NAME),
@@ -211,14 +211,14 @@ function cellsForPeople(version: ListedVersion, now: number): readonly string[] 
 }
 
 /** Columns as documented in the reference. */
-function cellsForPipe(version: ListedVersion): readonly string[] {
+function cellsForPipe(version: PolicyVersionSummary): readonly string[] {
   const { name, digest, at, until, by, source, standing } = version;
   const end = until === null ? "-" : formatMoment(until);
   const known = [visible(name), visible(digest), formatMoment(at), end, visible(by), visible(source)];
   return [...known, standing, version.programs.length === 0 ? "-" : visible(programText(version))];
 }
 
-function print({ terminal, now }: Context, versions: readonly ListedVersion[]): void {
+function print({ terminal, now }: Context, versions: readonly PolicyVersionSummary[]): void {
   if (versions.length === 0) {
     const say = terminal.interactive ? terminal.line : terminal.note;
     say("No policy document was ever in force here; tools may have policies of their own in code.");

@@ -5,7 +5,11 @@ import { isHoldpointError } from "../../kernel/errors.ts";
 import type { ReplayResult } from "../../policy/backtest/replay-journal.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";
 import { type PolicyDocument, parseDocument } from "../../policy/rules/document.ts";
-import { type KeptPolicy, type ListedVersion, versionInForce } from "../../policy/versions.ts";
+import {
+  type PolicyVersionDetails,
+  type PolicyVersionSummary,
+  versionInForce,
+} from "../../policy/versions.ts";
 import { type Context, flag, isOn } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { loadPolicy } from "./load.ts";
@@ -29,7 +33,7 @@ export function noStore(folder: string, what: string): CommandError {
 
 const ANOTHER = "--now explains by the policies in force now, --policy <file> by another.";
 
-function compiled({ name, digest, document }: KeptPolicy): CompiledPolicy {
+function compiled({ name, digest, document }: PolicyVersionDetails): CompiledPolicy {
   const made = compilePolicy(document as never, null);
   if (made.ok) return made.policy;
   const why = made.faults.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
@@ -42,7 +46,7 @@ function compiled({ name, digest, document }: KeptPolicy): CompiledPolicy {
 
 type Pair = Pick<ChosenPolicy, "policy" | "document">;
 
-function compiledOf(kept: KeptPolicy): Pair {
+function compiledOf(kept: PolicyVersionDetails): Pair {
   const policy = compiled(kept);
   return { policy, document: policy.document as unknown as PolicyDocument };
 }
@@ -56,7 +60,7 @@ async function fromFile(context: Context, file: string): Promise<Pair> {
   };
 }
 
-async function keptUnder({ hp }: Context, digest: string): Promise<KeptPolicy | undefined> {
+async function keptUnder({ hp }: Context, digest: string): Promise<PolicyVersionDetails | undefined> {
   try {
     return await hp.policies.get(digest);
   } catch (error) {
@@ -65,7 +69,7 @@ async function keptUnder({ hp }: Context, digest: string): Promise<KeptPolicy | 
   }
 }
 
-type KeptDocuments = { readonly kept: readonly KeptPolicy[]; readonly gone: readonly string[] };
+type KeptDocuments = { readonly kept: readonly PolicyVersionDetails[]; readonly gone: readonly string[] };
 
 async function keptFor(context: Context, { said }: ReplayResult): Promise<KeptDocuments> {
   const named = documentsNamed(said);
@@ -99,7 +103,7 @@ async function byVerdict(context: Context, told: ReplayResult): Promise<PolicyCh
 
 async function inForce(
   context: Context,
-  versions: readonly ListedVersion[],
+  versions: readonly PolicyVersionSummary[],
 ): Promise<readonly ChosenPolicy[]> {
   const now = versionInForce(versions);
   if (now === undefined)

@@ -7,11 +7,11 @@ import { documentsNamed, type ReviewFacts } from "../../effects/state.ts";
 
 import type { CardFields } from "../../kernel/terminal.ts";
 import type { Policies } from "../../policy/methods.ts";
-import type { ListedVersion, PolicyNames } from "../../policy/versions.ts";
+import type { PolicyNames, PolicyVersionSummary } from "../../policy/versions.ts";
 import { formatMoment, formatSpan } from "../shell/terminal.ts";
 
 /** The program that uses it now, or did last. Before any has, the one that put it in force. */
-export function programText({ programs, by }: Pick<ListedVersion, "programs" | "by">): string {
+export function programText({ programs, by }: Pick<PolicyVersionSummary, "programs" | "by">): string {
   const running = programs.filter(({ runs }) => runs);
   const [one] = running.length > 0 ? running : programs;
   if (one === undefined) return by;
@@ -19,7 +19,7 @@ export function programText({ programs, by }: Pick<ListedVersion, "programs" | "
   return `${one.by} (${one.process})${more}`;
 }
 
-export function untilText({ standing, until, at }: ListedVersion, now: number): string {
+export function untilText({ standing, until, at }: PolicyVersionSummary, now: number): string {
   if (standing === "used") return `now, for ${formatSpan(now - at)}`;
   if (until !== null) return formatMoment(until);
   return standing === "ended" ? "its program died" : "no program yet";

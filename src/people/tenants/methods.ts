@@ -50,7 +50,7 @@ export type NewTenant = {
 };
 
 /** The login link is returned only here and never stored. */
-export type MadeTenant = { readonly tenant: Tenant; readonly admin: string; readonly login: LoginLink };
+export type CreatedTenant = { readonly tenant: Tenant; readonly admin: string; readonly login: LoginLink };
 
 /** Names that a credential shows unencoded. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -148,7 +148,7 @@ async function register(place: TenantDependencies, { name, by }: NewTenant, how:
   if (answer.kind === "closed") throw closedOne(name);
 }
 
-export async function addTenant(hands: TenantMaker, given: NewTenant, how: Via = {}): Promise<MadeTenant> {
+export async function addTenant(hands: TenantMaker, given: NewTenant, how: Via = {}): Promise<CreatedTenant> {
   checkHome(hands);
   const wanted = checkNew(given);
   const { name, admin, by, forMs } = wanted;
@@ -210,7 +210,7 @@ export type Tenants = {
   /** A tenant that has entries. */
   get(name: string): Promise<Tenant>;
   /** Makes a tenant with its first admin and their login link. Only from the home tenant. */
-  add(tenant: NewTenant): Promise<MadeTenant>;
+  add(tenant: NewTenant): Promise<CreatedTenant>;
   /** Closes it for good: its credentials stop working, none is issued, and nothing in it starts. Its data is kept. */
   close(name: string, said: Said): Promise<Tenant>;
 };

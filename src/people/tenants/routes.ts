@@ -14,7 +14,14 @@ import {
   timeSchema,
 } from "../../api/wire.ts";
 
-import { addTenant, closeTenant, getTenant, listTenants, type MadeTenant, type Tenant } from "./methods.ts";
+import {
+  addTenant,
+  type CreatedTenant,
+  closeTenant,
+  getTenant,
+  listTenants,
+  type Tenant,
+} from "./methods.ts";
 
 const LIST = "tenants";
 const params = z.object({ tenant: z.string().min(1).max(300).meta({ description: "its name" }) });
@@ -40,7 +47,7 @@ const tenantOnWire = ({ name, home, status, by, at, reason }: Tenant) => ({
   at: timeOrNull(at),
 });
 
-const madeOnWire = ({ tenant, admin, login: { id, text, expiresAt } }: MadeTenant) => ({
+const madeOnWire = ({ tenant, admin, login: { id, text, expiresAt } }: CreatedTenant) => ({
   ...tenantOnWire(tenant),
   ...{ admin, login_id: id, link: text, expires_at: time(expiresAt) },
 });

@@ -14,7 +14,7 @@ import type { CompiledPolicy } from "../rules/compile.ts";
 import type { PolicyDocument } from "../rules/document.ts";
 import { callKindOfTool, FINAL, type KnownTool } from "../rules/tools.ts";
 import type { PolicyInput, Risk } from "../rules/verdict.ts";
-import { type ListedVersion, listPolicies, versionInForce } from "../versions.ts";
+import { listPolicies, type PolicyVersionSummary, versionInForce } from "../versions.ts";
 import { loadKeptDocument } from "./candidate-policy.ts";
 import { type Validate, validatorFor } from "./recorded-tools.ts";
 import { type ReplayResult, readFirstReview } from "./replay-journal.ts";
@@ -90,7 +90,7 @@ function checkSize(args: Json): void {
 async function versionsFor(
   place: ExplainRuntime,
   told: ReplayResult | null,
-): Promise<readonly ListedVersion[]> {
+): Promise<readonly PolicyVersionSummary[]> {
   const all = await listPolicies(place);
   const asked = told === null ? [] : documentsNamed(told.said);
   const names = new Set(all.filter(({ digest }) => asked.includes(digest)).map(({ name }) => name));

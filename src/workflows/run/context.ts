@@ -20,7 +20,7 @@ import { workflowStream } from "../../kernel/stream.ts";
 import { ignoreRejection } from "../../runtime/concurrency.ts";
 import { loadValue, readState } from "../../runtime/store-access.ts";
 import { definitionOf } from "../define.ts";
-import type { Current, SentBack, SentFromFlow, Workflow, WorkflowContext } from "../definition.ts";
+import type { Current, SentBack, Workflow, WorkflowContext, WorkflowIntent } from "../definition.ts";
 import type { ReachedBody } from "../events.ts";
 import { keyOfOperation, type RecordedRollback } from "../rules/operations.ts";
 import { restoreCaptured } from "../rules/snapshot.ts";
@@ -159,7 +159,7 @@ function makeContext(given: ContextScope): WorkflowContext {
     sleepUntil: (time: number | Date) => ignoreRejection(sleep(given, Number(time), (_now, until) => until)),
     ask: (name: string, text: string, options = {}) =>
       askQuestionOperation(run, branch, { name, text, options }),
-    send: (name: string, intent: SentFromFlow) => sendOperation(run, branch, name, intent),
+    send: (name: string, intent: WorkflowIntent) => sendOperation(run, branch, name, intent),
     waitFor: (name: string, intent: string, options = {}) =>
       waitForOperation(run, branch, name, [intent, options]),
     spawn: (child: Workflow<unknown, unknown>, input: unknown) =>

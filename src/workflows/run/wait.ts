@@ -25,7 +25,7 @@ import { freshId } from "../../runtime/runtime.ts";
 import { knownSecrets, validateWithSecrets } from "../../runtime/secrets.ts";
 import { loadValue, readState } from "../../runtime/store-access.ts";
 import { buildCreation, childRunTerms, validInput } from "../define.ts";
-import type { Asked, Definition, QuestionOptions, SentFromFlow } from "../definition.ts";
+import type { Asked, Definition, QuestionOptions, WorkflowIntent } from "../definition.ts";
 import type { Parent } from "../events.ts";
 import { askQuestion } from "../rules/ask.ts";
 import { spawnChild } from "../rules/create.ts";
@@ -301,7 +301,7 @@ export function sendOperation(
   run: WorkflowRun,
   branch: Branch,
   name: string,
-  intent: SentFromFlow,
+  intent: WorkflowIntent,
 ): Promise<string> {
   checkName("intent", name);
   const payload = plainJson(intent?.payload);
