@@ -24,7 +24,7 @@ import {
   type HoldpointOptions,
   instanceDefinitions,
 } from "./open.ts";
-import { methodGroups, parts, startSupervised } from "./parts.ts";
+import { parts, startSupervised, withMethodGroups } from "./parts.ts";
 import type { Said } from "./people/input.ts";
 import type { Keys, People } from "./people/methods.ts";
 import type { Tenants } from "./people/tenants/methods.ts";
@@ -295,6 +295,9 @@ export type Holdpoint = Verbs & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+/** The rest of the instance loads when it is used (`parts.ts`). */
+type OwnMethods = Omit<Holdpoint, keyof ReturnType<typeof withMethodGroups<object>>>;
+
 /**
  * Opens Holdpoint, by default on a folder of this machine.
  *
@@ -326,67 +329,16 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     open: opening,
     ...(policy === undefined ? {} : { policy }),
   };
-  const groups = methodGroups(opening, definitions);
-  const hp: Holdpoint = {
+  const own: OwnMethods = {
     gate: (definition) => gate(gates, definition),
     declare: (definition) => declareTool(gates, definition),
-    get outside() {
-      return groups.outside();
-    },
     execute: (execution) => executeByName(gates, execution),
-    get approvals() {
-      return groups.approvals();
-    },
-    get receipts() {
-      return groups.receipts();
-    },
-    get actions() {
-      return groups.actions();
-    },
-    get journal() {
-      return groups.journal();
-    },
-    get budgets() {
-      return groups.budgets();
-    },
-    get people() {
-      return groups.people();
-    },
-    get keys() {
-      return groups.keys();
-    },
-    get tenants() {
-      return groups.tenants();
-    },
     nodes: nodesOf(opening),
-    get grants() {
-      return groups.grants();
-    },
-    get intents() {
-      return groups.intents();
-    },
-    get policies() {
-      return groups.policies();
-    },
     workflow: <Input, Result>(
       name: string,
       first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,
       second?: WorkflowBody<Input, Result>,
     ) => declareWorkflow(definitions, name, first, second),
-    get workflows() {
-      return groups.workflows();
-    },
-    monitor: (given) => groups.monitors().monitor(given),
-    get alerts() {
-      return groups.monitors().alerts;
-    },
-    get endpoints() {
-      return groups.notifications().endpoints;
-    },
-    get messages() {
-      return groups.notifications().messages;
-    },
-    deliver: (...given) => groups.notifications().deliver(...given),
     supervise: (given) => startSupervised({ definitions, gates }, given),
     current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
@@ -398,6 +350,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     close,
     [Symbol.asyncDispose]: close,
   };
+  const hp: Holdpoint = withMethodGroups(own, opening, definitions);
   instanceDefinitions.set(hp, definitions);
   return hp;
 }

@@ -1,5 +1,5 @@
 /** What an instance offers beside its gates: it loads when it is first used. */
-import { once, partLoader } from "./kernel/load-part.ts";
+import { partLoader, withLazy } from "./kernel/load-part.ts";
 import { environment } from "./open.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
@@ -43,23 +43,31 @@ export function startSupervised(
   return parts.supervise().supervise({ ...given, openModel }, options);
 }
 
-/** Groups of methods of one instance, each made when it is first used. */
-export function methodGroups(open: RuntimeOpener, definitions: Definitions) {
-  return {
-    actions: once(() => parts.actions().actionsOf(open)),
-    approvals: once(() => parts.approvals().approvalsOf(open)),
-    budgets: once(() => parts.budgets().budgetsOf(open)),
-    grants: once(() => parts.verb().bindLibrary(open, parts.grants().grantVerbs)),
-    intents: once(() => parts.intents().intentMethods(open)),
-    journal: once(() => parts.journal().journalOf(open)),
-    keys: once(() => parts.people().keyMethods(open)),
-    monitors: once(() => parts.alerts().monitorMethods(open)),
-    notifications: once(() => parts.notify().notificationMethods(open, { environment, render: renderCard })),
-    outside: once(() => parts.outside().remoteMethods(open)),
-    people: once(() => parts.people().peopleMethods(open)),
-    policies: once(() => parts.policies().policiesOf(open)),
-    receipts: once(() => parts.actions().receiptsOf(open)),
-    tenants: once(() => parts.tenants().tenantMethods(open)),
-    workflows: once(() => parts.workflows().workflowsOf(definitions)),
-  };
+/** Adds the groups of methods of one instance. Each loads when it is first used. */
+export function withMethodGroups<Base extends object>(
+  base: Base,
+  open: RuntimeOpener,
+  definitions: Definitions,
+) {
+  const notifications = () => parts.notify().notificationMethods(open, { environment, render: renderCard });
+  return withLazy(base, {
+    actions: () => parts.actions().actionsOf(open),
+    alerts: () => parts.alerts().monitorMethods(open).alerts,
+    approvals: () => parts.approvals().approvalsOf(open),
+    budgets: () => parts.budgets().budgetsOf(open),
+    deliver: () => notifications().deliver,
+    endpoints: () => notifications().endpoints,
+    grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
+    intents: () => parts.intents().intentMethods(open),
+    journal: () => parts.journal().journalOf(open),
+    keys: () => parts.people().keyMethods(open),
+    messages: () => notifications().messages,
+    monitor: () => parts.alerts().monitorMethods(open).monitor,
+    outside: () => parts.outside().remoteMethods(open),
+    people: () => parts.people().peopleMethods(open),
+    policies: () => parts.policies().policiesOf(open),
+    receipts: () => parts.actions().receiptsOf(open),
+    tenants: () => parts.tenants().tenantMethods(open),
+    workflows: () => parts.workflows().workflowsOf(definitions),
+  });
 }

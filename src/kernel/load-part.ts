@@ -13,11 +13,20 @@ export function partLoader(url: string): <Part>(path: string) => Part {
   return <Part>(path: string) => load(path.replace(/\.ts$/, EXTENSION)) as Part;
 }
 
-/** The value is made at the first call, and is the same at every other. */
-export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
+type Makers = { readonly [name: string]: () => unknown };
+type Made<All extends Makers> = { readonly [Name in keyof All]: ReturnType<All[Name]> };
+
+function lazyProperty(make: () => unknown): PropertyDescriptor {
+  let made: { readonly value: unknown } | undefined;
+  const get = () => {
     made ??= { value: make() };
     return made.value;
   };
+  return { get, enumerable: true };
+}
+
+/** An object with the properties of `base`, and one per maker. A value is made when it is first read, and kept. */
+export function withLazy<Base extends object, All extends Makers>(base: Base, makers: All): Base & Made<All> {
+  const properties = Object.entries(makers).map(([name, make]) => [name, lazyProperty(make)]);
+  return Object.defineProperties(base, Object.fromEntries(properties)) as Base & Made<All>;
 }
