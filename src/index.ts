@@ -29,6 +29,7 @@ import type { Said } from "./people/input.ts";
 import type { Keys, People } from "./people/methods.ts";
 import type { Tenants } from "./people/tenants/methods.ts";
 import type { Policies } from "./policy/methods.ts";
+import type { PolicyText } from "./policy/rules/document.ts";
 import { type Nodes, nodesOf } from "./runtime/epochs.ts";
 import type { Journal } from "./runtime/journal.ts";
 import type { Acknowledged, Restored } from "./runtime/restore.ts";
@@ -146,7 +147,6 @@ export type { BacktestReport } from "./policy/backtest/rules/report.ts";
 export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
 export type { BacktestOptions } from "./policy/backtest/run.ts";
 export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
-export { definePolicy } from "./policy/define-policy.ts";
 export type { Policies } from "./policy/methods.ts";
 export type { PolicySource } from "./policy/read.ts";
 export type { Facts, PolicyText } from "./policy/rules/document.ts";
@@ -233,6 +233,11 @@ export { ChildFailed } from "./workflows/run/wait.ts";
 export type { Requested, WorkflowRequest } from "./workflows/start.ts";
 export type { WorkflowStatus } from "./workflows/state.ts";
 export type { TimelineRow } from "./workflows/timeline.ts";
+
+/** A policy document in TypeScript. Its conditions may also be pure functions. */
+export function definePolicy(document: PolicyText): PolicyText {
+  return document;
+}
 
 type Verbs = KillSwitch & Monitors & Notifications;
 export type Holdpoint = Verbs & {

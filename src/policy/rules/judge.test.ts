@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { definePolicy } from "../../index.ts";
 import type { Json } from "../../kernel/json.ts";
-import { definePolicy } from "../define-policy.ts";
 import { type CompiledPolicy, compilePolicy } from "./compile.ts";
 import type { PolicyText } from "./document.ts";
 import type { PastCall, PolicyInput, Verdict } from "./verdict.ts";
