@@ -21,7 +21,7 @@ const calls = Array.from({ length: 10 }, (_, number) =>
   advertise({ number }, { requestId: `${budget} ${number}` }),
 );
 for (const answer of await Promise.all(calls))
-  console.log(answer.executed === true ? answer.result : answer.reason);
+  console.log(answer.status === "done" ? answer.result : answer.reason);
 
 const { spent, reserved } = await hp.budgets.get(budget);
 console.log(`spent ${Number(spent) / 1_000_000} USD, reserved ${Number(reserved) / 1_000_000} USD`);

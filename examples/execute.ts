@@ -14,6 +14,6 @@ const answer = await hp.execute({
   },
 });
 
-if (answer.executed === true) console.log(answer.result, answer.receipt.effect);
+if (answer.status === "done") console.log(answer.result, answer.receipt.effect);
 else console.log(answer.reason, answer.next);
 await hp.close();

@@ -17,17 +17,17 @@ const pay = hp.gate({
 const requestId = `invoice 7 ${new Date().toISOString()}`;
 const first = await pay({ invoice: "7" }, { requestId });
 const again = await pay({ invoice: "7" }, { requestId });
-console.log(first.executed, again.executed, `${calls} call`);
+console.log(first.status, again.status, `${calls} call`);
 
 const { items } = await hp.actions.list({ phase: "in_doubt", order: "newest", limit: 1 });
 console.log(items[0]?.["reason"]);
 
-if (again.executed === "in_doubt")
+if (again.status === "in_doubt")
   await hp.actions.resolve(again.effect, {
     status: "applied",
     by: "person:ann",
     reason: "the payment is on the bank statement",
   });
 const after = await pay({ invoice: "7" }, { requestId });
-if (after.executed === true) console.log(after.receipt.status, after.receipt.by, `${calls} call`);
+if (after.status === "done") console.log(after.receipt.status, after.receipt.by, `${calls} call`);
 await hp.close();

@@ -16,15 +16,15 @@ const refund = hp.gate({
 
 const run = new Date().toISOString();
 const small = await refund({ order: "A1", amount: 40 }, { requestId: `A1 ${run}` });
-console.log(small.executed, small.executed === true && small.result);
+console.log(small.status, small.status === "done" && small.result);
 
 // An agent would wait here. `waitMs: 0` answers at once that a person has to decide.
 const large = { order: "B2", amount: 900 };
 const asked = await refund(large, { requestId: `B2 ${run}`, waitMs: 0 });
-if (asked.executed !== false || asked.approval === null) throw new Error("a person should have been asked");
+if (asked.status !== "pending" || asked.approval === null) throw new Error("a person should have been asked");
 
 await hp.approvals.approve(asked.approval, { by: "person:ann", edit: { amount: 300 }, note: "half is fair" });
 const answer = await refund(large, { requestId: `B2 ${run}` });
-if (answer.executed === true)
+if (answer.status === "done")
   console.log(answer.result, answer.receipt.executedFrom, answer.receipt.approvedBy);
 await hp.close();

@@ -40,7 +40,7 @@ const supervised = hp.workflow("travel", (ctx, task: string) =>
     act: async (name, args) => {
       const tool = gated.get(name);
       const answer = tool && (await ctx.call(tool, args));
-      if (answer?.executed === true) return answer.result ?? {};
+      if (answer?.status === "done") return answer.result ?? {};
       return { refused: answer?.reason ?? `There is no tool "${name}".` };
     },
   }),

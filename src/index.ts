@@ -6,9 +6,9 @@ import { type DeclaredTool, declareTool } from "./agents/remote-tool.ts";
 import type { Monitors } from "./alerts/methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import type { Budgets } from "./budgets/methods.ts";
+import type { Answer } from "./effects/answer.ts";
 import { putSecret } from "./effects/arguments.ts";
 import type { ToolDefinition } from "./effects/define-tool.ts";
-import type { Answer } from "./effects/execute.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./effects/gate.ts";
 import type { Actions, Receipts } from "./effects/methods.ts";
 import type { Recovered } from "./effects/recover.ts";
@@ -87,8 +87,19 @@ export type {
 export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
 export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
 export type { Action, ActionList, ActionPage, ActionSummary } from "./effects/actions.ts";
+export {
+  type Answer,
+  type DoneAnswer,
+  Failed,
+  type FailedAnswer,
+  InDoubt,
+  type InDoubtAnswer,
+  Pending,
+  type PendingAnswer,
+  Refused,
+  type RefusedAnswer,
+} from "./effects/answer.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
-export type { Answer, Executed, InDoubt, NotExecuted } from "./effects/execute.ts";
 export type { CallOptions, Execution, GatedTool } from "./effects/gate.ts";
 export type { Actions, Receipts } from "./effects/methods.ts";
 export type { Recovered } from "./effects/recover.ts";
@@ -312,7 +323,7 @@ type OwnMethods = Omit<Holdpoint, keyof ReturnType<typeof withMethodGroups<objec
  * const hp = holdpoint();
  * const greet = hp.gate({ name: "greet", policy: "approve", run: (args: { who: string }) => `Hello, ${args.who}` });
  * const answer = await greet({ who: "Ann" }, { requestId: "greet-ann" });
- * if (answer.executed === true) console.log(answer.result, answer.receipt.status);
+ * if (answer.status === "done") console.log(answer.result, answer.receipt.status);
  * await hp.close();
  * ```
  */

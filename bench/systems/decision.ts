@@ -65,8 +65,8 @@ export const open: OpenSystem = async (place) => {
     const approval = await asked.promise;
     await sleep(PAUSE_MS);
     const handedOver = await decider.decide(approval);
-    const { executed } = await answer;
-    if (executed !== true) throw new Error("an approved call was not executed");
+    const { status } = await answer;
+    if (status !== "done") throw new Error("an approved call was not executed");
     return entered - handedOver;
   };
   return {

@@ -33,7 +33,7 @@ export const open: OpenSystem = async (place) => {
       return inSequences(load, () =>
         timed(load, async () => {
           const answer = await tool({ payload: PAYLOAD }, { requestId: `${life}-${calls++}` });
-          if (answer.executed !== true) throw new Error(`a call was not executed: ${JSON.stringify(answer)}`);
+          if (answer.status !== "done") throw new Error(`a call was not executed: ${JSON.stringify(answer)}`);
         }),
       );
     },

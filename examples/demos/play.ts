@@ -3,7 +3,7 @@
  * a real store, and a reviewer who is asked at its checkpoint.
  */
 
-import type { Answer } from "../../src/effects/execute.ts";
+import type { Answer } from "../../src/effects/answer.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import type { Report } from "../../src/journal/verify.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
@@ -43,7 +43,7 @@ export type Scenario = {
 
 /** Result of a call, or an error that ends the workflow: an effect that a person resolved may have no result. */
 export function resultOf<Result>(answer: Answer<Result>): Result {
-  if (answer.executed !== true) throw new Error(answer.reason);
+  if (answer.status !== "done") throw new Error(answer.reason);
   if (answer.result === null) throw new Error("It was done, and nobody knows with what result.");
   return answer.result;
 }

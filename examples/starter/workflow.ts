@@ -36,7 +36,7 @@ export default async function define(hp: Holdpoint) {
     const summary = `${planned.count} of ${planned.item}, ${planned.count * PRICE_USD} USD`;
     const { outputs } = await ctx.checkpoint("Review the order", { outputs: planned, summary });
     const placed = await ctx.call(order, outputs);
-    if (placed.executed !== true) throw new Error(placed.reason);
+    if (placed.status !== "done") throw new Error(placed.reason);
     return placed.result;
   });
 }

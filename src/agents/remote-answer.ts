@@ -5,7 +5,7 @@
 
 import { getReceipt } from "../effects/actions.ts";
 import { type Caller, throwIfCallerGone } from "../effects/advance-call.ts";
-import type { Answer } from "../effects/execute.ts";
+import type { Answer } from "../effects/answer.ts";
 import { probeAction } from "../effects/resolve.ts";
 import type { Advanced } from "../effects/rules/advance.ts";
 import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../effects/rules/permit.ts";
@@ -170,15 +170,16 @@ export async function answerRemoteAgent(
 /** The same for a tool that is performed here. */
 export async function answerFromLocalCall(runtime: Runtime, answer: Answer<Json>): Promise<RemoteAnswer> {
   const { action } = answer;
-  if (answer.executed !== false) {
-    const result = answer.executed === true ? answer.result : null;
+  if (answer.status === "done" || answer.status === "in_doubt") {
+    const result = answer.status === "done" ? answer.result : null;
     return { kind: "settled", action, receipt: answer.receipt, result };
   }
-  const { executed: _no, approval, action: _same, ...refusal } = answer;
-  if (refusal.code === "pending" && approval !== null)
-    return { kind: "waiting", action, approval, decideBy: null };
-  if (refusal.retry) return { kind: "held", action, ...refusal };
-  const receipt = refusal.code === "not_applied" ? await getReceipt(runtime, action) : undefined;
+  const { by, code, reason, retry, next, approval } = answer;
+  if (answer.status === "pending") {
+    if (approval !== null) return { kind: "waiting", action, approval, decideBy: null };
+    return { kind: "held", action, by, code, reason, retry, next };
+  }
+  const receipt = answer.status === "failed" ? await getReceipt(runtime, action) : undefined;
   if (receipt !== undefined) return { kind: "settled", action, receipt, result: null };
-  return { kind: "refused", action, approval, ...refusal };
+  return { kind: "refused", action, approval, by, code, reason, retry, next };
 }

@@ -242,7 +242,7 @@ async function undoLocally(
     requester,
     placement: placementOfUndo(workflow, { call, attempt }),
   });
-  return answer.executed === true;
+  return answer.status === "done";
 }
 
 async function endRollback(

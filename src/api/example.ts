@@ -158,10 +158,10 @@ export function defineExample(hp: Holdpoint, file: string): void {
     const { user_id, paid_usd } = CASE;
     const { agent } = EXAMPLE;
     const known = await ctx.call(read, { user_id }, { agent });
-    if (known.executed !== true) return { refunded_usd: 0, why: known.reason };
+    if (known.status !== "done") return { refunded_usd: 0, why: known.reason };
     const args = { user_id, amount_usd: paid_usd, reason: "Annual plan, paid 10 days ago" };
     const paid = await ctx.call(refund, args, { agent, says: SAYS });
-    if (paid.executed !== true) return { refunded_usd: 0, why: paid.reason };
+    if (paid.status !== "done") return { refunded_usd: 0, why: paid.reason };
     // The amount as people edited it, not as proposed.
     const refunded_usd = paid.result?.refunded_usd ?? paid_usd;
     await ctx.call(tell, { user_id, text: `We have paid ${refunded_usd} USD back to you.` }, { agent });

@@ -1,97 +1,25 @@
 /**
- * A gated call from proposal to answer, and the forms of that answer. All its state is in the store, so it can be
+ * A gated call from proposal to answer. All its state is in the store, so it can be
  * called again after any crash. Only misuse and store failures throw.
  */
 
-import { copyJson, digestOf } from "../kernel/canonical-json.ts";
+import { digestOf } from "../kernel/canonical-json.ts";
 import { stopwatch } from "../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import { type Refusal, refusal } from "../kernel/refusals.ts";
 import { actionStream, approvalStream, type StreamRef, streamName } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
-import { loadValue, readState } from "../runtime/store-access.ts";
-import type { TenantStore } from "../stores/store.ts";
+import { readState } from "../runtime/store-access.ts";
 import type { Placement } from "../workflows/rules/calls.ts";
 import { advanceCall, type CallSource } from "./advance-call.ts";
+import { type Answer, buildAnswer, heldAnswer, pendingApproval } from "./answer.ts";
 import { perform } from "./perform.ts";
 import { closedDuringCall, performInTransaction, performRead } from "./perform-in-one-commit.ts";
 import { recoverAction } from "./recover.ts";
 import type { Advanced } from "./rules/advance.ts";
 import type { ProposeAnswer } from "./rules/propose.ts";
-import { grantNotes, type Receipt, receiptOf } from "./rules/receipt.ts";
-import { effectIdOf } from "./rules/start.ts";
 import type { ActionIn, LiveAction } from "./state.ts";
 import type { Tool } from "./tool.ts";
-
-export type Executed<Result> = {
-  readonly executed: true;
-  /** The tool's return value. null: it returned nothing, or a person resolved a doubt and the value is unknown. */
-  readonly result: Result | null;
-  readonly receipt: Receipt;
-  readonly action: string;
-  /** Notes of the people who approved it. Absent if there are none. */
-  readonly notes?: readonly string[];
-};
-
-export type NotExecuted = Refusal & {
-  readonly executed: false;
-  readonly action: string;
-  readonly approval: string | null;
-};
-
-/** The effect may or may not have been applied. Nothing retries it until a person or a probe resolves it. */
-export type InDoubt = {
-  readonly executed: "in_doubt";
-  readonly reason: string;
-  readonly next: string;
-  readonly receipt: Receipt;
-  readonly action: string;
-  readonly effect: string;
-};
-
-export type Answer<Result> = Executed<Result> | NotExecuted | InDoubt;
-
-function notExecuted(action: string, why: Refusal, approval: string | null = null): NotExecuted {
-  return { executed: false, ...why, action, approval };
-}
-
-/** The permanent answer of an action that has ended. */
-async function buildAnswer(
-  place: TenantStore,
-  action: string,
-  state: LiveAction,
-): Promise<Answer<Json> | undefined> {
-  switch (state.phase) {
-    case "applied": {
-      const receipt = receiptOf(place.tenant, action, state);
-      const result = copyJson(await loadValue(place, state.outcome.result));
-      return { executed: true, result, receipt, action, ...grantNotes(state.effect) };
-    }
-    case "not_applied":
-      return notExecuted(
-        action,
-        refusal("not_applied", `tool ${state.tool}`, state.outcome.reason),
-        state.effect.grant.kind === "approval" ? state.effect.grant.approval : null,
-      );
-    case "refused":
-      return notExecuted(action, state.refusal, state.approval);
-    case "in_doubt": {
-      const effect = effectIdOf(action);
-      const next = `Find out what happened, then: holdpoint resolve ${effect} applied|not_applied --reason "…"`;
-      return {
-        executed: "in_doubt",
-        reason: state.outcome.reason,
-        next,
-        receipt: receiptOf(place.tenant, action, state),
-        action,
-        effect,
-      };
-    }
-    default:
-      return undefined;
-  }
-}
 
 export type GatedCall = {
   readonly requestId: string | null;
@@ -197,7 +125,7 @@ async function step(runtime: Runtime, tool: Tool, action: string, { answer, age 
     case "refused":
       return finish(runtime, tool, action, (await readState(runtime, actionStream(action))) as LiveAction);
     case "held":
-      return { kind: "done", answer: notExecuted(action, answer.refusal) };
+      return { kind: "done", answer: heldAnswer(action, answer.refusal) };
     case "moved":
       return { kind: "wait", on: [actionStream(action)], untilMs: 0, approval: null };
     case "waiting": {
@@ -226,10 +154,6 @@ function waitOf(next: Wait, left: number | null): number | null {
 function shorter(a: number | null, b: number | null): number | null {
   if (a === null) return b;
   return b === null ? a : Math.min(a, b);
-}
-
-function pending(action: string, approval: string): Answer<Json> {
-  return notExecuted(action, refusal("pending", "approval", "a person has to decide first"), approval);
 }
 
 /** Sends one notice per approval that a call waits for, and another when an edit has changed its binding. */
@@ -274,7 +198,7 @@ async function comeBack(
       );
       if (next.kind === "done") return next.answer;
       const left = giveUpAt === null ? null : giveUpAt - runtime.clock.now();
-      if (left !== null && left <= 0 && next.approval !== null) return pending(action, next.approval);
+      if (left !== null && left <= 0 && next.approval !== null) return pendingApproval(action, next.approval);
       const names = new Set(on.map(streamName));
       if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(waitOf(next, left));
       ({ on, approval } = next);

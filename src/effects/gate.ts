@@ -10,10 +10,11 @@ import type { LivePolicy } from "../policy/live-policy.ts";
 import type { OpenRuntime, Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { redactText } from "../runtime/secrets.ts";
 import { getAction } from "./actions.ts";
+import { type Answer, unwrapAnswer } from "./answer.ts";
 import { type PreparedArgs, plainJson, prepareArgs } from "./arguments.ts";
 import { currentFrame, nestedCall, refuseNested, refuseUnnamed } from "./call-context.ts";
 import { defineTool, type Policy, type ToolDefinition } from "./define-tool.ts";
-import { type Answer, execute, type GatedCall } from "./execute.ts";
+import { execute, type GatedCall } from "./execute.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type CallOptions = {
@@ -25,8 +26,16 @@ export type CallOptions = {
   readonly waitMs?: number;
 };
 
+/** A tool whose arguments are all optional can be called without any. */
+// biome-ignore lint/complexity/noBannedTypes: `{}` is what a call without arguments passes.
+type CallParameters<Args> = {} extends Args
+  ? [args?: Args, options?: CallOptions]
+  : [args: Args, options?: CallOptions];
+
 export type GatedTool<Args, Result> = {
-  (args: Args, options?: CallOptions): Promise<Answer<Result>>;
+  (...given: CallParameters<Args>): Promise<Answer<Result>>;
+  /** Resolves to the result. Throws `Pending`, `Failed`, `Refused` or `InDoubt` for every other answer. */
+  run(...given: CallParameters<Args>): Promise<Result>;
   readonly toolName: string;
 };
 
@@ -203,9 +212,10 @@ export function gate<Args, Result>(
   const tool = makeTool(gates, definition);
   registerTool(gates, tool);
   const { name } = tool.rules;
-  const call = (args: Args, options: CallOptions = {}) =>
-    callHere(gates, tool, args, options) as Promise<Answer<Result>>;
-  return Object.assign(call, { toolName: name });
+  const call = (...[args, options = {}]: CallParameters<Args>) =>
+    callHere(gates, tool, args ?? {}, options) as Promise<Answer<Result>>;
+  const run = async (...given: CallParameters<Args>) => unwrapAnswer(await call(...given));
+  return Object.assign(call, { run, toolName: name });
 }
 
 export type Execution<Payload, Result> = CallOptions & {

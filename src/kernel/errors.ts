@@ -145,6 +145,30 @@ export const ERROR_CODES = {
     data: "The refused call was recorded; nothing ran.",
     next: "Use a new request id for a new action.",
   },
+  call_pending: {
+    status: 409,
+    retryable: true,
+    data: "Nothing ran; the call waits.",
+    next: "Call again with the same request id to wait for the answer.",
+  },
+  call_failed: {
+    status: 422,
+    retryable: false,
+    data: "The effect was started and was proven not applied.",
+    next: "Correct the cause and call again under a new request id.",
+  },
+  call_refused: {
+    status: 403,
+    retryable: false,
+    data: "The refusal was recorded; nothing ran.",
+    next: "Read the reason; propose something else under a new request id.",
+  },
+  call_in_doubt: {
+    status: 409,
+    retryable: false,
+    data: "The doubt is recorded; nothing is retried.",
+    next: "Find out what happened, then have a person resolve the effect.",
+  },
   report_conflict: {
     status: 409,
     retryable: false,

@@ -15,7 +15,7 @@ describe("the nodes of a tenant", () => {
     await place.pass(1_000);
     const held = Promise.withResolvers<string>();
     const slow = busy.gate({ name: "slow", policy: "approve", run: () => held.promise });
-    const flow = busy.workflow("errand", {}, async (ctx) => (await ctx.call(slow, {})).executed);
+    const flow = busy.workflow("errand", {}, async (ctx) => (await ctx.call(slow, {})).status);
     const waits = busy.workflow("nap", {}, async (ctx) => ctx.sleep(86_400_000));
     const [{ id }] = [await flow.start({}), await waits.start({})];
     await place.until(async () => (await listNodes(busy.runtime)).items[0]?.effects === 1);

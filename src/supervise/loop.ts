@@ -6,7 +6,7 @@
  * - Nothing runs outside a gated call. The final answer is one too.
  */
 
-import type { Answer } from "../effects/execute.ts";
+import type { Answer } from "../effects/answer.ts";
 import { sleepFor, stopwatch } from "../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject } from "../kernel/json.ts";
@@ -254,8 +254,8 @@ const isStop = (answer: Answer<unknown> | RunStop): answer is RunStop => "stop_r
 /** The stop that an unsuccessful call leads to; undefined if the call succeeded. */
 function stopOfAnswer(answer: Answer<unknown> | RunStop, tool: string): RunStop | undefined {
   if (isStop(answer)) return answer;
-  if (answer.executed === "in_doubt") return { stop_reason: `in_doubt:${tool}`, phase: "execution" };
-  if (answer.executed === false) return stopOfRefusal(answer, tool);
+  if (answer.status === "in_doubt") return { stop_reason: `in_doubt:${tool}`, phase: "execution" };
+  if (answer.status !== "done") return stopOfRefusal(answer, tool);
   const { result } = answer;
   return typeof result === "string" && isUnstorableResult(result)
     ? { stop_reason: `tool_bad_result:${tool}`, phase: "execution" }
@@ -273,7 +273,7 @@ async function performProposal(run: SuperviseRun, proposal: ModelProposal): Prom
   const { gated, final } = run.worker.tools;
   if (proposal.kind === "final") {
     const answer = await callProposed(run, final, { answer: proposal.answer });
-    const result = isStop(answer) || answer.executed !== true ? null : answer.result;
+    const result = isStop(answer) || answer.status !== "done" ? null : answer.result;
     const said = isJsonObject(result) ? String(result["answer"]) : "";
     return { stop: stopOfAnswer(answer, FINAL_TOOL), answer: said };
   }

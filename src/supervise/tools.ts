@@ -157,8 +157,10 @@ function finalOf(gates: Gates): Tool {
 }
 
 /** The run's reference to a tool. Calling it directly is rejected. */
-const toolHandle = (toolName: string): AnyGated =>
-  Object.assign(() => Promise.reject(new TypeError("only its run calls it")), { toolName });
+function toolHandle(toolName: string): AnyGated {
+  const call = () => Promise.reject(new TypeError("only its run calls it"));
+  return Object.assign(call, { run: call, toolName });
+}
 
 function checkNames(given: readonly SupervisedTool[]): void {
   const seen = new Set<string>();

@@ -38,20 +38,20 @@ describe("approvals that are routed by group and role", () => {
     await assert.rejects(hp.approvals.approve(id, { by: CAT }), refusedAs("not_eligible"));
     await hp.approvals.approve(id, { by: ANN });
     await joins(hp.runtime, ANN, {});
-    assert.equal((await ask()).executed, false);
+    assert.equal((await ask()).status, "refused");
     assert.deepEqual(runs, []);
     assert.equal((await hp.approvals.get(id)).status, "lapsed");
     const again = await pendingOf(hp);
     assert.notEqual(again, id);
     await hp.approvals.approve(again, { by: BOB });
-    assert.equal((await ask()).executed, true);
+    assert.equal((await ask()).status, "done");
     await hp.close();
   });
 
   test("are refused where the group is empty, with the group's name, and nobody is asked", async () => {
     const { hp, ask } = asking({ approvers: { from: ["group:finance"] } });
     const answer = await ask();
-    assert.ok(answer.executed === false && answer.code === "blocked");
+    assert.ok("code" in answer && answer.code === "blocked");
     assert.match(answer.reason, /nobody is in group:finance/);
     assert.equal(await hp.approvals.count("any"), 0);
     await hp.close();
@@ -85,7 +85,7 @@ describe("reminders", () => {
     );
     assert.equal((await hp.approvals.get(id)).status, "pending");
     await hp.approvals.approve(id, { by: CAT });
-    assert.equal((await ask()).executed, true);
+    assert.equal((await ask()).status, "done");
     await hp.close();
   });
 
@@ -133,7 +133,7 @@ describe("delegation", () => {
     await hp.approvals.delegate(id, { by: ANN, to: DAN, reason: "on leave" });
     await hp.approvals.approve(id, { by: DAN });
     const answer = await ask();
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.receipt.approvedBy, [DAN]);
     await hp.close();
   });
@@ -188,7 +188,7 @@ describe("separation of duties for a whole instance", () => {
     const id = await pendingOf(hp);
     assert.equal((await hp.approvals.get(id)).approvers.separate, true);
     await hp.approvals.approve(id, { by: ANN });
-    assert.equal((await tools[1]?.({}, { requestId: "r", waitMs: 0 }))?.executed, false);
+    assert.equal((await tools[1]?.({}, { requestId: "r", waitMs: 0 }))?.status, "refused");
     assert.equal((await hp.approvals.get(id)).status, "lapsed");
     for (const one of [hp, free]) await one.close();
   });

@@ -56,7 +56,7 @@ describe("a batch of decisions", () => {
       items.map(({ id }) => id),
     );
     assert.equal((await hp.approvals.get(two.id)).status, "pending");
-    assert.equal((await tool({ amount: 0 }, { requestId: "r-0" })).executed, true);
+    assert.equal((await tool({ amount: 0 }, { requestId: "r-0" })).status, "done");
     assert.deepEqual(notes, ["fine"]);
     // Again: what was decided is decided, and says so.
     assert.deepEqual(said(await hp.approvals.decideAll(items.slice(0, 1), { by: ANN })), ["consumed"]);
@@ -74,7 +74,7 @@ describe("a batch of decisions", () => {
     );
     assert.deepEqual(said(answers), ["modified", "approved"]);
     const answer = await tool({ amount: 0 }, { requestId: "r-0" });
-    assert.ok(answer.executed === true && answer.result === 7);
+    assert.ok(answer.status === "done" && answer.result === 7);
     await hp.close();
   });
 

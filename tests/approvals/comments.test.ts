@@ -31,7 +31,7 @@ describe("a comment", () => {
     );
     assert.deepEqual([now.status, now.binding, now.votes], ["pending", binding, []]);
     await hp.approvals.approve(approval, { by: ANN, binding, shown: "0a".repeat(32) });
-    assert.equal((await answer).executed, true);
+    assert.equal((await answer).status, "done");
     const after = await hp.approvals.get(approval);
     assert.deepEqual([after.comments.length, after.votes[0]?.shown], [2, "0a".repeat(32)]);
     await hp.close();

@@ -11,7 +11,7 @@ async function ask(hp: Process, name: string, from: readonly string[], amount = 
   const policy = { verdict: "escalate", ...terms } as const;
   const tool = hp.gate({ name, policy, run: (_: { amount: number }) => 1 });
   const answer = await tool({ amount }, { requestId: name, waitMs: 0 });
-  assert.ok(answer.executed === false && answer.approval !== null);
+  assert.ok(answer.status === "pending" && answer.approval !== null);
   return answer.approval;
 }
 
@@ -107,7 +107,7 @@ describe("a list of approvals", () => {
       const terms = decideWithinMs === undefined ? {} : { decideWithinMs };
       const tool = hp.gate({ name, policy: { verdict: "escalate", ...terms }, run: () => 1 });
       const answer = await tool({}, { requestId: name, waitMs: 0 });
-      assert.ok(answer.executed === false && answer.approval !== null);
+      assert.ok(answer.status === "pending" && answer.approval !== null);
       return answer.approval;
     };
     const never = await asks("never");

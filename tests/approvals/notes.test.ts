@@ -21,7 +21,7 @@ describe("an approver's note", () => {
     const answer = await call;
     const notes = ["after 18:00", "tell me how it went"];
     assert.deepEqual(seen, [notes]);
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.notes, notes);
     // The same answer for ever.
     assert.deepEqual(await tool({}, { requestId: "r" }), answer);
@@ -35,7 +35,7 @@ describe("an approver's note", () => {
     await hp.approvals.reject(await pendingOf(hp), { ...ANN, reason: "not on a Friday" });
     const answer = await call;
     assert.partialDeepStrictEqual(answer, {
-      executed: false,
+      status: "refused",
       code: "rejected",
       by: "person:ann",
       reason: "not on a Friday",
@@ -48,7 +48,7 @@ describe("an approver's note", () => {
     const hp = machine().process();
     const tool = hp.gate({ name: "deploy", policy: "approve", run: (_: object, { notes }) => notes });
     const answer = await tool({}, { requestId: "r" });
-    assert.ok(answer.executed === true && !("notes" in answer));
+    assert.ok(answer.status === "done" && !("notes" in answer));
     assert.deepEqual(answer.result, []);
     await hp.close();
   });
@@ -64,7 +64,7 @@ describe("an approver's note", () => {
       return [
         passed.note,
         answer.answered ? answer.note : answer.reason,
-        called.executed === true ? [called.notes, called.result] : called.reason,
+        called.status === "done" ? [called.notes, called.result] : called.reason,
       ] as never;
     });
     const { id } = await flow.start({});

@@ -42,7 +42,7 @@ function shop(context: TestContext) {
 
 test("its approvals count once, in a back-test and for a grant", async (context) => {
   const { hp, paid } = shop(context);
-  for (let amount = 10; amount < 16; amount++) assert.equal((await paid(amount, null, null)).executed, true);
+  for (let amount = 10; amount < 16; amount++) assert.equal((await paid(amount, null, null)).status, "done");
   const { people } = await hp.policies.backtest(LET);
   assert.partialDeepStrictEqual(people, [{ decision: "approved", total: 6, approve: 6 }]);
   assert.equal((await hp.policies.suggest({ min: 7 })).suggestions.length, 0);
@@ -54,7 +54,7 @@ test("its approvals count once, in a back-test and for a grant", async (context)
 test("one that a person changed stays changed, however often it is asked about afterwards", async (context) => {
   const { hp, paid } = shop(context);
   const answer = await paid(50, { amount: 5 }, null, null);
-  assert.partialDeepStrictEqual(answer, { executed: true, result: 5 });
+  assert.partialDeepStrictEqual(answer, { status: "done", result: 5 });
   const { people, dangers } = await hp.policies.backtest(LET);
   assert.partialDeepStrictEqual(people, [{ decision: "edited", total: 1 }]);
   assert.equal(people.length, 1);

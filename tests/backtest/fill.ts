@@ -47,7 +47,7 @@ async function alone(hp: Holdpoint, refund: ReturnType<typeof tools>, number: nu
   const args = refundOf(number);
   const options = { requestId: `refund-${number}`, waitMs: 0 };
   const answer = await refund(args, options);
-  if (answer.executed !== false || answer.approval === undefined || answer.approval === null) return;
+  if (!("code" in answer) || answer.approval === undefined || answer.approval === null) return;
   await decide(hp, answer.approval, number, args.amount_usd);
   await refund(args, options);
 }

@@ -36,7 +36,7 @@ type Refund = ReturnType<typeof tool>;
 
 async function ask(refund: Refund, args: Args): Promise<string> {
   const answer = await refund(args, { requestId: JSON.stringify(args), waitMs: 0 });
-  return answer.executed === false ? (answer.approval ?? "") : "";
+  return answer.status === "pending" ? (answer.approval ?? "") : "";
 }
 
 /** 50 let through, 300 approved, 400 changed to 350, 500 rejected, 600 waits, 2000 blocked. */

@@ -22,7 +22,7 @@ function till(context: TestContext, policy: (call: { args: Pay }) => Verdict = r
   const pay = hp.gate<Pay, unknown>({ name: "pay", policy: policy as never, run: () => null });
   const ask = async (amount: number): Promise<string> => {
     const answer = await pay({ amount }, { requestId: `pay ${amount}`, waitMs: 0 });
-    return answer.executed === false ? (answer.approval ?? "") : "";
+    return answer.status === "pending" ? (answer.approval ?? "") : "";
   };
   const by = (amount: number) => ({ by: amount % 2 === 0 ? "person:ann" : "person:bob" });
   return { hp, ask, by, folder };

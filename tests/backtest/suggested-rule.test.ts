@@ -19,7 +19,7 @@ async function habit(context: TestContext, policy: PolicyText | undefined, own: 
   const other = hp.gate<{ to: string }, unknown>({ name: "mail", ...own, run: () => null });
   for (const n of TIMES) {
     const answer = await pay({ amount: 10 + n }, { requestId: `pay ${n}`, waitMs: 0 });
-    const id = answer.executed === false ? (answer.approval ?? "") : "";
+    const id = answer.status === "pending" ? (answer.approval ?? "") : "";
     await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
   }
   if (policy !== undefined) await other({ to: "ann" }, { requestId: "mail", waitMs: 0 });
@@ -148,7 +148,7 @@ test("two suggestions have two ids, and both can be pasted", async (context) => 
   const pay = hp.gate<{ to: string; amount: number }, unknown>({ name: "pay", run: () => null });
   const ask = async (to: string, amount: number): Promise<string> => {
     const answer = await pay({ to, amount }, { requestId: `${to} ${amount}`, waitMs: 0 });
-    return answer.executed === false ? (answer.approval ?? "") : "";
+    return answer.status === "pending" ? (answer.approval ?? "") : "";
   };
   for (const [to, first, no] of [
     ["a", 0, 12],
@@ -197,7 +197,7 @@ describe("a suggested rule, pasted where tools have schemas", () => {
     await mail({ to: "ann" }, { requestId: "mail", waitMs: 0 });
     for (const n of TIMES) {
       const answer = await pay({ amount: 10 + n, memo: "rent" }, { requestId: `pay ${n}`, waitMs: 0 });
-      const id = answer.executed === false ? (answer.approval ?? "") : "";
+      const id = answer.status === "pending" ? (answer.approval ?? "") : "";
       await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
     }
     const { suggestions } = await hp.policies.suggest({ min: 3 });

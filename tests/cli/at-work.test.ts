@@ -13,7 +13,7 @@ async function waits(hp: Holdpoint, name: string, count: number): Promise<readon
   const answers = await Promise.all(
     Array.from({ length: count }, (_, n) => tool({ n }, { requestId: `${name}-${n}`, waitMs: 0 })),
   );
-  return answers.map((one) => (one.executed === false ? String(one.approval) : ""));
+  return answers.map((one) => (one.status === "pending" ? String(one.approval) : ""));
 }
 
 describe("approve, of several", () => {
@@ -173,7 +173,7 @@ describe("delegate and take-back", () => {
     const hp = folder.open();
     const policy = { verdict: "escalate", approvers: { from: [ME, "person:cfo"] } } as const;
     const answer = await hp.gate({ name: "pay", policy, run: () => 1 })({}, { requestId: "r", waitMs: 0 });
-    assert.ok(answer.executed === false && answer.approval !== null);
+    assert.ok(answer.status === "pending" && answer.approval !== null);
     const id = answer.approval;
     const handed = await runCli(folder, ["delegate", id, "bob", "--reason", "on leave"]);
     assert.equal(handed.code, 0, handed.err);

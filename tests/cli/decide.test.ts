@@ -27,7 +27,7 @@ function refundTool(hp: Holdpoint, policy: "plain" | "capped" = "plain") {
 async function leftAlone(hp: Holdpoint, requestId = "r-1", args: Refund = { user: "ann", amount: 120 }) {
   const tool = refundTool(hp);
   const answer = await tool(args, { requestId, waitMs: 0 });
-  assert.ok(answer.executed === false && answer.approval !== null);
+  assert.ok(answer.status === "pending" && answer.approval !== null);
   await hp.close();
   return answer.approval;
 }
@@ -43,7 +43,7 @@ describe("approve", () => {
     assert.match(first.out, new RegExp(`Approved: ${id} is (approved|consumed) \\(1 of 1 votes\\)`));
     assert.match(first.out, /│ amount: 120\n {2}│ user: "ann"/);
     const answer = await call;
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.receipt.approvedBy, [ME]);
     const second = await runCli(folder, ["approve", id]);
     assert.equal(second.code, 0, second.err);
@@ -90,7 +90,7 @@ describe("approve", () => {
     const against = await runCli(folder, ["reject", id, "--reason", "no", "--json"]);
     assert.deepEqual([against.code, errorOf(against)["code"]], [1, "decision_conflict"]);
     await hp.approvals.approve(id, { by: "person:second" });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
   });
 
   test("is refused where what is asked is not what was shown", async (t) => {
@@ -132,7 +132,7 @@ describe("approve --edit", () => {
     assert.match(accepted.out, /is (modified|consumed) \(1 of 1 votes\)/);
     assert.match(accepted.out, /│ amount: 50\n/);
     const answer = await call;
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.result, { paid: 50 });
     assert.equal(answer.receipt.executedFrom, "human_revised");
     const { out } = await runCli(folder, ["show", id]);
@@ -173,7 +173,7 @@ describe("approve --edit", () => {
     assert.deepEqual([plain.code, errorOf(plain)["code"]], [1, "decision_conflict"]);
     const again = folder.open();
     const answer = await refundTool(again)({ user: "ann", amount: 120 }, { requestId: "r-1" });
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.result, { paid: 7 });
   });
 });
@@ -188,7 +188,7 @@ describe("saying no", () => {
     assert.equal(rejected.code, 0, rejected.err);
     assert.match(rejected.out, /It is rejected: apr_\w+, payments\.refund, asked by agent:tester/);
     const answer = await call;
-    assert.ok(answer.executed === false);
+    assert.ok("code" in answer);
     assert.deepEqual([answer.code, answer.by, answer.reason], ["rejected", ME, "not her account"]);
     const [approved, same, revoked, cancelled] = await Promise.all([
       runCli(folder, ["approve", id, "--json"]),
@@ -222,7 +222,7 @@ describe("saying no", () => {
       [1, 2].map((n) => tool({ user: "ann", amount: n }, { requestId: `r-${n}` })),
     );
     assert.deepEqual(
-      answers.map((answer) => answer.executed === false && answer.code),
+      answers.map((answer) => "code" in answer && answer.code),
       ["revoked", "cancelled"],
     );
   });
@@ -240,7 +240,7 @@ describe("the kill switch", () => {
     assert.equal(stopped.code, 0, stopped.err);
     assert.match(stopped.out, /^Stopped: agent:tester starts nothing new/);
     const held = await tool({ n: 1 }, { requestId: "n-1" });
-    assert.ok(held.executed === false);
+    assert.ok("code" in held);
     assert.equal(held.code, "stopped");
     const again = await runCli(folder, ["stop", "--agent", "tester", "--reason", "twice"]);
     assert.match(again.out, new RegExp(`Nothing changed: it is stopped by ${ME}, .*: drill`));
@@ -253,7 +253,7 @@ describe("the kill switch", () => {
       agent: "tester",
       workflow: null,
     });
-    assert.equal((await tool({ n: 1 }, { requestId: "n-1" })).executed, true);
+    assert.equal((await tool({ n: 1 }, { requestId: "n-1" })).status, "done");
     await runCli(folder, ["stop", "--reason", "everybody"]);
     const welcome = await runCli(folder, ["welcome"]);
     assert.ok(linesOf(welcome.out).some((line) => line.includes("The kill switch is on: stopped by")));

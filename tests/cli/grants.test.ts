@@ -36,7 +36,7 @@ describe("grants", () => {
     assert.equal(by, ME);
     assert.deepEqual(limit.total, { currency: "USD", micros: "150500000" });
     const answer = await refund({ amount_usd: 99.5 }, { requestId: "r-1", waitMs: 0 });
-    assert.ok(answer.executed === true && answer.receipt.grant === id);
+    assert.ok(answer.status === "done" && answer.receipt.grant === id);
     const [list, shown, action, journal] = await Promise.all([
       runCli(folder, ["grants"]),
       runCli(folder, ["grants", "show", id.slice(0, -1)]),
@@ -66,7 +66,7 @@ describe("grants", () => {
       /^Already revoked: .*, \d{4}-.* ago\) by person:\S+: two odd ones\. Nothing was written\.\n$/,
     );
     const after = await refund({ amount_usd: 1 }, { requestId: "r-2", waitMs: 0 });
-    assert.equal(after.executed, false);
+    assert.equal(after.status, "refused");
     const [none, all] = await Promise.all([
       runCli(folder, ["grants", "list"]),
       runCli(folder, ["grants", "list", "--all"]),

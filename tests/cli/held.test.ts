@@ -9,7 +9,7 @@ test("`show` and `workflows` say what holds a workflow up, and how it is release
   const hp = folder.open();
   await hp.stop({ by: "person:ann", reason: "drill" });
   const send = hp.gate({ name: "send", policy: "approve", run: () => "sent" });
-  const flow = hp.workflow("flow", async (ctx, _: object) => (await ctx.call(send, {})).executed);
+  const flow = hp.workflow("flow", async (ctx, _: object) => (await ctx.call(send, {})).status);
   const { id, result } = await flow.start({});
   for await (const { type } of hp.workflows.follow(id, AbortSignal.timeout(60_000)))
     if (type === "workflow.suspended") break;
@@ -31,7 +31,7 @@ test("one workflow is stopped and released by its id, and one that is not there 
   const send = hp.gate({ name: "send", policy: "approve", run: () => "sent" });
   const flow = hp.workflow("flow", async (ctx, _: object) => {
     await ctx.checkpoint("Look", {});
-    return (await ctx.call(send, {})).executed;
+    return (await ctx.call(send, {})).status;
   });
   const { id, result } = await flow.start({});
   const until = async (wanted: string) => {

@@ -54,7 +54,7 @@ before(async () => {
     run: () => everything,
   });
   const answer = await ask(args, { requestId: "id\u202e\u001b[2J", waitMs: 0, says: everything });
-  approval = answer.executed === false ? (answer.approval ?? "") : "";
+  approval = answer.status === "pending" ? (answer.approval ?? "") : "";
   await hp.approvals.approve(approval, { by: "person:ann", note: everything.slice(0, 9_000) });
   const doubt = hp.gate({
     name: "doubt",
@@ -64,7 +64,7 @@ before(async () => {
     },
   });
   const lost = await doubt({ "ke\u202ey\n": everything }, { requestId: "d-1" });
-  effect = lost.executed === "in_doubt" ? lost.effect : "";
+  effect = lost.status === "in_doubt" ? lost.effect : "";
   const applied = hp.gate({ name: "applied", policy: "approve", run: () => ({ said: everything }) });
   await applied({}, { requestId: "a-1" });
   await startFlow(hp);

@@ -19,7 +19,7 @@ before(async () => {
   const hp = folder.open({ agent: "support", mode: "existing" });
   const ask = hp.gate({ name: "wire", policy: { verdict: "escalate", rule: "r\u001b[2J" }, run: () => null });
   const answer = await ask({ euro: 5 }, { requestId: "hostile", waitMs: 0 });
-  const approval = answer.executed === false ? (answer.approval ?? "") : "";
+  const approval = answer.status === "pending" ? (answer.approval ?? "") : "";
   await hp.approvals.reject(approval, { by: "person:ann", reason: "no\u202e\u001b[31m never" });
   await hp.close();
 });

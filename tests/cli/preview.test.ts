@@ -63,6 +63,6 @@ test("an edit that the tool shows something else of is told to its editor, who l
   }
   assert.match((await runCli(folder, ["show", "r-1"])).out, /removes: "all \.md"/);
   assert.equal((await runCli(folder, ["approve", id])).code, 0);
-  assert.equal((await call).executed, true);
+  assert.equal((await call).status, "done");
   assert.deepEqual(done, [".md"]);
 });

@@ -41,10 +41,10 @@ async function fill(hp: Holdpoint): Promise<void> {
   const big = await ask({ text: "long ".repeat(20_000) }, { requestId: "m-2", waitMs: 0 });
   const done = await allowed({ n: 1 }, { requestId: "n-1" });
   const doubtful = await lost({ euro: 5 }, { requestId: "w-1" });
-  ids.pending = pending.executed === false ? (pending.approval ?? "") : "";
-  ids.big = big.executed === false ? (big.approval ?? "") : "";
+  ids.pending = pending.status === "pending" ? (pending.approval ?? "") : "";
+  ids.big = big.status === "pending" ? (big.approval ?? "") : "";
   ids.done = done.action;
-  ids.doubtful = doubtful.executed === "in_doubt" ? doubtful.effect : "";
+  ids.doubtful = doubtful.status === "in_doubt" ? doubtful.effect : "";
 }
 
 before(async () => {
@@ -232,7 +232,7 @@ describe("in-doubt and receipt", () => {
       run: () => Promise.reject(new Error("timed out")),
     });
     const answer = await lost({}, { requestId: "w-1" });
-    assert.ok(answer.executed === "in_doubt");
+    assert.ok(answer.status === "in_doubt");
     const resolve = ["resolve", answer.effect, "not_applied", "--reason"];
     const first = await runCli(place, [...resolve, "the bank says no"]);
     assert.equal(first.code, 0, first.err);

@@ -131,7 +131,7 @@ test("a person logs in by a key that is typed and not shown, decides as themselv
   assert.equal(JSON.parse(whoami.out).principal, by);
   const done = await there(["approve", approval, "--note", "fine"]);
   assert.equal(done.code, 0, done.err);
-  assert.equal((await paid).executed, true);
+  assert.equal((await paid).status, "done");
   const { votes } = await hp.approvals.get(approval);
   assert.deepEqual([votes[0]?.by, votes[0]?.via, votes[0]?.note], [by, "api_key", "fine"]);
   const stop = await there(["stop", "--reason", "look"]);

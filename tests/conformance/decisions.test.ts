@@ -21,7 +21,7 @@ async function asked(
     { of: requestId },
     { requestId, waitMs: 0 },
   );
-  assert.ok(answer.executed === false && answer.approval !== null);
+  assert.ok(answer.status === "pending" && answer.approval !== null);
   return answer.approval;
 }
 
@@ -40,7 +40,7 @@ test("1. declined never runs, in this life or the next (mastra#20470)", async (t
   const second = folder.open();
   const tool = second.gate({ name: "act-job", run: never });
   const answer = await tool({ of: "job" }, { requestId: "job" });
-  assert.partialDeepStrictEqual(answer, { executed: false, code: "rejected", reason: "not to the public" });
+  assert.partialDeepStrictEqual(answer, { status: "refused", code: "rejected", reason: "not to the public" });
   assert.equal(await codeOf(second.approvals.approve(id, bob)), "decision_conflict");
   assert.deepEqual(await tool({ of: "job" }, { requestId: "job" }), answer);
 });
@@ -54,7 +54,7 @@ test("1. cancelled never runs (mastra#20470)", async (t) => {
     { of: "job" },
     { requestId: "job" },
   );
-  assert.partialDeepStrictEqual(answer, { executed: false, code: "cancelled" });
+  assert.partialDeepStrictEqual(answer, { status: "refused", code: "cancelled" });
 });
 
 test("2. a decision after expiry but before any sweeper is refused (edictum-console#19)", async (t) => {
@@ -81,7 +81,7 @@ test("4. expired never runs (mastra#20470)", async (t) => {
     { of: "job" },
     { requestId: "job" },
   );
-  assert.partialDeepStrictEqual(answer, { executed: false, code: "expired", by: "deadline" });
+  assert.partialDeepStrictEqual(answer, { status: "refused", code: "expired", by: "deadline" });
 });
 
 const input = z.strictObject({ path: z.string(), amount: z.number() });
@@ -96,7 +96,7 @@ test("5. an edited call is checked again, by schema and by policy (langchain#401
   assert.equal(await codeOf(hp.approvals.approve(id, { ...ann, edit: { amount: "all" } })), "edit_refused");
   assert.equal(await codeOf(hp.approvals.approve(id, { ...ann, edit: { amount: 5000 } })), "edit_refused");
   await hp.approvals.approve(id, { ...ann, edit: { amount: 9 } });
-  assert.partialDeepStrictEqual(await call, { executed: true, result: 9 });
+  assert.partialDeepStrictEqual(await call, { status: "done", result: 9 });
 });
 
 test("6. an edit cannot change the tool (langchain#40166)", async (t) => {
@@ -108,7 +108,7 @@ test("6. an edit cannot change the tool (langchain#40166)", async (t) => {
   for (const edit of [{ tool: "wire" }, { name: "wire", args: {} }])
     assert.equal(await codeOf(hp.approvals.approve(id, { ...ann, edit })), "edit_refused");
   await hp.approvals.approve(id, ann);
-  assert.partialDeepStrictEqual(await call, { executed: true, receipt: { tool: "pay" } });
+  assert.partialDeepStrictEqual(await call, { status: "done", receipt: { tool: "pay" } });
 });
 
 test("7. a stale decision is refused: it was about something else (mastra#19633)", async (t) => {
@@ -125,7 +125,7 @@ test("7. a stale decision is refused: it was about something else (mastra#19633)
   assert.ok(isHoldpointError(stale, "decision_conflict"));
   assert.equal(stale.details["status"], "pending");
   await hp.approvals.approve(id, { ...bob, binding: (await hp.approvals.get(id)).binding });
-  assert.partialDeepStrictEqual(await call, { executed: true, result: 9 });
+  assert.partialDeepStrictEqual(await call, { status: "done", result: 9 });
 });
 
 test("8. the same decision twice is one effect and the same answer (cloudflare/agents: approving what is no longer paused changes nothing)", async (t) => {
@@ -155,7 +155,7 @@ test("12. parallel approvals keep their own answers (langgraph#6533, #6626, #662
       : hp.approvals.reject(id, { ...ann, reason: `no ${n}` }));
   }
   const told = (await Promise.all(calls)).map((answer) =>
-    answer.executed === true ? answer.result : answer.reason,
+    answer.status === "done" ? answer.result : answer.reason,
   );
   assert.deepEqual(told, ["no 1", 20, "no 3", 40]);
 });
@@ -165,13 +165,13 @@ test("13. one rejection leaves its siblings alone (microsoft/agent-framework#487
   const free = hp.gate({ name: "free", policy: "approve", run: () => "free" });
   const gated = hp.gate({ name: "gated", run: (args: { n: number }) => args.n });
   const calls = [1, 2].map((n) => gated({ n }, { requestId: `g${n}` }));
-  assert.partialDeepStrictEqual(await free({}, { requestId: "f" }), { executed: true });
+  assert.partialDeepStrictEqual(await free({}, { requestId: "f" }), { status: "done" });
   await pendingApproval(hp, 1);
   const [one, two] = (await hp.approvals.list()).items;
   await hp.approvals.reject(one?.id ?? "", no);
   await hp.approvals.approve(two?.id ?? "", ann);
   const answers = await Promise.all(calls);
-  assert.deepEqual(answers.map(({ executed }) => executed).toSorted(), [false, true]);
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [false, true]);
 });
 
 test("14. an approval that arrives before anybody waits is not lost (inngest#1433)", async (t) => {
@@ -179,7 +179,7 @@ test("14. an approval that arrives before anybody waits is not lost (inngest#143
   const tool = hp.gate({ name: "act", run: () => "done" });
   await tool({}, { requestId: "a", waitMs: 0 });
   await hp.approvals.approve(await pendingApproval(hp), ann);
-  assert.partialDeepStrictEqual(await tool({}, { requestId: "a" }), { executed: true, result: "done" });
+  assert.partialDeepStrictEqual(await tool({}, { requestId: "a" }), { status: "done", result: "done" });
 });
 
 test("21. a denial says that nothing was executed, by whom, why, and what to do next (vercel/eve#312)", async (t) => {
@@ -191,7 +191,7 @@ test("21. a denial says that nothing was executed, by whom, why, and what to do 
   });
   const answer = await blocked({}, { requestId: "b" });
   assert.deepEqual(answer, {
-    executed: false,
+    status: "refused",
     by: "policy (limit)",
     code: "blocked",
     reason: "refunds over 1000 need a contract",
@@ -235,5 +235,5 @@ test("27. a client that goes away leaves the approval pending, and the next one 
   const call = second.gate({ name: "act", run: () => "done" })({}, { requestId: "a" });
   assert.equal(await pendingApproval(second), id);
   await second.approvals.approve(id, ann);
-  assert.partialDeepStrictEqual(await call, { executed: true, receipt: { approval: id } });
+  assert.partialDeepStrictEqual(await call, { status: "done", receipt: { approval: id } });
 });

@@ -23,7 +23,7 @@ test("3. the approval id that was shown is the id that is accepted after a crash
   const desk = folder.open({ agent: "desk" });
   await desk.approvals.approve(shown, ann);
   const { answer } = await runWorker(folder, { policy: "escalate" });
-  assert.partialDeepStrictEqual(answer, { executed: true, receipt: { approval: shown } });
+  assert.partialDeepStrictEqual(answer, { status: "done", receipt: { approval: shown } });
   assert.equal(world(folder).length, 1);
 });
 
@@ -40,7 +40,7 @@ test("10. killed between claim and effect is in doubt, not retried (cloudflare/a
   const folder = temporaryFolder(t);
   assert.equal((await runWorker(folder, { killAt: "before_send" })).signal, "SIGKILL");
   const { answer, lines } = await runWorker(folder);
-  assert.partialDeepStrictEqual(answer, { executed: "in_doubt", receipt: { status: "in_doubt" } });
+  assert.partialDeepStrictEqual(answer, { status: "in_doubt", receipt: { status: "in_doubt" } });
   assert.ok(lines.every(({ ran }) => ran === undefined));
   assert.deepEqual(world(folder), []);
 });
@@ -50,7 +50,7 @@ test("11. killed between effect and record: a receiver that honours our key has 
   await runWorker(folder, { effect: "keyed", killAt: "after_send" });
   assert.equal(world(folder).length, 1);
   const { answer } = await runWorker(folder, { effect: "keyed" });
-  assert.partialDeepStrictEqual(answer, { executed: true, receipt: { attempt: 2 } });
+  assert.partialDeepStrictEqual(answer, { status: "done", receipt: { attempt: 2 } });
   assert.equal(world(folder).length, 1);
 });
 
@@ -58,16 +58,16 @@ test("11. killed between effect and record: the destination is asked before anyt
   const folder = temporaryFolder(t);
   await runWorker(folder, { effect: "probed", killAt: "after_send" });
   assert.partialDeepStrictEqual((await runWorker(folder, { effect: "probed" })).answer, {
-    executed: "in_doubt",
+    status: "in_doubt",
   });
   const asking = folder.open();
   const { id } = await asking.actions.get("job");
   let settled = (await runWorker(folder, { effect: "probed" })).answer;
   // Asked again only after a while: as often as that takes.
-  for (let tries = 0; settled?.executed !== true && tries < 20; tries++)
+  for (let tries = 0; settled?.status !== "done" && tries < 20; tries++)
     settled = (await runWorker(folder, { effect: "probed" })).answer;
   assert.partialDeepStrictEqual(settled, {
-    executed: true,
+    status: "done",
     action: id,
     receipt: { by: "probe", attempt: 1 },
   });
@@ -77,10 +77,10 @@ test("11. killed between effect and record: the destination is asked before anyt
 test("15. an approval given after a restart is used by a new process (mastra#19301, #22413)", async (t) => {
   const folder = temporaryFolder(t);
   const first = await runWorker(folder, { policy: "escalate", options: { waitMs: 0 } });
-  assert.partialDeepStrictEqual(first.answer, { executed: false, code: "pending" });
+  assert.partialDeepStrictEqual(first.answer, { status: "pending", code: "pending" });
   const desk = folder.open({ agent: "desk" });
   await desk.approvals.approve(await pendingApproval(desk), ann);
-  assert.partialDeepStrictEqual((await runWorker(folder, { policy: "escalate" })).answer, { executed: true });
+  assert.partialDeepStrictEqual((await runWorker(folder, { policy: "escalate" })).answer, { status: "done" });
 });
 
 /** Asked in one life, approved, then dispatched by the next life's version of the tool. */
@@ -105,7 +105,7 @@ test("16. an approval from before a deploy that changed the schema is refused wi
     { requestId: "job" },
   );
   assert.partialDeepStrictEqual(answer, {
-    executed: false,
+    status: "refused",
     code: "tool_changed",
     reason: "the tool's input schema changed after the proposal",
   });
@@ -116,7 +116,7 @@ test("17. a policy that was tightened while an approval waited blocks at dispatc
   const hp = await approvedAcross(folder, (one) => one.gate({ name: "pay", policy: "escalate", run: never }));
   const policy: Verdict = { verdict: "block", reason: "frozen since noon" };
   const answer = await hp.gate({ name: "pay", policy, run: never })({ amount: 10 }, { requestId: "job" });
-  assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked", reason: "frozen since noon" });
+  assert.partialDeepStrictEqual(answer, { status: "refused", code: "blocked", reason: "frozen since noon" });
 });
 
 test("18. arguments that are changed in memory after the proposal change nothing (extra#139, pydantic-ai#6968)", async (t) => {
@@ -135,7 +135,7 @@ test("18. arguments that are changed in memory after the proposal change nothing
   assert.deepEqual((await hp.approvals.get(id)).args, { to: "ann", nested: { amount: 10 } });
   await hp.approvals.approve(id, ann);
   assert.partialDeepStrictEqual(await call, {
-    executed: true,
+    status: "done",
     result: { to: "ann", nested: { amount: 10 } },
   });
 });
@@ -151,7 +151,7 @@ test("20. a megabyte of arguments resumes in another process (mastra#24736)", as
   await first.close();
   const before = process.cpuUsage();
   assert.partialDeepStrictEqual(await gated(folder.open())({ text }, { requestId: "big" }), {
-    executed: true,
+    status: "done",
     result: 1_000_000,
   });
   // Of the processor's time, whatever else the machine does.
@@ -181,7 +181,7 @@ test("22. a secret never reaches a notification or what an approver sees (hermes
     await hp.journal.read(id),
     await hp.receipts.get("s"),
   ]);
-  assert.equal(answer.executed, "in_doubt");
+  assert.equal(answer.status, "in_doubt");
   assert.doesNotMatch(card + told, /xoxb-live-token-canary/);
   assert.match(told, /\[secret env:HOLDPOINT_TEST_TOKEN\]/);
 });
@@ -200,7 +200,7 @@ test("25. any number of parallel calls cannot exceed a budget (litellm#34732, #2
   );
   const calls = Array.from({ length: 40 }, (_, n) => tools[n % 2]?.({ n }, { requestId: `b${n}` }));
   const answers = await Promise.all(calls);
-  assert.equal(answers.filter((answer) => answer?.executed === true).length, 3);
+  assert.equal(answers.filter((answer) => answer?.status === "done").length, 3);
   assert.equal(spent, 900);
   const budget = await instances[1]?.budgets.get("daily");
   assert.partialDeepStrictEqual(budget, { spent: 900n, reserved: 0n });

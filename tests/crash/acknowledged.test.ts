@@ -17,7 +17,7 @@ const call: Told = {
   kind: "call",
   requestId: "r1",
   action: "act_1",
-  executed: true,
+  status: "done",
   code: null,
   seq: 3,
 };
@@ -32,13 +32,13 @@ describe("what was acknowledged", () => {
   });
 
   test("is missed when the action has gone", () => {
-    assert.deepEqual(lostOf([call], states({})), ["r1 was answered true and act_1 is none"]);
+    assert.deepEqual(lostOf([call], states({})), ["r1 was answered done and act_1 is none"]);
   });
 
   for (const phase of ["running", "in_doubt", "not_applied"])
-    test(`is missed when what was answered as executed is ${phase}`, () => {
+    test(`is missed when what was answered as done is ${phase}`, () => {
       const found = lostOf([call], states({ action: { ...applied, phase } }));
-      assert.deepEqual(found, [`r1 was answered true and act_1 is ${phase}`]);
+      assert.deepEqual(found, [`r1 was answered done and act_1 is ${phase}`]);
     });
 
   test("is missed when the receipt is another one", () => {
@@ -52,9 +52,9 @@ describe("what was acknowledged", () => {
   });
 
   test("may move on from doubt, and from nothing that was refused for good", () => {
-    const doubt: Told = { ...call, executed: "in_doubt" };
+    const doubt: Told = { ...call, status: "in_doubt" };
     assert.deepEqual(lostOf([doubt], states({ action: applied })), []);
-    const rejected: Told = { ...call, executed: false, code: "rejected", seq: null };
+    const rejected: Told = { ...call, status: "refused", code: "rejected", seq: null };
     assert.deepEqual(lostOf([rejected], states({ action: applied })), [
       "r1 was answered rejected and act_1 is applied",
     ]);

@@ -22,15 +22,15 @@ const ENDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 function callLost(told: Extract<Told, { kind: "call" }>, { actions }: States): string | undefined {
-  const { requestId, action, executed, code, seq } = told;
+  const { requestId, action, status, code, seq } = told;
   const state = actions.get(action) ?? { phase: "none" };
-  const said = executed === false ? (code ?? "") : String(executed);
+  const said = code ?? status;
   const allowed = ENDED[said] ?? ["refused"];
   if (!allowed.includes(state.phase))
     return `${requestId} was answered ${said} and ${action} is ${state.phase}`;
   if (state.phase === "none" || state.requestId !== requestId)
     return `${requestId} was answered with ${action}, which is another's`;
-  if (executed === true && "outcome" in state && state.outcome.seq !== seq)
+  if (status === "done" && "outcome" in state && state.outcome.seq !== seq)
     return `${requestId} was answered with the receipt at ${seq} and it stands at ${state.outcome.seq}`;
   return undefined;
 }

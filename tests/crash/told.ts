@@ -1,6 +1,6 @@
 /** What processes write down after they were answered, one line each: all of it has to be true ever after. */
 import { openSync, readSync, writeSync } from "node:fs";
-import type { SavedSeal } from "../../src/index.ts";
+import type { Answer, SavedSeal } from "../../src/index.ts";
 
 export type Asked = {
   readonly kind: "asked";
@@ -13,7 +13,7 @@ export type Told =
       readonly kind: "call";
       readonly requestId: string;
       readonly action: string;
-      readonly executed: boolean | "in_doubt";
+      readonly status: Answer<unknown>["status"];
       readonly code: string | null;
       readonly seq: number | null;
     }

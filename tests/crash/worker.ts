@@ -43,11 +43,11 @@ async function askOnce(call: GatedTool<Args, unknown>, { requestId, tool, n }: A
   const answer = await calls.run({ about: tool, requestId, starts: 0 }, () =>
     call({ n, to: "somebody" }, { requestId, waitMs: 5_000 }),
   );
-  const { executed, action } = answer;
-  const code = answer.executed === false ? answer.code : null;
-  const seq = answer.executed === false ? null : answer.receipt.seq;
-  write({ kind: "call", requestId, action, executed, code, seq });
-  return answer.executed !== false || !answer.retry;
+  const { status, action } = answer;
+  const code = "code" in answer ? answer.code : null;
+  const seq = "code" in answer ? null : answer.receipt.seq;
+  write({ kind: "call", requestId, action, status, code, seq });
+  return !("code" in answer) || !answer.retry;
 }
 
 async function ask(work: Work, asked: Asked, write: Write): Promise<void> {

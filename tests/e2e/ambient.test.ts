@@ -36,8 +36,8 @@ test("a gated tool called inside another tool's function is refused by both name
     for (const turn of ["first", "second"]) {
       const { out, err } = run(place, NESTED);
       const [answer, known] = out.split("\n");
-      const outer = JSON.parse(answer ?? "") as { executed: unknown; reason: string };
-      assert.equal(outer.executed, "in_doubt", `${turn}: ${err}`);
+      const outer = JSON.parse(answer ?? "") as { status: unknown; reason: string };
+      assert.equal(outer.status, "in_doubt", `${turn}: ${err}`);
       assert.match(outer.reason, /The tool "pay" was called inside the function of the tool "desk"/);
       assert.deepEqual(JSON.parse(known ?? ""), ["fulfilled", "rejected"], "only the outer action exists");
       assert.doesNotMatch(err, /pay waits/);

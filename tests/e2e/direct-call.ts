@@ -21,7 +21,7 @@ const pay = hp.gate({
 const flow = hp.workflow("w", async (ctx) => {
   const sent = await mail({ to: "ann" });
   const paid = await ctx.call(pay, { n: 1 });
-  return [sent.executed === true && sent.result, paid.executed === true && paid.result];
+  return [sent.status === "done" && sent.result, paid.status === "done" && paid.result];
 });
 console.log(JSON.stringify(await flow.run({}, { requestId: "w1" })));
 await hp.close();

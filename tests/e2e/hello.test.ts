@@ -17,7 +17,7 @@ test("hello world: killed while it waits, approved elsewhere, run again: done on
     assert.equal(approved.code, 0, approved.err);
 
     const second = run(place, HELLO);
-    assert.match(second.out, /executed: true/);
+    assert.match(second.out, /status: "done"/);
     assert.deepEqual(linesOf(place, "deleted.log"), ["record 42 deleted"]);
 
     const third = run(place, HELLO);
@@ -36,8 +36,8 @@ test("killed after the effect and before its record: in doubt, shown, resolved b
     assert.equal(first.code, null);
 
     const second = run(place, DIES);
-    const answer = JSON.parse(second.out) as { executed: string; effect: string };
-    assert.equal(answer.executed, "in_doubt");
+    const answer = JSON.parse(second.out) as { status: string; effect: string };
+    assert.equal(answer.status, "in_doubt");
 
     const shown = cli(place, "in-doubt", "--json");
     assert.ok(shown.out.includes(answer.effect), shown.out + shown.err);
@@ -46,10 +46,10 @@ test("killed after the effect and before its record: in doubt, shown, resolved b
     assert.equal(resolved.code, 0, resolved.err);
 
     const third = JSON.parse(run(place, DIES).out) as {
-      executed: boolean;
+      status: string;
       receipt: { status: string; by: string };
     };
-    assert.equal(third.executed, true);
+    assert.equal(third.status, "done");
     assert.equal(third.receipt.status, "applied");
     assert.match(third.receipt.by, /^person:/);
     assert.deepEqual(linesOf(place, "deleted.log"), ["record 42 deleted"]);

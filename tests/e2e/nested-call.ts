@@ -13,7 +13,7 @@ const pay = hp.gate({
 const desk = hp.gate({
   name: "desk",
   policy: "approve",
-  run: async (args: { n: number }) => (await pay(args, { requestId: "inner-1" })).executed,
+  run: async (args: { n: number }) => (await pay(args, { requestId: "inner-1" })).status,
 });
 console.log(JSON.stringify(await desk({ n: 1 }, { requestId: "outer-1", waitMs: 1_000 })));
 const known = await Promise.allSettled(["outer-1", "inner-1"].map((id) => hp.actions.get(id)));

@@ -49,9 +49,9 @@ describe("Holdpoint on PostgreSQL", { concurrency: false }, () => {
     while (pending.items.length === 0) pending = await deciding.approvals.list({ status: "pending" });
     await deciding.approvals.approve(pending.items[0]?.id ?? "", { by: "person:bo" });
     const executed = await answer;
-    assert.equal(executed.executed, true);
+    assert.equal(executed.status, "done");
     const again = await send({ to: "ann" }, { requestId: "mail-1" });
-    assert.deepEqual([again.executed, runs], [true, 1]);
+    assert.deepEqual([again.status, runs], [true, 1]);
     const signed = await asking.receipts.signed("mail-1");
     assert.ok(signed !== undefined && "seal" in signed);
     const report = await deciding.journal.verify();
@@ -79,7 +79,7 @@ describe("Holdpoint on PostgreSQL", { concurrency: false }, () => {
       const asked = await send({}, { requestId: "closing-1", waitMs: 0 });
       const waited = await send({}, { requestId: "closing-2", waitMs: 300 });
       await hp.close();
-      console.log(asked.executed, waited.executed, "closed");`);
+      console.log(asked.status, waited.status, "closed");`);
     assert.deepEqual(ran, { code: 0, out: "false false closed\n", err: "" });
   });
 
@@ -122,7 +122,7 @@ describe("Holdpoint on PostgreSQL", { concurrency: false }, () => {
     });
     await using hp = holdpoint({ store, keyFile: place.keyFile, agent: "mailer", notify: () => {} });
     const send = hp.gate({ name: "send", policy: "approve", run: () => "sent" });
-    assert.equal((await send({}, { requestId: "one" })).executed, true);
+    assert.equal((await send({}, { requestId: "one" })).status, "done");
     assert.equal((await hp.actions.list({ phase: "applied" })).items.length, 1);
   });
 });

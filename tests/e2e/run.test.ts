@@ -23,7 +23,7 @@ export default async (hp) => {
   return hp.workflow("shopping", async (ctx, input) => {
     for (const item of input.items ?? []) {
       const answer = await ctx.call(buy, { item });
-      if (answer.executed !== true) throw new Error(answer.code);
+      if (answer.status !== "done") throw new Error(answer.code);
     }
     await ctx.call(tell, {});
     if (input.look) await ctx.checkpoint("Look at it", { outputs: { bought: input.items } });

@@ -18,7 +18,7 @@ test("a refund without a reason, or with a blank one, does not pay", async (cont
   const [, refund] = refundTools(hp, outside);
   for (const [index, more] of [{}, { reason: "" }, { reason: "  " }].entries()) {
     const answer = await refund({ user_id: 42, amount_usd: 100, ...more }, { requestId: `r-${index}` });
-    assert.deepEqual(answer.executed === true ? answer.result : answer, REFUSED);
+    assert.deepEqual(answer.status === "done" ? answer.result : answer, REFUSED);
   }
   assert.deepEqual(paid, []);
   await refund({ user_id: 42, amount_usd: 100, reason: "late" }, { requestId: "r-9" });

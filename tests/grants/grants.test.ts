@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import type { Answer } from "../../src/effects/execute.ts";
+import type { Answer } from "../../src/effects/answer.ts";
 import { NotApplied } from "../../src/effects/run-tool.ts";
 
 import { isHoldpointError } from "../../src/kernel/errors.ts";
@@ -17,7 +17,8 @@ function refunds(process: Process, run: (args: Refund) => unknown = ({ amount })
   return process.gate({ name: "refund", run });
 }
 
-const isAsked = (answer: Answer<unknown>): boolean => answer.executed === false && answer.code === "pending";
+const isAsked = (answer: Answer<unknown>): boolean =>
+  answer.status === "pending" && answer.waitingFor === "approval";
 
 describe("a call that a grant covers", () => {
   test("runs without asking anybody, and its receipt says by which grant", async () => {
@@ -25,7 +26,7 @@ describe("a call that a grant covers", () => {
     const refund = refunds(process);
     const grant = await process.grants.give({ ...OFFER, when: "args.amount <= 100" });
     const answer = await refund({ amount: 12 }, { requestId: "r-1", waitMs: 0 });
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     const { grant: by, approvedBy, humanApproved, approval } = answer.receipt;
     assert.deepEqual(
       { by, approvedBy, humanApproved, approval },
@@ -97,7 +98,7 @@ describe("a call that a grant covers", () => {
     const large = { ...limit, total: { currency: "USD", micros: 12_000_000n } };
     const { id } = await process.grants.give({ ...OFFER, ...large, forMs: 2 * HOUR });
     const answer = await refund({ amount: 12 }, { requestId: "r-2", waitMs: 0 });
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.equal(answer.receipt.grant, id);
     await process.close();
   });
@@ -111,7 +112,7 @@ describe("a call that a grant covers", () => {
     assert.ok(isAsked(await refund({ amount: 12 }, { requestId: "r-1", waitMs: 0 })));
     await process.approvals.approve(approval, { by: "person:bob" });
     const answer = await call;
-    assert.ok(answer.executed === true && answer.receipt.approval === approval);
+    assert.ok(answer.status === "done" && answer.receipt.approval === approval);
     assert.equal((await process.grants.get(id)).used, 0);
     await process.close();
   });
@@ -120,7 +121,7 @@ describe("a call that a grant covers", () => {
     const process = machine().process();
     const look = process.gate({ name: "look", effect: "read", run: () => 7 });
     const { id } = await process.grants.give({ ...OFFER, tool: "look", uses: 1 });
-    assert.equal((await look({}, { requestId: "r-1", waitMs: 0 })).executed, true);
+    assert.equal((await look({}, { requestId: "r-1", waitMs: 0 })).status, "done");
     assert.ok(isAsked(await look({}, { requestId: "r-2", waitMs: 0 })));
     assert.equal((await process.grants.uses(id)).length, 1);
     await process.close();
@@ -157,7 +158,7 @@ test("a process without the tool takes the schema of the last action of that nam
   await assert.rejects(desk.grants.give(OFFER), (error) => isHoldpointError(error, "unknown_tool"));
   await refund({ amount: 1 }, { requestId: "r-1", waitMs: 0 });
   await desk.grants.give(OFFER);
-  assert.equal((await refund({ amount: 2 }, { requestId: "r-2", waitMs: 0 })).executed, true);
+  assert.equal((await refund({ amount: 2 }, { requestId: "r-2", waitMs: 0 })).status, "done");
   await Promise.all([worker.close(), desk.close()]);
 });
 
@@ -249,9 +250,9 @@ describe("a grant on the real store", () => {
       },
     });
     const { id } = await hp.grants.give({ ...OFFER, tool: "book", uses: 1 });
-    assert.equal((await book({ n: 1 }, { requestId: "r-1", waitMs: 0 })).executed, false);
+    assert.equal((await book({ n: 1 }, { requestId: "r-1", waitMs: 0 })).status, "refused");
     fails = false;
-    assert.equal((await book({ n: 2 }, { requestId: "r-2", waitMs: 0 })).executed, true);
+    assert.equal((await book({ n: 2 }, { requestId: "r-2", waitMs: 0 })).status, "done");
     assert.ok(isAsked(await book({ n: 3 }, { requestId: "r-3", waitMs: 0 })));
     const uses = await hp.grants.uses(id);
     assert.deepEqual(
@@ -264,7 +265,7 @@ describe("a grant on the real store", () => {
     const hp = temporaryFolder(t).open();
     const refund = hp.gate({ name: "refund", run: () => null });
     const spent = await hp.grants.give({ ...OFFER, uses: 1 });
-    assert.equal((await refund({}, { requestId: "r-1", waitMs: 0 })).executed, true);
+    assert.equal((await refund({}, { requestId: "r-1", waitMs: 0 })).status, "done");
     const fresh = await hp.grants.give(OFFER);
     const said = { by: "person:ann", reason: "a copy", anyway: true };
     const { grants } = await hp.acknowledgeRestore(said);

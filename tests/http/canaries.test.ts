@@ -81,7 +81,7 @@ async function work({ returns, fails, breaks, asks }: Tools): Promise<readonly s
   const approvals: string[] = [];
   for (const n of [1, 2]) {
     const answer = await asks({ token }, { requestId: `asks-${n}`, waitMs: 0, says: `with ${TOKEN}` });
-    approvals.push(String(answer.executed === false ? answer.approval : ""));
+    approvals.push(String(answer.status === "pending" ? answer.approval : ""));
   }
   return approvals;
 }

@@ -88,7 +88,7 @@ test("in a closed tenant a program that runs starts nothing, another does not be
   assert.deepEqual(await verbs(home).close("acme", { by, reason: "again" }), tenant);
 
   assert.partialDeepStrictEqual(await pay({}, { requestId: "pay-2", waitMs: 0 }), {
-    executed: false,
+    status: "pending",
     code: "stopped",
   });
   await assert.rejects(acme.switch.go({ by, reason: "go on" }), { code: "tenant_closed" });

@@ -122,7 +122,7 @@ describe("a call inside an effect", () => {
       const { hp, mail, sent } = opened(context);
       const once = hp.gate({ name: "desk", policy: "approve", run: async () => inner(hp, mail) });
       const answer = await once({}, { requestId: "outer" });
-      assert.ok(answer.executed === "in_doubt");
+      assert.ok(answer.status === "in_doubt");
       assert.match(
         answer.reason,
         /The tool "(mail|other)" was called inside the function of the tool "desk"/,
@@ -160,7 +160,7 @@ describe("a call inside an effect", () => {
       runInTransaction: () => void mail({ to: "ann" }),
     });
     const answer = await desk({}, { requestId: "outer" });
-    assert.ok(answer.executed === false && answer.code === "not_applied");
+    assert.ok("code" in answer && answer.code === "not_applied");
     assert.match(answer.reason, /"mail" was called inside the function of the tool "desk"/);
     assert.deepEqual(sent, []);
   });
@@ -182,14 +182,14 @@ describe("a call inside an effect", () => {
 
   test("may start a workflow, which calls what it wants", async (context) => {
     const { hp, mail, sent } = opened(context);
-    const flow = hp.workflow("send", async (_ctx, { to }: { to: string }) => (await mail({ to })).executed);
+    const flow = hp.workflow("send", async (_ctx, { to }: { to: string }) => (await mail({ to })).status);
     const desk = hp.gate({
       name: "desk",
       policy: "approve",
       run: () => flow.run({ to: "ann" }, { requestId: "send-1" }),
     });
     assert.partialDeepStrictEqual(await desk({}, { requestId: "outer" }), {
-      executed: true,
+      status: "done",
       result: { status: "completed", result: true },
     });
     assert.deepEqual(sent, ["ann"]);
@@ -211,7 +211,7 @@ describe("a call inside an effect", () => {
     });
     await desk({}, { requestId: "outer" });
     go();
-    assert.partialDeepStrictEqual(await late, { executed: true });
+    assert.partialDeepStrictEqual(await late, { status: "done" });
     assert.deepEqual(sent, ["later"]);
   });
 });
@@ -237,7 +237,7 @@ describe("a call inside a step", () => {
       ctx.step("notify", { retries: { attempts: 2, backOffMs: 0 } }, async ({ attempt }) => {
         const answer = await hp.execute({ requestId: "once", action: "mail", payload: { to: "ann" } });
         if (attempt === 1) throw new Error("again");
-        return answer.executed;
+        return answer.status;
       }),
     );
     assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: true });
@@ -250,7 +250,7 @@ describe("in a definition", () => {
     const { hp, sent } = opened(context);
     const flow = hp.workflow("w", async () => {
       const answer = await hp.execute({ requestId: "apart", action: "mail", payload: { to: "ann" } });
-      return answer.executed;
+      return answer.status;
     });
     assert.partialDeepStrictEqual(await flow.run({}), { result: true });
     assert.equal((await hp.actions.get("apart")).tool, "mail");
@@ -311,7 +311,7 @@ describe("two instances in one process", () => {
         /"mail" of another instance was called without a request id/,
       );
       const answer = await b.mail({ to: "ann" }, { requestId: "named", waitMs: 0 });
-      return [answer.executed, b.hp.current() ?? null, a.hp.current()?.kind];
+      return [answer.status, b.hp.current() ?? null, a.hp.current()?.kind];
     });
     assert.partialDeepStrictEqual(await a.hp.workflows.result((await flow.start({})).id), {
       status: "completed",
@@ -326,7 +326,7 @@ describe("two instances in one process", () => {
     const b = opened(context);
     const desk = a.hp.gate({ name: "desk", policy: "approve", run: () => b.mail({ to: "ann" }) });
     const answer = await desk({}, { requestId: "outer" });
-    assert.ok(answer.executed === "in_doubt");
+    assert.ok(answer.status === "in_doubt");
     assert.match(answer.reason, /"mail" was called inside the function of the tool "desk"/);
     assert.deepEqual(b.sent, []);
   });
@@ -451,7 +451,7 @@ test("the functions of a tool see the async context of their own caller, also wh
   });
   const callers = Array.from({ length: 5 }, (_, index) => `request ${index}`);
   const calls = callers.map((from) => request.run(from, () => row({ from }, { requestId: from })));
-  for (const answer of await Promise.all(calls)) assert.equal(answer.executed, true);
+  for (const answer of await Promise.all(calls)) assert.equal(answer.status, "done");
   assert.deepEqual(strangers, []);
 });
 

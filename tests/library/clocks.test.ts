@@ -33,10 +33,10 @@ describe("a probed tool", () => {
       { answer: "unknown" },
       { answer: "applied", result: { id: 7 }, evidence: "row 7" },
     ]);
-    assert.equal((await call()).executed, "in_doubt");
+    assert.equal((await call()).status, "in_doubt");
     await computer.clock.advance(11_000);
     assert.partialDeepStrictEqual(await call(), {
-      executed: true,
+      status: "done",
       result: { id: 7 },
       receipt: { by: "probe" },
     });
@@ -47,9 +47,9 @@ describe("a probed tool", () => {
     const { computer, hp, call } = probed([{ answer: "not_applied" }]);
     await call();
     await computer.clock.advance(MINUTE - 10_000);
-    assert.equal((await call()).executed, "in_doubt");
+    assert.equal((await call()).status, "in_doubt");
     await computer.clock.advance(20_000);
-    assert.partialDeepStrictEqual(await call(), { executed: false, code: "not_applied" });
+    assert.partialDeepStrictEqual(await call(), { status: "failed", code: "not_applied" });
     await hp.close();
   });
 
@@ -76,7 +76,7 @@ describe("a probed tool", () => {
       const { computer, hp, call } = probed([nonsense as never]);
       await call();
       await computer.clock.advance(2 * MINUTE);
-      assert.equal((await call()).executed, "in_doubt");
+      assert.equal((await call()).status, "in_doubt");
       await hp.close();
     });
   }
@@ -92,7 +92,7 @@ describe("the two clocks of an approval", () => {
     await pendingOf(hp);
     await computer.clock.advance(MINUTE);
     assert.partialDeepStrictEqual(await call, {
-      executed: false,
+      status: "refused",
       code: "expired",
       by: "deadline",
       retry: false,
@@ -118,7 +118,7 @@ describe("the two clocks of an approval", () => {
     await hp.approvals.approve(await pendingOf(hp), ann);
     await computer.clock.advance(2 * MINUTE);
     assert.partialDeepStrictEqual(await tool({}, { requestId: "t" }), {
-      executed: false,
+      status: "refused",
       code: "lapsed",
       retry: false,
     });
@@ -134,7 +134,7 @@ describe("waitMs", () => {
     await pendingOf(hp);
     await computer.clock.advance(4_999);
     await computer.clock.advance(1);
-    assert.partialDeepStrictEqual(await call, { executed: false, code: "pending", retry: true });
+    assert.partialDeepStrictEqual(await call, { status: "pending", code: "pending", retry: true });
     await hp.close();
   });
 
@@ -178,7 +178,7 @@ describe("a tool that is slow", () => {
     await settled();
     await computer.clock.advance(MINUTE);
     assert.partialDeepStrictEqual(await call, {
-      executed: "in_doubt",
+      status: "in_doubt",
       reason: `no answer within ${MINUTE} ms; a tool of class once is not sent twice`,
     });
     assert.equal(told, true);
@@ -199,7 +199,7 @@ describe("a tool that is slow", () => {
     );
     await settled();
     await computer.clock.advance(MINUTE);
-    assert.equal((await call).executed, "in_doubt");
+    assert.equal((await call).status, "in_doubt");
     assert.equal(runs, 4);
     await hp.close();
   });
@@ -212,7 +212,7 @@ describe("a tool that is slow", () => {
     };
     const call = hp.gate({ name: "t", effect: "read", policy: "approve", run })({}, { requestId: "t" });
     await computer.clock.advance(MINUTE);
-    assert.partialDeepStrictEqual(await call, { executed: false, code: "not_applied", reason: "HTTP 503" });
+    assert.partialDeepStrictEqual(await call, { status: "failed", code: "not_applied", reason: "HTTP 503" });
     await hp.close();
   });
 });
@@ -232,7 +232,7 @@ describe("a lease", () => {
     assert.equal((await next.actions.get("t")).phase, "in_doubt");
     resolve("late");
     await settled();
-    assert.equal((await call).executed, "in_doubt");
+    assert.equal((await call).status, "in_doubt");
     assert.partialDeepStrictEqual(await next.actions.get("t"), {
       phase: "in_doubt",
       effect: { late: [{ status: "applied" }] },

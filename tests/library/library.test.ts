@@ -32,7 +32,7 @@ test("hello world: a tool is gated, a person approves, it runs once and leaves a
   });
   await hp.approvals.approve(id, { ...ann, note: "go" });
   const answer = await call;
-  assert.ok(answer.executed === true);
+  assert.ok(answer.status === "done");
   assert.equal(answer.result, "Hello, Ann");
   assert.partialDeepStrictEqual(answer.receipt, {
     status: "applied",
@@ -59,7 +59,7 @@ test("execute() without a function runs the registered tool of that name", async
   const hp = temporaryFolder(t).open();
   hp.gate({ name: "double", policy: "approve", run: (args: { n: number }) => args.n * 2 });
   const answer = await hp.execute({ requestId: "d", action: "double", payload: { n: 4 } });
-  assert.partialDeepStrictEqual(answer, { executed: true, result: 8 });
+  assert.partialDeepStrictEqual(answer, { status: "done", result: 8 });
 });
 
 test("duplicates by several actors at once give one effect and one answer", async (t) => {
@@ -89,17 +89,17 @@ test("waiting survives closing: the call is taken up again by another life under
   await desk.approvals.approve(id, ann);
   const second = folder.open();
   const answer = await gated(second)({ to: "production" }, { requestId: "deploy-7" });
-  assert.partialDeepStrictEqual(answer, { executed: true, result: 1, receipt: { approval: id } });
+  assert.partialDeepStrictEqual(answer, { status: "done", result: 1, receipt: { approval: id } });
 });
 
 test("waitMs 0 answers pending at once, and the approval goes on", async (t) => {
   const hp = temporaryFolder(t).open();
   const tool = hp.gate({ name: "t", run: () => 1 });
   const answer = await tool({}, { requestId: "p", waitMs: 0 });
-  assert.partialDeepStrictEqual(answer, { executed: false, code: "pending", retry: true });
-  const id = answer.executed === false ? (answer.approval ?? "") : "";
+  assert.partialDeepStrictEqual(answer, { status: "pending", code: "pending", retry: true });
+  const id = answer.status === "pending" ? (answer.approval ?? "") : "";
   await hp.approvals.approve(id, ann);
-  assert.equal((await tool({}, { requestId: "p" })).executed, true);
+  assert.equal((await tool({}, { requestId: "p" })).status, "done");
 });
 
 test("an approver's edit runs in place of what was proposed, and the receipt says so", async (t) => {
@@ -113,7 +113,7 @@ test("an approver's edit runs in place of what was proposed, and the receipt say
   });
   await hp.approvals.approve(id, { ...ann, edit: { amount: 800 } });
   assert.partialDeepStrictEqual(await call, {
-    executed: true,
+    status: "done",
     result: 800,
     receipt: { executedFrom: "human_revised" },
   });
@@ -135,7 +135,7 @@ test("a rejection reaches the program as an answer: not executed, by whom, why, 
   await hp.approvals.reject(id, { ...ann, reason: "not on a Friday" });
   const answer = await call;
   assert.partialDeepStrictEqual(answer, {
-    executed: false,
+    status: "refused",
     code: "rejected",
     by: "person:ann",
     reason: "not on a Friday",
@@ -158,13 +158,13 @@ test("an effect whose outcome nobody knows is in doubt until a person says what 
   };
   const wire = hp.gate({ name: "wire", policy: "approve", run });
   const answer = await wire({}, { requestId: "w" });
-  assert.ok(answer.executed === "in_doubt");
+  assert.ok(answer.status === "in_doubt");
   assert.match(answer.next, /holdpoint resolve eff_/);
   assert.ok(folder.notices.some(({ kind }) => kind === "in_doubt"));
   assert.equal((await hp.actions.list({ phase: "in_doubt" })).total, 1);
   await hp.actions.resolve(answer.effect, { ...ann, reason: "the bank has it", status: "applied" });
   assert.partialDeepStrictEqual(await wire({}, { requestId: "w" }), {
-    executed: true,
+    status: "done",
     result: null,
     receipt: { by: "person:ann" },
   });
@@ -181,7 +181,7 @@ test("a budget shows what is reserved for each effect under way", async (t) => {
       assert.deepEqual((await hp.budgets.get("daily")).reservations, { [effect]: 60n });
     },
   });
-  assert.equal((await buy({}, { requestId: "b1" })).executed, true);
+  assert.equal((await buy({}, { requestId: "b1" })).status, "done");
   assert.deepEqual((await hp.budgets.get("daily")).reservations, {});
 });
 
@@ -195,15 +195,15 @@ test("budgets hold what they have no room for, and let it through when they have
     cost,
     run: (_: object, context) => context.spent("daily", usd(45n)),
   });
-  assert.equal((await buy({}, { requestId: "b1" })).executed, true);
+  assert.equal((await buy({}, { requestId: "b1" })).status, "done");
   assert.partialDeepStrictEqual(await hp.budgets.get("daily"), { spent: 45n, reserved: 0n });
   assert.partialDeepStrictEqual(await buy({}, { requestId: "b2" }), {
-    executed: false,
+    status: "pending",
     code: "over_budget",
     retry: true,
   });
   await hp.budgets.limit("daily", usd(200n));
-  assert.equal((await buy({}, { requestId: "b2" })).executed, true);
+  assert.equal((await buy({}, { requestId: "b2" })).status, "done");
 });
 
 test("the kill switch holds new effects of the tenant or of one agent; released, the same request id goes on", async (t) => {
@@ -214,17 +214,17 @@ test("the kill switch holds new effects of the tenant or of one agent; released,
   assert.equal(await other.stop({ ...ann, reason: "drill", agent: "mailer" }), true);
   assert.equal(await other.stop({ ...ann, reason: "drill", agent: "agent:mailer" }), false);
   assert.partialDeepStrictEqual(await mail({}, { requestId: "m1" }), {
-    executed: false,
+    status: "pending",
     code: "stopped",
     retry: true,
   });
-  assert.partialDeepStrictEqual(await post({}, { requestId: "m2" }), { executed: true });
+  assert.partialDeepStrictEqual(await post({}, { requestId: "m2" }), { status: "done" });
   await other.stop({ ...ann, reason: "all of it" });
-  assert.partialDeepStrictEqual(await post({}, { requestId: "m3" }), { executed: false, code: "stopped" });
+  assert.partialDeepStrictEqual(await post({}, { requestId: "m3" }), { status: "pending", code: "stopped" });
   await other.go({ ...ann, reason: "over" });
   await other.go({ ...ann, reason: "over", agent: "mailer" });
-  assert.partialDeepStrictEqual(await mail({}, { requestId: "m1" }), { executed: true });
-  assert.partialDeepStrictEqual(await post({}, { requestId: "m3" }), { executed: true });
+  assert.partialDeepStrictEqual(await mail({}, { requestId: "m1" }), { status: "done" });
+  assert.partialDeepStrictEqual(await post({}, { requestId: "m3" }), { status: "done" });
 });
 
 test("secrets reach the tool and nobody else, from the environment or from a row, through an edit too", async (t) => {
@@ -239,7 +239,7 @@ test("secrets reach the tool and nobody else, from the environment or from a row
   const args = { key: secret("env:HOLDPOINT_TEST_SECRET"), other: row, n: 1 };
   const call = send(args as never, { requestId: "s" });
   await hp.approvals.approve(await pendingApproval(hp), { ...ann, edit: { n: 2 } });
-  assert.partialDeepStrictEqual(await call, { executed: true, receipt: { executedFrom: "human_revised" } });
+  assert.partialDeepStrictEqual(await call, { status: "done", receipt: { executedFrom: "human_revised" } });
   assert.deepEqual(seen, ["sk-live-environment", "sk-live-row"]);
   await hp.close();
   for (const entry of readdirSync(folder.path, { recursive: true, withFileTypes: true })) {
@@ -264,7 +264,7 @@ for (const [name, size] of [
     await first.approvals.approve(id, ann);
     await first.close();
     const answer = await echo(folder.open())({ text }, { requestId: "big" });
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.result, { back: text });
   });
 }
@@ -283,21 +283,21 @@ test("a transactional tool's rows and its receipt are written together or not at
       return sql.all("SELECT id FROM ledger ORDER BY id").map((row) => Number(row["id"]));
     },
   });
-  assert.partialDeepStrictEqual(await rows({ id: 1 }, { requestId: "l1" }), { executed: true, result: [1] });
+  assert.partialDeepStrictEqual(await rows({ id: 1 }, { requestId: "l1" }), { status: "done", result: [1] });
   assert.partialDeepStrictEqual(await rows({ id: 2, fail: true }, { requestId: "l2" }), {
-    executed: false,
+    status: "failed",
     code: "not_applied",
     reason: "no",
   });
   assert.partialDeepStrictEqual(await rows({ id: 1 }, { requestId: "l3" }), {
-    executed: false,
+    status: "failed",
     code: "not_applied",
   });
   assert.partialDeepStrictEqual(await rows({ id: 3 }, { requestId: "l4" }), {
-    executed: true,
+    status: "done",
     result: [1, 3],
   });
-  assert.partialDeepStrictEqual(await rows({ id: 1 }, { requestId: "l1" }), { executed: true, result: [1] });
+  assert.partialDeepStrictEqual(await rows({ id: 1 }, { requestId: "l1" }), { status: "done", result: [1] });
 });
 
 test("a transactional tool gets its secrets after an approval, too", async (t) => {
@@ -308,7 +308,7 @@ test("a transactional tool gets its secrets after an approval, too", async (t) =
   const tool = hp.gate({ name: "tx", effect: "transactional", policy: "escalate", runInTransaction });
   const call = tool({ key: row }, { requestId: "tx" });
   await hp.approvals.approve(await pendingApproval(hp), ann);
-  assert.equal((await call).executed, true);
+  assert.equal((await call).status, "done");
   assert.deepEqual(seen, ["sk-live-row"]);
 });
 
@@ -317,7 +317,7 @@ test("a tool that does not answer in time is in doubt; one that may be repeated 
   const never = () => new Promise<never>(() => undefined);
   const slow = hp.gate({ name: "slow", policy: "approve", timeoutMs: 20, run: never });
   const answer = await slow({}, { requestId: "slow" });
-  assert.ok(answer.executed === "in_doubt");
+  assert.ok(answer.status === "in_doubt");
   assert.match(answer.reason, /no answer within 20 ms/);
   const keys: string[] = [];
   const run = (_: object, context: { idempotencyKey: string; attempt: number }) => {
@@ -326,7 +326,7 @@ test("a tool that does not answer in time is in doubt; one that may be repeated 
   };
   const keyed = hp.gate({ name: "keyed", effect: "keyed", policy: "approve", timeoutMs: 20, run });
   assert.partialDeepStrictEqual(await keyed({}, { requestId: "k" }), {
-    executed: true,
+    status: "done",
     result: "third time",
     receipt: { attempt: 3 },
   });
@@ -340,7 +340,7 @@ test("an error that proves that nothing happened is an answer, not a doubt", asy
   };
   const answer = await hp.gate({ name: "charge", policy: "approve", run })({}, { requestId: "c" });
   assert.partialDeepStrictEqual(answer, {
-    executed: false,
+    status: "failed",
     code: "not_applied",
     reason: "the card was declined",
   });
@@ -371,7 +371,7 @@ test("an instance that could not open says why each time, recovers when it can, 
   const tool = hp.gate({ name: "t", policy: "approve", run: () => 1 });
   await assert.rejects(tool({}, { requestId: "a" }), { name: "HoldpointError" });
   await folder.open().approvals.list();
-  assert.equal((await tool({}, { requestId: "a" })).executed, true);
+  assert.equal((await tool({}, { requestId: "a" })).status, "done");
   const broken = folder.open({ folder: join(folder.path, "nowhere"), mode: "existing" });
   await assert.rejects(broken.approvals.list(), { name: "HoldpointError" });
   await broken.close();
@@ -389,7 +389,7 @@ test("closing waits for a call that is between its decision and its outcome", as
     await hp.close();
     const answer = await call;
     const isWhole =
-      answer === "closed" ? runs === 0 : typeof answer === "object" && answer.executed === true && runs === 1;
+      answer === "closed" ? runs === 0 : typeof answer === "object" && answer.status === "done" && runs === 1;
     assert.ok(isWhole, JSON.stringify(answer));
   }
 });

@@ -29,7 +29,7 @@ describe("a tool that misbehaves", () => {
     test(`by returning ${name} has its result kept as well as JSON can`, async () => {
       const tool = hp.gate({ name: `odd-${index}`, policy: "approve", run: () => value });
       const answer = await tool({}, { requestId: `odd-${index}` });
-      assert.ok(answer.executed === true);
+      assert.ok(answer.status === "done");
       assert.deepEqual(answer.result, kept);
     });
   }
@@ -37,7 +37,7 @@ describe("a tool that misbehaves", () => {
   test("by returning what contains itself is applied all the same, and says that the result was not kept", async () => {
     const tool = hp.gate({ name: "odd-cycle", policy: "approve", run: () => cyclic });
     const answer = await tool({}, { requestId: "odd-cycle" });
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.match(String(answer.result), /could not be kept/);
   });
 
@@ -56,7 +56,7 @@ describe("a tool that misbehaves", () => {
         },
       });
       const answer = await tool({}, { requestId: `throws-${name}` });
-      assert.ok(answer.executed === "in_doubt");
+      assert.ok(answer.status === "in_doubt");
       assert.ok(answer.reason.length > 0 && answer.reason.length < 3_000 && answer.reason.isWellFormed());
     });
   }
@@ -73,7 +73,7 @@ describe("a tool that misbehaves", () => {
         throw new Error("x");
       },
     });
-    assert.equal((await tool({}, { requestId: "misjudges" })).executed, "in_doubt");
+    assert.equal((await tool({}, { requestId: "misjudges" })).status, "in_doubt");
     const sure = hp.gate({
       name: "sure",
       policy: "approve",
@@ -81,7 +81,7 @@ describe("a tool that misbehaves", () => {
         throw new NotApplied("refused");
       },
     });
-    assert.equal((await sure({}, { requestId: "sure" })).executed, false);
+    assert.equal((await sure({}, { requestId: "sure" })).status, "refused");
   });
 
   const amounts: Readonly<Record<string, unknown>> = {
@@ -96,7 +96,7 @@ describe("a tool that misbehaves", () => {
       const cost = () => ({ budget: "daily", amount: { currency: "USD", micros: 10n } });
       const run = (_args: unknown, context: ToolContext) => context.spent("daily", loose(amount));
       const tool = hp.gate({ name: `spends-${name}`, policy: "approve", cost, run });
-      assert.equal((await tool({}, { requestId: name })).executed, "in_doubt");
+      assert.equal((await tool({}, { requestId: name })).status, "in_doubt");
       assert.equal((await hp.budgets.get("daily")).spent, 0n);
     });
   }
@@ -113,7 +113,7 @@ describe("a tool that misbehaves", () => {
         throw new Error("x");
       },
     });
-    assert.equal((await tool({})).executed, "in_doubt");
+    assert.equal((await tool({})).status, "in_doubt");
     await loud.close();
   });
 });

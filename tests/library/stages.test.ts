@@ -31,7 +31,7 @@ describe("an approval in stages", () => {
     assert.equal((await hp.approvals.approve(id, { by: ANN })).status, "pending");
     await hp.approvals.approve(id, { by: BOB });
     const answer = await call;
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(answer.receipt.approvedBy, [ANN, BOB]);
     await hp.close();
   });
@@ -45,7 +45,7 @@ describe("an approval in stages", () => {
     const types = await typesOf(hp, id);
     assert.equal(types.filter((type) => type === "approval.stage_met").length, 1);
     await hp.approvals.approve(id, { by: CAT });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     await hp.close();
   });
 
@@ -60,7 +60,7 @@ describe("an approval in stages", () => {
       await computer.clock.advance(500 + ms);
       const votes = [ANN, CAT].map((by) => hp.approvals.approve(id, { by }));
       assert.deepEqual((await Promise.allSettled(votes)).map(saysOf), [first, second]);
-      if (second === "counted") assert.equal((await call).executed, true);
+      if (second === "counted") assert.equal((await call).status, "done");
       await hp.close();
       await call.catch(() => undefined);
     });
@@ -80,7 +80,7 @@ describe("an approval in stages", () => {
     assert.partialDeepStrictEqual(row, { stage: 2, stages: 2, from: [BOB], atDeadline: "expire" });
     await computer.clock.advance(MINUTE);
     const answer = await call;
-    assert.partialDeepStrictEqual(answer, { executed: false, code: "expired" });
+    assert.partialDeepStrictEqual(answer, { status: "refused", code: "expired" });
     await hp.close();
   });
 
@@ -90,7 +90,7 @@ describe("an approval in stages", () => {
     await computer.clock.advance(MINUTE + 2_000);
     assert.equal((await hp.approvals.get(id)).status, "pending");
     await computer.clock.advance(MINUTE);
-    assert.partialDeepStrictEqual(await call, { executed: false, code: "expired" });
+    assert.partialDeepStrictEqual(await call, { status: "refused", code: "expired" });
     const types = await typesOf(hp, id);
     assert.deepEqual(types, [
       "approval.requested",
@@ -112,7 +112,7 @@ describe("more time", () => {
     const state = await hp.approvals.get(id);
     assert.partialDeepStrictEqual(state, { status: "pending", decideBy });
     await hp.approvals.approve(id, { by: BOB, binding: state.binding });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     await hp.close();
   });
 

@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Answer, Executed, GatedTool, InDoubt, NotExecuted, RefusalCode } from "../../src/index.ts";
+import type {
+  Answer,
+  DoneAnswer,
+  FailedAnswer,
+  GatedTool,
+  InDoubtAnswer,
+  PendingAnswer,
+  RefusalCode,
+  RefusedAnswer,
+} from "../../src/index.ts";
 import { machine } from "../fixtures/runtime.ts";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -39,21 +48,46 @@ test("policy, cost, dedupe and verify see the same arguments as the tool", () =>
   });
 });
 
-test("`executed` tells the three answers apart", async () => {
+test("`status` tells the five answers apart, and the result of one that is done is the function's own", async () => {
   const hp = machine().process();
   const greet = hp.gate({ name: "greet", policy: "approve", run: (args: { who: string }) => args.who });
   const answer = await greet({ who: "Ann" }, { requestId: "1" });
   claim<Same<typeof answer, Answer<string>>>();
-  if (answer.executed === true) {
-    claim<Same<typeof answer, Executed<string>>>();
-    claim<Same<typeof answer.result, string | null>>();
-    assert.equal(answer.receipt.status, "applied");
-  } else if (answer.executed === false) {
-    claim<Same<typeof answer, NotExecuted>>();
-    claim<Same<typeof answer.code, RefusalCode>>();
-  } else {
-    claim<Same<typeof answer, InDoubt>>();
+  switch (answer.status) {
+    case "done":
+      claim<Same<typeof answer, DoneAnswer<string>>>();
+      claim<Same<typeof answer.result, string>>();
+      assert.equal(answer.receipt.status, "applied");
+      break;
+    case "pending":
+      claim<Same<typeof answer, PendingAnswer>>();
+      if (answer.waitingFor === "approval") claim<Same<typeof answer.approval, string>>();
+      break;
+    case "failed":
+      claim<Same<typeof answer, FailedAnswer>>();
+      break;
+    case "refused":
+      claim<Same<typeof answer, RefusedAnswer>>();
+      claim<Same<typeof answer.code, RefusalCode>>();
+      break;
+    case "in_doubt":
+      claim<Same<typeof answer, InDoubtAnswer>>();
   }
+});
+
+test("`run` resolves to what the function returns", async () => {
+  const hp = machine().process();
+  const greet = hp.gate({ name: "greet", policy: "approve", run: (args: { who: string }) => args.who });
+  const result = await greet.run({ who: "Ann" }, { requestId: "1" });
+  claim<Same<typeof result, string>>();
+  assert.equal(result, "Ann");
+});
+
+test("a tool without arguments is called without arguments", async () => {
+  const hp = machine().process();
+  const ping = hp.gate({ name: "ping", policy: "approve", run: () => "pong" });
+  assert.equal(await ping.run(), "pong");
+  assert.equal((await ping()).status, "done");
 });
 
 test("mistakes are found before the program runs", () => {

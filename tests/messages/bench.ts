@@ -69,7 +69,7 @@ function deskOf(context: Pick<TestContext, "after">, process: Process, settings:
     async ask(given, says) {
       const args = given ?? { amount: 12 };
       const answer = await ask(args as never, { waitMs: 0, ...(says === undefined ? {} : { says }) });
-      if (answer.executed === false && answer.approval !== null) return answer.approval;
+      if (answer.status === "pending" && answer.approval !== null) return answer.approval;
       throw new Error("nobody was asked");
     },
     async member(person, { name = person, mail = null, roles = [], groups = [] }) {

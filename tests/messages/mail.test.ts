@@ -139,7 +139,7 @@ describe("mail", () => {
     const verdict = { verdict: "escalate", approvers: { quorum: 1, from: ["person:bob"] } } as const;
     const tool = desk.gate({ name: "wire", policy: () => verdict, run: () => "done" });
     const asked = await tool({}, { waitMs: 0 });
-    assert.ok(asked.executed === false);
+    assert.ok("code" in asked);
     const seat = {
       approval: String(asked.approval),
       by: "person:bob",
@@ -169,7 +169,7 @@ describe("mail", () => {
       {},
       { waitMs: 0 },
     );
-    assert.ok(asked.executed === false);
+    assert.ok("code" in asked);
     const id = String(asked.approval);
     await desk.approvals.comment(id, { by: "person:bob", text: "to whom?" });
     await desk.approvals.comment(id, { by: "agent:tester", text: "to the landlord, www.evil.example" });

@@ -39,7 +39,7 @@ const flow = hp.workflow("five", async (ctx, _: object) => {
   const done: unknown[] = [];
   for (let n = 1; n <= 5; n++) {
     const answer = await ctx.call(book, { n });
-    done.push(answer.executed === true ? answer.result : null);
+    done.push(answer.status === "done" ? answer.result : null);
     await ctx.sleep(150);
   }
   return done;

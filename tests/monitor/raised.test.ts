@@ -20,7 +20,7 @@ const five: Body = async (ctx, { book }) => {
   const values: number[] = [];
   for (let n = 1; n <= 5; n++) {
     const answer = await ctx.call(book, { n });
-    values.push(answer.executed === true ? (answer.result?.n ?? 0) : 0);
+    values.push(answer.status === "done" ? (answer.result?.n ?? 0) : 0);
     // The monitor gets its turn between two operations.
     await ctx.sleep(500);
   }
@@ -190,7 +190,7 @@ describe("a checkpoint that a monitor raises", () => {
     const flow = desk.workflow("w", {}, async (ctx, _: object) => {
       const one = await ctx.call(slow, {});
       const two = await ctx.call(quick, {});
-      return [one.executed, two.executed];
+      return [one.status, two.status];
     });
     const { id } = await flow.start({});
     await place.until(async () => (await countOf(desk, "effect.started")) > 0);
@@ -333,7 +333,7 @@ describe("what a definition sees", () => {
       const seen: unknown[] = [ctx.random()];
       for (let n = 1; n <= 3; n++) {
         const answer = await ctx.call(book, { n });
-        seen.push(answer.executed === true && answer.result?.n, ctx.attempt, ctx.sentBack);
+        seen.push(answer.status === "done" && answer.result?.n, ctx.attempt, ctx.sentBack);
         await ctx.sleep(400);
       }
       return seen;

@@ -37,7 +37,7 @@ describe("two managers of one policy", () => {
       await approve(hp, id, "person:m1");
       assert.deepEqual(paid, []);
       await approve(hp, id, "person:m2");
-      assert.equal((await call).executed, true);
+      assert.equal((await call).status, "done");
     });
 
   test("of a workflow are both needed, although its tool asks any one person", async (context) => {
@@ -50,7 +50,7 @@ describe("two managers of one policy", () => {
     await approve(hp, id, "person:m1");
     assert.deepEqual(paid, []);
     await approve(hp, id, "person:m2");
-    assert.partialDeepStrictEqual(await hp.workflows.result(run), { result: { executed: true } });
+    assert.partialDeepStrictEqual(await hp.workflows.result(run), { result: { status: "done" } });
   });
 
   test("of a workflow are both needed of its child too, beside those of the tool, and come first", async (context) => {
@@ -84,7 +84,7 @@ describe("two managers of one policy", () => {
     for (const by of ["person:fin", "person:m1"]) await approve(hp, id, by);
     assert.deepEqual(paid, []);
     await approve(hp, id, "person:m2");
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
   });
 });
 
@@ -93,12 +93,12 @@ test("two policies that together need one person twice block the call, and say s
   const own = { ...TWO, approvers: { quorum: 2, from: ["person:m1", "person:m2"] } };
   const { pay } = paying(hp, own as never);
   const answer = await pay({ amount: 1 }, { requestId: "x" });
-  assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" });
+  assert.partialDeepStrictEqual(answer, { status: "refused", code: "blocked" });
   assert.match(JSON.stringify(answer), /each person decides once/);
 });
 
 test("a tool's own policy that answers no verdict blocks, also under a document that approves", async (context) => {
   const hp = await opened(context, { policy: "p", default: "approve" } as never);
   const pay = hp.gate({ name: "pay", policy: () => ({ verdict: "aprove" }) as never, run: () => "paid" });
-  assert.partialDeepStrictEqual(await pay({}, { requestId: "x" }), { executed: false, code: "blocked" });
+  assert.partialDeepStrictEqual(await pay({}, { requestId: "x" }), { status: "refused", code: "blocked" });
 });

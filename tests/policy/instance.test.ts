@@ -83,10 +83,10 @@ describe("a policy file", () => {
   test("decides, and every verdict names its version, whose document is in the journal", async (context) => {
     const { hp, refund, done } = opened(context);
     const small = await refund({ order: "A-1", amount: 10 }, { requestId: "small" });
-    assert.equal(small.executed, true);
+    assert.equal(small.status, "done");
     const large = refund({ order: "A-2", amount: 1_200 }, { requestId: "large" });
     await hp.approvals.approve(await pendingApproval(hp), { ...ANN, edit: { amount: 800 } });
-    assert.equal((await large).executed, true);
+    assert.equal((await large).status, "done");
     assert.deepEqual(done, [10, 800]);
     const review = (await hp.actions.get(small.action)).review;
     const adopted = await adoptedIn(hp);
@@ -99,7 +99,7 @@ describe("a policy file", () => {
     const { hp } = opened(context);
     const wipe = hp.gate({ name: "wipe", run: () => assert.fail("it ran") });
     assert.partialDeepStrictEqual(await wipe({}, { requestId: "w" }), {
-      executed: false,
+      status: "refused",
       code: "blocked",
       by: "policy (default)",
     });
@@ -115,7 +115,7 @@ describe("a policy file", () => {
       text.replace("args.amount > 2000 - totals", "args.amount > 20000 - totals"),
     );
     const call = refund({ order: "A-2", amount: 1_200 }, { requestId: "large", waitMs: 0 });
-    assert.partialDeepStrictEqual(await call, { executed: false, code: "pending" });
+    assert.partialDeepStrictEqual(await call, { status: "pending", code: "pending" });
     const id = await pendingApproval(hp);
     await assert.rejects(hp.approvals.approve(id, { ...ANN, edit: { amount: 6_000 } }), (error) => {
       assert.ok(isHoldpointError(error, "edit_refused"));
@@ -129,9 +129,9 @@ describe("a policy file", () => {
     const { hp } = opened(context, "policy: open\ndefault: approve\n");
     const own = hp.gate({ name: "own", policy: "escalate", run: () => "ran" });
     const asked = await own({}, { requestId: "o", waitMs: 0 });
-    assert.partialDeepStrictEqual(asked, { executed: false, code: "pending" });
+    assert.partialDeepStrictEqual(asked, { status: "pending", code: "pending" });
     const free = hp.gate({ name: "free", run: () => "ran" });
-    assert.equal((await free({}, { requestId: "f" })).executed, true);
+    assert.equal((await free({}, { requestId: "f" })).status, "done");
   });
 
   test("caps what calls side by side do in one run", async (context) => {
@@ -141,7 +141,7 @@ describe("a policy file", () => {
         { length: 6 },
         (_one, index) => () => ctx.call(refund, { order: `A-${index}`, amount: 900 }),
       );
-      return (await ctx.parallel(calls)).map(({ executed }) => executed);
+      return (await ctx.parallel(calls)).map(({ status }) => status);
     });
     const result = await flow.run({});
     assert.equal(result.status, "completed");
@@ -193,26 +193,26 @@ describe("a policy file that is wrong", () => {
 describe("a policy file that changes", () => {
   test("is in force without a restart, and recorded", async (context) => {
     const { folder, hp, refund } = opened(context);
-    assert.equal((await refund({ order: "A-1", amount: 10 }, { requestId: "a" })).executed, true);
+    assert.equal((await refund({ order: "A-1", amount: 10 }, { requestId: "a" })).status, "done");
     policyIn(folder, REFUNDS.replace("args.amount > 1000", "args.amount > 5"));
     const [, second] = await noticeOf(folder, "policy_adopted", 2);
     const asked = await refund({ order: "A-1", amount: 10 }, { requestId: "b", waitMs: 0 });
-    assert.partialDeepStrictEqual(asked, { executed: false, code: "pending" });
+    assert.partialDeepStrictEqual(asked, { status: "pending", code: "pending" });
     assert.equal((await hp.actions.get(asked.action)).review?.policy, second?.digest);
   });
 
   test("into something wrong leaves the one in force, and says why", async (context) => {
     const { folder, refund } = opened(context);
-    assert.equal((await refund({ order: "A-1", amount: 10 }, { requestId: "a" })).executed, true);
+    assert.equal((await refund({ order: "A-1", amount: 10 }, { requestId: "a" })).status, "done");
     policyIn(folder, "policy: refunds\ndefault: approve\nruls: []\n");
     const [refused] = await noticeOf(folder, "policy_refused");
     assert.match(refused?.faults.join("\n") ?? "", /refunds\.yaml:3:1 .*ruls/);
     const large = await refund({ order: "A-1", amount: 1_500 }, { requestId: "b", waitMs: 0 });
-    assert.partialDeepStrictEqual(large, { executed: false, code: "pending" });
+    assert.partialDeepStrictEqual(large, { status: "pending", code: "pending" });
     rmSync(join(folder.path, "..", "refunds.yaml"));
     await noticeOf(folder, "policy_refused", 2);
     const small = await refund({ order: "A-1", amount: 10 }, { requestId: "c" });
-    assert.equal(small.executed, true);
+    assert.equal(small.status, "done");
   });
 
   test("under an approval has the action reviewed again before it runs", async (context) => {
@@ -222,7 +222,7 @@ describe("a policy file that changes", () => {
     policyIn(folder, REFUNDS.replace("verdict: escalate", "verdict: block"));
     await noticeOf(folder, "policy_adopted", 2);
     await hp.approvals.approve(approval, ANN);
-    assert.partialDeepStrictEqual(await call, { executed: false, code: "blocked", by: "policy (large)" });
+    assert.partialDeepStrictEqual(await call, { status: "refused", code: "blocked", by: "policy (large)" });
     assert.deepEqual(done, []);
   });
 });
@@ -239,7 +239,7 @@ test("the same document as an object decides the same, with functions for condit
     },
   });
   const greet = hp.gate({ name: "greet", run: () => "hello" });
-  assert.partialDeepStrictEqual(await greet({}, { requestId: "g" }), { executed: true, result: "hello" });
+  assert.partialDeepStrictEqual(await greet({}, { requestId: "g" }), { status: "done", result: "hello" });
 });
 
 describe("a policy that was in the way of an attack", () => {
@@ -248,7 +248,7 @@ describe("a policy that was in the way of an attack", () => {
     const flow = hp.workflow("refunds", async (ctx, _: object) => {
       const answers: unknown[] = [];
       for (const order of ["A-1", "A-2", "A-3", "A-4"])
-        answers.push((await ctx.call(refund, { order, amount: 900, reason: "x".repeat(70_000) })).executed);
+        answers.push((await ctx.call(refund, { order, amount: 900, reason: "x".repeat(70_000) })).status);
       return answers;
     });
     await flow.run({});
@@ -259,7 +259,7 @@ describe("a policy that was in the way of an attack", () => {
     const { folder, refund, done } = opened(context, "policy: open\ndefault: approve\n");
     policyIn(folder, "policy: open\ndefault: block\n");
     const answer = await refund({ order: "A-1", amount: 10 }, { requestId: "a" });
-    assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" });
+    assert.partialDeepStrictEqual(answer, { status: "refused", code: "blocked" });
     assert.deepEqual(done, []);
   });
 

@@ -223,14 +223,14 @@ describe("in code, where a policy function answers", () => {
     for (const [name, { code }] of BAD) {
       said = { verdict: "escalate", ...code };
       const answer = await tool({}, { waitMs: 0 });
-      assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" }, name);
+      assert.partialDeepStrictEqual(answer, { status: "refused", code: "blocked" }, name);
       const ended = await flow.run({});
-      assert.ok(ended.status === "completed" && ended.result.executed === false, name);
+      assert.ok(ended.status === "completed" && "code" in ended.result, name);
       assert.equal(ended.result.code, "blocked", name);
     }
     assert.deepEqual((await hp.approvals.list({ status: "any" })).items, []);
     said = { verdict: "escalate", ...GOOD.code };
-    assert.partialDeepStrictEqual(await tool({}, { waitMs: 0 }), { executed: false, code: "pending" });
+    assert.partialDeepStrictEqual(await tool({}, { waitMs: 0 }), { status: "pending", code: "pending" });
     await hp.close();
   });
 });

@@ -72,7 +72,7 @@ async function look(program: Program, db: DatabaseSync, told: readonly Told[]): 
   const report = await program.journal.verify();
   for (const { what } of report.findings) wrong.push(`verify: ${what}`);
   const next = await program.tools.pay({ n: -1, size: 1 }, { requestId: "after the power came back" });
-  if (next.executed !== true) wrong.push("a new call is not performed");
+  if (next.status !== "done") wrong.push("a new call is not performed");
   return wrong;
 }
 

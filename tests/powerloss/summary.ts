@@ -28,7 +28,7 @@ const isArtifact = (told: Told): boolean =>
   told.kind === "answer" && told.call.tool === "big" && told.call.args.size > ARTIFACT_BYTES;
 const isVote = (approved: boolean) => (told: Told) => told.kind === "vote" && told.approved === approved;
 const isAnswer = (executed: boolean | "in_doubt") => (told: Told) =>
-  told.kind === "answer" && told.answer.executed === executed;
+  told.kind === "answer" && told.answer.status === executed;
 
 /** Each has to be seen: a run in which one never happened shows less than it says. */
 const SOMETIMES: Readonly<Record<string, (tried: Tried) => boolean>> = {

@@ -7,7 +7,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import type { Answer } from "../../src/effects/execute.ts";
+import type { Answer } from "../../src/effects/answer.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS } from "../../src/streams.ts";
 import { type MovableClock, movableClock, PROJECTIONS, settled } from "../fixtures/runtime.ts";

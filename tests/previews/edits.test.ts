@@ -56,7 +56,7 @@ describe("an edit that the tool shows something else of", () => {
     const now = await process.approvals.get(id);
     await process.approvals.approve(id, { ...ANN, binding: now.binding });
     const answer = await call;
-    assert.ok(answer.executed === true);
+    assert.ok(answer.status === "done");
     assert.deepEqual(ran, [{ to: "c" }]);
     assert.partialDeepStrictEqual(answer.receipt, {
       approval: id,
@@ -81,7 +81,7 @@ describe("an edit that the tool shows something else of", () => {
     const told = worker.notices.filter((notice) => notice.kind === "waiting" && notice.approval === id);
     assert.equal(told.length, 2, "once for each thing that is asked");
     await desk.approvals.approve(id, ANN);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual(ran, [{ to: "c" }]);
     await Promise.all([worker.close(), desk.close()]);
   });
@@ -99,7 +99,7 @@ describe("an edit that the tool shows something else of", () => {
     assert.deepEqual(ran, []);
     const { binding } = await process.approvals.get(id);
     await process.approvals.approve(id, { ...ANN, binding, edit });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     await process.close();
   });
 
@@ -117,7 +117,7 @@ describe("an edit that the tool shows something else of", () => {
     await settled();
     assert.deepEqual([(await standing(process, id)).status, ran], ["pending", []]);
     await process.approvals.approve(id, BOB);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual(ran, [{ to: "home" }]);
     await process.close();
   });
@@ -136,7 +136,7 @@ describe("an edit that the tool shows something else of", () => {
     await settled();
     assert.deepEqual([(await standing(process, id)).status, ran], ["pending", []]);
     await process.approvals.approve(id, BOB);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual(ran, [{ to: "d" }]);
     await process.close();
   });
@@ -155,7 +155,7 @@ describe("an edit that the tool shows something else of", () => {
     assert.partialDeepStrictEqual(await standing(process, id), { status: "pending", votes: [], stage: 1 });
     await process.approvals.approve(id, BOB);
     await process.approvals.approve(id, { by: "person:cy" });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual(ran, [{ to: "d" }]);
     await process.close();
   });
@@ -191,7 +191,7 @@ describe("the same edit by somebody else, after the tool showed something else o
       await settled();
       assert.deepEqual(ran, []);
       await process.approvals.approve(id, { ...BOB, binding: now });
-      assert.equal((await call).executed, true);
+      assert.equal((await call).status, "done");
       await process.close();
     });
 
@@ -200,7 +200,7 @@ describe("the same edit by somebody else, after the tool showed something else o
     const { binding } = await process.approvals.get(id);
     await process.approvals.approve(id, { ...ANN, binding });
     await process.approvals.approve(id, { ...BOB, edit, binding });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     await process.close();
   });
 
@@ -219,14 +219,14 @@ describe("the same edit by somebody else, after the tool showed something else o
     assert.deepEqual((await standing(desk, id)).votes, ["person:ann"]);
     assert.deepEqual(ran, []);
     await desk.approvals.approve(id, BOB);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     await Promise.all([worker.close(), desk.close()]);
   });
 
   test("is a vote where the tool shows what it showed before: they were shown that", async () => {
     const { process, call, id } = await edited(() => "one file");
     await process.approvals.approve(id, { ...BOB, edit });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     await process.close();
   });
 });
@@ -236,7 +236,7 @@ test("an edit that the tool shows the same of as before runs on the editor's wor
   const { move, ran } = mover(process, () => "one file");
   const call = move({ to: "b" }, { requestId: "r-1" });
   await process.approvals.approve(await pendingOf(process), { ...ANN, edit: { to: "c" } });
-  assert.equal((await call).executed, true);
+  assert.equal((await call).status, "done");
   assert.deepEqual(ran, [{ to: "c" }]);
   await process.close();
 });

@@ -48,7 +48,7 @@ describe("a tool with a preview", () => {
     );
     assert.equal(looks, 1);
     await process.approvals.approve(id, ANN);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual([ran.length, looks], [1, 2]);
     await process.close();
   });
@@ -70,7 +70,7 @@ describe("a tool with a preview", () => {
       assert.equal(ran.length, 0);
     }
     await process.approvals.approve(id, ANN);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.equal(ran.length, 1);
     await process.close();
   });
@@ -85,12 +85,12 @@ describe("a tool with a preview", () => {
     const id = await pendingOf(process);
     await process.approvals.approve(id, ANN);
     [files, isNight] = [9_000, false];
-    assert.partialDeepStrictEqual(await call(), { executed: false, code: "pending" });
+    assert.partialDeepStrictEqual(await call(), { status: "pending", code: "pending" });
     assert.deepEqual([ran, (await process.approvals.get(id)).status], [[], "lapsed"]);
     const second = await pendingOf(process);
     assert.deepEqual((await process.approvals.get(second)).preview?.value, { files: 9_000 });
     await process.approvals.approve(second, ANN);
-    assert.equal((await call()).executed, true);
+    assert.equal((await call()).status, "done");
     await process.close();
   });
 
@@ -109,7 +109,7 @@ describe("a tool with a preview", () => {
     const { preview } = await process.approvals.get(second);
     assert.deepEqual([preview?.failed, preview?.value], [true, "no such host"]);
     await process.approvals.approve(second, ANN);
-    assert.equal((await call).executed, true, "people were shown the failure and agreed");
+    assert.equal((await call).status, "done", "people were shown the failure and agreed");
     assert.equal(ran.length, 1);
     await process.close();
   });
@@ -127,7 +127,7 @@ describe("a tool with a preview", () => {
     await settled();
     await clock.advance(500);
     const answer = await call;
-    assert.ok(answer.executed === false && answer.approval !== null);
+    assert.ok(answer.status === "pending" && answer.approval !== null);
     const { preview } = await process.approvals.get(answer.approval);
     assert.deepEqual([preview?.failed, preview?.value], [true, "no answer within 500 ms"]);
     assert.equal(signal?.aborted, true);
@@ -144,7 +144,7 @@ describe("a tool with a preview", () => {
     });
     for (const to of ["b", "c"]) {
       const answer = await move({ to, key: secret("env:TOKEN") }, { requestId: to, waitMs: 0 });
-      assert.ok(answer.executed === false && answer.approval !== null);
+      assert.ok(answer.status === "pending" && answer.approval !== null);
       const { preview } = await process.approvals.get(answer.approval);
       assert.match(JSON.stringify(preview?.value), /\[secret env:TOKEN\]/);
     }
@@ -159,13 +159,13 @@ describe("a tool with a preview", () => {
     const { move } = mover(asking, () => "fine");
     const args = { to: "b", key: secret("env:TOKEN") };
     const answer = await move(args, { requestId: "r-1", waitMs: 0 });
-    assert.ok(answer.executed === false && answer.approval !== null);
+    assert.ok(answer.status === "pending" && answer.approval !== null);
     await asking.approvals.approve(answer.approval, ANN);
     await asking.close();
     const other = open();
     const { move: again, ran } = mover(other, () => "fine");
     const later = await again(args, { requestId: "r-1", waitMs: 0 });
-    assert.ok(later.executed === false && later.approval !== null && later.approval !== answer.approval);
+    assert.ok(later.status === "pending" && later.approval !== null && later.approval !== answer.approval);
     assert.match(String((await other.approvals.get(later.approval)).preview?.value), /TOKEN is not set/);
     assert.equal(ran.length, 0);
     await other.close();
@@ -176,7 +176,7 @@ describe("a tool with a preview", () => {
     const { move } = mover(process, ({ to }) => (to === "b" ? "x".repeat(100_000) : { n: 10n ** 20n }));
     const shown = async (to: string) => {
       const answer = await move({ to }, { requestId: to, waitMs: 0 });
-      assert.ok(answer.executed === false && answer.approval !== null);
+      assert.ok(answer.status === "pending" && answer.approval !== null);
       return (await process.approvals.get(answer.approval)).preview?.value;
     };
     assert.equal(String(await shown("b")).length, 100_000);
@@ -192,7 +192,7 @@ describe("a tool with a preview", () => {
     });
     const call = move({ to: "b" }, { requestId: "r-1" });
     await process.approvals.approve(await pendingOf(process), ANN);
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual(ran, [{ to: "b" }]);
     await process.close();
   });
@@ -207,7 +207,7 @@ describe("a tool with a preview", () => {
       files = 2;
       await process.approvals.approve(id, ANN);
       await process.approvals.approve(await otherThan(process, id), ANN);
-      assert.equal((await call).executed, true);
+      assert.equal((await call).status, "done");
       assert.equal(ran.length, 1);
       await process.close();
     });
@@ -217,7 +217,7 @@ describe("a tool with a preview", () => {
     const { move } = mover(process, () => assert.fail("nobody looks"));
     const terms = { tool: "move", uses: 1, forMs: 1_000, reason: "routine" };
     await process.grants.give({ ...terms, ...ANN });
-    assert.equal((await move({ to: "b" }, { requestId: "r-1", waitMs: 0 })).executed, true);
+    assert.equal((await move({ to: "b" }, { requestId: "r-1", waitMs: 0 })).status, "done");
     await process.close();
   });
 

@@ -45,8 +45,8 @@ async function lane(tool: keyof typeof tools, number: number): Promise<never> {
   for (let i = 0; ; i++) {
     const requestId = `${name}-${process.pid}-${tool}-${number}-${i}`;
     const answer = await tools[tool]({ i }, { requestId, waitMs: 2_000 });
-    const code = answer.executed === false ? answer.code : null;
-    say({ requestId, tool, executed: answer.executed, code, effect: answer.action.replace("act_", "eff_") });
+    const code = "code" in answer ? answer.code : null;
+    say({ requestId, tool, executed: answer.status, code, effect: answer.action.replace("act_", "eff_") });
     if (code !== null) await sleep(50);
   }
 }

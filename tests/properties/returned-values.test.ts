@@ -27,7 +27,7 @@ test("an action that was read and changed while it was held runs as it was propo
   spoil(await hp.switch.stopped());
   await hp.switch.go(said);
   assert.partialDeepStrictEqual(await pay({ amount: 10 }, { requestId: "p" }), {
-    executed: true,
+    status: "done",
     result: 10,
   });
 });
@@ -47,7 +47,7 @@ test("an approval that was read and changed asks, counts and runs as before", as
   spoil((await hp.approvals.list()).items);
   await assert.rejects(hp.approvals.approve(id, { by: "person:mallory" }), { code: "not_eligible" });
   await hp.approvals.approve(id, { by: "person:ann" });
-  assert.partialDeepStrictEqual(await call, { executed: true, result: 10 });
+  assert.partialDeepStrictEqual(await call, { status: "done", result: 10 });
 });
 
 test("an answer and its receipt that were changed are given again as they were", async () => {
@@ -101,10 +101,10 @@ test("an action in doubt that was resolved and changed stays what the person sai
     },
   });
   const answer = await wire({}, { requestId: "w" });
-  assert.ok(answer.executed === "in_doubt");
+  assert.ok(answer.status === "in_doubt");
   spoil(await hp.actions.resolve(answer.effect, { ...said, status: "applied" }));
   assert.partialDeepStrictEqual(await wire({}, { requestId: "w" }), {
-    executed: true,
+    status: "done",
     receipt: { by: "person:ann" },
   });
 });

@@ -137,7 +137,10 @@ test("a secret's value that stands in the arguments in clear is refused, and nev
   const hiding = { stage: "production", note: secret("env:STAGE") };
   await assert.rejects(deploy(hiding as never), { code: "secret_transformed" });
   assert.equal(asked, 0);
-  assert.partialDeepStrictEqual(await deploy({ stage: "production" }), { executed: false, code: "blocked" });
+  assert.partialDeepStrictEqual(await deploy({ stage: "production" }), {
+    status: "refused",
+    code: "blocked",
+  });
 });
 
 test("two secrets with one value stay two: each handle stays where it stood", async () => {
@@ -158,5 +161,5 @@ test("one secret that is the beginning of another is taken out whole", async () 
   });
   const args = { short: secret("env:SHORT"), long: secret("env:LONG") };
   const answer = await tool(args as never, { requestId: "t" });
-  assert.partialDeepStrictEqual(answer, { executed: true, result: "[secret env:LONG] [secret env:SHORT]" });
+  assert.partialDeepStrictEqual(answer, { status: "done", result: "[secret env:LONG] [secret env:SHORT]" });
 });

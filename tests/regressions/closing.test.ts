@@ -23,7 +23,7 @@ test("an effect that takes longer than the lease ends in the name of the instanc
   out.resolve();
   await computer.clock.advance(LEASE_MS);
   await closed;
-  assert.equal((await answer).executed, true);
+  assert.equal((await answer).status, "done");
   assert.equal((await other.actions.get("one")).phase, "applied");
 });
 
@@ -105,7 +105,7 @@ for (const effect of ["idempotent", "keyed", "read"] as const)
     assert.match(told.data, effect === "read" ? /^Nothing was written/ : /may have been started/);
     const second = open(true);
     second.end();
-    assert.equal((await second.call({}, { requestId: "one" })).executed, true);
+    assert.equal((await second.call({}, { requestId: "one" })).status, "done");
     assert.deepEqual(sent, ["sent", "sent"]);
     await second.hp.close();
   });

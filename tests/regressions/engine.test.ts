@@ -64,7 +64,7 @@ describe("a probed run that was given up at its time-out", () => {
 
   test("is not believed to have done nothing while it is out; what it comes to is kept as testimony", async () => {
     const { computer, hp, world, call, land } = timedOut();
-    assert.partialDeepStrictEqual(await call(), { executed: "in_doubt" });
+    assert.partialDeepStrictEqual(await call(), { status: "in_doubt" });
     await computer.clock.advance(MINUTE);
     assert.equal(await phaseOf(hp, "w"), "in_doubt");
     land();
@@ -135,7 +135,7 @@ describe("an effect whose first send is late", () => {
     await computer.clock.advance(MINUTE);
     fault.broken = null;
     await computer.clock.advance(10 * SECOND);
-    assert.partialDeepStrictEqual(await call, { executed: true });
+    assert.partialDeepStrictEqual(await call, { status: "done" });
     assert.equal(sent(), 1);
     await hp.close();
   });
@@ -145,7 +145,7 @@ describe("an effect whose first send is late", () => {
     await other.switch.stop(ann);
     fault.broken = null;
     await computer.clock.advance(10 * SECOND);
-    assert.partialDeepStrictEqual(await call, { executed: false, code: "not_applied" });
+    assert.partialDeepStrictEqual(await call, { status: "failed", code: "not_applied" });
     assert.equal(sent(), 0);
     await hp.close();
   });
@@ -156,7 +156,7 @@ describe("an effect whose first send is late", () => {
     fault.broken = null;
     await computer.clock.advance(10 * SECOND);
     assert.partialDeepStrictEqual(await call, {
-      executed: false,
+      status: "failed",
       code: "not_applied",
       reason: "the time in which it may run is over",
     });
@@ -255,7 +255,7 @@ describe("a tool that throws what cannot be looked at", () => {
       throw proxy;
     };
     const answer = await hp.gate({ name: "odd", policy: "approve", run })({}, { requestId: "o" });
-    assert.partialDeepStrictEqual(answer, { executed: "in_doubt" });
+    assert.partialDeepStrictEqual(answer, { status: "in_doubt" });
     await hp.close();
   });
 });
@@ -268,11 +268,8 @@ describe("an outcome that cannot be written down as it is", () => {
       },
     });
     const answer = await hp.gate({ name: "t", policy: "approve", run: () => 1 })({}, { requestId: "t" });
-    assert.partialDeepStrictEqual(answer, { executed: "in_doubt" });
-    assert.match(
-      answer.executed === "in_doubt" ? answer.reason : "",
-      /could not be written down: Cannot mix/,
-    );
+    assert.partialDeepStrictEqual(answer, { status: "in_doubt" });
+    assert.match(answer.status === "in_doubt" ? answer.reason : "", /could not be written down: Cannot mix/);
     await hp.close();
   });
 });
@@ -287,7 +284,7 @@ describe("a budget whose name is JavaScript's own", () => {
         {},
         { requestId: "p" },
       );
-      assert.equal(answer.executed, true);
+      assert.equal(answer.status, "done");
       assert.partialDeepStrictEqual(await hp.budgets.get(budget), { spent: 5n, reserved: 0n });
       await hp.close();
     });

@@ -26,7 +26,7 @@ describe("secrets are made by the program, not written by a model", () => {
     );
     assert.deepEqual(sent, []);
     const honest = await send({ body: secret("env:KEY") }, { requestId: "2" });
-    assert.equal(honest.executed, true);
+    assert.equal(honest.status, "done");
     assert.deepEqual(sent, [{ body: environment.KEY }]);
   });
 
@@ -43,7 +43,7 @@ describe("secrets are made by the program, not written by a model", () => {
       ...ANN,
       edit: { ...(JSON.parse('{"body":{"$secret":"env:KEY"}}') as object), to: "b" },
     });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
   });
 
   test("a program that edits puts handles where it likes, and what looks like one beside them counts for nothing", async () => {
@@ -57,7 +57,7 @@ describe("secrets are made by the program, not written by a model", () => {
       isHoldpointError(error, "reserved_key"),
     );
     await hp.approvals.approve(id, { ...ANN, edit: { body: fresh } });
-    assert.equal((await call).executed, true);
+    assert.equal((await call).status, "done");
     assert.deepEqual(sent, [{ body: "another-secret-value", to: "a" }]);
   });
 
@@ -100,9 +100,9 @@ describe("handles do not come about on the way", () => {
       {},
       { requestId: "1" },
     );
-    assert.equal(forged.executed === false && forged.code, "blocked");
+    assert.equal("code" in forged && forged.code, "blocked");
     const honest = await revising("honest", { key: secret("env:KEY") })({}, { requestId: "2" });
-    assert.equal(honest.executed, true);
+    assert.equal(honest.status, "done");
     assert.deepEqual(seen, [environment.KEY]);
   });
 });
@@ -159,7 +159,7 @@ describe("what was bound is what runs", () => {
       }) as { verdict: "escalate" };
     const pay = hp.gate({ name: "pay", policy, run: () => 1 });
     const answer = await pay({}, { requestId: "1", waitMs: 0 });
-    assert.equal(answer.executed, false);
+    assert.equal(answer.status, "refused");
   });
 
   test("an edit that one person could make does not stand in for two when the policy asks for two again", async () => {
@@ -172,7 +172,7 @@ describe("what was bound is what runs", () => {
     const pay = hp.gate({ name: "pay", policy, run: () => 1 });
     void (await hp.switch.stop({ ...ANN, reason: "hold it before it starts", agent: "tester" }));
     const first = pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
-    assert.equal((await first).executed, false);
+    assert.equal((await first).status, "refused");
     await hp.switch.go({ ...ANN, reason: "go", agent: "tester" });
     await pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
     const id = await pendingOf(hp);
@@ -181,7 +181,7 @@ describe("what was bound is what runs", () => {
     strict = true;
     await hp.switch.go({ ...ANN, reason: "go", agent: "tester" });
     const answer = await pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
-    assert.equal(answer.executed === false && answer.code, "pending");
+    assert.equal("code" in answer && answer.code, "pending");
   });
 });
 
@@ -200,7 +200,7 @@ describe("the same thing under another name", () => {
     const second = refund({ order: "B" }, { requestId: "2" });
     await hp.approvals.approve(await pendingOf(hp), { ...ANN, edit: { order: "A" } });
     const answer = await second;
-    assert.equal(answer.executed === false && answer.code, "duplicate");
+    assert.equal("code" in answer && answer.code, "duplicate");
     assert.deepEqual(done, ["A"]);
   });
 
@@ -235,7 +235,7 @@ test("an approval does not stay usable when the tool's cost cannot be told", asy
   const id = await pendingOf(hp);
   await hp.approvals.approve(id, ANN);
   const answer = await call;
-  assert.equal(answer.executed === false && answer.code, "blocked");
+  assert.equal("code" in answer && answer.code, "blocked");
   assert.equal((await hp.approvals.get(id)).status, "lapsed");
 });
 
@@ -257,7 +257,7 @@ test("an author's function that answers a failing promise does not end the proce
     hp.gate({ name: "b", policy: "approve", cost: failing, run: () => 1 }),
     hp.gate({ name: "c", policy: "approve", dedupe: failing, run: () => 1 }),
   ];
-  for (const tool of tools) assert.equal((await tool({}, { requestId: tool.toolName })).executed, false);
+  for (const tool of tools) assert.equal((await tool({}, { requestId: tool.toolName })).status, "refused");
 });
 
 test("a tool's words cannot move the cursor of whoever reads the notices", () => {

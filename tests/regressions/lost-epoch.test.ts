@@ -40,7 +40,7 @@ describe("while a stored secret is read for a call", () => {
       const { hp, other, row, sent, answer } = await onItsWay(effect);
       await other.switch.stop(WHY);
       row.resolve();
-      assert.equal((await answer).executed, false);
+      assert.equal((await answer).status, "refused");
       assert.deepEqual(sent, []);
       await hp.close();
     });
@@ -60,7 +60,7 @@ describe("while a stored secret is read for a call", () => {
     test(`nothing happens: it is sent once, with the value (${effect})`, async () => {
       const { hp, row, sent, answer } = await onItsWay(effect);
       row.resolve();
-      assert.equal((await answer).executed, true);
+      assert.equal((await answer).status, "done");
       assert.deepEqual(sent, ["hunter2hunter2"]);
       await hp.close();
     });
@@ -70,7 +70,7 @@ describe("while a stored secret is read for a call", () => {
     row.reject(new HoldpointError("store_unavailable", "The line is down."));
     await settled();
     await computer.clock.advance(LEASE_MS / 3);
-    assert.equal((await answer).executed, true);
+    assert.equal((await answer).status, "done");
     assert.deepEqual(sent, ["hunter2hunter2"]);
     await hp.close();
   });
@@ -92,7 +92,7 @@ test("a read whose lease runs out is begun anew, and is not said to have failed"
   await settled();
   computer.database.holds.clear();
   await computer.clock.advance(LEASE_MS / 2);
-  assert.partialDeepStrictEqual(await answer, { executed: true, result: "the answer" });
+  assert.partialDeepStrictEqual(await answer, { status: "done", result: "the answer" });
   assert.equal(runs, 2);
   await hp.close();
 });

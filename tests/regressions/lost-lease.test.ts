@@ -51,7 +51,7 @@ describe("a process that is alone and has lost its lease", () => {
     line.isAway = true;
     await computer.clock.advance(LEASE_MS * 2);
     line.isAway = false;
-    assert.equal((await send({}, { requestId: "two" })).executed, true);
+    assert.equal((await send({}, { requestId: "two" })).status, "done");
     await computer.clock.advance(LEASE_MS * 2);
     const told = hp.notices.filter((one) => one.kind === "maintenance_failed" && isLost(one.error));
     assert.equal(told.length, 1, "it is told about, once");
@@ -96,7 +96,7 @@ describe("a process that is alone and has lost its lease", () => {
     assert.ok(isHoldpointError(refused, "epoch_ended"));
     assert.deepEqual([refused.status, refused.retryable], [503, true]);
     await hp.runtime.epoch();
-    assert.equal((await send({}, { requestId: "one" })).executed, "in_doubt", "it is there, and told");
+    assert.equal((await send({}, { requestId: "one" })).status, "in_doubt", "it is there, and told");
     await hp.close();
   });
 
@@ -109,7 +109,7 @@ describe("a process that is alone and has lost its lease", () => {
       await computer.clock.advance(LEASE_MS * 0.8);
       line.isAway = false;
     };
-    assert.equal((await send({}, { requestId: "one" })).executed, true);
+    assert.equal((await send({}, { requestId: "one" })).status, "done");
     assert.deepEqual(ran, ["sent"]);
   });
 });
@@ -151,7 +151,7 @@ describe("a tool that runs longer than the lease", () => {
     await computer.clock.advance(LEASE_MS * 5);
     assert.deepEqual(heard, ["begins"], "the store was asked, and it holds");
     end();
-    assert.equal((await answer).executed, true);
+    assert.equal((await answer).status, "done");
     await hp.close();
   });
 
@@ -183,7 +183,7 @@ describe("a tool that runs longer than the lease", () => {
     for (let n = 0; n < 20; n++) await computer.clock.advance(LEASE_MS / 2);
     assert.deepEqual(heard, ["begins"]);
     end();
-    assert.equal((await answer).executed, true);
+    assert.equal((await answer).status, "done");
     await hp.close();
   });
 });
@@ -225,7 +225,7 @@ describe("recovery that looks at an effect whose start its own process has not h
         await settled();
         out.resolve();
         await recovery;
-        assert.equal((await answer).executed, true);
+        assert.equal((await answer).status, "done");
         assert.deepEqual(ran, ["sent"]);
       });
 });

@@ -49,14 +49,14 @@ describe("a revision that forges a handle is blocked, and opens nothing", () => 
   test("by a document, under a key that is put together", async (context) => {
     const { pay, seen } = till(context, document({ expr: '{"$sec" + "ret": "env:" + args.name}' }));
     const answer = await pay({ name: NAME }, { requestId: "1" });
-    assert.partialDeepStrictEqual(answer, { executed: false, code: "blocked" });
+    assert.partialDeepStrictEqual(answer, { status: "refused", code: "blocked" });
     assert.deepEqual(seen, []);
   });
 
   test("by the policy of a workflow", async (context) => {
     const { hp, pay, seen } = till(context);
     const flow = hp.workflow("w", { policy: forging }, (ctx) => ctx.call(pay, { name: "x" }));
-    assert.partialDeepStrictEqual(await flow.run({}), { result: { executed: false, code: "blocked" } });
+    assert.partialDeepStrictEqual(await flow.run({}), { result: { status: "refused", code: "blocked" } });
     assert.deepEqual(seen, []);
   });
 
@@ -72,6 +72,6 @@ describe("a revision that forges a handle is blocked, and opens nothing", () => 
 test("a document may move a handle that is in the action", async (context) => {
   const { pay, seen } = till(context, document({ expr: "args.token" }));
   const answer = await pay({ name: "x", token: secret(`env:${NAME}`) }, { requestId: "1" });
-  assert.equal(answer.executed, true);
+  assert.equal(answer.status, "done");
   assert.deepEqual(seen, [{ name: "x", memo: VALUE, token: VALUE }]);
 });

@@ -121,7 +121,7 @@ async function answered(tools: Tools, round: number, kind: Kind): Promise<string
   const order = orderOf(round, kind);
   try {
     const answer = await tools.of(kind)({ order }, { requestId: order, waitMs: 0 });
-    return answer.executed === false ? answer.code : String(answer.executed);
+    return "code" in answer ? answer.code : String(answer.status);
   } catch (error) {
     return isHoldpointError(error) ? error.code : String(error);
   }

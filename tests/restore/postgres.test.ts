@@ -67,7 +67,7 @@ async function bench(context: TestContext): Promise<Bench> {
           ran.push(id);
         },
       });
-      return answer.executed;
+      return answer.status;
     },
   };
 }

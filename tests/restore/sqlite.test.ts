@@ -49,7 +49,7 @@ test("a store that was moved is the same store", async (t) => {
   renameSync(folder.path, elsewhere);
   const hp = folder.open({ folder: elsewhere });
   assert.equal((await hp.restored()).why, null);
-  assert.equal((await gate(hp)({ to: "b" }, { requestId: "b" })).executed, true);
+  assert.equal((await gate(hp)({ to: "b" }, { requestId: "b" })).status, "done");
   assert.deepEqual(ran, ["a", "b"]);
 });
 
@@ -83,7 +83,7 @@ test("a copied folder lets nothing start and is read all the same; the original 
     before.filter((name) => !/-(wal|shm)$/.test(name)),
   );
   const original = folder.open();
-  assert.equal((await gate(original)({ to: "c" }, { requestId: "c" })).executed, true);
+  assert.equal((await gate(original)({ to: "c" }, { requestId: "c" })).status, "done");
   assert.deepEqual(ran, ["a", "c"]);
 });
 
@@ -109,8 +109,8 @@ for (const way of WAYS)
     const done = await hp.acknowledgeRestore(SAID);
     assert.notEqual(done.incarnation, found.incarnation);
     assert.equal((await hp.restored()).why, null);
-    assert.equal((await gate(hp)({ to: "a" }, { requestId: "a" })).executed, true);
-    assert.equal((await gate(hp)({ to: "d" }, { requestId: "d" })).executed, true);
+    assert.equal((await gate(hp)({ to: "a" }, { requestId: "a" })).status, "done");
+    assert.equal((await gate(hp)({ to: "d" }, { requestId: "d" })).status, "done");
     assert.deepEqual(ran, ["a", "later", "d"]);
     const texts = (await hp.journal.verify()).findings;
     assert.deepEqual(texts, []);
@@ -173,7 +173,7 @@ test("what was open when the backup was made does not happen again by itself", a
   );
   await back.go({ ...SAID, agent: "tester" });
   for (const effect of classes)
-    assert.equal((await slow(back, effect)({}, { requestId: effect })).executed, "in_doubt");
+    assert.equal((await slow(back, effect)({}, { requestId: effect })).status, "in_doubt");
   const askAgain = gate(back, "escalate");
   const codes: unknown[] = [];
   for (const [tool, to] of [
@@ -182,7 +182,7 @@ test("what was open when the backup was made does not happen again by itself", a
     [askAgain, "asked"],
   ] as const) {
     const answer = await tool({ to }, { requestId: to, waitMs: 0 });
-    codes.push(answer.executed === false ? answer.code : answer.executed);
+    codes.push("code" in answer ? answer.code : answer.status);
   }
   assert.deepEqual(codes, ["lapsed", "lapsed", "pending"]);
   assert.deepEqual(await back.recover(), { retried: 0, inDoubt: 0, left: 0 });
@@ -208,7 +208,7 @@ test("a machine that never saw the store accepts it where it is; one without a w
   putBack("overwrite", folder.path, backup);
   rmSync(join(folder.path, "../witness"), { recursive: true });
   const hp = folder.open();
-  assert.equal((await gate(hp)({ to: "b" }, { requestId: "b" })).executed, true);
+  assert.equal((await gate(hp)({ to: "b" }, { requestId: "b" })).status, "done");
   assert.deepEqual(ran, ["a", "later", "b"]);
 });
 

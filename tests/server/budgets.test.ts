@@ -46,7 +46,7 @@ test("a list of budgets says what was spent; one that was asked for and never op
   await bench.ask("/api/budgets/tickets", put(5));
   const answers = await Promise.all(paid.map((pay) => pay()));
   assert.deepEqual(
-    answers.map(({ executed }) => executed),
+    answers.map(({ status }) => status),
     [true, false],
   );
   const { budgets } = (await bench.ask("/api/budgets")).body as Page;

@@ -28,7 +28,7 @@ async function asked(hp: Holdpoint, args: Json, says?: string): Promise<string> 
   const pay = payOf(hp);
   const options = { requestId: `pay-${count++}`, waitMs: 0, ...(says === undefined ? {} : { says }) };
   const answer = await pay(args, options);
-  assert.ok(answer.executed === false && answer.approval !== null, JSON.stringify(answer));
+  assert.ok(answer.status === "pending" && answer.approval !== null, JSON.stringify(answer));
   return answer.approval;
 }
 let count = 0;

@@ -90,7 +90,7 @@ test("a node counts what it has in hand itself, and what it says of the journal 
   const bench = await serverBench(t, {
     define(hp) {
       const slow = hp.gate({ name: "slow", policy: "approve", run: () => held.promise });
-      const flow = hp.workflow("errand", async (ctx) => (await ctx.call(slow, {})).executed);
+      const flow = hp.workflow("errand", async (ctx) => (await ctx.call(slow, {})).status);
       flow.start({}).catch(() => undefined);
     },
   });

@@ -182,7 +182,7 @@ test("a workflow that one server stops is stopped at the other, far below it too
     const send = hp.gate({ name: "send", policy: "approve", run: () => void done.push("send") });
     let last = hp.workflow("deep-0", async (ctx, _: object) => {
       await ctx.checkpoint("Look", {});
-      return (await ctx.call(send, {})).executed;
+      return (await ctx.call(send, {})).status;
     }) as Workflow<object, unknown>;
     for (let depth = 1; depth <= 12; depth++) {
       const below = last;

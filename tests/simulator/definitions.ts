@@ -3,7 +3,7 @@
  * next, so that two runs which hear different things cannot go on alike.
  */
 
-import type { Answer } from "../../src/effects/execute.ts";
+import type { Answer } from "../../src/effects/answer.ts";
 import type { GatedTool } from "../../src/effects/gate.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
@@ -70,9 +70,9 @@ async function call(line: DefinitionBranch, op: Extract<OpSpec, { kind: "call" }
     ...(op.rollback === null ? {} : { rollbackEnabled: op.rollback }),
   };
   const answer: Answer<Json> = await line.context.call(nameOf(op.tool), argsOf(line), options);
-  hear(line, key, `${answer.action} ${answer.executed}`);
-  mix(line, answer.executed === true ? answer.result : answer.reason);
-  if (op.must && answer.executed === false) throw new Error(`${op.tool} was not done`);
+  hear(line, key, `${answer.action} ${answer.status}`);
+  mix(line, answer.status === "done" ? answer.result : answer.reason);
+  if (op.must && "code" in answer) throw new Error(`${op.tool} was not done`);
 }
 
 async function step(line: DefinitionBranch, op: Extract<OpSpec, { kind: "step" }>): Promise<void> {

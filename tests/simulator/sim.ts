@@ -1,7 +1,7 @@
 /** What every part of a simulation shares: the simulated processes, their end and their sleep, and the signing key. */
 
 import type { castVote } from "../../src/approvals/decide.ts";
-import type { Answer } from "../../src/effects/execute.ts";
+import type { Answer } from "../../src/effects/answer.ts";
 import { type SigningKey, signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import { sha256 } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";

@@ -86,8 +86,8 @@ export function createLoad(hp: Holdpoint): Load {
 
 function said(answer: Answer<unknown> | undefined): string {
   if (answer === undefined) return "never";
-  if (answer.executed === "in_doubt") return "in doubt";
-  return answer.executed ? "executed" : answer.code;
+  if (answer.status === "in_doubt") return "in doubt";
+  return answer.status === "done" ? "executed" : answer.code;
 }
 
 function spread(): readonly string[] {

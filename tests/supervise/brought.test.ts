@@ -22,7 +22,7 @@ function shop(context: TestContext, rule: PolicyText["rules"]) {
     policy: { policy: "shop", default: "approve", rules: rule ?? [] },
   });
   const pay = hp.gate(PAY);
-  const pays = async (requestId: string) => (await pay({ amount: 3 }, { requestId })).executed;
+  const pays = async (requestId: string) => (await pay({ amount: 3 }, { requestId })).status;
   return { hp, pays };
 }
 
@@ -108,7 +108,7 @@ describe("a tool that a run brings", () => {
     const refused = () => folder.notices.some(({ kind }) => kind === "policy_refused");
     // The instance's first version, the run's, and this one.
     while (adopted() < 3 && !refused()) await new Promise<void>((resolve) => setTimeout(resolve, 10));
-    assert.equal((await pay({ amount: 9 }, { requestId: "y" })).executed, false);
+    assert.equal((await pay({ amount: 9 }, { requestId: "y" })).status, "refused");
     hp.gate({ ...PAY, name: "pay_list" });
   });
 
@@ -119,8 +119,8 @@ describe("a tool that a run brings", () => {
     const run = slowRun(hp, LOOK);
     await run.begun;
     const pay = hp.gate(PAY);
-    assert.equal((await pay({ amount: 1 }, { requestId: "1" })).executed, true);
+    assert.equal((await pay({ amount: 1 }, { requestId: "1" })).status, "done");
     assert.equal(await run.end(), "success");
-    assert.equal((await pay({ amount: 1 }, { requestId: "2" })).executed, true);
+    assert.equal((await pay({ amount: 1 }, { requestId: "2" })).status, "done");
   });
 });

@@ -66,7 +66,7 @@ describe("a run without any document", () => {
     const result = await place.finish(desk.supervise({ ...options, onRefusal: "continue" }));
     assert.equal(result.stop_reason, "success");
     assert.partialDeepStrictEqual(result.history[1]?.observation, {
-      executed: false,
+      status: "refused",
       code: "blocked",
       by: "policy (limit:repeats)",
     });

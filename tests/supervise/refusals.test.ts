@@ -23,7 +23,7 @@ describe("a refusal that goes back", () => {
     assert.deepEqual(done, ["refund 5 annual plan"]);
     const { observation, executed_action, supervisor } = seen(2);
     assert.deepEqual(observation, {
-      executed: false,
+      status: "refused",
       by: "policy (amount)",
       code: "blocked",
       reason: "invalid_refund_amount",
@@ -51,7 +51,7 @@ describe("a refusal that goes back", () => {
     assert.equal(result.stop_reason, "success");
     assert.deepEqual(done, ["refund 900 annual plan"]);
     assert.partialDeepStrictEqual(seen(2).observation, {
-      executed: false,
+      status: "refused",
       code: "rejected",
       reason: "at most 900",
     });
@@ -70,7 +70,7 @@ describe("a refusal that goes back", () => {
     assert.partialDeepStrictEqual(seen(2), {
       raw_action: { kind: "invalid", raw: "certainly!" },
       observation: {
-        executed: false,
+        status: "refused",
         by: "gateway",
         code: "invalid_action",
         reason: "invalid_action:non_json",

@@ -95,7 +95,7 @@ export async function carryOnApprovals({ hp, tools, left }: Hands): Promise<void
   await hp.approvals.approve(staged, BOB);
   const again = async (tool: Tools["pay"], requestId: string, more = {}) => {
     const answer = await tool({ requestId, ...more }, { requestId, waitMs: 0 });
-    assert.equal(answer.executed, true, `${requestId}: ${JSON.stringify(answer)}`);
+    assert.equal(answer.status, "done", `${requestId}: ${JSON.stringify(answer)}`);
   };
   await again(tools.pay, "pending");
   await again(tools.pay, "approved");
@@ -105,14 +105,14 @@ export async function carryOnApprovals({ hp, tools, left }: Hands): Promise<void
   await again(tools.staged, "staged");
   assert.deepEqual(await statuses(), Array(6).fill("consumed"));
   await hp.approvals.approve(left.messages.told, ANN);
-  assert.equal((await tools.told({ requestId: "told" }, { requestId: "told", waitMs: 0 })).executed, true);
+  assert.equal((await tools.told({ requestId: "told" }, { requestId: "told", waitMs: 0 })).status, "done");
 }
 
 /** What was spent and what is in doubt counts; a doubt that is ended gives its part back. */
 export async function carryOnEffects({ hp, tools, left }: Hands): Promise<void> {
   const spend = async (n: number) => {
     const answer = await tools.spend({ n }, { requestId: `spend ${n}`, waitMs: 0 });
-    return answer.executed === false ? answer.code : answer.executed;
+    return "code" in answer ? answer.code : answer.status;
   };
   assert.deepEqual([await spend(1), await spend(2), await spend(3)], [true, true, "over_budget"]);
   await hp.actions.resolve(left.effects.effect, { ...ANN, status: "not_applied", reason: "asked the bank" });
@@ -122,7 +122,7 @@ export async function carryOnEffects({ hp, tools, left }: Hands): Promise<void> 
 
   const refund = async (n: number) => {
     const answer = await tools.refund({ n }, { requestId: `refund ${n}`, waitMs: 0 });
-    return answer.executed === false ? answer.code : answer.receipt.grant;
+    return "code" in answer ? answer.code : answer.receipt.grant;
   };
   const { grant } = left.effects;
   assert.deepEqual(
@@ -132,7 +132,7 @@ export async function carryOnEffects({ hp, tools, left }: Hands): Promise<void> 
   assert.equal((await hp.grants.get(grant)).status, "used_up");
 
   const report = await tools.report({}, { requestId: "report" });
-  assert.ok(report.executed === true);
+  assert.ok(report.status === "done");
   assert.equal((report.result as unknown as { readonly text: string }).text, "y".repeat(100_000));
 }
 
@@ -147,7 +147,7 @@ export async function carryOnRunning({ hp, tools }: Hands): Promise<void> {
   assert.equal(await settled("hangs.idempotent"), "applied");
   assert.equal(await settled("hangs.once"), "in_doubt");
   const answer = await tools.hangs({}, { requestId: "hangs.once" });
-  assert.ok(answer.executed === "in_doubt");
+  assert.ok(answer.status === "in_doubt");
   await hp.actions.resolve(answer.effect, { ...ANN, status: "applied", reason: "the receiver has it" });
 }
 
@@ -232,7 +232,7 @@ export async function carryOnCopy({ hp, tools, left }: Hands): Promise<void> {
   for (const id of [quorum, staged]) await hp.approvals.approve(id, BOB);
   const call = async (tool: Tools["pay"], requestId: string, more = {}) => {
     const answer = await tool({ requestId, ...more }, { requestId, waitMs: 0 });
-    return answer.executed === false ? answer.code : answer.executed;
+    return "code" in answer ? answer.code : answer.status;
   };
   assert.equal((await hp.approvals.get(approved)).status, "lapsed");
   const answers = [
@@ -244,7 +244,7 @@ export async function carryOnCopy({ hp, tools, left }: Hands): Promise<void> {
   ];
   assert.deepEqual(answers, ["lapsed", true, true, true, true]);
   const report = await tools.report({}, { requestId: "report" });
-  assert.ok(report.executed === true);
+  assert.ok(report.status === "done");
   assert.equal((report.result as unknown as { readonly text: string }).text.length, 100_000);
   assert.equal((await hp.grants.get(left.effects.grant)).status, "revoked");
   assert.equal((await hp.budgets.get("trip")).reserved, 2_000_000n);

@@ -192,7 +192,7 @@ describe("a call whose tool is another one at this node", () => {
     } as never);
     return desk.workflow("deploy", {}, async (ctx) => {
       const answer = await ctx.call(pay, {} as never);
-      return answer.executed === true ? answer.result : answer.executed === false && answer.code;
+      return answer.status === "done" ? answer.result : "code" in answer && answer.code;
     });
   };
 

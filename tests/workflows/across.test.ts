@@ -30,7 +30,7 @@ function partsOf(desk: Desk, done: string[], gate: Gate) {
 const BEGUN: { readonly [kind: string]: (ctx: WorkflowContext, parts: Parts) => Promise<unknown> } = {
   call: async (ctx, { slow }) => {
     const answer = await ctx.call(slow, {});
-    return answer.executed === true && answer.result;
+    return answer.status === "done" && answer.result;
   },
   child: (ctx, { child }) => ctx.spawn(child, {}),
   question: async (ctx) => {

@@ -53,7 +53,7 @@ describe("a gated tool called in a definition", () => {
     assert.deepEqual(ops, ["1//mail#1"]);
     assert.partialDeepStrictEqual(end, {
       status: "completed",
-      result: { executed: true, result: "1 to ann", receipt: { status: "applied", tool: "mail" } },
+      result: { status: "done", result: "1 to ann", receipt: { status: "applied", tool: "mail" } },
     });
   });
 
@@ -140,7 +140,7 @@ describe("a gated tool called in a definition", () => {
         return send({ to: "bob" }, { says: "as agreed" });
       });
       assert.deepEqual(done, ["bob"]);
-      assert.partialDeepStrictEqual(end, { result: { executed: true } });
+      assert.partialDeepStrictEqual(end, { result: { status: "done" } });
     });
 
   test("by code that outlives the definition or its run never returns, and writes nothing", async () => {
@@ -182,7 +182,7 @@ describe("a gated tool called in a definition", () => {
     });
     const told: unknown[] = [];
     const flow = sending([], (send) => send({ to: "ann" }))(desk);
-    const notify = () => void log({}).then((answer) => told.push(answer.executed));
+    const notify = () => void log({}).then((answer) => told.push(answer.status));
     const { id } = await flow.start({}, { notify });
     await desk.approvals.approve(await question(place, desk), ANN);
     await place.finish(desk.workflows.result(id));

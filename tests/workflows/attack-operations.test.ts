@@ -228,7 +228,7 @@ describe("the policy of a workflow holds in its children and theirs", () => {
     const pay = desk.gate({ name: "pay", policy: "approve", effect: "idempotent", run });
     const grandchild = desk.workflow("grandchild", {}, async (ctx, _: object) => {
       await ctx.step("note", { args: { n: 1 } }, run).catch(() => undefined);
-      return (await ctx.call(pay, {})).executed;
+      return (await ctx.call(pay, {})).status;
     });
     const child = desk.workflow("child", {}, (ctx, _: object) => ctx.spawn(grandchild, {}));
     return {
@@ -255,7 +255,7 @@ describe("the policy of a workflow holds in its children and theirs", () => {
       const pay = desk.gate({ name: "pay", policy: "approve", effect: "idempotent", run: () => 1 });
       const child = desk.workflow("child", {}, async (ctx, _: object) => {
         await ctx.sleep(5_000);
-        return (await ctx.call(pay, {})).executed;
+        return (await ctx.call(pay, {})).status;
       });
       if (policy) return desk.workflow("w", { policy: "approve" }, (ctx, _: object) => ctx.spawn(child, {}));
       return child;

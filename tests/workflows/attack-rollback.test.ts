@@ -237,7 +237,7 @@ describe("12: a fork at a checkpoint that something was open beside", () => {
           },
         ]);
         await ctx.sleep(5_000);
-        return answer.executed;
+        return answer.status;
       });
     };
     const first = place.open();
@@ -264,7 +264,7 @@ describe("11: what a fork has borrowed", () => {
       await ctx.checkpoint("One");
       await ctx.checkpoint("Two");
       await ctx.sleep(60_000);
-      return answer.executed;
+      return answer.status;
     });
 
   async function atTwo() {

@@ -180,7 +180,7 @@ describe("a workflow that is asked for by its name", () => {
     const { place, asker, id } = await asked({ approvalRequired: true });
     const worker = place.open();
     const mail = worker.gate({ name: "mail", policy: "approve", run: () => "sent" });
-    worker.workflow("deploy", {}, async (ctx) => (await ctx.call(mail, {})).executed);
+    worker.workflow("deploy", {}, async (ctx) => (await ctx.call(mail, {})).status);
     await worker.work();
     await worker.approvals.approve(await question(place, worker), BOB);
     assert.partialDeepStrictEqual(await place.finish(asker.workflows.result(id)), { result: true });

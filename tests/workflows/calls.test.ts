@@ -27,7 +27,7 @@ describe("a call that is not run", () => {
     assert.partialDeepStrictEqual(
       await told({ policy: { verdict: "block", reason: "never" }, run: () => assert.fail("it ran") }),
       {
-        executed: false,
+        status: "refused",
         code: "blocked",
         reason: "never",
       },
@@ -38,7 +38,7 @@ describe("a call that is not run", () => {
     const run = () => {
       throw new NotApplied("no such account");
     };
-    assert.partialDeepStrictEqual(await told({ run }), { executed: false, code: "not_applied" });
+    assert.partialDeepStrictEqual(await told({ run }), { status: "failed", code: "not_applied" });
   });
 
   test("because people rejected it is answered with their reason; the workflow was executing all the while", async () => {
@@ -54,7 +54,7 @@ describe("a call that is not run", () => {
     await desk.approvals.reject(await question(place, desk), { ...ANN, reason: "too much" });
     assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
       status: "completed",
-      result: { executed: false, code: "rejected", reason: "too much" },
+      result: { status: "refused", code: "rejected", reason: "too much" },
     });
     await desk.close();
   });
@@ -65,7 +65,7 @@ describe("a call that is not run", () => {
     const { id } = await calling(desk, { policy: { verdict: "escalate", decideWithinMs: 60_000 } }).start({});
     assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
       status: "completed",
-      result: { executed: false, code: "expired" },
+      result: { status: "refused", code: "expired" },
     });
     await desk.close();
   });
@@ -91,7 +91,7 @@ describe("a call that is not run", () => {
     const flow = desk.workflow("w", {}, async (ctx, _: object) => {
       const first = await ctx.call(gated, { n: 2 }).catch((error: Error) => error.message);
       const second = await ctx.call(gated, { n: 1 });
-      return [String(first), second.executed];
+      return [String(first), second.status];
     });
     const result = await place.finish(flow.run({}));
     assert.match(JSON.stringify(result), /n is 1/);
@@ -123,7 +123,7 @@ describe("a call in doubt", () => {
       const second = await reopen(place, first, (desk) => calling(desk, doubtful(ran)));
       await place.pass(10_000);
       await second.actions.resolve(state.waits[0]?.on ?? "", { status, ...ANN, reason: "the bank says so" });
-      const expected = status === "applied" ? { executed: true } : { executed: false, code: "not_applied" };
+      const expected = status === "applied" ? { executed: true } : { status: "failed", code: "not_applied" };
       assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), {
         status: "completed",
         result: expected,
@@ -163,7 +163,7 @@ describe("a call in doubt", () => {
       reason: "it arrived",
     });
     assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), {
-      result: { executed: true },
+      result: { status: "done" },
     });
     assert.deepEqual(ran, ["sent"]);
     await second.close();
@@ -181,7 +181,7 @@ describe("a call", () => {
     const people = place.open({ agent: "people" });
     await people.approvals.approve(await question(place, people), { ...ANN, edit: { amount: 3 } });
     assert.partialDeepStrictEqual(await place.finish(people.workflows.result(id)), {
-      result: { executed: true },
+      result: { status: "done" },
     });
     assert.deepEqual(ran, [{ amount: 3 }]);
     await Promise.all([first.close(), people.close()]);
@@ -212,7 +212,7 @@ describe("a call", () => {
     const { id } = await calling(desk, {}, { approvalRequired: true }).start({});
     await desk.approvals.approve(await question(place, desk), ANN);
     assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
-      result: { executed: true },
+      result: { status: "done" },
     });
     await desk.close();
   });
@@ -227,7 +227,7 @@ describe("a call", () => {
       const gated = desk.gate({ name: "wire", policy: own, run: () => assert.fail("it ran") });
       const flow = desk.workflow("w", { policy }, (ctx, _: object) => ctx.call(gated, {}));
       assert.partialDeepStrictEqual(await place.finish(flow.run({})), {
-        result: { executed: false, code: expected },
+        result: { status: "refused", code: expected },
       });
       await desk.close();
     });

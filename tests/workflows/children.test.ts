@@ -292,7 +292,7 @@ test("a person ends a doubt of a child, however many workflows are above it", as
   type Below = { readonly levels: number };
   const deep = desk.workflow("deep", {}, async (ctx, { levels }: Below): Promise<unknown> => {
     if (levels > 0) return ctx.spawn(deep, { levels: levels - 1 });
-    return (await ctx.call(lost, {})).executed;
+    return (await ctx.call(lost, {})).status;
   });
   const { id } = await deep.start({ levels: 10 });
   const doubt = await place.until(async () => (await desk.actions.list({ phase: "in_doubt" })).items[0]);

@@ -42,7 +42,7 @@ describe("an edit of a call under its workflow's policy", () => {
       const { desk, done, approval, end } = await asked();
       await desk.approvals.approve(approval, { ...ANN, edit: { amount } });
       const answer = await end();
-      assert.ok(answer.executed === true);
+      assert.ok(answer.status === "done");
       assert.deepEqual(done, [amount]);
       assert.partialDeepStrictEqual(answer.receipt, {
         approval,
@@ -61,7 +61,7 @@ describe("an edit of a call under its workflow's policy", () => {
     assert.partialDeepStrictEqual(refused, { reason: "at most 2000" });
     assert.deepEqual(done, []);
     await desk.approvals.approve(approval, ANN);
-    assert.equal((await end()).executed, true);
+    assert.equal((await end()).status, "done");
     assert.deepEqual(done, [1200]);
     await desk.close();
   });

@@ -18,9 +18,9 @@ function setUp(desk: Desk, done: string[], cost = 0) {
   });
   return desk.workflow("w", {}, async (ctx, _: object) => {
     if (ctx.attempt > 1) return "again";
-    const { executed } = await ctx.call(buy, {});
+    const { status } = await ctx.call(buy, {});
     await ctx.step("count", () => void done.push("count"));
-    return executed;
+    return status;
   });
 }
 
@@ -48,7 +48,7 @@ describe("a call under the kill switch", () => {
       assert.equal((await desk.workflows.get(id)).seq, seq, "to wait adds nothing to the journal");
       await desk.switch.go({ ...STOP, ...scope });
       const since = place.clock.now();
-      assert.partialDeepStrictEqual(await place.finish(result()), { result: true });
+      assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
       assert.ok(place.clock.now() - since < 5_000, "nobody had to wait for the slow look");
       assert.deepEqual(done, ["buy", "count"]);
       await desk.close();
@@ -68,7 +68,7 @@ describe("a call under the kill switch", () => {
     setUp(second, done);
     const since = place.clock.now();
     await second.work();
-    assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), { result: "done" });
     assert.ok(place.clock.now() - since < 5_000, "one that lives for less than the slow look finds it too");
     assert.deepEqual(done, ["buy", "count"]);
     await second.close();
@@ -138,7 +138,7 @@ describe("a call under the kill switch", () => {
     const desk = place.open();
     const done: string[] = [];
     const send = desk.gate({ name: "send", policy: "escalate", run: () => void done.push("send") });
-    const flow = desk.workflow("w", {}, async (ctx, _: object) => (await ctx.call(send, {})).executed);
+    const flow = desk.workflow("w", {}, async (ctx, _: object) => (await ctx.call(send, {})).status);
     const { id, result } = await flow.start({});
     const asked = await question(place, desk);
     await atRest(place, desk, id);
@@ -147,7 +147,7 @@ describe("a call under the kill switch", () => {
     await heldAt(place, desk, id, "switch/tenant");
     assert.deepEqual(done, []);
     await desk.switch.go(STOP);
-    assert.partialDeepStrictEqual(await place.finish(result()), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
     await desk.close();
   });
 });
@@ -204,7 +204,7 @@ describe("a call that is over its budget", () => {
     assert.ok(more <= 4, `${more} entries were added by looking`);
     await desk.budgets.limit("trip", usd(10));
     const since = place.clock.now();
-    assert.partialDeepStrictEqual(await place.finish(result()), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
     assert.ok(place.clock.now() - since < 5_000);
     assert.deepEqual(done, ["buy", "count"]);
     assert.equal((await desk.budgets.get("trip")).spent, usd(10).micros);
@@ -219,7 +219,7 @@ describe("a call that is over its budget", () => {
     await heldAt(place, desk, id, "budget/trip");
     assert.ok(!types(await desk.entries(id)).includes("call.settled"), "it has not come to an end");
     await desk.budgets.limit("trip", usd(1));
-    assert.partialDeepStrictEqual(await place.finish(result()), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
     await desk.close();
   });
 });

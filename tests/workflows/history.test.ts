@@ -24,7 +24,7 @@ function paying(desk: Desk, run: (args: Args) => unknown = () => "paid") {
   return desk.gate({ name: "pay", policy: capped, undo: () => "taken back", run });
 }
 
-const ran = (answers: readonly { readonly executed: unknown }[]) => answers.map(({ executed }) => executed);
+const ran = (answers: readonly { readonly status: unknown }[]) => answers.map(({ status }) => status);
 
 describe("a policy that looks at what its workflow did before", () => {
   test("lets calls through until the cap is reached", async () => {
@@ -32,12 +32,12 @@ describe("a policy that looks at what its workflow did before", () => {
     const desk = place.open();
     const pay = paying(desk);
     const flow = desk.workflow("w", {}, async (ctx, _: object) => {
-      const answers: { readonly executed: unknown }[] = [];
+      const answers: { readonly status: unknown }[] = [];
       for (const amount of [60, 50, 40, 1]) answers.push(await ctx.call(pay, { amount }));
       return ran(answers);
     });
     const result = await place.finish(flow.run({}));
-    assert.partialDeepStrictEqual(result, { result: [true, false, true, false] });
+    assert.partialDeepStrictEqual(result, { result: ["done", "refused", "done", "refused"] });
     await desk.close();
   });
 
@@ -51,7 +51,7 @@ describe("a policy that looks at what its workflow did before", () => {
     });
     const result = await place.finish(flow.run({}));
     assert.equal(result.status, "completed");
-    const executed = result.status === "completed" ? result.result.filter((one) => one === true) : [];
+    const executed = result.status === "completed" ? result.result.filter((one) => one === "done") : [];
     assert.equal(executed.length, 2);
     await desk.close();
   });
@@ -68,7 +68,9 @@ describe("a policy that looks at what its workflow did before", () => {
       const lost = await ctx.call(pay, { amount: 60 }, { continueInDoubt: true });
       return ran([lost, await ctx.call(pay, { amount: 50 }), await ctx.call(pay, { amount: 40 })]);
     });
-    assert.partialDeepStrictEqual(await place.finish(flow.run({})), { result: ["in_doubt", false, true] });
+    assert.partialDeepStrictEqual(await place.finish(flow.run({})), {
+      result: ["in_doubt", "refused", "done"],
+    });
     await desk.close();
   });
 
@@ -129,7 +131,9 @@ describe("a policy that looks at what its workflow did before", () => {
     const approval = await question(place, desk);
     await place.pass(1_000);
     await desk.approvals.approve(approval, ANN);
-    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), { result: [false, true] });
+    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
+      result: ["refused", "done"],
+    });
     await desk.close();
   });
 
@@ -146,11 +150,11 @@ describe("a policy that looks at what its workflow did before", () => {
       run: () => "paid",
     });
     const flow = desk.workflow("w", {}, async (ctx, _: object) => {
-      const answers: { readonly executed: unknown }[] = [];
+      const answers: { readonly status: unknown }[] = [];
       for (const amount of [60, 30, 30]) answers.push(await ctx.call(pay, { amount }));
       return ran(answers);
     });
-    assert.partialDeepStrictEqual(await place.finish(flow.run({})), { result: [true, true, false] });
+    assert.partialDeepStrictEqual(await place.finish(flow.run({})), { result: ["done", "done", "refused"] });
     await desk.close();
   });
 
@@ -168,7 +172,9 @@ describe("a policy that looks at what its workflow did before", () => {
     const { id } = await set(first).start({});
     await place.pass(300);
     const desk = await reopen(place, first, set);
-    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), { result: [true, false] });
+    assert.partialDeepStrictEqual(await place.finish(desk.workflows.result(id)), {
+      result: ["done", "refused"],
+    });
     await desk.close();
   });
 
@@ -176,9 +182,9 @@ describe("a policy that looks at what its workflow did before", () => {
     const place = office();
     const desk = place.open();
     const pay = paying(desk);
-    const answers: { readonly executed: unknown }[] = [];
+    const answers: { readonly status: unknown }[] = [];
     for (const amount of [60, 60]) answers.push(await place.finish(pay({ amount })));
-    assert.deepEqual(ran(answers), [true, true]);
+    assert.deepEqual(ran(answers), ["done", "done"]);
     await desk.close();
   });
 });

@@ -45,7 +45,7 @@ function setUp(desk: Desk, outside: Outside) {
       plan.map((side, index) => async (own) => {
         if (index === 0) await own.sleep(20);
         // In doubt and not done after all: it is asked for again.
-        while ((await own.call(pay, { side })).executed !== true) own.log("not paid", side);
+        while ((await own.call(pay, { side })).status !== "done") own.log("not paid", side);
         arrived.push(side);
       }),
     );

@@ -91,7 +91,7 @@ describe("an operation with", () => {
           }
           const after = await ctx.call(parts.wire, { n: 1 });
           await ctx.ask("go", "Go on?");
-          return [before, after.executed];
+          return [before, after.status];
         });
       };
       const first = place.open();

@@ -132,7 +132,7 @@ test("a large result of a call comes back whole, and its undo gets it", async ()
     return desk.workflow("w", {}, async (ctx, _: object) => {
       const answer = await ctx.call(big, { text });
       await ctx.checkpoint("Only");
-      return answer.executed === true ? answer.result?.text.length : 0;
+      return answer.status === "done" ? answer.result?.text.length : 0;
     });
   };
   const first = place.open();

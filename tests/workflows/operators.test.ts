@@ -195,7 +195,7 @@ describe("a request id", () => {
     const place = office();
     const desk = place.open();
     const tool = desk.gate({ name: "t", policy: "approve", run: () => "ran" });
-    assert.partialDeepStrictEqual(await tool({}, { requestId: "r" }), { executed: true });
+    assert.partialDeepStrictEqual(await tool({}, { requestId: "r" }), { status: "done" });
     assert.partialDeepStrictEqual(await place.finish(setUp(desk, []).run({ n: 1 }, { requestId: "r" })), {
       result: 1,
     });

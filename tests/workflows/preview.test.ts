@@ -27,7 +27,7 @@ test("a call whose preview has moved goes back to people, and the workflow waits
   assert.deepEqual(ran, []);
   await desk.approvals.approve(second, ANN);
   const result = await place.finish(desk.workflows.result(id));
-  assert.partialDeepStrictEqual(result, { status: "completed", result: { executed: true } });
+  assert.partialDeepStrictEqual(result, { status: "completed", result: { status: "done" } });
   assert.deepEqual(ran, [4]);
   await desk.close();
 });
@@ -47,7 +47,7 @@ test("a call that was granted beforehand goes on without anybody, and its receip
   const result = await place.finish(flow.run({}));
   assert.partialDeepStrictEqual(result, {
     status: "completed",
-    result: { executed: true, receipt: { grant: grant.id } },
+    result: { status: "done", receipt: { grant: grant.id } },
   });
   await desk.close();
 });

@@ -103,7 +103,7 @@ describe("an operation inside a step's function", () => {
     });
     const flow = desk.workflow("w", {}, async (ctx, _: object) => {
       outer = ctx;
-      return (await ctx.call(tool, {})).executed;
+      return (await ctx.call(tool, {})).status;
     });
     assert.partialDeepStrictEqual(await place.finish(flow.run({})), { status: "completed", result: false });
     assert.match(told[0] ?? "", /^The step "inner" was asked for inside the function of the tool "tool"/);

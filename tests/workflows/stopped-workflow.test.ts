@@ -18,9 +18,9 @@ function setUp(desk: Desk, done: string[]) {
   });
   return desk.workflow("w", {}, async (ctx, { who }: { readonly who: string }) => {
     await ctx.sleep(10_000);
-    const { executed } = await ctx.call(buy, { who });
+    const { status } = await ctx.call(buy, { who });
     await ctx.step("count", () => void done.push(`count ${who}`));
-    return executed;
+    return status;
   });
 }
 
@@ -45,14 +45,14 @@ describe("the kill switch of one workflow", () => {
     });
     assert.deepEqual(await desk.switch.stopped(), { stopped: false });
     await place.pass(20_000);
-    assert.partialDeepStrictEqual(await place.finish(two.result()), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(two.result()), { result: "done" });
     await heldAt(place, desk, one.id, `switch/workflow:${one.id}`);
     assert.deepEqual(done, ["buy two", "count two"]);
     const { seq } = await desk.workflows.get(one.id);
     await place.pass(100_000);
     assert.equal((await desk.workflows.get(one.id)).seq, seq, "to wait adds nothing to the journal");
     await desk.switch.go({ ...STOP, workflow: one.id });
-    assert.partialDeepStrictEqual(await place.finish(one.result()), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(one.result()), { result: "done" });
     assert.deepEqual(done, ["buy two", "count two", "buy one", "count one"]);
     await desk.close();
   });
@@ -87,7 +87,7 @@ describe("the kill switch of one workflow", () => {
     const buy = desk.gate({ name: "buy", policy: "approve", run: () => void done.push("buy") });
     const inner = desk.workflow("inner", {}, async (ctx, _: object) => {
       await ctx.sleep(10_000);
-      return (await ctx.call(buy, {})).executed;
+      return (await ctx.call(buy, {})).status;
     });
     const middle = desk.workflow("middle", {}, (ctx, _: object) => ctx.spawn(inner, {}));
     const outer = desk.workflow("outer", {}, (ctx, _: object) => ctx.spawn(middle, {}));
@@ -104,7 +104,7 @@ describe("the kill switch of one workflow", () => {
     await heldAt(place, desk, deepest, `switch/workflow:${id}`);
     assert.deepEqual(done, []);
     await desk.switch.go({ ...STOP, workflow: id });
-    assert.partialDeepStrictEqual(await place.finish(result()), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
     assert.deepEqual(done, ["buy"]);
     await desk.close();
   });

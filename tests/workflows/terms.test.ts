@@ -33,7 +33,7 @@ describe("a workflow that is started with approvalRequired", () => {
     "asks about its calls, its gated steps and those of its children, but not about plain steps",
     inMemory(async (hp, asked) => {
       const tell = hp.gate({ name: "tell", policy: "approve", run: () => "told" });
-      const child = hp.workflow("child", async (ctx, _: object) => (await ctx.call(tell, {})).executed);
+      const child = hp.workflow("child", async (ctx, _: object) => (await ctx.call(tell, {})).status);
       const parent = hp.workflow("parent", async (ctx, _: object) => {
         await ctx.call(tell, {});
         await ctx.step("plain", () => 1);
@@ -52,7 +52,7 @@ describe("a workflow that is started with approvalRequired", () => {
     "does not soften a policy that blocks",
     inMemory(async (hp, asked) => {
       const never = hp.gate({ name: "never", policy: "block", run: () => assert.fail("it ran") });
-      const one = hp.workflow("one", async (ctx, _: object) => (await ctx.call(never, {})).executed);
+      const one = hp.workflow("one", async (ctx, _: object) => (await ctx.call(never, {})).status);
       assert.partialDeepStrictEqual(await one.run({}, { approvalRequired: true }), { result: false });
       assert.deepEqual(asked, []);
     }),
@@ -67,17 +67,12 @@ describe("a workflow that is started with a budget", () => {
       await hp.budgets.limit("trip", usd(10));
       const buy = buying(hp, { budget: "all", amount: usd(4) });
       const free = hp.gate({ name: "free", policy: "approve", run: () => "free" });
-      const child = hp.workflow("child", async (ctx, _: object) => (await ctx.call(buy, {})).executed);
+      const child = hp.workflow("child", async (ctx, _: object) => (await ctx.call(buy, {})).status);
       const parent = hp.workflow("parent", async (ctx, _: object) => {
         const first = await ctx.call(buy, {});
         const second = await ctx.spawn(child, {});
         const third = await ctx.call(buy, {});
-        return [
-          first.executed,
-          second,
-          third.executed === false && third.code,
-          (await ctx.call(free, {})).executed,
-        ];
+        return [first.status, second, "code" in third && third.code, (await ctx.call(free, {})).status];
       });
       const end = await parent.run({}, { budget: "trip" });
       assert.partialDeepStrictEqual(end, { status: "completed", result: [true, true, "over_budget", true] });
@@ -116,7 +111,7 @@ describe("a workflow that is started with a budget", () => {
     inMemory(async (hp) => {
       await hp.budgets.limit("all", usd(100));
       const buy = buying(hp, { budget: "all", amount: usd(4) });
-      const one = hp.workflow("one", async (ctx, _: object) => (await ctx.call(buy, {})).executed);
+      const one = hp.workflow("one", async (ctx, _: object) => (await ctx.call(buy, {})).status);
       assert.partialDeepStrictEqual(await one.run({}, { budget: "nobody.opened" }), { result: false });
     }),
   );
@@ -128,7 +123,7 @@ test(
     const tell = hp.gate({ name: "tell", policy: "approve", run: () => "told" });
     const one = hp.workflow("one", async (ctx, _: object) => {
       await ctx.checkpoint("half");
-      return (await ctx.call(tell, {})).executed;
+      return (await ctx.call(tell, {})).status;
     });
     const { workflow } = await one.run({}, { approvalRequired: true, budget: "trip" });
     const fork = await hp.workflows.fork(workflow, { at: "half" });

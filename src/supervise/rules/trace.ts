@@ -305,9 +305,9 @@ function observationOf({ turn, call, misuse }: RunStep): Json {
       if (turn.proposal.kind === "final") return { status: "final" };
       return isJsonObject(call.end.result) ? call.end.result : { result: call.end.result };
     case "refused":
-      return { executed: false, ...call.end.refusal };
+      return { status: call.end.refusal.code === "not_applied" ? "failed" : "refused", ...call.end.refusal };
     case "in_doubt":
-      return { executed: "in_doubt", reason: call.end.reason };
+      return { status: "in_doubt", reason: call.end.reason };
     case "open":
       return {};
   }
@@ -316,7 +316,7 @@ function observationOf({ turn, call, misuse }: RunStep): Json {
 function gatewayRefusal(reason: string): Json {
   const next =
     "Return exactly one JSON object of the shapes that were given, with arguments that fit the tool.";
-  return { executed: false, by: "gateway", code: "invalid_action", reason, retry: true, next };
+  return { status: "refused", by: "gateway", code: "invalid_action", reason, retry: true, next };
 }
 
 export function historyRow(step: RunStep): HistoryRow {

@@ -137,7 +137,7 @@ Return exactly one JSON object, in one of these two shapes:
 Rules:
 - Use only tools from available_tools, with arguments that fit their schema.
 - Collect the facts first, then act; propose an answer when the goal is reached or cannot be reached.
-- An observation with "executed": false was refused. Its reason is true and binding: propose something else.
+- An observation with "status": "refused", "pending" or "failed" did not run. Its reason is true and binding: propose something else.
 - No markdown, no text around the object, no other keys.
 `.trim();
 

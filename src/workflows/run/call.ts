@@ -1,14 +1,15 @@
 /** `ctx.call`: a gated action whose place in the workflow is journaled with it. */
 
+import { type Answer, loadAnswer, type PendingAnswer, toSettledAnswer } from "../../effects/answer.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { captureContext } from "../../effects/call-context.ts";
-import { type Answer, type NotExecuted, TurnedAway } from "../../effects/execute.ts";
+import { TurnedAway } from "../../effects/execute.ts";
 import { proposeCall } from "../../effects/gate.ts";
 import { giveUpHeld } from "../../effects/rules/propose.ts";
 import type { SettledAnswer } from "../../effects/rules/receipt.ts";
 import type { ActionState, Within } from "../../effects/state.ts";
 import type { Tool } from "../../effects/tool.ts";
-import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
+import { digestOf } from "../../kernel/canonical-json.ts";
 import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
@@ -17,7 +18,7 @@ import { overlayPolicy, replaceRules } from "../../policy/apply-to-tool.ts";
 import { mergeNotes } from "../../policy/rules/combine-verdicts.ts";
 import type { Cost } from "../../policy/rules/tool-rules.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
+import { readState, runCommand } from "../../runtime/store-access.ts";
 import type { WorkflowCallOptions } from "../definition.ts";
 import { recordFacts } from "../rules/lifecycle.ts";
 import type { RecordedOp, Settlement } from "../rules/operations.ts";
@@ -84,12 +85,6 @@ function countedOnBudget(tool: Tool, budget: string): Tool {
 function underTerms(tool: Tool, { approvalRequired, budget }: WorkflowRun["state"]): Tool {
   const asked = approvalRequired === true ? withApprovalRequired(tool) : tool;
   return budget === undefined || !tool.hasCosts ? asked : countedOnBudget(asked, budget);
-}
-
-export async function loadAnswer(runtime: Runtime, answer: SettledAnswer): Promise<Answer<Json>> {
-  const plain = copyJson(answer) as unknown as Answer<Json>;
-  if (answer.executed !== true || plain.executed !== true) return plain;
-  return { ...plain, result: copyJson(await loadValue(runtime, answer.result)) };
 }
 
 export function settledCallAnswer(settlement: Settlement): SettledAnswer {
@@ -188,7 +183,7 @@ function startAgain(run: WorkflowRun, op: string): void {
 }
 
 /** The budget that it was started with: it is not expected to get room, and stopping at it is its purpose. */
-function isOwnBudget({ state: { budget } }: WorkflowRun, answer: NotExecuted): boolean {
+function isOwnBudget({ state: { budget } }: WorkflowRun, answer: PendingAnswer): boolean {
   return budget !== undefined && obstacleName(answer) === streamName(budgetStream(budget));
 }
 
@@ -204,25 +199,25 @@ async function followAnswer(
 ): Promise<void> {
   const record = run.table.byAction.get(answer.action);
   if (record === undefined || record.settled !== null) return;
-  if (answer.executed === false && answer.code === "pending") {
+  if (answer.status === "pending" && answer.waitingFor === "approval") {
     // Decided in the meantime, and already read: no event would wake the run.
-    if (run.woken.delete(answer.approval ?? "")) return startAgain(run, op);
-    run.waits.set(record.key, { op, kind: "approval", on: answer.approval ?? "", until: null });
+    if (run.woken.delete(answer.approval)) return startAgain(run, op);
+    run.waits.set(record.key, { op, kind: "approval", on: answer.approval, until: null });
     return;
   }
-  if (answer.executed === "in_doubt" && !goesOn) {
+  if (answer.status === "in_doubt" && !goesOn) {
     run.waits.set(record.key, { op, kind: "doubt", on: answer.effect, until: null });
     return;
   }
   // Not an end: it continues by itself when the switch is released or the budget has room.
-  if (answer.executed === false && answer.retry) {
+  if (answer.status === "pending") {
     if (run.definition.givesUpHeld === true || isOwnBudget(run, answer))
       return giveUpCall(run, answer.action);
     const until = run.runtime.clock.now() + HELD_RECHECK_MS;
     run.waits.set(record.key, { op, kind: "held", on: obstacleName(answer), until });
     return;
   }
-  const body = { op, action: answer.action, answer: answer as unknown as SettledAnswer };
+  const body = { op, action: answer.action, answer: toSettledAnswer(answer) };
   const event = { type: "call.settled", tv: 1, body };
   await commitRun(run, (draft, runner, before) =>
     recordFacts(draft, runner, { phase: "run", events: () => [...before, event] }),

@@ -6,7 +6,8 @@
  * - A compensation that fails is retried with back-off; then the workflow has failed and says so.
  */
 
-import { type Answer, TurnedAway } from "../../effects/execute.ts";
+import type { Answer } from "../../effects/answer.ts";
+import { TurnedAway } from "../../effects/execute.ts";
 import { proposeCall } from "../../effects/gate.ts";
 import { recoverAction } from "../../effects/recover.ts";
 import { cancelAction } from "../../effects/rules/propose.ts";
@@ -121,9 +122,9 @@ type UndoResult =
 
 /** Decided or resolved in the meantime, and already read: no event would wake a run that waits for it. */
 function cameMeanwhile(run: WorkflowRun, answer: Answer<Json>): boolean {
-  if (answer.executed === "in_doubt")
+  if (answer.status === "in_doubt")
     return run.table.undos.some(({ action, status }) => action === answer.action && status !== "open");
-  return answer.executed === false && answer.code === "pending" && run.woken.delete(answer.approval ?? "");
+  return answer.status === "pending" && run.woken.delete(answer.approval ?? "");
 }
 
 /** One attempt at a compensation: an action of its own, under its own id. */
@@ -142,9 +143,9 @@ async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: n
   });
   await run.runtime.reach("after_compensation");
   await readNews(run);
-  if (answer.executed === true) return "undone";
+  if (answer.status === "done") return "undone";
   if (cameMeanwhile(run, answer)) return undoOnce(run, done, undo, tries);
-  if (answer.executed === "in_doubt")
+  if (answer.status === "in_doubt")
     return { wait: { op: requestId, kind: "doubt", on: answer.effect, until: null } };
   if (answer.code === "pending")
     return { wait: { op: requestId, kind: "approval", on: answer.approval ?? "", until: null } };

@@ -4,6 +4,7 @@
  * class or `args` is a gated action, and runs like one.
  */
 
+import { loadAnswer } from "../../effects/answer.ts";
 import { plainJson } from "../../effects/arguments.ts";
 import { captureContext, effectFrame, insideFunction, type StepFrame } from "../../effects/call-context.ts";
 import { defineTool } from "../../effects/define-tool.ts";
@@ -20,7 +21,7 @@ import type { Retries, StepContext, StepOptions } from "../definition.ts";
 import { recordFacts } from "../rules/lifecycle.ts";
 import type { RecordedOp, Settlement } from "../rules/operations.ts";
 import { underWorkflowPolicy } from "../workflow-policy.ts";
-import { checkFlags, inCaller, loadAnswer, placeAndRun, settledCallAnswer } from "./call.ts";
+import { checkFlags, inCaller, placeAndRun, settledCallAnswer } from "./call.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
 import { commitRun, errorWithoutSecrets, noteSecrets, type WorkflowRun, withoutSecrets } from "./run.ts";
 import { HELD_RECHECK_MS, stoppedBy } from "./runnable.ts";
@@ -269,8 +270,8 @@ function gatedStep(run: WorkflowRun, branch: Branch, step: StepCall): Promise<un
     start: (op, record) => placeAndRun(run, op, call, record),
     read: async (settlement) => {
       const answer = await loadAnswer(run.runtime, settledCallAnswer(settlement));
-      if (answer.executed === true) return answer.result;
-      if (answer.executed === "in_doubt") throw new TypeError("a step in doubt settled as something else");
+      if (answer.status === "done") return answer.result;
+      if (answer.status === "in_doubt") throw new TypeError("a step in doubt settled as something else");
       throw new StepRefused(`The step "${name}" was not run: ${answer.reason}`, answer.code);
     },
   });

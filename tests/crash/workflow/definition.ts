@@ -61,16 +61,16 @@ function tool(world: World, name: string, effect: Extract<EffectClass, "keyed" |
 
 /** A doubt that a person has ended has no result. */
 function done<Value>(answer: Answer<Value>): Value | null {
-  if (answer.executed === true) return answer.result;
-  throw new Error(`not executed: ${answer.executed === false ? answer.code : "in doubt"}`);
+  if (answer.status === "done") return answer.result;
+  throw new Error(`not executed: ${"code" in answer ? answer.code : "in doubt"}`);
 }
 
 /** Until it happened: what was in doubt and had not happened is asked for again. */
 async function untilPaid(call: () => Promise<Answer<string>>): Promise<void> {
   for (;;) {
     const answer = await call();
-    if (answer.executed === true) return;
-    if (answer.executed !== false || answer.code !== "not_applied") done(answer);
+    if (answer.status === "done") return;
+    if (!("code" in answer) || answer.code !== "not_applied") done(answer);
   }
 }
 

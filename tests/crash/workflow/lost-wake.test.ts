@@ -45,7 +45,7 @@ function decideAt(wanted: CrashPoint, tool: string): Reach {
 test("a call that was approved before its workflow had noted that it waits goes on", async (t) => {
   const hp = open(t, decideAt("after_start", "gift.send"));
   const send = hp.gate({ name: "gift.send", policy: "escalate", run: () => "sent" });
-  const gift = hp.workflow("gift", async (ctx) => (await ctx.call(send, {})).executed);
+  const gift = hp.workflow("gift", async (ctx) => (await ctx.call(send, {})).status);
   const { status } = await gift.run({});
   assert.equal(status, "completed");
 });

@@ -55,8 +55,8 @@ function declareTools(hp: Holdpoint): void {
 }
 
 function done(answer: Answer<unknown>): void {
-  if (answer.executed !== true)
-    throw new Error(`not executed: ${answer.executed === false ? answer.code : "in doubt"}`);
+  if (answer.status !== "done")
+    throw new Error(`not executed: ${"code" in answer ? answer.code : "in doubt"}`);
 }
 
 function declareTrip(hp: Holdpoint) {

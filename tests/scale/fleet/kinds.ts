@@ -26,7 +26,7 @@ export function createCrew(hp: Holdpoint): Crew {
   });
   const asked = async (number: string): Promise<string> => {
     const answer = await transfer(argsOf(number), { requestId: number, waitMs: 0 });
-    if (answer.executed || answer.approval === null) throw new Error("nobody is asked");
+    if (answer.status !== "pending" || answer.approval === null) throw new Error("nobody is asked");
     return answer.approval;
   };
   return {

@@ -2,7 +2,7 @@
  * Watches every commit, send and answer. It reads raw events and the world; it never calls the rules it checks.
  * Invariant 9: what somebody was told is what the journal holds, and stays so.
  */
-import type { Answer } from "../../../src/effects/execute.ts";
+import type { Answer } from "../../../src/effects/answer.ts";
 import { canonicalJson } from "../../../src/kernel/canonical-json.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { streamName } from "../../../src/kernel/stream.ts";
@@ -34,8 +34,8 @@ import {
 } from "./seen.ts";
 
 function phasesFor(answer: Answer<Json>): readonly Phase[] {
-  if (answer.executed === true) return ["applied"];
-  if (answer.executed === "in_doubt") return ["in_doubt", "applied", "not_applied"];
+  if (answer.status === "done") return ["applied"];
+  if (answer.status === "in_doubt") return ["in_doubt", "applied", "not_applied"];
   if (answer.code === "not_applied") return ["not_applied"];
   return answer.retry
     ? ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"]
@@ -53,7 +53,7 @@ function checkAnswer(
   expect({ sim }, fits, "9", `${answer.action} was answered ${JSON.stringify(answer)} and is ${phase}`);
   const said = canonicalJson(answer);
   expect({ sim }, !said.includes(CANARY), "14", `the answer of ${answer.action} holds a secret`);
-  const final = answer.executed === true || (answer.executed === false && !answer.retry);
+  const final = answer.status === "done" || ("code" in answer && !answer.retry);
   if (requestId !== null) {
     const own = seen.requests.get(requestId) === answer.action;
     expect({ sim }, own, "R1", `${requestId} was answered with another action`);

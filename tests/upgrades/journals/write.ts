@@ -51,7 +51,7 @@ const paid = hp.gate({
 
 async function ask(n: number): Promise<string> {
   const answer = await asked({ n }, { waitMs: 0, requestId: `asked ${n}` });
-  return answer.executed === false ? String(answer.approval) : "";
+  return answer.status === "pending" ? String(answer.approval) : "";
 }
 const again = (n: number) => asked({ n }, { waitMs: 0, requestId: `asked ${n}` });
 
@@ -61,7 +61,7 @@ await looked({}, { requestId: "looked" });
 await blocked({}, { requestId: "blocked" });
 await fails({}, { requestId: "fails" });
 const doubt = await doubts({}, { requestId: "doubts" });
-if (doubt.executed === "in_doubt")
+if (doubt.status === "in_doubt")
   await hp.actions.resolve(doubt.effect, { ...ANN, status: "applied", reason: "I looked" });
 await hp.budgets.limit("trip", { currency: "USD", micros: 5_000_000n });
 await paid({}, { requestId: "paid" });
