@@ -280,7 +280,7 @@ describe("in a definition", () => {
         await assert.rejects(start(hp), /without a request id in the definition of the workflow "w"/);
         return (await start(hp, "mine")) !== undefined;
       });
-      assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: "done" });
+      assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: true });
     });
 
   for (const what of ["a workflow", "a workflow by its name", "an intent"])
@@ -297,7 +297,7 @@ describe("in a definition", () => {
           return (await start(hp, "mine")) !== undefined;
         }),
       );
-      assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: "done" });
+      assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: true });
     });
 });
 

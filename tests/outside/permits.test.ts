@@ -274,7 +274,7 @@ test("a holder is in no journal, log, answer or file of the store in clear", asy
     await ask("/api/journal?limit=100"),
     await ask("/metrics"),
   ];
-  assert.equal(answers[4]?.body["status"], "done");
+  assert.equal(answers[4]?.body["status"], "in_doubt");
   const kept = JSON.stringify([answers, lines]);
   await close();
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());

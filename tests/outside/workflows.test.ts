@@ -96,7 +96,7 @@ describe("a workflow from outside", () => {
     } as const;
     const stood = await workflows.checkpoint(id, stand);
     assert.partialDeepStrictEqual(stood, {
-      waitingFor: "approval",
+      kind: "waiting",
       checkpoint: "Plan",
       status: "awaiting_approval",
     });

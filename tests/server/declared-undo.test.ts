@@ -112,15 +112,16 @@ describe("an undo that the agent says with its proposal", () => {
       hp.declare({ name: "wire", policy: "escalate" });
       hp.declare({ name: "erase", policy: "block" });
     };
-    for (const [tool, kind] of [
-      ["wire", "waiting"],
+    for (const [tool, told] of [
+      ["wire", "approval"],
       ["erase", "refused"],
-      ["anything", "waiting"],
+      ["anything", "approval"],
     ] as const) {
       const bench = await serverBench(t, { define });
       const id = await underWay(bench);
       const action = await doneAndBack(bench, id, { tool: "note", args: {}, undo: { tool, args: { n: 1 } } });
-      assert.equal(ok(await undoing(bench, id, action))["kind"], kind, tool);
+      const { waiting_for, status } = ok(await undoing(bench, id, action));
+      assert.equal(waiting_for ?? status, told, tool);
     }
   });
 

@@ -218,7 +218,7 @@ test("a workflow that one server stops is stopped at the other, far below it too
   });
   assert.deepEqual(done, []);
   assert.equal((await post("/api/kill-switch/release", word)).status, 200);
-  assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
+  assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
   assert.deepEqual(done, ["send"]);
   const { runtime } = await one.server.office();
   assert.ok((await runtime.store.position()) > 1_000_000, "positions are not counted one by one here");
