@@ -143,8 +143,8 @@ describe("show", () => {
       ["n-1", ids.done, ids.done.replace("act_", "eff_")].map((id) => cli("show", id)),
     );
     for (const { out } of outs) {
-      assert.match(out, new RegExp(`^Action ${ids.done} {2}applied`));
-      assert.match(out, /What ran\n[\s\S]*What became of it\n[\s\S]*result\n {2}│ \{"kept":1\}/);
+      assert.match(out, new RegExp(`^Action ${ids.done} {2}done`));
+      assert.match(out, /What ran\n[\s\S]*Outcome\n[\s\S]*result\n {2}│ \{"kept":1\}/);
     }
   });
 

@@ -41,6 +41,17 @@ const HEADINGS: { readonly [phase in ActionCard["action"]["phase"]]: string } = 
   refused: "What did not run",
 };
 
+/** The status that the caller is answered with; `running` while the effect has no outcome. */
+const STATUSES: { readonly [phase in ActionCard["action"]["phase"]]: string } = {
+  open: "pending",
+  waiting: "pending",
+  running: "running",
+  applied: "done",
+  not_applied: "failed",
+  in_doubt: "in doubt",
+  refused: "refused",
+};
+
 /** Without a process that has the tool, the undo of a call in a workflow is not known. */
 const classWords = ({ action: { effectClass, within }, approval }: ActionCard): string => {
   if (approval?.undo !== undefined) return effectWords(effectClass, "claimed");
@@ -123,11 +134,12 @@ function outcomeSections({ action, receipt }: ActionCard): CardSections {
   }
   if (action.phase === "refused") {
     const { code, by, reason } = action.refusal;
-    return { "What became of it": { refused: [{ ago: action.at }], [code]: `${by}: ${reason}` } };
+    return { Outcome: { status: "refused", at: [{ ago: action.at }], [code]: `${by}: ${reason}` } };
   }
   const { id, startedAt, attempt, grant, late } = action.effect;
   return {
-    "What became of it": {
+    Outcome: {
+      status: STATUSES[action.phase],
       started: [{ ago: startedAt }, `, attempt ${attempt}`],
       effect: id,
       granted:
@@ -148,7 +160,7 @@ type Ended = Extract<ActionCard["action"], { phase: "applied" | "not_applied" | 
 function outcomeFields(action: Ended): CardFields {
   const { at, by, reason } = action.outcome;
   return {
-    [action.phase.replace("_", " ")]: [{ ago: at }],
+    ended: [{ ago: at }],
     reason: reason === "" ? undefined : reason,
     "said by": by,
     result: action.phase === "applied" ? resultField(action.outcome.result) : undefined,
@@ -171,7 +183,7 @@ function actionCard(card: ActionCard): CardDocument {
   const tone = TONES[action.phase] ?? "bold";
   return {
     ...(approval === undefined
-      ? { title: `Action ${action.id}`, badge: { text: action.phase, tone } }
+      ? { title: `Action ${action.id}`, badge: { text: STATUSES[action.phase], tone } }
       : approvalHead(approval)),
     sections: {
       [HEADINGS[action.phase]]: {
@@ -196,7 +208,7 @@ function actionCard(card: ActionCard): CardDocument {
       "The last edit stood already": "yellow",
       "The last edit was refused": "red",
       "Held back": "yellow",
-      "What became of it": tone,
+      Outcome: tone,
     },
     next: actionNext(card),
   };
