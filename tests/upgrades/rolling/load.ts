@@ -89,14 +89,16 @@ type Sending = {
 async function sendLetter(ask: Ask, { n, receiver, letters, gaveUp }: Sending): Promise<void> {
   const proposal = { tool: "letter", args: { n }, request_id: `letter ${n}`, agent: AGENT };
   while (!gaveUp.aborted) {
-    const { status, action_id } = await post(ask, "/api/actions", proposal);
+    const { status, kind, action_id } = await post(ask, "/api/actions", proposal);
+    // A server of 0.1.0 says `kind`, and "waiting".
+    const told = String(status ?? kind);
     const action = String(action_id);
-    letters.set(n, { action, end: String(status) });
-    if (status === "pending") {
+    letters.set(n, { action, end: told });
+    if (told === "pending" || told === "waiting") {
       await sleep(100);
       continue;
     }
-    if (status !== "permitted") return;
+    if (told !== "permitted") return;
     await fetch(receiver, { method: "POST", body: JSON.stringify({ n, part: "letter" }) });
     await post(ask, `/api/actions/${action}/outcome`, { status: "applied", result: { n }, agent: AGENT });
     letters.set(n, { action, end: "reported" });
