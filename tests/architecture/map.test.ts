@@ -66,10 +66,20 @@ test("the map test finds a folder that the map does not name, and a name that ha
 /** A path in backticks, without patterns or line numbers. */
 const PATH = /`((?:src|tests|docs|dashboard|scripts|examples|verifier)\/[\w./-]+)`/g;
 
-test("every path that ARCHITECTURE.md names exists", () => {
+/** A page of prose has about 500 words. */
+const MOST_WORDS = 4 * 500;
+
+test("ARCHITECTURE.md has four pages at most", () => {
+  const words = article.split(/\s+/).filter((word) => /\w/.test(word));
+  assert.ok(words.length <= MOST_WORDS, `${words.length} words`);
+});
+
+test("every path that ARCHITECTURE.md and the guarantees name exists", () => {
   const roots = ["src", "tests", "docs", "dashboard", "scripts", "examples", "verifier"];
   const files = roots.flatMap((root) => readTree(root).map(({ path }) => path));
-  const named = [...article.matchAll(PATH)].map(([, path = ""]) => path);
+  const named = [...`${article}${readRoot("docs/reference/guarantees.md")}`.matchAll(PATH)].map(
+    ([, path = ""]) => path,
+  );
   const missing = named.filter(
     (path) => !files.some((file) => file === path || file.startsWith(path.endsWith("/") ? path : `${path}/`)),
   );
