@@ -38,7 +38,7 @@ describe("approvals that are routed by group and role", () => {
     await assert.rejects(hp.approvals.approve(id, { by: CAT }), refusedAs("not_eligible"));
     await hp.approvals.approve(id, { by: ANN });
     await joins(hp.runtime, ANN, {});
-    assert.equal((await ask()).status, "refused");
+    assert.equal((await ask()).status, "pending");
     assert.deepEqual(runs, []);
     assert.equal((await hp.approvals.get(id)).status, "lapsed");
     const again = await pendingOf(hp);
@@ -188,7 +188,7 @@ describe("separation of duties for a whole instance", () => {
     const id = await pendingOf(hp);
     assert.equal((await hp.approvals.get(id)).approvers.separate, true);
     await hp.approvals.approve(id, { by: ANN });
-    assert.equal((await tools[1]?.({}, { requestId: "r", waitMs: 0 }))?.status, "refused");
+    assert.equal((await tools[1]?.({}, { requestId: "r", waitMs: 0 }))?.status, "pending");
     assert.equal((await hp.approvals.get(id)).status, "lapsed");
     for (const one of [hp, free]) await one.close();
   });
