@@ -19,11 +19,11 @@ export const PLANTED_IN_GRANTS: readonly Planted[] = [
         const { grant } = state.effect;
         const ref = { kind: "grant", id: grant.kind === "standing" ? grant.grant : "" } as const;
         if (grant.kind === "standing")
-          await runLoading(runtime, { write: [ref] }, (draft) => {
+          await runWithInputs(runtime, { write: [ref] }, (draft) => {
             const body = { action: moved.action, effect, amount: grant.amount };
             draft.append(ref, [{ type: "grant.used", tv: 1, body }]);
             return { kind: "none" };
-          });
+          }, createInputLoader(runtime, tool));
       }
       await runtime.reach(isNew ? "after_propose"`,
     ),
