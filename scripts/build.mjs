@@ -12,13 +12,14 @@ const PACKAGE = {
   out: "dist",
   stamp: path.join("node_modules", ".build-stamp"),
   sources: () => [
-    ...["package-lock.json", "tsconfig.json", "tsconfig.build.json"],
+    ...["package-lock.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs"],
     ...["src", "examples/demos"].flatMap(filesBelow).filter(compiled),
   ],
-  command: (fresh) => ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", fresh],
-  arrange: arrangePackage,
-  // The compiler writes everything, whatever it finds wrong with types.
-  isWholeWithFaults: true,
+  // Declarations, then programs: these are whole, whatever the compiler finds wrong with types.
+  commands: (fresh) => [
+    ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", fresh],
+    ["scripts/bundle.mjs", fresh],
+  ],
 };
 
 const DESK = {
@@ -34,9 +35,11 @@ const DESK = {
     ...filesBelow("dashboard/src"),
     ...filesBelow("src/client").filter(compiled),
   ],
-  command: (fresh) => [
-    ...["node_modules/vite/bin/vite.js", "build", "dashboard", "--logLevel", "warn"],
-    ...["--outDir", path.resolve(fresh), "--emptyOutDir"],
+  commands: (fresh) => [
+    [
+      ...["node_modules/vite/bin/vite.js", "build", "dashboard", "--logLevel", "warn"],
+      ...["--outDir", path.resolve(fresh), "--emptyOutDir"],
+    ],
   ],
 };
 
@@ -54,30 +57,15 @@ async function buildOne(target, { force = false, quiet = false }) {
 async function buildNow(target, quiet) {
   const state = stateOf(target);
   const fresh = `${target.out}.${process.pid}`;
-  const code = await runNode(target.command(fresh), { stdio: quiet ? "ignore" : "inherit" });
-  target.arrange?.(fresh);
-  if (code === 0 || target.isWholeWithFaults) replace(target.out, fresh);
+  const codes = [];
+  for (const command of target.commands(fresh))
+    codes.push(await runNode(command, { stdio: quiet ? "ignore" : "inherit" }));
+  if (codes.at(-1) === 0) replace(target.out, fresh);
   fs.rmSync(fresh, { recursive: true, force: true });
+  const code = codes.find((one) => one !== 0) ?? 0;
   if (code === 0) fs.writeFileSync(target.stamp, state);
   else fs.rmSync(target.stamp, { force: true });
   return code;
-}
-
-// The compiler keeps src/ and examples/demos/ apart. In the package the library lies in dist/, and the demos that its command plays in dist/demos/.
-function arrangePackage(fresh) {
-  const demos = path.join(fresh, "demos");
-  if (!fs.existsSync(path.join(fresh, "src"))) return;
-  fs.renameSync(path.join(fresh, "examples/demos"), demos);
-  fs.rmSync(path.join(fresh, "examples"), { recursive: true });
-  for (const name of fs.readdirSync(path.join(fresh, "src")))
-    fs.renameSync(path.join(fresh, "src", name), path.join(fresh, name));
-  fs.rmdirSync(path.join(fresh, "src"));
-  for (const name of fs.readdirSync(demos)) redirect(path.join(demos, name), '"../../src/', '"../');
-  redirect(path.join(fresh, "cli/first-steps.js"), '"../../examples/demos/', '"../demos/');
-}
-
-function redirect(file, from, to) {
-  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replaceAll(from, to));
 }
 
 // Into a folder of its own first: nobody sees half a build, and outputs of deleted sources go away.

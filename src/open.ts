@@ -13,12 +13,18 @@ import { isPrincipal } from "./kernel/principal.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
 import type { PolicySource } from "./policy/read.ts";
-import { findKeyring, type Keyring, openKeyring, pooledRandom } from "./runtime/keyring.ts";
+import { findKeyring, type Keyring, openKeyring } from "./runtime/keyring.ts";
 import { MAINTENANCE_INTERVALS } from "./runtime/maintenance.ts";
 import { type Notice, noticePrinter } from "./runtime/notices.ts";
-import { closeOpened, openRuntime } from "./runtime/open.ts";
+import { openRuntime } from "./runtime/open.ts";
 import { openWitness } from "./runtime/restore-guard.ts";
-import type { CrashPoint, OpenRuntime } from "./runtime/runtime.ts";
+import {
+  type CrashPoint,
+  type OpenRuntime,
+  openOnce,
+  passCrashPoint,
+  pooledRandom,
+} from "./runtime/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./runtime/settings.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
@@ -142,7 +148,7 @@ async function openInstance(
     },
     witness: openWitness(witnessFolder(keys)),
     notify: options.notify ?? noticePrinter(commandHint(options)),
-    reach: options.reach ?? (() => undefined),
+    reach: options.reach ?? passCrashPoint,
     process: `${hostname()}/${process.pid}`,
     ...(options.node === undefined ? {} : { node: options.node }),
     definitions,
@@ -158,25 +164,8 @@ async function openInstance(
 }
 
 /** Opens the runtime at first use, and closes it once. */
-export function createOpener(options: HoldpointOptions, parts: InstanceParts) {
-  let runtime: Promise<OpenRuntime> | undefined;
-  let closed: Promise<void> | undefined;
-  return {
-    open: (): Promise<OpenRuntime> => {
-      if (closed !== undefined)
-        return Promise.reject(new HoldpointError("closed", "This instance was closed."));
-      runtime ??= outsideCallers(() => openInstance(options, parts)).catch((error: unknown) => {
-        runtime = undefined;
-        throw error;
-      });
-      return runtime;
-    },
-    close: (): Promise<void> => {
-      closed ??= runtime === undefined ? Promise.resolve() : closeOpened(runtime);
-      return closed;
-    },
-  };
-}
+export const createOpener = (options: HoldpointOptions, parts: InstanceParts) =>
+  openOnce(() => outsideCallers(() => openInstance(options, parts)));
 
 type OptionRule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
 

@@ -1,6 +1,6 @@
 /** Entry point `holdpoint/postgres`: a PostgreSQL store with custom settings, for `holdpoint({ store })`. */
 
-import { pooledRandom } from "./runtime/keyring.ts";
+import { pooledRandom } from "./runtime/runtime.ts";
 import { openPostgresStore } from "./stores/postgres/open.ts";
 import { checkPostgresSettings, type PostgresSettings } from "./stores/postgres/options.ts";
 import type { Store } from "./stores/store.ts";

@@ -8,6 +8,7 @@
 
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import { isStep, type LiveAction } from "../effects/state.ts";
+import { previewOf } from "../kernel/canonical-json.ts";
 import type { Json } from "../kernel/json.ts";
 import { snapshotUnlessGone } from "../notify/content.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -22,7 +23,6 @@ import { readActions } from "./card-history.ts";
 import type { Card } from "./card-schema.ts";
 import { type AtStake, isIrreversible, isTakenBack, type KnownUndo, rejectionOf } from "./rules/card.ts";
 import type { LiveApproval } from "./state.ts";
-import { previewOf } from "./stream.ts";
 
 // What cards need from a workflow's entries, cached as they are read.
 type Call = {

@@ -2,8 +2,7 @@
 
 import { remoteToolOfAction } from "../agents/remote-tool.ts";
 import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
-import { plainJson } from "../effects/arguments.ts";
-import { findSchemaIssues, issuesText } from "../effects/input-schema.ts";
+import { findSchemaIssues, issuesText, plainJson } from "../effects/arguments.ts";
 import type { Tool } from "../effects/tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";

@@ -1,6 +1,6 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has its invariants. */
 
-import { canonicalJson, shortFieldsFirst } from "../kernel/canonical-json.ts";
+import { previewOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Via } from "../kernel/principal.ts";
@@ -125,16 +125,6 @@ const close =
   (status: ApprovalStatus) =>
   (state: LiveApproval, { by, reason }: By, { at }: Entry): LiveApproval =>
     decide(state, status, { at, by: [by], reason });
-
-const PREVIEW_CHARACTERS = 200;
-
-/** The whole value, or its beginning. */
-export function previewOf(value: unknown): string {
-  const text = canonicalJson(value);
-  return text.length <= PREVIEW_CHARACTERS
-    ? text
-    : `${shortFieldsFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
-}
 
 function summary(approval: LiveApproval): JsonObject {
   return {

@@ -1,7 +1,8 @@
 /** Commands `stop` and `go`, and the scope of a kill switch: all agents, one agent or one workflow. */
 
+import { agentScope } from "../kernel/stream.ts";
 import { visible } from "../kernel/text.ts";
-import { agentScope, type Stoppable } from "../kill-switch/stream.ts";
+import type { Stoppable } from "../kill-switch/stream.ts";
 import { type Command, type Context, EXIT, type Flags, flag, needed, REASON } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
 import { resolveWorkflowId } from "./shell/resolve-id.ts";

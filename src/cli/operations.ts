@@ -203,7 +203,7 @@ export const keyFileCommand: Command = {
   async run({ terminal, json, words }) {
     const [{ makeKeyFile }, { pooledRandom }] = await Promise.all([
       import("../runtime/keyring.ts"),
-      import("../runtime/keyring.ts"),
+      import("../runtime/runtime.ts"),
     ]);
     const path = resolve(word({ words }));
     const made = makeKeyFile(path, pooledRandom());

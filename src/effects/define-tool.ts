@@ -13,6 +13,7 @@ import type { PolicyInput, Verdict } from "../policy/rules/verdict.ts";
 import { ignoreRejection } from "../runtime/concurrency.ts";
 import { handlesIn, reservedKey } from "../runtime/secrets.ts";
 import type { SqlTransaction } from "../stores/store.ts";
+import { type InputSchema, schemaRules } from "./arguments.ts";
 import {
   type CheckFrame,
   type CheckPart,
@@ -21,7 +22,6 @@ import {
   insideFunction,
   insideSync,
 } from "./call-context.ts";
-import { type InputSchema, schemaRules } from "./input-schema.ts";
 import type { ProbeAnswer } from "./rules/outcome.ts";
 import type { PreviewContext, ProbeContext, Tool, ToolContext } from "./tool.ts";
 

@@ -8,11 +8,10 @@
  * - An error proves nothing unless the tool says so. By class, the effect is sent again, probed, or in doubt.
  */
 
-import { grantsBehind } from "../grants/rules.ts";
 import { stopwatch } from "../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
-import { actionStream, budgetStream, epochStream } from "../kernel/stream.ts";
+import { actionStream, epochStream } from "../kernel/stream.ts";
 import { errorText } from "../kernel/text.ts";
 import { readOwnTenant } from "../people/tenants/stream.ts";
 import type { Epoch, Runtime } from "../runtime/runtime.ts";
@@ -23,19 +22,18 @@ import {
   type OutcomeAnswer,
   type OutcomeCommand,
   recordOutcome,
+  settledStreams,
 } from "./rules/outcome.ts";
 import {
   admitSend,
   isForgotten,
   isSentAgain,
-  isTooLate,
   type RetryAnswer,
   retryOwn,
   type SendAnswer,
   type SendCommand,
-  TOO_LATE,
 } from "./rules/recover.ts";
-import { effectIdOf } from "./rules/start.ts";
+import { effectIdOf, isTooLate, TOO_LATE } from "./rules/start.ts";
 import { type AttemptCall, type AttemptFailed, attempt } from "./run-tool.ts";
 import type { ActionIn, Effect, LiveAction } from "./state.ts";
 import type { Tool } from "./tool.ts";
@@ -75,9 +73,8 @@ const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
 
 /** Locks what the rules will need: the started effect names its budgets and its grant. */
 function recording(runtime: Runtime, command: OutcomeCommand, effect: Effect): Promise<OutcomeAnswer> {
-  const budgets = effect.costs.map(({ budget }) => budgetStream(budget));
   const needs = {
-    write: [actionStream(command.action), ...budgets, ...grantsBehind(effect.grant)],
+    write: [actionStream(command.action), ...settledStreams(effect)],
     read: [epochStream(command.epoch)],
   };
   return runCommand(runtime, needs, (draft) => recordOutcome(draft, command));

@@ -1,6 +1,6 @@
 /** The fold of an action's stream, and the list of actions by phase: waiting, running, in doubt, done or refused. */
 
-import { previewOf } from "../approvals/stream.ts";
+import { previewOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, RecordedEvent } from "../kernel/stream.ts";

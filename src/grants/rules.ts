@@ -13,7 +13,7 @@ import type { Json, JsonObject } from "../kernel/json.ts";
 import { partLoader } from "../kernel/load-part.ts";
 import { type MoneyJson, unitsToMicros } from "../kernel/money.ts";
 import { channelField, isPerson, type Via } from "../kernel/principal.ts";
-import { ROSTER, type StreamRef } from "../kernel/stream.ts";
+import { ROSTER } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster.ts";
 import type { RosterState } from "../people/stream.ts";
@@ -159,20 +159,16 @@ export function findStandingGrant(
   return { kind: "none" };
 }
 
-/** What permitted an effect to start. Only a standing grant has uses to count. */
-type Permission =
-  | { readonly kind: "standing"; readonly grant: string; readonly amount: MoneyJson | null }
-  | { readonly kind: "verdict" | "approval" };
-type Used = { readonly action: string; readonly effect: string; readonly grant: Permission };
-
-/** Stream of the standing grant that permitted an effect. Empty for a verdict or an approval. */
-export const grantsBehind = (permission: Permission): readonly StreamRef[] =>
-  permission.kind === "standing" ? [grant.ref(permission.grant)] : [];
+/** A use of a standing grant by an effect. */
+type Use = { readonly action: string; readonly effect: string };
+type Standing = { readonly grant: string; readonly amount: MoneyJson | null };
 
 /** An effect that was certainly not applied returns its use. An effect in doubt keeps it. */
-export function settleUse(draft: Draft, type: "grant.used" | "grant.returned", used: Used): void {
-  const { action, effect, grant: permission } = used;
-  if (permission.kind !== "standing") return;
-  const body = { action, effect, amount: permission.amount };
-  draft.append(grant.ref(permission.grant), [grant.event(type, body)]);
+export function settleUse(
+  draft: Draft,
+  type: "grant.used" | "grant.returned",
+  { action, effect }: Use,
+  { grant: id, amount }: Standing,
+): void {
+  draft.append(grant.ref(id), [grant.event(type, { action, effect, amount })]);
 }

@@ -1,6 +1,6 @@
 /** Implementation of the verbs of standing grants. */
 
-import { argumentsSchema, schemaDigest } from "../effects/input-schema.ts";
+import { argumentsSchema, schemaDigest } from "../effects/arguments.ts";
 import { unknownId } from "../kernel/contract.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { JsonObject } from "../kernel/json.ts";

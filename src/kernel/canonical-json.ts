@@ -217,6 +217,16 @@ export function shortFieldsFirst(value: unknown): string {
   return `{${[...texts.filter(isShort), ...texts.filter((text) => !isShort(text))].join(",")}}`;
 }
 
+const PREVIEW_CHARACTERS = 200;
+
+/** The whole value, or its beginning. */
+export function previewOf(value: unknown): string {
+  const text = canonicalJson(value);
+  return text.length <= PREVIEW_CHARACTERS
+    ? text
+    : `${shortFieldsFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
+}
+
 /** SHA-256 in lower-case hex. */
 export function sha256(bytes: string | Uint8Array): string {
   return hash("sha256", bytes, "hex");

@@ -7,7 +7,10 @@ import { createRequire } from "node:module";
 /** `.ts` in the sources, `.js` in the package. */
 const EXTENSION = import.meta.url.slice(-3);
 
-/** Give `import.meta.url` of the caller. Its result takes the type and the path of a module: both name the same file. */
+/**
+ * Give the URL of the calling module. The result takes the type and the path of a module: both name the same file, and the
+ * build reads the type (`scripts/bundle.mjs`).
+ */
 export function partLoader(url: string): <Part>(path: string) => Part {
   const load: (path: string) => unknown = createRequire(url);
   return <Part>(path: string) => load(path.replace(/\.ts$/, EXTENSION)) as Part;

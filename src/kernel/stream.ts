@@ -111,6 +111,9 @@ export const messageStream = (id: string): StreamRef<"message"> => ({ kind: "mes
 export const monitorStream = (name: string): StreamRef<"monitor"> => ({ kind: "monitor", id: name });
 export const policyStream = (name: string): StreamRef<"policy"> => ({ kind: "policy", id: name });
 export const sessionStream = (id: string): StreamRef<"session"> => ({ kind: "session", id });
+/** `agent:mailer` and the bare name `mailer` are the same agent: a missing prefix must not miss the switch. */
+export const agentScope = (agent: string): string =>
+  /^(agent|service|person):/.test(agent) ? agent : `agent:${agent}`;
 export const switchStream = (scope: string): StreamRef<"switch"> => ({ kind: "switch", id: scope });
 export const tenantStream = (name: string): StreamRef<"tenant"> => ({ kind: "tenant", id: name });
 export const workflowStream = (id: string): StreamRef<"workflow"> => ({ kind: "workflow", id });

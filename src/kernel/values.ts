@@ -1,7 +1,7 @@
 /** Schemas that contracts are made of. Those whose values differ on the wire are marked; see `codec.ts`. */
 import { z } from "zod";
-import { agentScope } from "../kill-switch/stream.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
+import { agentScope } from "./stream.ts";
 import { displayValue } from "./text.ts";
 
 export type ValueKind =

@@ -10,7 +10,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, isPlainObject, rejectInput } from "../kernel/fields.ts";
 import { isId } from "../kernel/ids.ts";
 import { channelField, isPrincipal, type Via } from "../kernel/principal.ts";
-import { ROSTER, switchStream, workflowStream } from "../kernel/stream.ts";
+import { agentScope, ROSTER, switchStream, workflowStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import { checkSaid, type Said, STATEMENT, STATEMENT_FIELDS } from "../people/input.ts";
@@ -20,7 +20,6 @@ import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import type { Store, TenantStore, ViewRow } from "../stores/store.ts";
 import {
-  agentScope,
   decideSwitch,
   parseSwitchScope,
   type Stoppable,

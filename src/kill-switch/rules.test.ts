@@ -27,10 +27,10 @@ import { askForPermit } from "../effects/rules/permit.ts";
 import { propose } from "../effects/rules/propose.ts";
 import { admitSend, takeOver } from "../effects/rules/recover.ts";
 
-import { switchStream } from "../kernel/stream.ts";
+import { agentScope, switchStream } from "../kernel/stream.ts";
 import type { Draft } from "../kernel/transaction.ts";
 import { type Fact, fact, given, type World } from "../testing/given.ts";
-import { agentScope, workflowScope } from "./stream.ts";
+import { workflowScope } from "./stream.ts";
 
 const word = { by: ANN, reason: "drill" };
 const stopped = (workflow: string): Fact =>

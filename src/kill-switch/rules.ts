@@ -3,9 +3,9 @@
  * - The commit that starts, sends, repeats or hands out an effect checks all of them.
  */
 import type { Within } from "../effects/state.ts";
-import { switchStream, workflowStream } from "../kernel/stream.ts";
+import { agentScope, switchStream, workflowStream } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
-import { agentScope, TENANT_SCOPE, workflowScope } from "./stream.ts";
+import { TENANT_SCOPE, workflowScope } from "./stream.ts";
 
 /** An action, or another operation of an agent, optionally in a workflow. */
 export type SwitchSubject = { readonly agent: string; readonly within?: Pick<Within, "workflow"> };

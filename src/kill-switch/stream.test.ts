@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../kernel/errors.ts";
-import { agentScope, decideSwitch, parseSwitchScope, switchFold, switchScopeOf } from "./stream.ts";
+import { agentScope } from "../kernel/stream.ts";
+import { decideSwitch, parseSwitchScope, switchFold, switchScopeOf } from "./stream.ts";
 
 const stop = { stop: true, by: "person:ann", reason: "drill" };
 const recorded = (type: string, body: object | null = { by: "person:ann", reason: "drill" }, tv = 1) =>

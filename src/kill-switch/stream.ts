@@ -4,16 +4,13 @@
  */
 
 import { channelField, type Via } from "../kernel/principal.ts";
-import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
+import { agentScope, eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
 
 export type SwitchState =
   | { readonly stopped: false }
   | { readonly stopped: true; readonly by: string; readonly reason: string; readonly at: number };
 
 export const TENANT_SCOPE = "tenant";
-/** `agent:mailer` and the bare name `mailer` are the same agent: a missing prefix must not miss the switch. */
-export const agentScope = (agent: string): string =>
-  /^(agent|service|person):/.test(agent) ? agent : `agent:${agent}`;
 export const workflowScope = (id: string): string => `workflow:${id}`;
 
 /** Target whose new effects are stopped. Default: the whole tenant. */

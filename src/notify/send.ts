@@ -232,8 +232,7 @@ export async function runDelivery(office: DeliveryContext, signal: AbortSignal):
 
   async function turn(): Promise<void> {
     const isFirst = isLost;
-    const broken = runtime.history.broken();
-    if (broken !== undefined) throw broken;
+    runtime.history.broken.throwIfAborted();
     if (isLost) await notifier.begin();
     isLost = false;
     const isNews = await notifier.readOn(signal);

@@ -178,6 +178,23 @@ export function createEpochRenewal({ begin, isOver, lost }: RenewalParts): Epoch
   return { current, begun: () => epoch };
 }
 
+/** Once the store turned out to be restored (`RestoreGuard.broken`), nothing is sent under an epoch that was begun before. */
+export const stopIfBroken = (own: OwnEpoch, broken: AbortSignal): OwnEpoch => ({
+  ...own,
+  mayRun: () => !broken.aborted && own.mayRun(),
+});
+
+export function runtimeEpochs(
+  { current, begun }: EpochRenewal,
+  broken: AbortSignal,
+): Pick<Runtime, "epoch" | "begunEpoch"> {
+  return {
+    epoch: () => (broken.aborted ? Promise.reject(broken.reason) : current()),
+    // The caller that needed the epoch gets the error of one that could not begin.
+    begunEpoch: async () => begun()?.catch(() => undefined),
+  };
+}
+
 /** `lapsed`: not ended, but it no longer holds its epoch. `closed`: it ended by itself. */
 export type NodeStatus = "live" | "lapsed" | "closed" | "died";
 

@@ -1,9 +1,9 @@
 /**
- * The key that signs seals and receipts, the key that encrypts secret rows, random bytes, and sealing. Both keys are in
+ * The key that signs seals and receipts, the key that encrypts secret rows, and sealing. Both keys are in
  * one file outside the data folder, readable by its owner alone: write access to the store is not enough to sign it.
  * Sealing happens one at a time, off the path of calls, always with the key of the previous seal.
  */
-import { generateKeyPairSync, randomFillSync } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -21,25 +21,6 @@ import { SEAL_TYP, type Seal, type SealDraft, signSeal } from "../journal/seal.t
 import type { SavedSeal } from "../journal/verify-seals.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Runtime } from "./runtime.ts";
-
-const POOL_BYTES = 8192;
-
-/** Draws random bytes from the system a page at a time: a system call costs as much for 16 bytes as for a page. */
-export function pooledRandom(): (bytes: number) => Uint8Array {
-  const pool = new Uint8Array(POOL_BYTES);
-  let used = POOL_BYTES;
-  return (bytes) => {
-    if (bytes > POOL_BYTES) return randomFillSync(new Uint8Array(bytes));
-    if (used + bytes > POOL_BYTES) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    used += bytes;
-    const drawn = pool.slice(used - bytes, used);
-    pool.fill(0, used - bytes, used);
-    return drawn;
-  };
-}
 
 export type Keyring = { readonly signing: SigningKey; readonly secrets: Uint8Array };
 

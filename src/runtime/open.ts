@@ -9,7 +9,14 @@ import { errorText, visible } from "../kernel/text.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { Store } from "../stores/store.ts";
 import { createConcurrencyLimit, runAll } from "./concurrency.ts";
-import { beginEpoch, createEpochRenewal, leaseLostError, type OwnEpoch } from "./epochs.ts";
+import {
+  beginEpoch,
+  createEpochRenewal,
+  leaseLostError,
+  type OwnEpoch,
+  runtimeEpochs,
+  stopIfBroken,
+} from "./epochs.ts";
 import { type Keyring, refuseOtherKey, sealTenant } from "./keyring.ts";
 import { holdLease, type MaintenanceIntervals, maintain } from "./maintenance.ts";
 import type { Notice } from "./notices.ts";
@@ -124,7 +131,7 @@ async function beginChecked(runtime: Runtime, parts: RuntimeParts): Promise<OwnE
   if (parts.seals) await refuseOtherKey(runtime);
   await history.confirm();
   const own = await beginEpoch(parts, parts, runtime.inForce);
-  return { ...own, mayRun: () => history.broken() === undefined && own.mayRun() };
+  return stopIfBroken(own, history.broken);
 }
 
 /** In-memory state of this process, lost with it. */
@@ -194,9 +201,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     recovering: lanes(RECOVERED_AT_ONCE),
     probing: lanes(PROBED_AT_ONCE),
     closing: closing.signal,
-    // The caller that needed the epoch gets the error of one that could not begin.
-    begunEpoch: async () => lives.begun()?.catch(() => undefined),
-    epoch: () => (history.broken() === undefined ? lives.current() : Promise.reject(history.broken())),
+    ...runtimeEpochs(lives, history.broken),
   };
 
   async function begin(): Promise<OwnEpoch> {
@@ -222,10 +227,4 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   }
 
   return { ...runtime, close };
-}
-
-/** If opening failed there is nothing to close, and the caller that opened it already has the error. */
-export async function closeOpened(opening: Promise<OpenRuntime>): Promise<void> {
-  const opened = await opening.catch(() => undefined);
-  await opened?.close();
 }

@@ -96,8 +96,8 @@ export type RestoreGuard = {
   saw(seal: Seal): void;
   /** The tenant's last seal that this machine saw. */
   lastSeen(incarnation: string): RememberedSeal | undefined;
-  /** The error, if the store was restored while this process was running. */
-  broken(): HoldpointError | undefined;
+  /** Aborts with the error if the store was restored while this process was running. */
+  readonly broken: AbortSignal;
 };
 
 type GuardParts = { readonly store: Store; readonly tenant: string; readonly witness: Witness | undefined };
@@ -189,7 +189,7 @@ export function createRestoreGuard(given: GuardParts): RestoreGuard {
   const parts = given.store.home === undefined ? { ...given, witness: undefined } : given;
   const { store, tenant, witness } = parts;
   let isConfirmed = false;
-  let broken: HoldpointError | undefined;
+  const broken = new AbortController();
 
   /** Returns what it read. */
   async function look(): Promise<HomeCheck> {
@@ -217,14 +217,15 @@ export function createRestoreGuard(given: GuardParts): RestoreGuard {
       const saw = witness?.last(draft.incarnation, tenant);
       if (saw === undefined || follows(draft, saw)) return;
       const why = `its next seal would be ${draft.n}, and this machine saw seal ${saw.n} of it at ${when(saw.at)}`;
-      broken = restoredError(why, null);
-      throw broken;
+      const error = restoredError(why, null);
+      broken.abort(error);
+      throw error;
     },
     saw(seal) {
       const seen = witnessedSealOf(seal);
       if (seen !== undefined) witness?.saw(seen.incarnation, tenant, seen);
     },
     lastSeen: (incarnation) => witness?.last(incarnation, tenant),
-    broken: () => broken,
+    broken: broken.signal,
   };
 }

@@ -1,8 +1,10 @@
-/** Dependencies of everything that is not a rule, injected so that the simulator can replace them. */
+/** Dependencies of everything that is not a rule, injected so that the simulator can replace them. Opened at first use. */
 
+import { randomFillSync } from "node:crypto";
 import type { Tool } from "../effects/tool.ts";
 import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";
 import type { UsedVersion } from "../policy/rules/adopt.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";
@@ -104,6 +106,51 @@ export type OpenRuntime = Runtime & { close(): Promise<void> };
 
 /** Opens the store on first use; every verb waits for it. */
 export type RuntimeOpener = () => Promise<OpenRuntime>;
+
+/** Opens the runtime at first use, and closes it once. After a failure the next use tries again. */
+export function openOnce(begin: RuntimeOpener): { readonly open: RuntimeOpener; close(): Promise<void> } {
+  let runtime: Promise<OpenRuntime> | undefined;
+  let closed: Promise<void> | undefined;
+  /** If opening failed there is nothing to close, and the caller that opened it already has the error. */
+  const closeOpened = async () => (await runtime?.catch(() => undefined))?.close();
+  return {
+    open: () => {
+      if (closed !== undefined)
+        return Promise.reject(new HoldpointError("closed", "This instance was closed."));
+      runtime ??= begin().catch((error: unknown) => {
+        runtime = undefined;
+        throw error;
+      });
+      return runtime;
+    },
+    close: () => {
+      closed ??= closeOpened();
+      return closed;
+    },
+  };
+}
+
+/** Stops at no crash point. */
+export const passCrashPoint: Runtime["reach"] = () => undefined;
+
+const POOL_BYTES = 8192;
+
+/** Draws random bytes from the system a page at a time: a system call costs as much for 16 bytes as for a page. */
+export function pooledRandom(): (bytes: number) => Uint8Array {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = POOL_BYTES;
+  return (bytes) => {
+    if (bytes > POOL_BYTES) return randomFillSync(new Uint8Array(bytes));
+    if (used + bytes > POOL_BYTES) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += bytes;
+    const drawn = pool.slice(used - bytes, used);
+    pool.fill(0, used - bytes, used);
+    return drawn;
+  };
+}
 
 export function freshId(runtime: Pick<Runtime, "clock" | "random">, prefix: IdPrefix): string {
   return makeId(prefix, runtime.clock.now(), runtime.random(ID_RANDOM_BYTES));

@@ -1,6 +1,8 @@
 /**
- * One decision, from needs to entries, without I/O: what every store does between taking its locks and writing. A store
- * supplies the transaction's context and writes the returned plan. A decision sees only what it declared.
+ * What every store does around its own reads and writes. It guards each call: none runs after the store was closed, and
+ * none on a database that reported damage. And it makes one decision, from needs to entries, without I/O, between taking
+ * its locks and writing: a store supplies the transaction's context and writes the returned plan. A decision sees only
+ * what it declared.
  * - `now` is never before a fact that the decision can see, even if the clock was set back.
  * - A state is folded from the stored bytes, so that live and replayed states are equal.
  * - A decision that throws has planned nothing.
@@ -13,8 +15,42 @@ import type { Artifact } from "../kernel/stored-value.ts";
 import { type IndexKey, type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Decide, DecideResult, DecisionScope, IndexRow, Needs } from "../kernel/transaction.ts";
 import type { Folds, StateAt } from "../states.ts";
-import { checkStoredText } from "./guard.ts";
 import { foldEvent, foldOf, type Head } from "./head.ts";
+
+export type StoreEnd = { damage: unknown; closed: Promise<void> | undefined };
+
+/** The meaning of a store's own errors. */
+type ErrorTranslation = {
+  translated(error: unknown): unknown;
+  isDamage(error: unknown): boolean;
+  /** The connection was closed during the call. */
+  isClosed(error: unknown): boolean;
+};
+
+export type GuardedCall = <Answer>(verb: () => Promise<Answer>) => Promise<Answer>;
+
+export function guardCalls(
+  ended: StoreEnd,
+  { translated, isDamage, isClosed }: ErrorTranslation,
+): GuardedCall {
+  const closed = (cause?: unknown) => new HoldpointError("closed", "The store was closed.", { cause });
+  return async (verb) => {
+    if (ended.damage !== undefined) throw translated(ended.damage);
+    if (ended.closed !== undefined) throw closed();
+    try {
+      return await verb();
+    } catch (error) {
+      if (isDamage(error)) ended.damage ??= error;
+      throw isClosed(error) ? closed(error) : translated(error);
+    }
+  };
+}
+
+/** Half a surrogate pair has no UTF-8: two such names would become one row in a database. */
+export function checkStoredText(what: string, text: string): string {
+  if (text.length > 0 && text.isWellFormed()) return text;
+  throw new HoldpointError("invalid_input", `A ${what} has to be valid Unicode and not empty.`);
+}
 
 type DeclaredStream = {
   readonly stream: StreamRef;

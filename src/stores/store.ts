@@ -43,6 +43,12 @@ export type Projection<K extends StreamKind = StreamKind> = {
   isSame?(before: StateOf<K>, after: StateOf<K>): boolean;
 };
 
+/** A projection as a store runs it, on states that it folded itself from streams of the projection's kind. */
+export type StoredProjection = Omit<Projection, "row" | "isSame"> & {
+  row(id: string, state: unknown): Omit<ViewRow, "stream"> | undefined;
+  isSame?(before: unknown, after: unknown): boolean;
+};
+
 /** `left`: streams that could not be folded (newer events, erased bodies), whose rows stay as they were. */
 export type Rebuilt = { readonly streams: number; readonly left: number };
 

@@ -7,18 +7,17 @@
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
-import { STREAM_KINDS, type StreamKind, type StreamRef } from "../kernel/stream.ts";
-import type { StateOf } from "../states.ts";
-import type { Projection, ViewQuery, ViewRow } from "./store.ts";
+import { STREAM_KINDS, type StreamKind } from "../kernel/stream.ts";
+import type { StoredProjection, ViewQuery } from "./store.ts";
 
 export type Projections = {
-  readonly all: readonly Projection[];
-  of(kind: StreamKind): readonly Projection[];
-  named(view: string): Projection;
+  readonly all: readonly StoredProjection[];
+  of(kind: StreamKind): readonly StoredProjection[];
+  named(view: string): StoredProjection;
 };
 
-export function projectionTable(projections: readonly Projection[]): Projections {
-  const byView = new Map<string, Projection>();
+export function projectionTable(projections: readonly StoredProjection[]): Projections {
+  const byView = new Map<string, StoredProjection>();
   for (const projection of projections) {
     if (!/^[a-z][a-z0-9_]{0,40}$/.test(projection.view) || byView.has(projection.view)) {
       throw new HoldpointError(
@@ -40,20 +39,6 @@ export function projectionTable(projections: readonly Projection[]): Projections
   };
 }
 
-/** Whether the existing row would be written unchanged. */
-export function isSameRow(projection: Projection, before: unknown, after: unknown): boolean {
-  return projection.isSame?.(before as StateOf<StreamKind>, after as StateOf<StreamKind>) === true;
-}
-
-/** `state` is of the projection's kind: the caller found the projection by the stream's kind. */
-export function projectRow(
-  projection: Projection,
-  stream: StreamRef,
-  state: unknown,
-): Omit<ViewRow, "stream"> | undefined {
-  return projection.row(stream.id, state as StateOf<StreamKind>);
-}
-
 type StoredView = {
   readonly version: number;
   /** The oldest version whose rows may coexist with these; null if not recorded. */
@@ -63,9 +48,9 @@ type StoredView = {
 };
 export type StoredViews = ReadonlyMap<string, StoredView>;
 
-type KnownProjections = readonly Projection[];
+type KnownProjections = readonly StoredProjection[];
 
-export const oldestCompatible = ({ version, oldest = version }: Projection): number => oldest;
+export const oldestCompatible = ({ version, oldest = version }: StoredProjection): number => oldest;
 
 /** The name of a view that only newer programs may write. */
 export function newerView(found: StoredViews, known: KnownProjections): string | undefined {
@@ -76,7 +61,7 @@ export function newerView(found: StoredViews, known: KnownProjections): string |
 }
 
 /** Views that this program has to build. */
-export function viewsToBuild(found: StoredViews, known: KnownProjections): readonly Projection[] {
+export function viewsToBuild(found: StoredViews, known: KnownProjections): readonly StoredProjection[] {
   return known.filter(({ view, version }) => {
     const there = found.get(view);
     return there === undefined || there.version < version || (there.version === version && there.isStale);

@@ -3,8 +3,8 @@
  * workflow: its checkpoints, people and terms.
  */
 
+import { schemaRules } from "../effects/arguments.ts";
 import { checkPolicy } from "../effects/define-tool.ts";
-import { schemaRules } from "../effects/input-schema.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, isPlainObject, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";

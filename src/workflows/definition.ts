@@ -3,10 +3,10 @@
 import type { Waited } from "../agents/intents/delivery.ts";
 import type { OutgoingIntent } from "../agents/intents/input.ts";
 import type { Answer } from "../effects/answer.ts";
+import type { InputSchema } from "../effects/arguments.ts";
 import type { CheckPart } from "../effects/call-context.ts";
 import type { Policy } from "../effects/define-tool.ts";
 import type { GatedTool } from "../effects/gate.ts";
-import type { InputSchema } from "../effects/input-schema.ts";
 import type { Tool, ToolContext } from "../effects/tool.ts";
 import type { Money } from "../kernel/money.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";

@@ -23,7 +23,6 @@ export const CAPABILITIES = [
 const UPWARD = new Set([
   "kernel/contract.ts people/rules/scopes.ts",
   "kernel/transaction.ts states.ts",
-  "kernel/values.ts kill-switch/stream.ts",
   "kill-switch/rules.ts effects/state.ts",
   "approvals/rules/card.ts approvals/card-schema.ts",
   "approvals/rules/card.ts workflows/events.ts",

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { authenticate, type Identity, type NotIdentified } from "../../src/people/authenticate.ts";
 import { logIn } from "../../src/people/sessions/sessions.ts";
-import { pooledRandom } from "../../src/runtime/keyring.ts";
+import { pooledRandom } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
 

@@ -8,7 +8,7 @@ import { wallClock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { decideWith } from "../../src/kernel/transaction.ts";
 import { adoptPolicy } from "../../src/policy/rules/adopt.ts";
-import { pooledRandom } from "../../src/runtime/keyring.ts";
+import { pooledRandom } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
 

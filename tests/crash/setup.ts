@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { HoldpointOptions } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
-import { pooledRandom } from "../../src/runtime/keyring.ts";
+import { pooledRandom } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";

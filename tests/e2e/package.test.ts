@@ -17,6 +17,21 @@ function installInto(place: Place): { readonly project: string; readonly files: 
   return { project, files: tarball.files };
 }
 
+/** Loads all that loads at its first use: the chunks of commands, and the method groups of an instance. */
+const LOAD_ALL = `
+  import fs from "node:fs";
+  import path from "node:path";
+  import { holdpoint } from "holdpoint";
+  const dist = path.resolve("node_modules/holdpoint/dist");
+  const programs = fs.readdirSync(dist, { recursive: true }).filter((file) => file.endsWith(".js"));
+  for (const program of programs) await import(path.join(dist, program));
+  const hp = holdpoint();
+  const groups = Object.keys(hp).filter((name) => typeof hp[name] === "object");
+  await hp.workflows.list();
+  await hp.close();
+  console.log(JSON.stringify({ programs: programs.length, groups }));
+`;
+
 test("the published package runs hello world from an empty folder, and needs no build and no install script", async () => {
   const place = makePlace();
   try {
@@ -52,8 +67,15 @@ test("the published package runs hello world from an empty folder, and needs no 
       "zod",
     ]);
 
-    copyFileSync(join(ROOT, "examples/hello.ts"), join(project, "hello.ts"));
     const home = { ...place, folder: project };
+    writeFileSync(join(project, "load-all.mjs"), LOAD_ALL);
+    const loaded = run(home, join(project, "load-all.mjs"));
+    assert.equal(loaded.code, 0, loaded.err);
+    const { programs, groups } = JSON.parse(loaded.out) as { programs: number; groups: readonly string[] };
+    assert.equal(programs, files.filter((path) => /^dist\/.*\.js$/.test(path)).length);
+    assert.ok(groups.includes("approvals") && groups.includes("policies") && groups.includes("workflows"));
+
+    copyFileSync(join(ROOT, "examples/hello.ts"), join(project, "hello.ts"));
     const { child, match } = await startUntil(home, join(project, "hello.ts"), /approve (apr_[0-9A-Z]{26})/);
     await killHard(child);
     const bin = join(project, "node_modules/holdpoint/bin/holdpoint.mjs");

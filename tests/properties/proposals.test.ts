@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
-import { schemaRules } from "../../src/effects/input-schema.ts";
+import { schemaRules } from "../../src/effects/arguments.ts";
 import { validateProposal } from "../../src/supervise/rules/proposal.ts";
 import { isStopReason } from "../../src/supervise/rules/stop-reason.ts";
 import { runs } from "./runs.ts";

@@ -1,7 +1,7 @@
 /** Composes a process as the package would, over simulated ports, and keeps it going: leases, maintenance, restarts. */
 
+import type { InputSchema } from "../../src/effects/arguments.ts";
 import { defineTool, type ToolDefinition } from "../../src/effects/define-tool.ts";
-import type { InputSchema } from "../../src/effects/input-schema.ts";
 import type { PreviewContext, Tool, ToolContext } from "../../src/effects/tool.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";

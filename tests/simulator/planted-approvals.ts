@@ -3,7 +3,8 @@ import { inside, type Patch, type Planted } from "./planted-bug.ts";
 
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: false });
 
-const COUNT = 'settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });';
+const COUNT =
+  'if (permit.grant.kind === "standing") settleUse(draft, "grant.used", { action: id, effect }, permit.grant);';
 
 export const PLANTED_IN_GRANTS: readonly Planted[] = [
   bug("a use of a grant is not counted", inside("startEffect", COUNT, "")),
@@ -18,11 +19,11 @@ export const PLANTED_IN_GRANTS: readonly Planted[] = [
         const { grant } = state.effect;
         const ref = { kind: "grant", id: grant.kind === "standing" ? grant.grant : "" } as const;
         if (grant.kind === "standing")
-          await runLoading(runtime, { write: [ref] }, (draft) => {
+          await runWithInputs(runtime, { write: [ref] }, (draft) => {
             const body = { action: moved.action, effect, amount: grant.amount };
             draft.append(ref, [{ type: "grant.used", tv: 1, body }]);
             return { kind: "none" };
-          });
+          }, createInputLoader(runtime, tool));
       }
       await runtime.reach(isNew ? "after_propose"`,
     ),
@@ -54,7 +55,8 @@ export const PLANTED_IN_GRANTS: readonly Planted[] = [
       "writeOutcome",
       'draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);',
       `draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);
-      settleUse(draft, "grant.returned", { action: command.action, effect: effect.id, grant: effect.grant });`,
+      if (effect.grant.kind === "standing")
+        settleUse(draft, "grant.returned", { action: command.action, effect: effect.id }, effect.grant);`,
     ),
   ),
 ];

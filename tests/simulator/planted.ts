@@ -62,7 +62,7 @@ const IN_CALLS: readonly Planted[] = [
       'await runtime.reach(isNew ? "after_propose"',
       `if (moved.kind === "new" && moved.answer.kind === "started") {
         const { effect } = moved.answer;
-        await runLoading(runtime, { write: [actionStream(moved.action)] }, (draft) => {
+        await runWithInputs(runtime, { write: [actionStream(moved.action)] }, (draft) => {
           const { grant } = (draft.state(actionStream(moved.action)) as ActionIn<"running">).effect;
           if (grant.kind !== "approval") return { kind: "none" };
           const ref = { kind: "approval", id: grant.approval } as const;
@@ -70,7 +70,7 @@ const IN_CALLS: readonly Planted[] = [
           if (more !== undefined) return more;
           if (draft.state(ref).status !== "consumed") draft.append(ref, [{ type: "approval.consumed", tv: 1, body: { effect } }]);
           return { kind: "none" };
-        });
+        }, createInputLoader(runtime, tool));
       }
       await runtime.reach(isNew ? "after_propose"`,
     ),

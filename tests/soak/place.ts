@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { type Holdpoint, type HoldpointOptions, holdpoint, type Notice } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
-import { pooledRandom } from "../../src/runtime/keyring.ts";
+import { pooledRandom } from "../../src/runtime/runtime.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";

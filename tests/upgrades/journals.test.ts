@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parseStreamRef, STREAM_KINDS, type StreamKind } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
-import { projectionTable, projectRow } from "../../src/stores/views.ts";
+import { projectionTable } from "../../src/stores/views.ts";
 import { canFoldEvent, FOLDS } from "../../src/streams.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";
 
@@ -49,7 +49,7 @@ describe("a journal of an earlier version", () => {
       const table = projectionTable(PROJECTIONS);
       for (const [stream, { state }] of heads(file))
         for (const projection of table.of(parseStreamRef(stream).kind))
-          projectRow(projection, parseStreamRef(stream), state);
+          projection.row(parseStreamRef(stream).id, state);
     });
 
     test(`${file}: its streams come to the ends that they had`, () => {

@@ -1,7 +1,7 @@
 import { after, before, describe, type TestContext } from "node:test";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { openPostgres } from "../../src/postgres.ts";
-import { pooledRandom } from "../../src/runtime/keyring.ts";
+import { pooledRandom } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";
 

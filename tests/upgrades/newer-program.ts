@@ -2,7 +2,7 @@
 
 import { wallClock } from "../../src/kernel/clock.ts";
 import { actionStream, type Fold, type RecordedEvent, type StreamRef } from "../../src/kernel/stream.ts";
-import { pooledRandom } from "../../src/runtime/keyring.ts";
+import { pooledRandom } from "../../src/runtime/runtime.ts";
 import type { Folds } from "../../src/states.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import type { InputSchema } from "../../src/effects/input-schema.ts";
+import type { InputSchema } from "../../src/effects/arguments.ts";
 import type { StepContext, WorkflowContext } from "../../src/workflows/definition.ts";
 import { journalText } from "../fixtures/runtime.ts";
 import { opened } from "./kit.ts";

@@ -6,7 +6,7 @@
  * - It ends once.
  */
 
-import { previewOf } from "../../approvals/stream.ts";
+import { previewOf } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Via, withoutChannel } from "../../kernel/principal.ts";

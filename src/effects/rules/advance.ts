@@ -22,12 +22,13 @@ import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { RosterState } from "../../people/stream.ts";
 import type { Review } from "../../policy/rules/review.ts";
 import { listStageRules } from "../../policy/rules/stages.ts";
-import { argsOf, type Executor as Bringer, type Load } from "../../policy/rules/tool-rules.ts";
+import type { Executor as Bringer, Load } from "../../policy/rules/tool-rules.ts";
 import { checkPlacement, type Turned } from "../../workflows/rules/calls.ts";
 import type { ActionIn, ActionState, LiveAction, ReviewFacts } from "../state.ts";
 import { reviewEdit } from "./edit.ts";
 import {
   apartOf,
+  argsOf,
   askedFacts,
   isSamePreview,
   PREVIEW_MOVED,

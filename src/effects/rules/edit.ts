@@ -42,9 +42,18 @@ import { actionStream, approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { Review } from "../../policy/rules/review.ts";
 import { listStageRules } from "../../policy/rules/stages.ts";
-import { argsOf, type Executor, type Load } from "../../policy/rules/tool-rules.ts";
+import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 import type { LiveAction, ReviewFacts } from "../state.ts";
-import { apartOf, askedFacts, isSamePreview, previewNow, remarksIn, review, withPeople } from "./review.ts";
+import {
+  apartOf,
+  argsOf,
+  askedFacts,
+  isSamePreview,
+  previewNow,
+  remarksIn,
+  review,
+  withPeople,
+} from "./review.ts";
 
 type Edited = {
   readonly edit: OpenEdit;

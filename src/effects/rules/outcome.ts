@@ -10,7 +10,8 @@
  */
 import { lapse } from "../../approvals/rules/end.ts";
 import { settleReservation } from "../../budgets/stream.ts";
-import { grantsBehind, settleUse } from "../../grants/rules.ts";
+import { settleUse } from "../../grants/rules.ts";
+import { grant } from "../../grants/stream.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
@@ -20,6 +21,7 @@ import {
   budgetStream,
   epochStream,
   ROSTER,
+  type StreamRef,
   workflowStream,
 } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
@@ -58,12 +60,14 @@ function settleCosts(
     const amount = applied ? (said ?? BigInt(cost.micros)) : "released";
     draft.append(ref, settleReservation(draft.state(ref), effect.id, amount));
   }
-  if (!applied)
-    settleUse(draft, "grant.returned", {
-      action: actionIdOf(effect.id),
-      effect: effect.id,
-      grant: effect.grant,
-    });
+  if (!applied && effect.grant.kind === "standing")
+    settleUse(draft, "grant.returned", { action: actionIdOf(effect.id), effect: effect.id }, effect.grant);
+}
+
+/** What an outcome settles beside the action: the effect's budgets, and the standing grant that permitted it. */
+export function settledStreams(effect: Effect): readonly StreamRef[] {
+  const budgets = effect.costs.map((cost) => budgetStream(cost.budget));
+  return effect.grant.kind === "standing" ? [...budgets, grant.ref(effect.grant.grant)] : budgets;
 }
 
 export function lockEffect(draft: Draft, action: string): Need | LiveAction {
@@ -73,9 +77,8 @@ export function lockEffect(draft: Draft, action: string): Need | LiveAction {
   const state = draft.state(ref);
   if (state.phase === "none") throw new TypeError(`the action ${action} does not exist`);
   if (!("effect" in state)) return state;
-  const budgets = state.effect.costs.map((cost) => budgetStream(cost.budget));
   const place = state.within === undefined ? [] : [workflowStream(state.within.workflow)];
-  const write = [...budgets, ...grantsBehind(state.effect.grant), ...place];
+  const write = [...settledStreams(state.effect), ...place];
   const read = state.effect.reportBy === undefined ? [epochStream(state.effect.epoch)] : [];
   return draft.need({ write, read }) ?? state;
 }
@@ -129,7 +132,7 @@ export function recordOutcome(draft: Draft, reported: OutcomeCommand): Need | Ou
   const current = () => draft.state(actionStream(command.action)) as LiveAction;
   if (state.phase === "running" && mayWrite(draft, state.effect, command)) {
     writeOutcome(draft, command, state.effect);
-    const more = settleCall(draft, command.action);
+    const more = state.within === undefined ? undefined : settleCall(draft, command.action);
     if (more !== undefined) return more;
     return { kind: "recorded", state: current() };
   }

@@ -17,7 +17,8 @@ import type { PermitAsker } from "../../policy/rules/tool-rules.ts";
 import { settleCall } from "../../workflows/rules/calls.ts";
 import type { ActionIn, LiveAction, PermitState, Testimony } from "../state.ts";
 import { type EffectReport, lockEffect, writeOutcome } from "./outcome.ts";
-import { isForgotten, isSentAgain, isTooLate, TOO_LATE } from "./recover.ts";
+import { isForgotten, isSentAgain } from "./recover.ts";
+import { isTooLate, TOO_LATE } from "./start.ts";
 
 export type ReportCommand = {
   readonly action: string;

@@ -13,6 +13,7 @@ import { checkKillSwitches, type SwitchCheck, switchScopes } from "../../kill-sw
 import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import type { ActionIn, LiveAction } from "../state.ts";
 import { lockEffect, recordOutcome } from "./outcome.ts";
+import { isTooLate, TOO_LATE } from "./start.ts";
 
 export type Retry = {
   readonly action: string;
@@ -41,12 +42,6 @@ function whyNotAgain(state: ActionIn<"running">, now: number, tool: Retry["tool"
   if (effectClass === "read") return undefined;
   if (isTooLate(state, now)) return TOO_LATE;
   return isForgotten(state, now, retentionMs) ? "the receiver may have forgotten the key" : undefined;
-}
-
-export const TOO_LATE = "the time in which it may run is over";
-
-export function isTooLate({ effect }: ActionIn<"running">, now: number): boolean {
-  return effect.executeBy !== null && now >= effect.executeBy;
 }
 
 /** Checked when the next attempt is decided, and again just before it is sent: much time may pass in between. */

@@ -13,11 +13,12 @@ import { apartIn, asksForSeparation, versionsOf } from "../../approvals/rules/as
 import type { ApprovalQuestion, Preview, ShownPreview } from "../../approvals/state.ts";
 import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
+import { isArtifactRef } from "../../kernel/stored-value.ts";
 import { actionStream, ROSTER, workflowStream } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import { type Review, reviewAction } from "../../policy/rules/review.ts";
 import { type ApprovalTerms, listStageRules, whyUnmeetable } from "../../policy/rules/stages.ts";
-import { argsOf, type Executor, type Load, type ToolRules } from "../../policy/rules/tool-rules.ts";
+import type { Executor, Load, ToolRules } from "../../policy/rules/tool-rules.ts";
 import { namesGroups, type PastCall, type PolicyInput } from "../../policy/rules/verdict.ts";
 import type { LiveWorkflow } from "../../workflows/state.ts";
 import { type ActionState, isOwnCall, type LiveAction, type ReviewFacts, type Within } from "../state.ts";
@@ -53,6 +54,16 @@ export function pastCall(action: string, state: LiveAction, undone: boolean): Pa
 
 export const isCall = (state: ActionState): state is LiveAction =>
   state.phase !== "none" && isOwnCall(state.within);
+
+/** Stored arguments, or what has to be loaded first because they are too large for a journal entry. */
+export function argsOf(
+  kept: { readonly args: Json; readonly argsDigest: string },
+  loaded: ReadonlyMap<string, Json>,
+): Load | { readonly kind: "args"; readonly value: Json } {
+  if (!isArtifactRef(kept.args)) return { kind: "args", value: kept.args };
+  const value = loaded.get(kept.argsDigest);
+  return value === undefined ? { kind: "load", key: kept.argsDigest } : { kind: "args", value };
+}
 
 /** With full arguments, also those that are too large for a journal entry. */
 function openCalls(

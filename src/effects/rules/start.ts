@@ -170,6 +170,12 @@ export type EpochEnded = { readonly kind: "epoch_ended" };
 export const effectIdOf = (action: string): string => action.replace(/^act_/, "eff_");
 export const actionIdOf = (effect: string): string => effect.replace(/^eff_/, "act_");
 
+export const TOO_LATE = "the time in which it may run is over";
+
+export function isTooLate({ effect }: ActionIn<"running">, now: number): boolean {
+  return effect.executeBy !== null && now >= effect.executeBy;
+}
+
 /** Checks that come before everything else, including the policy. */
 export function checkMayStart(
   draft: Draft,
@@ -265,7 +271,7 @@ export function startEffect(
   const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reservedCosts(costs) };
   draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
   beginAtOnce(draft, id, executor);
-  settleUse(draft, "grant.used", { action: id, effect, grant: permit.grant });
+  if (permit.grant.kind === "standing") settleUse(draft, "grant.used", { action: id, effect }, permit.grant);
   return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
 }
 

@@ -3,7 +3,7 @@
  * validators made from those schemas. A tool without a stored schema accepts any arguments.
  */
 
-import { issueText } from "../../effects/input-schema.ts";
+import { issueText } from "../../effects/arguments.ts";
 import type { LiveAction } from "../../effects/state.ts";
 
 import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";

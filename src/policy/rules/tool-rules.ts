@@ -5,7 +5,6 @@
 
 import type { Json } from "../../kernel/json.ts";
 import type { Money } from "../../kernel/money.ts";
-import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { PolicyInput, Verdict } from "./verdict.ts";
 
 /**
@@ -81,15 +80,6 @@ export type Load = {
   /** For a preview: its call. */
   readonly preview?: PreviewCall;
 };
-
-export function argsOf(
-  kept: { readonly args: Json; readonly argsDigest: string },
-  loaded: ReadonlyMap<string, Json>,
-): Load | { readonly kind: "args"; readonly value: Json } {
-  if (!isArtifactRef(kept.args)) return { kind: "args", value: kept.args };
-  const value = loaded.get(kept.argsDigest);
-  return value === undefined ? { kind: "load", key: kept.argsDigest } : { kind: "args", value };
-}
 
 /** A call as passed to a tool's `preview`. `args` are those that would be executed. */
 export type PreviewCall = {

@@ -6,7 +6,7 @@
 
 import { HoldpointError } from "../../kernel/errors.ts";
 import { streamName } from "../../kernel/stream.ts";
-import { checkStoredText } from "../guard.ts";
+import { checkStoredText } from "../decision.ts";
 import type { Store, StoreChanges } from "../store.ts";
 import { type MemoryDatabase, type MemoryHold, memoryTenant } from "./database.ts";
 import { log, read, sealMemoryTenant, sealOver, seals, tenantsWithEntries } from "./read.ts";

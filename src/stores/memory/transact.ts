@@ -3,8 +3,7 @@
 import type { StoredEntry } from "../../journal/entry.ts";
 import type { IndexKey, StreamRef } from "../../kernel/stream.ts";
 import { type Decide, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
-import { type PlannedStream, planAtOnce, type TransactionPlan } from "../decision.ts";
-import { checkStoredText } from "../guard.ts";
+import { checkStoredText, type PlannedStream, planAtOnce, type TransactionPlan } from "../decision.ts";
 import { emptyHead } from "../head.ts";
 import type { JournalEntry } from "../store.ts";
 import { type MemoryDatabase, memoryTenant } from "./database.ts";

@@ -2,7 +2,7 @@ import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { TransactionPlan } from "../decision.ts";
 import { emptyHead, foldEntry } from "../head.ts";
 import type { Rebuilt, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { checkViewQuery, projectRow } from "../views.ts";
+import { checkViewQuery } from "../views.ts";
 import { type MemoryDatabase, type MemoryRow, type MemoryStream, memoryTenant } from "./database.ts";
 
 type PlannedRow = {
@@ -18,7 +18,7 @@ export function projectPlan(database: MemoryDatabase, plan: TransactionPlan<unkn
 
 function projectStream(database: MemoryDatabase, stream: StreamRef, state: unknown): readonly PlannedRow[] {
   return database.projections.of(stream.kind).map((projection) => {
-    const row = projectRow(projection, stream, state);
+    const row = projection.row(stream.id, state);
     const { view } = projection;
     return { view, stream, row: row && { ...row, stream, data: JSON.stringify(row.data) } };
   });

@@ -10,8 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { streamName } from "../../kernel/stream.ts";
 import type { Decide, Needs } from "../../kernel/transaction.ts";
-import { indexName, MOST_ROUNDS } from "../decision.ts";
-import { checkStoredText } from "../guard.ts";
+import { checkStoredText, indexName, MOST_ROUNDS } from "../decision.ts";
 import { checkTenantLength } from "./encode.ts";
 import { type ConnectRetry, isTransient, pauseMs, translatePostgresError } from "./errors.ts";
 

@@ -10,9 +10,17 @@
 import { deserialize, serialize } from "node:v8";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-import { type Cache, type CacheLimit, createCache } from "../cache.ts";
 import type { PlannedStream } from "../decision.ts";
-import { emptyHead, foldEntry, foldOf, type Head, isStreamOver } from "../head.ts";
+import {
+  type Cache,
+  type CacheLimit,
+  createCache,
+  emptyHead,
+  foldEntry,
+  foldOf,
+  type Head,
+  isStreamOver,
+} from "../head.ts";
 import { encodeBytes, encodeHexes, encodeIntegers, encodeLongs } from "./encode.ts";
 import { bytesColumn, hexColumn, numberColumn, type QueryStep, type ResultRow, textColumn } from "./query.ts";
 

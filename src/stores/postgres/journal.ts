@@ -1,7 +1,7 @@
 /** All prepared statements for one schema, used by the other files of this folder. */
 
 import type { Folds } from "../../states.ts";
-import { type CacheLimit, createCache } from "../cache.ts";
+import { type CacheLimit, createCache } from "../head.ts";
 import type { Home } from "../store.ts";
 import type { Projections } from "../views.ts";
 import { type PostgresAppend, preparePostgresAppend } from "./append.ts";

@@ -4,7 +4,7 @@
  */
 
 import { streamName } from "../../kernel/stream.ts";
-import { checkStoredText, guardCalls, type StoreEnd } from "../guard.ts";
+import { checkStoredText, guardCalls, type StoreEnd } from "../decision.ts";
 import type { Store } from "../store.ts";
 import { projectionTable } from "../views.ts";
 import { runBatch, runReadOnly } from "./batch.ts";

@@ -2,7 +2,7 @@
 
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Folds } from "../../states.ts";
-import type { CacheLimit } from "../cache.ts";
+import type { CacheLimit } from "../head.ts";
 import type { Projection } from "../store.ts";
 
 export function isDatabaseUrl(text: string): boolean {

@@ -4,7 +4,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Artifact } from "../../kernel/stored-value.ts";
-import { checkStoredText } from "../guard.ts";
+import { checkStoredText } from "../decision.ts";
 import {
   checkTenantLength,
   decodeText,

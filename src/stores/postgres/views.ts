@@ -5,7 +5,7 @@
 
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { checkViewQuery, isSameRow, type Projections, projectRow } from "../views.ts";
+import { checkViewQuery, type Projections } from "../views.ts";
 import { decodeText, encodeLongs, encodeText, encodeTexts, indexKey } from "./encode.ts";
 import { postgresViewTable } from "./migrations.ts";
 import {
@@ -65,8 +65,8 @@ export function preparePostgresViews(
     project: (place, stream, { before, after }) =>
       projections
         .of(stream.kind)
-        .filter((one) => before === undefined || !isSameRow(one, before, after))
-        .map((one) => ({ view: one.view, ...place, row: projectRow(one, stream, after) })),
+        .filter((one) => before === undefined || one.isSame?.(before, after) !== true)
+        .map((one) => ({ view: one.view, ...place, row: one.row(stream.id, after) })),
     write: (tid, rows) =>
       [...Map.groupBy(rows, ({ view }) => view)].flatMap(([view, planned]) => write(view, tid, planned)),
     async query(tid, asked) {

@@ -11,6 +11,8 @@ import { isBusy, translateSqliteError } from "./errors.ts";
 
 export type SqliteFollowers = {
   follow(position: number, signal: AbortSignal): Promise<StoreChanges>;
+  /** Empty in most programs: then a commit has no follower to wake. */
+  readonly waiters: ReadonlySet<unknown>;
   /** Called after a commit of this process. */
   wake(): void;
   close(): void;
@@ -48,6 +50,7 @@ export function createSqliteFollowers({ folder, db, moved, pauseMs }: Options): 
   };
   const watch = createWatch(folder, lookForOthers);
   return {
+    waiters,
     wake,
     follow: (position, signal) =>
       new Promise((resolve, reject) => {

@@ -19,9 +19,7 @@ import {
   translateSqliteError,
 } from "./errors.ts";
 import type { SqliteHeads } from "./heads.ts";
-import type { BatchMarker } from "./journal.ts";
 import { writeFileMeta } from "./migrations.ts";
-import type { SqliteTenants } from "./tenant-tables.ts";
 
 type CommitOutcome =
   | { readonly kind: "committed" }
@@ -40,11 +38,31 @@ type WriteTransaction = {
 /** For tests: wraps the commit, and may throw before or after it. */
 export type AroundCommit = (commit: () => void, members: number) => void;
 
+/** The last entry of a batch, which identifies a commit whose outcome is unknown. */
+export type BatchMarker = {
+  set(position: number, hash: string): void;
+  last(): { readonly position: number; readonly hash: string } | undefined;
+  clear(): void;
+};
+
+export function createBatchMarker(): BatchMarker {
+  let last: { position: number; hash: string } | undefined;
+  return {
+    set: (position, hash) => {
+      last = { position, hash };
+    },
+    last: () => last,
+    clear: () => {
+      last = undefined;
+    },
+  };
+}
+
 type TransactionParts = {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly heads: SqliteHeads;
-  readonly tenants: SqliteTenants;
+  readonly tenants: { forget(): void };
   readonly marker: BatchMarker;
   readonly patience: BusyRetry;
   readonly around: AroundCommit;

@@ -10,9 +10,16 @@ import type { DatabaseSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
 import type { StreamKind, StreamRef } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-import { type CacheLimit, createCache } from "../cache.ts";
 import type { PlannedStream } from "../decision.ts";
-import { emptyHead, foldEntry, foldOf, type Head, isStreamOver } from "../head.ts";
+import {
+  type CacheLimit,
+  createCache,
+  emptyHead,
+  foldEntry,
+  foldOf,
+  type Head,
+  isStreamOver,
+} from "../head.ts";
 import { hex } from "./connect.ts";
 
 export const SQLITE_SNAPSHOT_EVERY = 200;

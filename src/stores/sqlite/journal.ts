@@ -1,14 +1,29 @@
 /**
- * All prepared statements of one connection, and the writing of a plan with them, inside the transaction that the plan
- * was made in.
+ * The journal of one connection: all its prepared statements, and a decision with them. The plan of a decision is made
+ * and written in one transaction. A tenant has a number, and names that lead to its streams.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { parseStreamRef, type StreamRef, streamName } from "../../kernel/stream.ts";
+import { type Decide, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
 import type { Folds } from "../../states.ts";
-import type { CacheLimit } from "../cache.ts";
-import type { PlannedStream, TransactionPlan } from "../decision.ts";
-import { foldOf, type Head } from "../head.ts";
+import {
+  checkStoredText,
+  type PlannedName,
+  type PlannedStream,
+  planAtOnce,
+  type TransactionContext,
+  type TransactionPlan,
+} from "../decision.ts";
+import { type CacheLimit, emptyHead, foldOf, type Head } from "../head.ts";
 import type { Projections } from "../views.ts";
+import {
+  prepareSqliteArtifacts,
+  prepareSqliteSecrets,
+  type SqliteArtifacts,
+  type SqliteSecrets,
+} from "./artifacts.ts";
 import type { BusyRetry } from "./errors.ts";
+import { type BatchMarker, createBatchMarker, type PreparedWrite, type Writer } from "./group-commit.ts";
 import {
   prepareSqliteHeads,
   prepareSqliteSnapshots,
@@ -16,17 +31,71 @@ import {
   type SqliteSnapshots,
 } from "./heads.ts";
 import { prepareSqliteReads, prepareSqliteSeals, type SqliteReads, type SqliteSeals } from "./read.ts";
-import {
-  type Names,
-  prepareNames,
-  prepareSqliteArtifacts,
-  prepareSqliteSecrets,
-  prepareSqliteTenants,
-  type SqliteArtifacts,
-  type SqliteSecrets,
-  type SqliteTenants,
-} from "./tenant-tables.ts";
 import { prepareSqliteViews, type SqliteViews } from "./views.ts";
+
+export type SqliteTenants = {
+  /** Undefined if nothing was ever written for this tenant. */
+  find(tenant: string): number | undefined;
+  ensure(tenant: string): number;
+  name(tid: number): string;
+  /** After a rollback: numbers assigned in it are not in the file. */
+  forget(): void;
+  withEntries(): readonly string[];
+};
+
+function prepareSqliteTenants(db: DatabaseSync): SqliteTenants {
+  const select = db.prepare("SELECT tid FROM hp_tenants WHERE tenant = ?");
+  const insert = db.prepare("INSERT INTO hp_tenants (tenant) VALUES (?)");
+  const byNumber = db.prepare("SELECT tenant FROM hp_tenants WHERE tid = ?");
+  const list = db.prepare(
+    "SELECT tenant FROM hp_tenants t WHERE EXISTS (SELECT 1 FROM hp_streams s WHERE s.tid = t.tid)",
+  );
+  const known = new Map<string, number>();
+  const find = (tenant: string): number | undefined => {
+    const cached = known.get(tenant);
+    if (cached !== undefined) return cached;
+    const row = select.get(tenant);
+    if (row === undefined) return undefined;
+    known.set(tenant, Number(row["tid"]));
+    return Number(row["tid"]);
+  };
+  return {
+    find,
+    ensure(tenant) {
+      const found = find(tenant);
+      if (found !== undefined) return found;
+      const tid = Number(insert.run(tenant).lastInsertRowid);
+      known.set(tenant, tid);
+      return tid;
+    },
+    name: (tid) => String(byNumber.get(tid)?.["tenant"]),
+    forget: () => known.clear(),
+    withEntries: () =>
+      list
+        .all()
+        .map((row) => String(row["tenant"]))
+        .sort(),
+  };
+}
+
+type Names = {
+  find(tid: number, name: string): StreamRef | undefined;
+  lead(tid: number, planned: PlannedName): void;
+};
+
+function prepareNames(db: DatabaseSync): Names {
+  const select = db.prepare("SELECT stream FROM hp_names WHERE tid = ? AND name = ?");
+  const upsert = db.prepare("INSERT OR REPLACE INTO hp_names (tid, name, stream) VALUES (?, ?, ?)");
+  return {
+    find(tid, name) {
+      const row = select.get(tid, name);
+      return row === undefined ? undefined : parseStreamRef(String(row["stream"]));
+    },
+    lead(tid, { name, stream }) {
+      upsert.run(tid, name, streamName(stream));
+    },
+  };
+}
 
 type AppendTables = {
   readonly db: DatabaseSync;
@@ -38,26 +107,6 @@ type AppendTables = {
   readonly views: SqliteViews;
   readonly marker: BatchMarker;
 };
-
-/** The last entry of a batch, which identifies a commit whose outcome is unknown. */
-export type BatchMarker = {
-  set(position: number, hash: string): void;
-  last(): { readonly position: number; readonly hash: string } | undefined;
-  clear(): void;
-};
-
-function createBatchMarker(): BatchMarker {
-  let last: { position: number; hash: string } | undefined;
-  return {
-    set: (position, hash) => {
-      last = { position, hash };
-    },
-    last: () => last,
-    clear: () => {
-      last = undefined;
-    },
-  };
-}
 
 type WritePlan = (tid: number, plan: TransactionPlan<unknown>) => void;
 
@@ -148,4 +197,46 @@ export function prepareSqliteJournal(parts: SqliteJournalParts): SqliteJournal {
     seals: prepareSqliteSeals(db),
     append: prepareSqliteAppend({ db, folds, heads, names, artifacts, snapshots, views, marker }),
   };
+}
+
+export function transactSqlite<Result>(
+  { journal, writer }: { journal: SqliteJournal; writer: Writer },
+  tenant: string,
+  needs: Needs,
+  decide: Decide<Result>,
+): Promise<Result> {
+  checkStoredText("tenant", tenant);
+  return new Promise((resolve, refuse) => {
+    const prepare = (): PreparedWrite => {
+      const plan = planAtOnce(sqliteContext(journal, tenant), needs, decide);
+      return { write: () => writeSqlitePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
+    };
+    writer.submit({ prepare, refuse });
+  });
+}
+
+export function sqliteContext(journal: SqliteJournal, tenant: string): TransactionContext {
+  const { tenants, heads, names, views, folds, clock, random } = journal;
+  const tid = tenants.find(tenant);
+  return {
+    tenant,
+    folds,
+    random,
+    now: () => clock.now(),
+    head: (stream: StreamRef, name: string) =>
+      tid === undefined ? emptyHead(folds, stream.kind) : heads.head(tid, stream, name),
+    name: (name: string) => (tid === undefined ? undefined : names.find(tid, name)),
+    // The index includes rows of earlier members of the batch.
+    index: ({ view, key }) =>
+      tid === undefined ? [] : views.query(tid, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
+  };
+}
+
+export function writeSqlitePlan(
+  { tenants, append }: SqliteJournal,
+  tenant: string,
+  plan: TransactionPlan<unknown>,
+): void {
+  if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return;
+  append(tenants.ensure(tenant), plan);
 }

@@ -12,10 +12,11 @@ import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
-import type { CacheLimit } from "../cache.ts";
-import { checkStoredText, type GuardedCall, guardCalls, type StoreEnd } from "../guard.ts";
+import { checkStoredText, type GuardedCall, guardCalls, type StoreEnd } from "../decision.ts";
+import type { CacheLimit } from "../head.ts";
 import type { EpochHold, Home, Projection, Store, StoreLocation, ViewClaim, ViewRow } from "../store.ts";
 import { projectionTable } from "../views.ts";
+import { transactWithSql, unwrapSqlAnswer } from "./application-sql.ts";
 import type { OpenDatabase } from "./connect.ts";
 import { type EpochLock, epochAlreadyHeld, isEpochLocked, lockEpoch } from "./epochs.ts";
 import { type BusyRetry, isSqliteDamage, retryWhileBusy, translateSqliteError } from "./errors.ts";
@@ -27,11 +28,10 @@ import {
   type Writer,
   writeInNextBatch,
 } from "./group-commit.ts";
-import { prepareSqliteJournal, type SqliteJournal } from "./journal.ts";
+import { prepareSqliteJournal, type SqliteJournal, transactSqlite } from "./journal.ts";
 import { checkSqliteViews, readFileMeta, refuseNewerFile, writeFileMeta } from "./migrations.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
 import { rebuildSqliteViews, resumeSqliteRebuild } from "./rebuild-views.ts";
-import { transactSqlite, transactWithSql, unwrapSqlAnswer } from "./transact.ts";
 
 /** For tests of disk failures: the connection itself, a hook around every commit, and no dependency on time. */
 type SqliteHooks = {
@@ -119,7 +119,9 @@ function openWriter({ options, opened, journal, followers }: Parts): Writer {
   const { heads, tenants, marker, patience } = journal;
   const around = options.hooks?.commit ?? ((commit) => commit());
   const check = watchLayout(journal);
-  const committed = followers.wake;
+  const committed = () => {
+    if (followers.waiters.size > 0) followers.wake();
+  };
   const transaction = createWriteTransaction({
     db,
     file,

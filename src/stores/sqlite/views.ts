@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
-import type { Projection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { checkViewQuery, isSameRow, type Projections, projectRow } from "../views.ts";
+import { parseStreamRef, STREAM_KINDS, type StreamRef } from "../../kernel/stream.ts";
+import type { StoredProjection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
+import { checkViewQuery, type Projections } from "../views.ts";
 import { sqliteViewTable } from "./migrations.ts";
 
 export type SqliteViews = {
@@ -21,7 +21,7 @@ type SqliteRowKey = { readonly tid: number; readonly sid: number };
 
 export function prepareSqliteViews(db: DatabaseSync, projections: Projections): SqliteViews {
   const writers = new Map(
-    projections.all.map((projection) => [projection.view, prepareWrite(db, projection)]),
+    STREAM_KINDS.map((kind) => [kind, projections.of(kind).map((one) => prepareWrite(db, one))]),
   );
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -32,7 +32,7 @@ export function prepareSqliteViews(db: DatabaseSync, projections: Projections): 
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   return {
     write(place, stream, states) {
-      for (const { view } of projections.of(stream.kind)) writers.get(view)?.(place, stream, states);
+      for (const write of writers.get(stream.kind) ?? []) write(place, stream, states);
     },
     query(tid, asked) {
       projections.named(asked.view);
@@ -66,7 +66,7 @@ export function prepareSqliteViews(db: DatabaseSync, projections: Projections): 
 
 type Write = SqliteViews["write"];
 
-function prepareWrite(db: DatabaseSync, projection: Projection): Write {
+function prepareWrite(db: DatabaseSync, projection: StoredProjection): Write {
   const table = sqliteViewTable(projection.view);
   const remove = db.prepare(`DELETE FROM ${table} WHERE sid = ?`);
   const upsert = db.prepare(
@@ -76,11 +76,11 @@ function prepareWrite(db: DatabaseSync, projection: Projection): Write {
   // If a row's times are unchanged, their indexes are not touched: that is most changes.
   const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
   return ({ sid, tid }, stream, { before, after }) => {
-    if (before !== undefined && isSameRow(projection, before, after)) return;
-    const row = projectRow(projection, stream, after);
+    if (before !== undefined && projection.isSame?.(before, after) === true) return;
+    const row = projection.row(stream.id, after);
     if (row === undefined) return void remove.run(sid);
     const data = JSON.stringify(row.data);
-    const was = before === undefined ? undefined : projectRow(projection, stream, before);
+    const was = before === undefined ? undefined : projection.row(stream.id, before);
     const isInPlace = was !== undefined && was.at === row.at && was.due === row.due;
     if (isInPlace && update.run(row.bucket, data, sid).changes === 1) return;
     upsert.run(sid, tid, row.bucket, row.at, row.due, data);

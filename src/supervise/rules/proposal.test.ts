@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
-import { schemaRules } from "../../effects/input-schema.ts";
+import { schemaRules } from "../../effects/arguments.ts";
 import { LARGEST_OUTPUT_BYTES, type ToolCatalogue, validateProposal } from "./proposal.ts";
 import { isStopReason } from "./stop-reason.ts";
 

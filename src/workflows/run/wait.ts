@@ -11,8 +11,7 @@ import {
   notifyApprovers,
   prepareSending,
 } from "../../agents/intents/send-and-answer.ts";
-import { plainJson } from "../../effects/arguments.ts";
-import { type InputSchema, schemaRules } from "../../effects/input-schema.ts";
+import { type InputSchema, plainJson, schemaRules } from "../../effects/arguments.ts";
 
 import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The built client in a context that has what browsers have and nothing of Node, as a page would import it: file by file,
- * without a bundle. Runs with --experimental-vm-modules.
+ * The built client in a context that has what browsers have and nothing of Node, as a page would import it: as it is,
+ * without another bundle. Runs with --experimental-vm-modules.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../kernel/json.ts";
-import { findSchemaIssues, issuesText } from "./input-schema.ts";
+import { findSchemaIssues, issuesText } from "./arguments.ts";
 
 const SCHEMA = {
   type: "object",

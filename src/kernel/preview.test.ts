@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { previewOf } from "./stream.ts";
+import { previewOf } from "./canonical-json.ts";
 
 test("what is long is cut, and its short fields come before its long ones", () => {
   const mail = { body: "Dear all, ".repeat(50), subject: "Hello", to: "bo@example.com" };

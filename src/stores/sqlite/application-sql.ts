@@ -1,68 +1,17 @@
 /**
- * Decisions in the journal's transaction, also together with the application's own tables. An authorizer denies the
+ * Decisions together with the application's own tables, in the journal's transaction. An authorizer denies the
  * application's SQL access to Holdpoint's tables (`hp_…`), to settings and to the transaction itself. SQL can still end
  * the transaction (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a full disk). No statement runs after that, because it would
  * commit by itself. The round then fails, even if its decision succeeded, and nothing of it is written.
  */
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { StreamRef } from "../../kernel/stream.ts";
-import {
-  type Decide,
-  type DecideResult,
-  type DecisionScope,
-  MOST_INDEXED,
-  type Needs,
-} from "../../kernel/transaction.ts";
-import { planAtOnce, type TransactionContext, type TransactionPlan } from "../decision.ts";
-import { checkStoredText } from "../guard.ts";
-import { emptyHead } from "../head.ts";
+import type { DecideResult, DecisionScope, Needs } from "../../kernel/transaction.ts";
+import { checkStoredText, planAtOnce } from "../decision.ts";
 import type { SqlTransaction } from "../store.ts";
 import { isConstraint, translateSqliteError } from "./errors.ts";
 import type { PreparedWrite, Writer } from "./group-commit.ts";
-import type { SqliteJournal } from "./journal.ts";
-
-export function transactSqlite<Result>(
-  { journal, writer }: { journal: SqliteJournal; writer: Writer },
-  tenant: string,
-  needs: Needs,
-  decide: Decide<Result>,
-): Promise<Result> {
-  checkStoredText("tenant", tenant);
-  return new Promise((resolve, refuse) => {
-    const prepare = (): PreparedWrite => {
-      const plan = planAtOnce(sqliteContext(journal, tenant), needs, decide);
-      return { write: () => writeSqlitePlan(journal, tenant, plan), answer: () => resolve(plan.result) };
-    };
-    writer.submit({ prepare, refuse });
-  });
-}
-
-function sqliteContext(journal: SqliteJournal, tenant: string): TransactionContext {
-  const { tenants, heads, names, views, folds, clock, random } = journal;
-  const tid = tenants.find(tenant);
-  return {
-    tenant,
-    folds,
-    random,
-    now: () => clock.now(),
-    head: (stream: StreamRef, name: string) =>
-      tid === undefined ? emptyHead(folds, stream.kind) : heads.head(tid, stream, name),
-    name: (name: string) => (tid === undefined ? undefined : names.find(tid, name)),
-    // The index includes rows of earlier members of the batch.
-    index: ({ view, key }) =>
-      tid === undefined ? [] : views.query(tid, { view, bucket: key, order: "newest", limit: MOST_INDEXED }),
-  };
-}
-
-function writeSqlitePlan(
-  { tenants, append }: SqliteJournal,
-  tenant: string,
-  plan: TransactionPlan<unknown>,
-): void {
-  if (plan.streams.length + plan.names.length + plan.artifacts.length === 0) return;
-  append(tenants.ensure(tenant), plan);
-}
+import { type SqliteJournal, sqliteContext, writeSqlitePlan } from "./journal.ts";
 
 type DecideWithSql<Result> = (sight: DecisionScope, sql: SqlTransaction) => DecideResult<Result>;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createCache } from "./cache.ts";
+import { createCache } from "./head.ts";
 
 test("a cache never holds more than it may, and keeps what is used", () => {
   const cache = createCache<number>({ count: 10, size: Number.POSITIVE_INFINITY }, () => 1);

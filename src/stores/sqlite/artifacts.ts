@@ -1,75 +1,9 @@
-/** The small tables of a tenant: its number, the names that lead to streams, artifacts and encrypted secrets. */
+/** Values that a tenant keeps outside its entries: artifacts, and encrypted secrets. */
 import type { DatabaseSync } from "node:sqlite";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Artifact } from "../../kernel/stored-value.ts";
-import { parseStreamRef, type StreamRef, streamName } from "../../kernel/stream.ts";
-import type { PlannedName } from "../decision.ts";
-
-export type SqliteTenants = {
-  /** Undefined if nothing was ever written for this tenant. */
-  find(tenant: string): number | undefined;
-  ensure(tenant: string): number;
-  name(tid: number): string;
-  /** After a rollback: numbers assigned in it are not in the file. */
-  forget(): void;
-  withEntries(): readonly string[];
-};
-
-export function prepareSqliteTenants(db: DatabaseSync): SqliteTenants {
-  const select = db.prepare("SELECT tid FROM hp_tenants WHERE tenant = ?");
-  const insert = db.prepare("INSERT INTO hp_tenants (tenant) VALUES (?)");
-  const byNumber = db.prepare("SELECT tenant FROM hp_tenants WHERE tid = ?");
-  const list = db.prepare(
-    "SELECT tenant FROM hp_tenants t WHERE EXISTS (SELECT 1 FROM hp_streams s WHERE s.tid = t.tid)",
-  );
-  const known = new Map<string, number>();
-  const find = (tenant: string): number | undefined => {
-    const cached = known.get(tenant);
-    if (cached !== undefined) return cached;
-    const row = select.get(tenant);
-    if (row === undefined) return undefined;
-    known.set(tenant, Number(row["tid"]));
-    return Number(row["tid"]);
-  };
-  return {
-    find,
-    ensure(tenant) {
-      const found = find(tenant);
-      if (found !== undefined) return found;
-      const tid = Number(insert.run(tenant).lastInsertRowid);
-      known.set(tenant, tid);
-      return tid;
-    },
-    name: (tid) => String(byNumber.get(tid)?.["tenant"]),
-    forget: () => known.clear(),
-    withEntries: () =>
-      list
-        .all()
-        .map((row) => String(row["tenant"]))
-        .sort(),
-  };
-}
-
-export type Names = {
-  find(tid: number, name: string): StreamRef | undefined;
-  lead(tid: number, planned: PlannedName): void;
-};
-
-export function prepareNames(db: DatabaseSync): Names {
-  const select = db.prepare("SELECT stream FROM hp_names WHERE tid = ? AND name = ?");
-  const upsert = db.prepare("INSERT OR REPLACE INTO hp_names (tid, name, stream) VALUES (?, ?, ?)");
-  return {
-    find(tid, name) {
-      const row = select.get(tid, name);
-      return row === undefined ? undefined : parseStreamRef(String(row["stream"]));
-    },
-    lead(tid, { name, stream }) {
-      upsert.run(tid, name, streamName(stream));
-    },
-  };
-}
 
 export type SqliteArtifacts = {
   find(tid: number, hash: string): Uint8Array | undefined;
