@@ -145,27 +145,23 @@ test("a suggested rule has an id that no rule of the document has", async (conte
 test("two suggestions have two ids, and both can be pasted", async (context) => {
   const folder = temporaryFolder(context);
   const hp = folder.open({ policy: { policy: "house", default: "escalate" } });
-  const pay = hp.gate<{ to: string; amount: number }, unknown>({ name: "pay", run: () => null });
-  const ask = async (to: string, amount: number): Promise<string> => {
-    const answer = await pay({ to, amount }, { requestId: `${to} ${amount}`, waitMs: 0 });
-    return answer.status === "pending" ? (answer.approval ?? "") : "";
-  };
-  for (const [to, first, no] of [
-    ["a", 0, 12],
-    ["c", 10, 3],
-  ] as const) {
-    for (const n of TIMES)
-      await hp.approvals.approve(await ask(to, first + n), { by: n % 2 === 0 ? "person:ann" : "person:bob" });
-    await hp.approvals.reject(await ask(to, no), { by: "person:ann", reason: "no" });
+  for (const name of ["pay.out", "pay_out"]) {
+    const pay = hp.gate<{ amount: number }, unknown>({ name, run: () => null });
+    for (const n of TIMES) {
+      const answer = await pay({ amount: n }, { requestId: `${name} ${n}`, waitMs: 0 });
+      const id = answer.status === "pending" ? (answer.approval ?? "") : "";
+      await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
+    }
   }
   const { suggestions } = await hp.policies.suggest({ min: 3 });
   const ids = suggestions.map(({ asRule }) => asRule.rule.id);
-  assert.ok(ids.length >= 2);
+  assert.equal(ids.length, 2);
   assert.equal(new Set(ids).size, ids.length);
   await hp.close();
   const file = join(folder.path, "house.yaml");
   const rules = suggestions.map(
-    ({ asRule: { rule } }) => `  - { id: ${rule.id}, tool: pay, when: '${rule.when}', verdict: approve }`,
+    ({ asRule: { rule } }) =>
+      `  - { id: ${rule.id}, tool: ${rule.tool}, when: '${rule.when}', verdict: approve }`,
   );
   writeFileSync(file, ["policy: house", "default: escalate", "rules:", ...rules, ""].join("\n"));
   const checked = await runCli(folder, ["policy", "check", file]);

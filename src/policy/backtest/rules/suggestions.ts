@@ -11,8 +11,9 @@ import { visible } from "../../../kernel/text.ts";
 import { ANY, type Type } from "../../expression/types.ts";
 import type { PolicyText } from "../../rules/document.ts";
 import { patternsOf } from "../../rules/tools.ts";
-import type { Sample, SampleGroup, Samples } from "./decision-samples.ts";
 import {
+  type ApprovedCondition,
+  approvedCondition,
   countDays,
   decidersOf,
   decisionTime,
@@ -20,10 +21,9 @@ import {
   filterInSteps,
   isNo,
   isYes,
-  type MinedCondition,
-  mineConditions,
   numberAt,
-} from "./mine-conditions.ts";
+} from "./approved-condition.ts";
+import type { Sample, SampleGroup, Samples } from "./decision-samples.ts";
 
 export type Suggestion = {
   readonly tool: string;
@@ -79,7 +79,7 @@ function weekly(samples: readonly Sample[], of: (sample: Sample) => number): num
   return most;
 }
 
-function letThroughBy(met: readonly Sample[], { bounded }: MinedCondition): Suggestion["letThrough"] {
+function letThroughBy(met: readonly Sample[], { bounded }: ApprovedCondition): Suggestion["letThrough"] {
   const agreed = met.filter(isYes);
   const grantable = agreed.filter(({ ofSeveral }) => !ofSeveral);
   const sums = bounded.map((place) => {
@@ -92,7 +92,7 @@ function letThroughBy(met: readonly Sample[], { bounded }: MinedCondition): Sugg
   return { total: met.length, undecided, ofSeveral, weekly: weekly(grantable, () => 1), sums };
 }
 
-function* suggestionOf(group: SampleGroup, found: MinedCondition): Generator<void, Suggestion> {
+function* suggestionOf(group: SampleGroup, found: ApprovedCondition): Generator<void, Suggestion> {
   const { tool, agent, samples } = group;
   const { yes, when, conditions, open } = found;
   const met = yield* filterInSteps(samples, found.covers);
@@ -112,8 +112,6 @@ function* suggestionOf(group: SampleGroup, found: MinedCondition): Generator<voi
   };
 }
 
-const nameOf = ({ tool, agent, when }: Suggestion): string => JSON.stringify([tool, agent, when]);
-
 /** False for a name with hidden characters: nothing is suggested about it. */
 const isSaid = ({ tool, agent }: SampleGroup): boolean => visible(tool + agent) === tool + agent;
 
@@ -123,13 +121,13 @@ export function* suggestionsFrom(
   min: number,
   argsOf: (tool: string) => Type = () => ANY,
 ): Generator<void, readonly Suggestion[]> {
-  const unique = new Map<string, Suggestion>();
-  for (const group of [...groups.values()].filter(isSaid))
-    for (const found of yield* mineConditions({ ...group, args: argsOf(group.tool) }, min)) {
-      const one = yield* suggestionOf(group, found);
-      unique.set(nameOf(one), one);
-    }
-  return [...unique.values()].sort((a, b) => b.approved - a.approved || (nameOf(a) < nameOf(b) ? -1 : 1));
+  const suggestions: Suggestion[] = [];
+  for (const group of [...groups.values()].filter(isSaid)) {
+    const found = yield* approvedCondition({ ...group, args: argsOf(group.tool) }, min);
+    if (found !== undefined) suggestions.push(yield* suggestionOf(group, found));
+  }
+  const name = ({ tool, agent }: Suggestion) => JSON.stringify([tool, agent]);
+  return suggestions.sort((a, b) => b.approved - a.approved || (name(a) < name(b) ? -1 : 1));
 }
 
 export type SuggestedRule = {
