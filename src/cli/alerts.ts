@@ -10,7 +10,7 @@ import { type Command, type Context, EXIT, flag, isOn, whereFlags, word } from "
 import { CommandError } from "./shell/failure.ts";
 import { locateStore } from "./shell/files.ts";
 import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "./shell/lists.ts";
-import { resolveAlertId } from "./shell/resolve-id.ts";
+import { resolveId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import {
   fit,
@@ -126,7 +126,7 @@ async function listAlertsCommand(context: Context): Promise<void> {
 
 async function acknowledgeCommand(context: Context): Promise<void> {
   const { hp, terminal, now, person: by } = context;
-  const id = await resolveAlertId(context, word(context, 1));
+  const id = await resolveId(context, "alr", word(context, 1));
   const note = flag(context, "note");
   const { acknowledged: before } = await hp.alerts.get(id);
   const alert = await hp.alerts.acknowledge(id, note === undefined ? { by } : { by, note });

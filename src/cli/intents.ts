@@ -6,7 +6,7 @@ import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/comm
 import { usage } from "./shell/failure.ts";
 import { printTable, readLimit } from "./shell/lists.ts";
 import { parseSpan } from "./shell/parse.ts";
-import { resolveIntentId } from "./shell/resolve-id.ts";
+import { resolveId } from "./shell/resolve-id.ts";
 import { printArgs, sectionsOn } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
 
@@ -95,7 +95,10 @@ export function printIntent(context: Context, intent: Intent): number {
 }
 
 async function get(context: Context): Promise<number> {
-  return printIntent(context, await context.hp.intents.get(await resolveIntentId(context, word(context, 1))));
+  return printIntent(
+    context,
+    await context.hp.intents.get(await resolveId(context, "int", word(context, 1))),
+  );
 }
 
 function outgoingOf(context: Context): OutgoingIntent {
@@ -130,12 +133,12 @@ function answerOf(context: Context): IntentAnswer {
 }
 
 async function answer(context: Context): Promise<number> {
-  const id = await resolveIntentId(context, word(context, 1));
+  const id = await resolveId(context, "int", word(context, 1));
   return printIntent(context, await context.hp.intents.answer(id, answerOf(context)));
 }
 
 async function cancel(context: Context): Promise<number> {
-  const id = await resolveIntentId(context, word(context, 1));
+  const id = await resolveId(context, "int", word(context, 1));
   const said = { by: context.person, reason: neededFor(context, "cancel", "reason") };
   return printIntent(context, await context.hp.intents.cancel(id, said));
 }

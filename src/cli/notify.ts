@@ -8,7 +8,7 @@ import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/comm
 import { CommandError } from "./shell/failure.ts";
 import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "./shell/lists.ts";
 import { parseSpan } from "./shell/parse.ts";
-import { resolveEndpointId, resolveMessageId } from "./shell/resolve-id.ts";
+import { resolveId } from "./shell/resolve-id.ts";
 import { formatMoment, formatSpan } from "./shell/terminal.ts";
 
 const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
@@ -175,7 +175,7 @@ export const endpoints: Command = {
     if (part === "list") await listEndpointsCommand(context);
     else if (part === "add") await addCommand(context);
     else {
-      const id = await resolveEndpointId(context, word(context, 1));
+      const id = await resolveId(context, "end", word(context, 1));
       if (part === "test") return testCommand(context, id);
       await (part === "rotate" ? rotateCommand(context, id) : switchCommand(context, part, id));
     }
@@ -250,7 +250,7 @@ async function listMessagesCommand(context: Context, status: Status): Promise<vo
 
 async function retryCommand(context: Context): Promise<void> {
   const { hp, terminal, person: by } = context;
-  const id = await resolveMessageId(context, word(context, 1));
+  const id = await resolveId(context, "msg", word(context, 1));
   const message = await hp.messages.retry(id, { by });
   if (context.json) return terminal.json({ message });
   terminal.line(`It is tried again: ${id}, under the same id. A process that delivers sends it.`);

@@ -22,7 +22,7 @@ import {
 import { CommandError } from "./shell/failure.ts";
 import { jsonWithMicros, printTable, readLimit, readList } from "./shell/lists.ts";
 import { type Part, parseMoneyFlag, parseSpan, runPart } from "./shell/parse.ts";
-import { resolveResourceId } from "./shell/resolve-id.ts";
+import { type IdPrefix, resolveId } from "./shell/resolve-id.ts";
 import { printCard, richText } from "./shell/sections.ts";
 import { hanging } from "./shell/terminal.ts";
 
@@ -33,7 +33,7 @@ type Listed = { readonly items: readonly Item[]; readonly next: string | null };
 /** A contract and its presentation. */
 type Resource = {
   readonly contract: Contract;
-  readonly prefix: string;
+  readonly prefix: IdPrefix;
   readonly terminal: ResourceCommand<Item>;
 };
 
@@ -160,7 +160,7 @@ async function act(
   const verbs = verbsIn(context, contract);
   const { terminal } = context;
   const hasId = pathNames(facts.http).length > 0;
-  const id = hasId ? [await resolveResourceId(context, resource, word(context, 1))] : [];
+  const id = hasId ? [await resolveId(context, resource.prefix, word(context, 1))] : [];
   const input = inputFrom(context, contract, facts);
   const before = hasId ? ((await verbs["get"]?.(...id)) as Item) : undefined;
   const after = (await verbs[verb]?.(...id, input)) as Item;
@@ -199,7 +199,7 @@ function commandParts(resource: Resource): { readonly [name: string]: Part } {
       flags: ["full"],
       words: 1,
       run: async (context) =>
-        showOne(context, resource, await resolveResourceId(context, resource, word(context, 1))),
+        showOne(context, resource, await resolveId(context, resource.prefix, word(context, 1))),
     },
     ...Object.fromEntries(onOne ?? []),
   };

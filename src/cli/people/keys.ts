@@ -7,7 +7,7 @@ import { type Command, type Context, EXIT, flag, isOn, needed, whereFlags, word 
 import { CommandError } from "../shell/failure.ts";
 import { printTable, readLimit, readList } from "../shell/lists.ts";
 import { type Part, parseSpan, runPart } from "../shell/parse.ts";
-import { resolveKeyId } from "../shell/resolve-id.ts";
+import { resolveId } from "../shell/resolve-id.ts";
 import { formatMoment } from "../shell/terminal.ts";
 
 const HEADS = ["ID", "STATUS", "PRINCIPAL", "NAME", "ROLES", "SCOPES", "EXPIRES", "ISSUED BY"];
@@ -87,7 +87,7 @@ async function issue(context: Context): Promise<number> {
 }
 
 async function rotate(context: Context): Promise<number> {
-  const id = await resolveKeyId(context, word(context, 1));
+  const id = await resolveId(context, "key", word(context, 1));
   const overlap = flag(context, "overlap");
   const issued = await context.hp.keys.rotate(id, {
     by: context.person,
@@ -102,7 +102,7 @@ async function rotate(context: Context): Promise<number> {
 
 async function revoke(context: Context): Promise<number> {
   const { hp, terminal, json, person: by } = context;
-  const id = await resolveKeyId(context, word(context, 1));
+  const id = await resolveId(context, "key", word(context, 1));
   const key = await hp.keys.revoke(id, { by, reason: needed(context, "reason") });
   if (json) terminal.json(key as unknown as Json);
   else
