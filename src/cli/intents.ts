@@ -4,7 +4,7 @@ import { type Json, parseJson } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
 import { usage } from "./shell/failure.ts";
-import { printTable, readLimit } from "./shell/lists.ts";
+import { printList, readLimit } from "./shell/lists.ts";
 import { parseSpan } from "./shell/parse.ts";
 import { resolveId } from "./shell/resolve-id.ts";
 import { printArgs, sectionsOn } from "./shell/sections.ts";
@@ -42,12 +42,8 @@ function pageOf(context: Context): IntentPage {
 }
 
 async function list(context: Context): Promise<number> {
-  const { hp, terminal } = context;
-  const { items } = await hp.intents.list(pageOf(context));
-  if (context.json) for (const item of items) terminal.json(item);
-  else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)("No intents.");
-  else if (terminal.interactive) printTable(terminal, HEADS, items.map(cellsOf));
-  else for (const item of items) terminal.line(cellsOf(item).join("\t"));
+  const { items } = await context.hp.intents.list(pageOf(context));
+  printList(context, { items }, { heads: HEADS, cells: cellsOf, empty: "No intents." });
   return EXIT.ok;
 }
 

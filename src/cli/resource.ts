@@ -20,7 +20,7 @@ import {
   word,
 } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
-import { jsonWithMicros, printTable, readLimit, readList } from "./shell/lists.ts";
+import { jsonWithMicros, printList, readLimit, readList } from "./shell/lists.ts";
 import { type Part, parseMoneyFlag, parseSpan, runPart } from "./shell/parse.ts";
 import { type IdPrefix, resolveId } from "./shell/resolve-id.ts";
 import { printCard, richText } from "./shell/sections.ts";
@@ -46,21 +46,21 @@ async function list(
   context: Context,
   { contract, terminal: { list: shown, json } }: Resource,
 ): Promise<number> {
-  const { terminal, now } = context;
+  const { now } = context;
   const filter = isOn(context, "all") ? shown.all.filter : {};
   const { list: read } = verbsIn(context, contract);
   const page = (cursor: object) => read?.({ ...filter, ...cursor }) as Promise<Listed>;
   const { items } = await readList(readLimit(context), page);
-  const cells = (item: Item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now)));
-  if (context.json) for (const item of items) terminal.json(jsonWithMicros(json?.(item) ?? item));
-  else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)(shown.empty);
-  else if (terminal.interactive)
-    printTable(
-      terminal,
-      shown.columns.map(([head]) => head),
-      items.map(cells),
-    );
-  else for (const item of items) terminal.line(cells(item).join("\t"));
+  printList(
+    context,
+    { items },
+    {
+      heads: shown.columns.map(([head]) => head),
+      cells: (item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now))),
+      ...(json === undefined ? {} : { json }),
+      empty: shown.empty,
+    },
+  );
   return EXIT.ok;
 }
 

@@ -5,7 +5,7 @@ import type { Scope } from "../../people/rules/scopes.ts";
 import type { Role } from "../../people/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, whereFlags, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { printTable, readLimit, readList } from "../shell/lists.ts";
+import { printList, readLimit, readList } from "../shell/lists.ts";
 import { type Part, parseSpan, runPart } from "../shell/parse.ts";
 import { resolveId } from "../shell/resolve-id.ts";
 import { formatMoment } from "../shell/terminal.ts";
@@ -31,13 +31,8 @@ async function listed(context: Context, limit: number): Promise<readonly ApiKey[
 }
 
 async function list(context: Context): Promise<number> {
-  const { terminal, json } = context;
-  const keys = await listed(context, readLimit(context));
-  if (json) for (const key of keys) terminal.json(key as unknown as Json);
-  else if (keys.length === 0)
-    (terminal.interactive ? terminal.line : terminal.note)("There is no key in use.");
-  else if (terminal.interactive) printTable(terminal, HEADS, keys.map(cellsOf));
-  else for (const key of keys) terminal.line(cellsOf(key).join("\t"));
+  const items = await listed(context, readLimit(context));
+  printList(context, { items }, { heads: HEADS, cells: cellsOf, empty: "There is no key in use." });
   return EXIT.ok;
 }
 
