@@ -9,8 +9,8 @@ import { type Notice, noticeText } from "../runtime/notices.ts";
 import { type Command, type Context, EXIT, flag, isOn, whereFlags, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
 import { locateStore } from "./shell/files.ts";
-import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "./shell/lists.ts";
-import { resolveAlertId } from "./shell/resolve-id.ts";
+import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "./shell/lists.ts";
+import { resolveId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import {
   fit,
@@ -107,26 +107,18 @@ function alertCellsForPipe(item: AlertSummary): readonly string[] {
 }
 
 async function listAlertsCommand(context: Context): Promise<void> {
-  const { terminal, now } = context;
   const status = isOn(context, "all") ? "any" : "standing";
-  const { items, isAll } = await readAlerts(context, status, readLimit(context));
-  if (context.json) {
-    for (const item of items) terminal.json(item);
-    return;
-  }
-  const say = terminal.interactive ? terminal.line : terminal.note;
-  const rows = items.map((item) =>
-    terminal.interactive ? alertCellsForPeople(item, now) : alertCellsForPipe(item),
-  );
-  if (rows.length === 0) say(status === "any" ? "There were no alerts yet." : "No alert stands.");
-  else if (terminal.interactive) printTable(terminal, ALERT_HEADS, rows);
-  else for (const cells of rows) terminal.line(cells.join("\t"));
-  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+  printList(context, await readAlerts(context, status, readLimit(context)), {
+    heads: ALERT_HEADS,
+    cells: (item) => alertCellsForPeople(item, context.now),
+    piped: alertCellsForPipe,
+    empty: status === "any" ? "There were no alerts yet." : "No alert stands.",
+  });
 }
 
 async function acknowledgeCommand(context: Context): Promise<void> {
   const { hp, terminal, now, person: by } = context;
-  const id = await resolveAlertId(context, word(context, 1));
+  const id = await resolveId(context, "alr", word(context, 1));
   const note = flag(context, "note");
   const { acknowledged: before } = await hp.alerts.get(id);
   const alert = await hp.alerts.acknowledge(id, note === undefined ? { by } : { by, note });

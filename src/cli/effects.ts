@@ -7,14 +7,7 @@ import { moneyText } from "../kernel/money.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL, isOn, needed, REASON, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
-import {
-  DEFAULT_LIMIT,
-  jsonWithMicros,
-  type ListResult,
-  printTable,
-  readLimit,
-  readList,
-} from "./shell/lists.ts";
+import { DEFAULT_LIMIT, printList, readLimit, readList } from "./shell/lists.ts";
 import { resolveActionId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
@@ -150,14 +143,6 @@ function budgetCells({ name, limit, spent, reserved, effects }: BudgetSummary): 
   return [name, ...amounts, String(effects)].map(visible);
 }
 
-function printBudgets({ terminal }: Context, { items, isAll }: ListResult<BudgetSummary>): void {
-  const say = terminal.interactive ? terminal.line : terminal.note;
-  if (items.length === 0) say("No budget was opened.");
-  else if (terminal.interactive) printTable(terminal, BUDGET_HEADS, items.map(budgetCells));
-  else for (const budget of items) terminal.line(budgetCells(budget).join("\t"));
-  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
-}
-
 export const budgetsCommand: Command = {
   name: "budgets",
   words: [],
@@ -169,8 +154,7 @@ export const budgetsCommand: Command = {
   flags: { limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` } },
   async run(context) {
     const found = await readList(readLimit(context), (cursor) => context.hp.budgets.list(cursor));
-    if (context.json) for (const budget of found.items) context.terminal.json(jsonWithMicros(budget));
-    else printBudgets(context, found);
+    printList(context, found, { heads: BUDGET_HEADS, cells: budgetCells, empty: "No budget was opened." });
     return EXIT.ok;
   },
 };

@@ -4,9 +4,9 @@ import { type Json, parseJson } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
 import { usage } from "./shell/failure.ts";
-import { printTable, readLimit } from "./shell/lists.ts";
+import { printList, readLimit } from "./shell/lists.ts";
 import { parseSpan } from "./shell/parse.ts";
-import { resolveIntentId } from "./shell/resolve-id.ts";
+import { resolveId } from "./shell/resolve-id.ts";
 import { printArgs, sectionsOn } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
 
@@ -42,12 +42,8 @@ function pageOf(context: Context): IntentPage {
 }
 
 async function list(context: Context): Promise<number> {
-  const { hp, terminal } = context;
-  const { items } = await hp.intents.list(pageOf(context));
-  if (context.json) for (const item of items) terminal.json(item);
-  else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)("No intents.");
-  else if (terminal.interactive) printTable(terminal, HEADS, items.map(cellsOf));
-  else for (const item of items) terminal.line(cellsOf(item).join("\t"));
+  const { items } = await context.hp.intents.list(pageOf(context));
+  printList(context, { items }, { heads: HEADS, cells: cellsOf, empty: "No intents." });
   return EXIT.ok;
 }
 
@@ -95,7 +91,10 @@ export function printIntent(context: Context, intent: Intent): number {
 }
 
 async function get(context: Context): Promise<number> {
-  return printIntent(context, await context.hp.intents.get(await resolveIntentId(context, word(context, 1))));
+  return printIntent(
+    context,
+    await context.hp.intents.get(await resolveId(context, "int", word(context, 1))),
+  );
 }
 
 function outgoingOf(context: Context): OutgoingIntent {
@@ -130,12 +129,12 @@ function answerOf(context: Context): IntentAnswer {
 }
 
 async function answer(context: Context): Promise<number> {
-  const id = await resolveIntentId(context, word(context, 1));
+  const id = await resolveId(context, "int", word(context, 1));
   return printIntent(context, await context.hp.intents.answer(id, answerOf(context)));
 }
 
 async function cancel(context: Context): Promise<number> {
-  const id = await resolveIntentId(context, word(context, 1));
+  const id = await resolveId(context, "int", word(context, 1));
   const said = { by: context.person, reason: neededFor(context, "cancel", "reason") };
   return printIntent(context, await context.hp.intents.cancel(id, said));
 }

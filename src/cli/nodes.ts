@@ -7,12 +7,11 @@ import { existsSync } from "node:fs";
 import { createLog, type Log } from "../api/log.ts";
 import type { TenantHostOptions } from "../api/open-tenant-host.ts";
 import type { Settings } from "../api/settings.ts";
-import type { Json } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
 import type { FleetNode } from "../runtime/epochs.ts";
 import { databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
 import { type Command, type Context, EXIT, isOn, version } from "./shell/command.ts";
-import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "./shell/lists.ts";
+import { DEFAULT_LIMIT, printList, readLimit, readList } from "./shell/lists.ts";
 import { formatMoment, formatSpan } from "./shell/terminal.ts";
 import { loadDefinitions } from "./workflows/load.ts";
 
@@ -24,20 +23,6 @@ function nodeCells(node: FleetNode, since: string): readonly string[] {
   return [id, status, kind, version ?? "-", since, String(workflows), String(effects), agent, process].map(
     visible,
   );
-}
-
-function printNodes({ terminal, now }: Context, { items, isAll }: ListResult<FleetNode>): void {
-  const say = terminal.interactive ? terminal.line : terminal.note;
-  if (items.length === 0)
-    say("No node is there: a server, a worker or a program that executes is one from its first call on.");
-  else if (terminal.interactive)
-    printTable(
-      terminal,
-      HEADS,
-      items.map((node) => nodeCells(node, formatSpan(now - node.openedAt))),
-    );
-  else for (const node of items) terminal.line(nodeCells(node, formatMoment(node.openedAt)).join("\t"));
-  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
 }
 
 export const nodesCommand: Command = {
@@ -56,8 +41,12 @@ export const nodesCommand: Command = {
   async run(context) {
     const all = isOn(context, "all");
     const found = await readList(readLimit(context), (cursor) => context.hp.nodes.list({ all, ...cursor }));
-    if (context.json) for (const node of found.items) context.terminal.json(node as unknown as Json);
-    else printNodes(context, found);
+    printList(context, found, {
+      heads: HEADS,
+      cells: (node) => nodeCells(node, formatSpan(context.now - node.openedAt)),
+      piped: (node) => nodeCells(node, formatMoment(node.openedAt)),
+      empty: "No node is there: a server, a worker or a program that executes is one from its first call on.",
+    });
     return EXIT.ok;
   },
 };

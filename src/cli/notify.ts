@@ -6,9 +6,9 @@ import type { MessagePage, MessageSummary } from "../notify/methods.ts";
 import { type EndpointTarget, MESSAGE_STATUSES } from "../notify/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
-import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "./shell/lists.ts";
+import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "./shell/lists.ts";
 import { parseSpan } from "./shell/parse.ts";
-import { resolveEndpointId, resolveMessageId } from "./shell/resolve-id.ts";
+import { resolveId } from "./shell/resolve-id.ts";
 import { formatMoment, formatSpan } from "./shell/terminal.ts";
 
 const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
@@ -44,18 +44,19 @@ function endpointCells(
 }
 
 async function listEndpointsCommand(context: Context): Promise<void> {
-  const { hp, terminal } = context;
+  const { hp } = context;
   const standing = await hp.endpoints.list();
   const gone = isOn(context, "all") ? await hp.endpoints.list({ status: "removed" }) : [];
-  const items = [...standing, ...gone];
-  if (context.json) {
-    for (const item of items) terminal.json(item);
-    return;
-  }
-  const rows = items.map((item) => endpointCells(endpointRow(item), !terminal.interactive));
-  if (rows.length === 0) (terminal.interactive ? terminal.line : terminal.note)("There are no endpoints.");
-  else if (terminal.interactive) printTable(terminal, ENDPOINT_HEADS, rows);
-  else for (const cells of rows) terminal.line(cells.join("\t"));
+  printList(
+    context,
+    { items: [...standing, ...gone] },
+    {
+      heads: ENDPOINT_HEADS,
+      cells: (item) => endpointCells(endpointRow(item), false),
+      piped: (item) => endpointCells(endpointRow(item), true),
+      empty: "There are no endpoints.",
+    },
+  );
 }
 
 function offerFromFlags({ values }: Context) {
@@ -175,7 +176,7 @@ export const endpoints: Command = {
     if (part === "list") await listEndpointsCommand(context);
     else if (part === "add") await addCommand(context);
     else {
-      const id = await resolveEndpointId(context, word(context, 1));
+      const id = await resolveId(context, "end", word(context, 1));
       if (part === "test") return testCommand(context, id);
       await (part === "rotate" ? rotateCommand(context, id) : switchCommand(context, part, id));
     }
@@ -232,25 +233,17 @@ function messageCellsForPipe(item: MessageSummary): readonly string[] {
 }
 
 async function listMessagesCommand(context: Context, status: Status): Promise<void> {
-  const { terminal, now } = context;
-  const { items, isAll } = await readMessages(context, status, readLimit(context));
-  if (context.json) {
-    for (const item of items) terminal.json(item);
-    return;
-  }
-  const say = terminal.interactive ? terminal.line : terminal.note;
-  const rows = items.map((item) =>
-    terminal.interactive ? messageCellsForPeople(item, now) : messageCellsForPipe(item),
-  );
-  if (rows.length === 0) say(status === "any" ? "There are no messages." : `No message is ${status}.`);
-  else if (terminal.interactive) printTable(terminal, MESSAGE_HEADS, rows);
-  else for (const cells of rows) terminal.line(cells.join("\t"));
-  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+  printList(context, await readMessages(context, status, readLimit(context)), {
+    heads: MESSAGE_HEADS,
+    cells: (item) => messageCellsForPeople(item, context.now),
+    piped: messageCellsForPipe,
+    empty: status === "any" ? "There are no messages." : `No message is ${status}.`,
+  });
 }
 
 async function retryCommand(context: Context): Promise<void> {
   const { hp, terminal, person: by } = context;
-  const id = await resolveMessageId(context, word(context, 1));
+  const id = await resolveId(context, "msg", word(context, 1));
   const message = await hp.messages.retry(id, { by });
   if (context.json) return terminal.json({ message });
   terminal.line(`It is tried again: ${id}, under the same id. A process that delivers sends it.`);

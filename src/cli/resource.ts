@@ -20,9 +20,9 @@ import {
   word,
 } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
-import { jsonWithMicros, printTable, readLimit, readList } from "./shell/lists.ts";
+import { jsonWithMicros, printList, readLimit, readList } from "./shell/lists.ts";
 import { type Part, parseMoneyFlag, parseSpan, runPart } from "./shell/parse.ts";
-import { resolveResourceId } from "./shell/resolve-id.ts";
+import { type IdPrefix, resolveId } from "./shell/resolve-id.ts";
 import { printCard, richText } from "./shell/sections.ts";
 import { hanging } from "./shell/terminal.ts";
 
@@ -33,7 +33,7 @@ type Listed = { readonly items: readonly Item[]; readonly next: string | null };
 /** A contract and its presentation. */
 type Resource = {
   readonly contract: Contract;
-  readonly prefix: string;
+  readonly prefix: IdPrefix;
   readonly terminal: ResourceCommand<Item>;
 };
 
@@ -46,21 +46,21 @@ async function list(
   context: Context,
   { contract, terminal: { list: shown, json } }: Resource,
 ): Promise<number> {
-  const { terminal, now } = context;
+  const { now } = context;
   const filter = isOn(context, "all") ? shown.all.filter : {};
   const { list: read } = verbsIn(context, contract);
   const page = (cursor: object) => read?.({ ...filter, ...cursor }) as Promise<Listed>;
   const { items } = await readList(readLimit(context), page);
-  const cells = (item: Item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now)));
-  if (context.json) for (const item of items) terminal.json(jsonWithMicros(json?.(item) ?? item));
-  else if (items.length === 0) (terminal.interactive ? terminal.line : terminal.note)(shown.empty);
-  else if (terminal.interactive)
-    printTable(
-      terminal,
-      shown.columns.map(([head]) => head),
-      items.map(cells),
-    );
-  else for (const item of items) terminal.line(cells(item).join("\t"));
+  printList(
+    context,
+    { items },
+    {
+      heads: shown.columns.map(([head]) => head),
+      cells: (item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now))),
+      ...(json === undefined ? {} : { json }),
+      empty: shown.empty,
+    },
+  );
   return EXIT.ok;
 }
 
@@ -160,7 +160,7 @@ async function act(
   const verbs = verbsIn(context, contract);
   const { terminal } = context;
   const hasId = pathNames(facts.http).length > 0;
-  const id = hasId ? [await resolveResourceId(context, resource, word(context, 1))] : [];
+  const id = hasId ? [await resolveId(context, resource.prefix, word(context, 1))] : [];
   const input = inputFrom(context, contract, facts);
   const before = hasId ? ((await verbs["get"]?.(...id)) as Item) : undefined;
   const after = (await verbs[verb]?.(...id, input)) as Item;
@@ -199,7 +199,7 @@ function commandParts(resource: Resource): { readonly [name: string]: Part } {
       flags: ["full"],
       words: 1,
       run: async (context) =>
-        showOne(context, resource, await resolveResourceId(context, resource, word(context, 1))),
+        showOne(context, resource, await resolveId(context, resource.prefix, word(context, 1))),
     },
     ...Object.fromEntries(onOne ?? []),
   };

@@ -243,7 +243,7 @@ const suggestion = z.object({
   kept_out: count.meta({ description: "what people rejected or changed and it does not let through" }),
   open: z.array(z.string()).meta({ description: "arguments of which it lets any value through" }),
   rule: z.string().meta({ description: "as YAML, to be pasted" }),
-  as_rule: z.string().meta({ description: "what the rule would have done, in words" }),
+  as_rule: z.string().meta({ description: "what the rule does, in words" }),
   grant: json.meta({ description: "a body for POST /api/grants; null where no grant answers it" }),
   as_grant: z.string().meta({ description: "what a grant does for it, in words" }),
 });

@@ -11,25 +11,24 @@ const POLICIES = 3_000;
 const ACTIONS = 25;
 const VERDICTS = ["approve", "escalate", "block", "revise"] as const;
 
-/** Few parts, used over and over, so that conditions often have to do with each other. */
+/** Few parts, used over and over, so that conditions are often the same, and sometimes nearly. */
 function drawConditions(draw: Draw): () => string {
   const bound = () => draw.pick(["2", "5", "-3"]);
   const plain = (): string =>
     draw.pick([
       `args.a ${draw.pick(["<", "<=", ">", ">=", "==", "!="])} ${bound()}`,
-      `args.a ${draw.pick([">", ">="])} ${bound()}`,
       `${bound()} ${draw.pick(["<", ">=", "=="])} args.a`,
       `args.a in [${bound()}, ${bound()}]`,
       `args.s ${draw.pick(["==", "!="])} "${draw.pick(["a", "pay"])}"`,
-      `args.s in ["a", "${draw.pick(["pay", "late"])}"]`,
       "has(args.b)",
+      "true",
     ]);
-  const pool = [plain(), plain(), plain(), plain(), textOf(drawTruth(draw, OVER_RULES([]), 1))].map(
+  const pool = [plain(), plain(), plain(), textOf(drawTruth(draw, OVER_RULES([]), 1))].map(
     (one) => `(${one})`,
   );
   const drawn = (depth: number): string => {
-    if (depth === 0 || draw.chance(0.3)) return draw.pick(pool);
-    return `(${drawn(depth - 1)} ${draw.pick(["&&", "&&", "||"])} ${drawn(depth - 1)})`;
+    if (depth === 0 || draw.chance(0.7)) return draw.pick(pool);
+    return `(${drawn(depth - 1)} ${draw.pick(["&&", "||"])} ${drawn(depth - 1)})`;
   };
   return () => drawn(2);
 }

@@ -15,7 +15,7 @@ import {
 } from "../shell/command.ts";
 import { usage } from "../shell/failure.ts";
 import { parseDuration, parseTime } from "../shell/parse.ts";
-import { resolveApprovalId } from "../shell/resolve-id.ts";
+import { resolveId } from "../shell/resolve-id.ts";
 import { richText } from "../shell/sections.ts";
 import { runCancelWorkflow } from "../workflows/operate.ts";
 import { statusWords } from "../workflows/words.ts";
@@ -42,7 +42,7 @@ const act = <Name extends Verb>({ verb, input, says, ...command }: Act<Name>): C
     const { hp, terminal, person: by } = context;
     const verbs: Verbs = hp.approvals;
     const given = { by, ...input(context) };
-    const id = await resolveApprovalId(context, word(context));
+    const id = await resolveId(context, "apr", word(context));
     await verbs[verb](id, given as never);
     const approval = await hp.approvals.get(id);
     if (context.json) terminal.json({ approval });

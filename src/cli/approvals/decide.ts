@@ -19,7 +19,7 @@ import {
 import { usage } from "../shell/failure.ts";
 import { readList } from "../shell/lists.ts";
 import { PersonLeft, prompt } from "../shell/prompt.ts";
-import { resolveApprovalId } from "../shell/resolve-id.ts";
+import { resolveId } from "../shell/resolve-id.ts";
 import { sectionsOn } from "../shell/sections.ts";
 import { valueTree } from "../shell/values.ts";
 import { showApproval } from "../show.ts";
@@ -37,7 +37,7 @@ const readNote = (context: Context): { readonly note?: string } => {
 };
 
 const readApproval = async (context: Context): Promise<Approval> =>
-  context.hp.approvals.get(await resolveApprovalId(context, word(context)));
+  context.hp.approvals.get(await resolveId(context, "apr", word(context)));
 
 /** Compares with what the person saw, if they say so. In any case nothing may change between this read and the vote. */
 function checkBinding(context: Context, approval: Approval): void {
@@ -138,7 +138,7 @@ async function readIds(context: Context): Promise<readonly string[]> {
   if (tool !== undefined && context.words.length > 0)
     throw usage("approve takes ids or --all-of, not both.", HELP);
   const ids = new Set(tool === undefined ? [] : await waitingFor(context, tool));
-  for (const given of context.words) ids.add(await resolveApprovalId(context, given));
+  for (const given of context.words) ids.add(await resolveId(context, "apr", given));
   return [...ids];
 }
 

@@ -5,9 +5,9 @@ import type { Scope } from "../../people/rules/scopes.ts";
 import type { Role } from "../../people/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, whereFlags, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { printTable, readLimit, readList } from "../shell/lists.ts";
+import { printList, readLimit, readList } from "../shell/lists.ts";
 import { type Part, parseSpan, runPart } from "../shell/parse.ts";
-import { resolveKeyId } from "../shell/resolve-id.ts";
+import { resolveId } from "../shell/resolve-id.ts";
 import { formatMoment } from "../shell/terminal.ts";
 
 const HEADS = ["ID", "STATUS", "PRINCIPAL", "NAME", "ROLES", "SCOPES", "EXPIRES", "ISSUED BY"];
@@ -31,13 +31,8 @@ async function listed(context: Context, limit: number): Promise<readonly ApiKey[
 }
 
 async function list(context: Context): Promise<number> {
-  const { terminal, json } = context;
-  const keys = await listed(context, readLimit(context));
-  if (json) for (const key of keys) terminal.json(key as unknown as Json);
-  else if (keys.length === 0)
-    (terminal.interactive ? terminal.line : terminal.note)("There is no key in use.");
-  else if (terminal.interactive) printTable(terminal, HEADS, keys.map(cellsOf));
-  else for (const key of keys) terminal.line(cellsOf(key).join("\t"));
+  const items = await listed(context, readLimit(context));
+  printList(context, { items }, { heads: HEADS, cells: cellsOf, empty: "There is no key in use." });
   return EXIT.ok;
 }
 
@@ -87,7 +82,7 @@ async function issue(context: Context): Promise<number> {
 }
 
 async function rotate(context: Context): Promise<number> {
-  const id = await resolveKeyId(context, word(context, 1));
+  const id = await resolveId(context, "key", word(context, 1));
   const overlap = flag(context, "overlap");
   const issued = await context.hp.keys.rotate(id, {
     by: context.person,
@@ -102,7 +97,7 @@ async function rotate(context: Context): Promise<number> {
 
 async function revoke(context: Context): Promise<number> {
   const { hp, terminal, json, person: by } = context;
-  const id = await resolveKeyId(context, word(context, 1));
+  const id = await resolveId(context, "key", word(context, 1));
   const key = await hp.keys.revoke(id, { by, reason: needed(context, "reason") });
   if (json) terminal.json(key as unknown as Json);
   else

@@ -4,7 +4,7 @@ import type { Person } from "../../people/methods.ts";
 import type { Member, Role } from "../../people/stream.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { printTable } from "../shell/lists.ts";
+import { printList } from "../shell/lists.ts";
 import { type Part, runPart } from "../shell/parse.ts";
 import { formatMoment } from "../shell/terminal.ts";
 
@@ -31,13 +31,9 @@ function cellsOf({ person, name, roles, groups, mail, suspended, since }: Person
   );
 }
 
-async function list({ hp, terminal, json }: Context): Promise<number> {
-  const all = await hp.people.list();
-  if (json) for (const person of all) terminal.json(person as unknown as Json);
-  else if (all.length === 0)
-    (terminal.interactive ? terminal.line : terminal.note)("Nobody is in the list of people.");
-  else if (terminal.interactive) printTable(terminal, HEADS, all.map(cellsOf));
-  else for (const person of all) terminal.line(cellsOf(person).join("\t"));
+async function list(context: Context): Promise<number> {
+  const items = await context.hp.people.list();
+  printList(context, { items }, { heads: HEADS, cells: cellsOf, empty: "Nobody is in the list of people." });
   return EXIT.ok;
 }
 

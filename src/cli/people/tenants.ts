@@ -4,7 +4,7 @@ import { loginAddress } from "../../people/rules/credential.ts";
 import type { Tenant } from "../../people/tenants/methods.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { printTable, readList } from "../shell/lists.ts";
+import { printList, readList } from "../shell/lists.ts";
 import { type Part, parseSpan, runPart } from "../shell/parse.ts";
 import { formatMoment } from "../shell/terminal.ts";
 import { linkServer, SERVER_FLAG } from "./login.ts";
@@ -27,11 +27,9 @@ function nameOf(context: Context): string {
   );
 }
 
-async function list({ hp, terminal, json }: Context): Promise<number> {
-  const { items } = await readList(Number.POSITIVE_INFINITY, (cursor) => hp.tenants.list(cursor));
-  if (json) for (const tenant of items) terminal.json(tenant as unknown as Json);
-  else if (terminal.interactive) printTable(terminal, HEADS, items.map(cellsOf));
-  else for (const tenant of items) terminal.line(cellsOf(tenant).join("\t"));
+async function list(context: Context): Promise<number> {
+  const found = await readList(Number.POSITIVE_INFINITY, (cursor) => context.hp.tenants.list(cursor));
+  printList(context, found, { heads: HEADS, cells: cellsOf, empty: "There are no tenants." });
   return EXIT.ok;
 }
 

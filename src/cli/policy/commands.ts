@@ -8,7 +8,7 @@ import type { PolicyVersionSummary } from "../../policy/versions.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
 import { type Command, type Context, EXIT, flag, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { printTable } from "../shell/lists.ts";
+import { printList } from "../shell/lists.ts";
 import { parseTime } from "../shell/parse.ts";
 import { fit, formatMoment } from "../shell/terminal.ts";
 import { programText, shortDigest, untilText } from "./words.ts";
@@ -218,19 +218,6 @@ function cellsForPipe(version: PolicyVersionSummary): readonly string[] {
   return [...known, standing, version.programs.length === 0 ? "-" : visible(programText(version))];
 }
 
-function print({ terminal, now }: Context, versions: readonly PolicyVersionSummary[]): void {
-  if (versions.length === 0) {
-    const say = terminal.interactive ? terminal.line : terminal.note;
-    say("No policy document was ever in force here; tools may have policies of their own in code.");
-  } else if (terminal.interactive)
-    printTable(
-      terminal,
-      HEADS,
-      versions.map((version) => cellsForPeople(version, now)),
-    );
-  else for (const version of versions) terminal.line(cellsForPipe(version).join("\t"));
-}
-
 export const policyList: Command = {
   name: "policy list",
   words: [],
@@ -241,9 +228,16 @@ export const policyList: Command = {
   ],
   flags: {},
   async run(context) {
-    const versions = await context.hp.policies.list();
-    if (context.json) for (const version of versions) context.terminal.json(version);
-    else print(context, versions);
+    printList(
+      context,
+      { items: await context.hp.policies.list() },
+      {
+        heads: HEADS,
+        cells: (version) => cellsForPeople(version, context.now),
+        piped: cellsForPipe,
+        empty: "No policy document was ever in force here; tools may have policies of their own in code.",
+      },
+    );
     return EXIT.ok;
   },
 };

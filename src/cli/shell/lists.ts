@@ -71,6 +71,34 @@ export function printTable(terminal: Terminal, heads: Cells, rows: readonly Cell
   for (const row of rows) for (const line of linesOf(row)) terminal.line(terminal.strange(line));
 }
 
+export type ListLayout<Item> = {
+  readonly heads: Cells;
+  readonly cells: (item: Item) => Cells;
+  /** Columns in a pipe, as the reference documents them; without it, those of the table. */
+  readonly piped?: (item: Item) => Cells;
+  readonly json?: (item: Item) => unknown;
+  /** Said if there is no item. */
+  readonly empty: string;
+};
+
+/** A table for people, tab-separated lines in a pipe, or JSON. */
+export function printList<Item>(
+  { terminal, json }: Context,
+  { items, isAll = true }: Pick<ListResult<Item>, "items"> & { readonly isAll?: boolean },
+  layout: ListLayout<Item>,
+): void {
+  const { heads, cells, piped = cells, empty } = layout;
+  if (json) {
+    for (const item of items) terminal.json(jsonWithMicros(layout.json?.(item) ?? item));
+    return;
+  }
+  const say = terminal.interactive ? terminal.line : terminal.note;
+  if (items.length === 0) say(empty);
+  else if (terminal.interactive) printTable(terminal, heads, items.map(cells));
+  else for (const item of items) terminal.line(piped(item).join("\t"));
+  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+}
+
 /** As JSON, with micros as text: they exceed the range of its numbers. */
 export const jsonWithMicros = (value: unknown): Json =>
   JSON.parse(JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? part.toString() : part)));

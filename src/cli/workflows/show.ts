@@ -12,7 +12,7 @@ import { parseObstacle, WORKFLOW_STATUSES, type WorkflowStatus } from "../../wor
 import type { TimelineRow } from "../../workflows/timeline.ts";
 import { type Command, type Context, EXIT, flag, whereFlags } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { DEFAULT_LIMIT, type ListResult, printTable, readLimit, readList } from "../shell/lists.ts";
+import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "../shell/lists.ts";
 import { parseMoment } from "../shell/parse.ts";
 import { type Sections, sectionsOn } from "../shell/sections.ts";
 import { fit, formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
@@ -298,24 +298,6 @@ const noneWords = (status: WorkflowStatus | "any"): string =>
     ? "There are no workflows yet: a program starts one with hp.workflow(name, …).start(input)."
     : `No workflow is ${statusWords(status)}.`;
 
-function printList(
-  context: Context,
-  status: WorkflowStatus | "any",
-  { items, isAll }: ListResult<WorkflowSummary>,
-): void {
-  const { terminal, now } = context;
-  const say = terminal.interactive ? terminal.line : terminal.note;
-  if (items.length === 0) say(noneWords(status));
-  else if (terminal.interactive)
-    printTable(
-      terminal,
-      HEADS,
-      items.map((item) => cellsForPeople(item, now)),
-    );
-  else for (const item of items) terminal.line(cellsForPipe(item).join("\t"));
-  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
-}
-
 export const workflows: Command = {
   name: "workflows",
   words: [],
@@ -330,9 +312,12 @@ export const workflows: Command = {
   },
   async run(context) {
     const status = statusOf(context);
-    const found = await readWorkflows(context, status, readLimit(context));
-    if (context.json) for (const item of found.items) context.terminal.json(item);
-    else printList(context, status, found);
+    printList(context, await readWorkflows(context, status, readLimit(context)), {
+      heads: HEADS,
+      cells: (item) => cellsForPeople(item, context.now),
+      piped: cellsForPipe,
+      empty: noneWords(status),
+    });
     return EXIT.ok;
   },
 };

@@ -41,7 +41,7 @@ export type JudgingDocuments = {
 };
 
 /** The first is the innermost, as in `apply-to-tool.ts` when they are in force. */
-export function judgeTogether(documents: readonly JudgingDocument[]): JudgeFunction {
+function judgeTogether(documents: readonly JudgingDocument[]): JudgeFunction {
   const [first, ...rest] = documents as readonly [JudgingDocument, ...JudgingDocument[]];
   if (rest.length === 0) return (input, asked) => first.judge(input, asked);
   return (input: PolicyInput, asked: CallKind = "call"): Verdict =>
@@ -77,7 +77,7 @@ const isSaid = ({ documents, document }: RecordedReview): boolean =>
   documents !== undefined || document !== undefined;
 
 /** Digests of the documents that a verdict names. A possible digest counts only if a document is stored under it. */
-export function documentDigestsIn(review: RecordedReview, names: Names): readonly string[] {
+function documentDigestsIn(review: RecordedReview, names: Names): readonly string[] {
   const named = documentsNamed(review);
   return isSaid(review) ? named : named.filter((one) => names.has(one));
 }

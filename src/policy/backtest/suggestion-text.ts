@@ -5,8 +5,7 @@
 
 import type { Money } from "../../kernel/money.ts";
 import { visible } from "../../kernel/text.ts";
-import { type Narrowing, otherTools, type SuggestedRule, type Suggestion } from "./rules/suggestions.ts";
-import type { TriedRule } from "./suggest.ts";
+import type { Narrowing, SuggestedRule, Suggestion } from "./rules/suggestions.ts";
 
 export function headline({ tool, agent, when, approved }: Suggestion): string {
   const what = when === "" ? "" : ` with ${when}`;
@@ -38,23 +37,12 @@ export function grantEffectText({ letThrough: { ofSeveral, weekly, total } }: Su
   return `As a grant, which ends by itself and can be taken back${some}`;
 }
 
-const STILL: Readonly<Record<string, string>> = {
-  code: "code of the program, which no rule outranks",
-  unknown: "a policy that cannot be asked any more",
-  unusable: "a policy that is not usable with this rule in it",
-};
-
-/** The rule's own back-test. Escalations by anything but rules remain. */
-export function ruleEffectText({ total, letThrough, stillAsked }: TriedRule): string {
-  if (stillAsked.length === 0)
-    return `As a rule, with the rules that asked narrowed: all ${total} would not have been asked about.`;
-  const who = stillAsked.map(({ by, count }) => `${count} by ${STILL[by] ?? visible(by)}`).join(", ");
-  const risk = stillAsked.some(({ by }) => by.startsWith("risk:"))
-    ? " A route of the risk outranks an approve rule: its conditions would have to be narrowed."
-    : "";
-  if (letThrough === 0)
-    return `As a rule it answers none of them by itself: people would still be asked about ${who}.${risk}`;
-  return `As a rule, with the rules that asked narrowed: ${letThrough} of ${total} would not have been asked about; people would still be asked about ${who}.${risk}`;
+/** What escalates besides rules, that is risk routes and code, still does. */
+export function ruleEffectText({ narrowings, stillAskedBy }: SuggestedRule): string {
+  const how = narrowings.length === 0 ? "As a rule" : "As a rule, with the rules that asked narrowed";
+  if (stillAskedBy.length === 0) return `${how}.`;
+  const who = stillAskedBy.map(visible).join(", ");
+  return `${how}. People are still asked by ${who}: no approve rule outranks a route of the risk, or code of the program.`;
 }
 
 /** YAML single quotes: no other character is special in them. */
@@ -63,20 +51,15 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const inBrackets = (id: string, more: string): string =>
   `# in the rule ${visible(id)}: put its "when", if it has one, into brackets, and add  && ${more}`;
 
-/** Only a rule in a document that escalated can be narrowed. */
-function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule): readonly string[] {
+function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule["rule"]): readonly string[] {
   if (copy === null) return [inBrackets(rule, `!(${when})`)];
   return [
-    inBrackets(rule, otherTools(tool)),
+    inBrackets(rule, `tool.name != ${JSON.stringify(tool)}`),
     `# after it, once more the rule ${visible(rule)} as it was, with  id: ${copy}  tool: ${quoted(visible(tool))}  and the same with  && !(${when})`,
   ];
 }
 
-/** The exact rule that was tried, and the rules to narrow for it. */
-export function ruleLines(
-  suggestion: Suggestion,
-  { rule, narrowings }: Pick<TriedRule, "rule" | "narrowings">,
-): readonly string[] {
+export function ruleLines(suggestion: Suggestion, { rule, narrowings }: SuggestedRule): readonly string[] {
   const { id, tool, when } = rule;
   return [
     `- id: ${id}`,

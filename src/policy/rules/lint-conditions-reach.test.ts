@@ -19,58 +19,18 @@ const free = (...rules: Rules) => assert.deepEqual(warnings(...rules), []);
 describe("a rule that another one hides", () => {
   it("is named, with the one that comes first", () => {
     assert.deepEqual(
-      warnings(
-        rule("large", "escalate", "args.amount > 100"),
-        rule("larger", "escalate", "args.amount > 1000"),
-      ),
-      [
-        "rules.1: larger never comes to its escalate: whatever it matches, large matches as well, and its escalate comes first",
-      ],
+      warnings(rule("a", "escalate", "args.amount > 100"), rule("b", "escalate", "args.amount>100")),
+      ["rules.1: b never gives its escalate: a has the same condition, and its escalate comes first"],
     );
   });
 
-  it("is found where the condition is the same, or adds something", () => {
+  it("is found where the condition is the same", () => {
     hidden(rule("a", "block", "args.x == 1"), rule("b", "block", "args.x == 1"));
-    hidden(rule("a", "approve", "args.x == 1"), rule("b", "approve", "args.x == 1 && args.y == 2"));
     hidden(rule("a", "block", "args.x == 1"), rule("b", "revise", "args.x == 1", { set: { y: 1 } }));
-    hidden(rule("a", "escalate", "args.x in ['a', 'b']"), rule("b", "approve", "args.x == 'a'"));
-  });
-
-  it("is found where several hide it together", () => {
-    assert.deepEqual(
-      warnings(
-        rule("one", "block", "args.x == 1"),
-        rule("two", "block", "args.x == 2"),
-        rule("both", "approve", "args.x in [1, 2]"),
-      ),
-      [
-        "rules.2: both never comes to its approve: whatever it matches, one or two matches as well, and that comes first",
-      ],
-    );
-    hidden(
-      rule("low", "block", "args.x < 5"),
-      rule("text", "escalate", "args.s == 'a'"),
-      rule("either", "approve", "args.x < 3 || args.s == 'a' && args.x > 7"),
-    );
-    free(
-      rule("one", "block", "args.x == 1"),
-      rule("two", "block", "args.x == 2"),
-      rule("more", "approve", "args.x in [1, 2, 3]"),
-    );
-    free(
-      rule("one", "block", "args.x == 1", { tool: "pay" }),
-      rule("two", "block", "args.x == 2"),
-      rule("both", "approve", "args.x in [1, 2]"),
-    );
-    free(
-      rule("high", "block", "args.x > 5"),
-      rule("low", "block", "args.x <= 5"),
-      rule("any", "approve", "has(args.x)"),
-    );
   });
 
   it("is found also where it stands first, if the other's verdict is the stronger", () => {
-    hidden(rule("a", "approve", "args.x == 1 && args.y == 2"), rule("b", "block", "args.x == 1"));
+    hidden(rule("a", "approve", "args.x == 1"), rule("b", "block", "args.x == 1"));
   });
 
   it("has to speak of no other tools", () => {
@@ -138,7 +98,6 @@ describe("what takes a call back", () => {
   it("may be of another class than the call", () => {
     const tool = ["pay", "pay.undo"];
     assert.deepEqual(told([rule("keyed", "escalate", 'tool.effect == "keyed"', { tool })]), []);
-    assert.equal(told([rule("keyed", "escalate", 'tool.effect == "keyed"', { tool: "pay" })]).length, 1);
   });
 
   it("is not hidden by a rule that reads the arguments of the call, which is not asked about it", () => {

@@ -12,11 +12,11 @@ import type {
   PolicyTerms,
 } from "./document.ts";
 import { approverRuleFrom, outcomeTerms } from "./judge.ts";
-import { checkNever, checkReach, levelsReached } from "./lint-conditions.ts";
+import { checkConditionNames, checkReach } from "./lint-conditions.ts";
 import { checkOurs, checkSet } from "./lint-set.ts";
 import { canBeSeated } from "./stages.ts";
 import { FINAL, isPattern, type KnownTool, matchesGlob, patternsOf } from "./tools.ts";
-import { approverRule, nameFault, whyUnsatisfiable } from "./verdict.ts";
+import { approverRule, nameFault, RISK_LEVELS, whyUnsatisfiable } from "./verdict.ts";
 
 type Path = PolicyFault["path"];
 type Escalation = Omit<PolicyTerms, "verdict" | "reason">;
@@ -222,6 +222,16 @@ function checkTools(shop: CompileContext): void {
     });
 }
 
+/** Levels between the lowest and the highest sum of weights, added in their order so that rounding is the same. */
+function levelsReached({ conditions }: NonNullable<PolicyDocument["risk"]>, thresholds: readonly number[]) {
+  const weights = conditions.map(({ weight }) => weight);
+  const sum = (some: readonly number[]) => some.reduce((whole, one) => whole + one, 0);
+  const least = sum(weights.filter((one) => one < 0));
+  const most = sum(weights.filter((one) => one > 0));
+  const bounds = [Number.NEGATIVE_INFINITY, ...thresholds, Number.POSITIVE_INFINITY];
+  return RISK_LEVELS.filter((_, index) => most >= (bounds[index] ?? 0) && least < (bounds[index + 1] ?? 0));
+}
+
 function checkRisk(shop: CompileContext): void {
   const { risk } = shop.document;
   if (risk === undefined) return;
@@ -231,7 +241,7 @@ function checkRisk(shop: CompileContext): void {
       path: risk.levels === undefined ? ["risk"] : ["risk", "levels"],
       message: `medium ${medium}, high ${high}, critical ${critical}: each level has to be above the one before`,
     });
-  const reached: readonly string[] = levelsReached(shop.document);
+  const reached: readonly string[] = levelsReached(risk, [medium, high, critical]);
   for (const [level, outcome] of Object.entries(risk.routes ?? {})) {
     checkOutcome(shop, outcome, ["risk", "routes", level]);
     if (!reached.includes(level))
@@ -282,7 +292,7 @@ export function lintDocument(shop: CompileContext): void {
   checkOutcome(shop, document.default, ["default"]);
   checkIds(shop);
   for (const [index, rule] of (document.rules ?? []).entries()) checkRule(shop, rule, index);
-  checkNever(shop);
+  checkConditionNames(shop);
   checkReach(shop);
   checkTools(shop);
   checkRisk(shop);

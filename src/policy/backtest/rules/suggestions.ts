@@ -1,18 +1,17 @@
 /**
- * Suggests rules and grants that people's decisions support, and adds such a rule to a document. A suggestion matches
- * no action that a person rejected or changed; one with unreadable arguments may match. It is based on at least `min`
- * approvals, on two days or by two people, is as narrow as the approvals, and is evaluated by the expression itself.
- * The rule that is printed for pasting is the rule that was tried. An approve rule does not outrank a rule that
- * escalates: that rule is narrowed instead. Arguments are read for the suggestion's own tool only, since another may
- * lack them; a rule for several tools is narrowed by a copy for that tool.
+ * Suggests rules and grants that people's decisions support. A suggestion matches no action that a person rejected or
+ * changed; one with unreadable arguments may match. It is based on at least `min` approvals, on two days or by two
+ * people, is as narrow as the approvals, and is evaluated by the expression itself. An approve rule does not outrank a
+ * rule that escalates: that rule is narrowed as well.
  */
 
 import { visible } from "../../../kernel/text.ts";
 import { ANY, type Type } from "../../expression/types.ts";
 import type { PolicyText } from "../../rules/document.ts";
 import { patternsOf } from "../../rules/tools.ts";
-import type { Sample, SampleGroup, Samples } from "./decision-samples.ts";
 import {
+  type ApprovedCondition,
+  approvedCondition,
   countDays,
   decidersOf,
   decisionTime,
@@ -20,10 +19,9 @@ import {
   filterInSteps,
   isNo,
   isYes,
-  type MinedCondition,
-  mineConditions,
   numberAt,
-} from "./mine-conditions.ts";
+} from "./approved-condition.ts";
+import type { Sample, SampleGroup, Samples } from "./decision-samples.ts";
 
 export type Suggestion = {
   readonly tool: string;
@@ -79,7 +77,7 @@ function weekly(samples: readonly Sample[], of: (sample: Sample) => number): num
   return most;
 }
 
-function letThroughBy(met: readonly Sample[], { bounded }: MinedCondition): Suggestion["letThrough"] {
+function letThroughBy(met: readonly Sample[], { bounded }: ApprovedCondition): Suggestion["letThrough"] {
   const agreed = met.filter(isYes);
   const grantable = agreed.filter(({ ofSeveral }) => !ofSeveral);
   const sums = bounded.map((place) => {
@@ -92,7 +90,7 @@ function letThroughBy(met: readonly Sample[], { bounded }: MinedCondition): Sugg
   return { total: met.length, undecided, ofSeveral, weekly: weekly(grantable, () => 1), sums };
 }
 
-function* suggestionOf(group: SampleGroup, found: MinedCondition): Generator<void, Suggestion> {
+function* suggestionOf(group: SampleGroup, found: ApprovedCondition): Generator<void, Suggestion> {
   const { tool, agent, samples } = group;
   const { yes, when, conditions, open } = found;
   const met = yield* filterInSteps(samples, found.covers);
@@ -112,8 +110,6 @@ function* suggestionOf(group: SampleGroup, found: MinedCondition): Generator<voi
   };
 }
 
-const nameOf = ({ tool, agent, when }: Suggestion): string => JSON.stringify([tool, agent, when]);
-
 /** False for a name with hidden characters: nothing is suggested about it. */
 const isSaid = ({ tool, agent }: SampleGroup): boolean => visible(tool + agent) === tool + agent;
 
@@ -123,115 +119,68 @@ export function* suggestionsFrom(
   min: number,
   argsOf: (tool: string) => Type = () => ANY,
 ): Generator<void, readonly Suggestion[]> {
-  const unique = new Map<string, Suggestion>();
-  for (const group of [...groups.values()].filter(isSaid))
-    for (const found of yield* mineConditions({ ...group, args: argsOf(group.tool) }, min)) {
-      const one = yield* suggestionOf(group, found);
-      unique.set(nameOf(one), one);
-    }
-  return [...unique.values()].sort((a, b) => b.approved - a.approved || (nameOf(a) < nameOf(b) ? -1 : 1));
+  const suggestions: Suggestion[] = [];
+  for (const group of [...groups.values()].filter(isSaid)) {
+    const found = yield* approvedCondition({ ...group, args: argsOf(group.tool) }, min);
+    if (found !== undefined) suggestions.push(yield* suggestionOf(group, found));
+  }
+  const name = ({ tool, agent }: Suggestion) => JSON.stringify([tool, agent]);
+  return suggestions.sort((a, b) => b.approved - a.approved || (name(a) < name(b) ? -1 : 1));
 }
 
-export type SuggestedRule = {
-  readonly id: string;
-  readonly tool: string;
-  /** The rules that escalated are narrowed by `!(…)` of this. */
-  readonly when: string;
-  /** Ids of those rules. Some may not be in any document. */
-  readonly askedBy: readonly string[];
-};
-
-type Rule = NonNullable<PolicyText["rules"]>[number];
-
-/** If several policies escalate, each names its rule. */
-export const rulesNamed = (rule: string): readonly string[] => rule.split("; ");
-
-/** How to narrow a rule that escalated. */
+/** A rule to narrow by `!(when)`: an approve rule does not outrank it. */
 export type Narrowing = {
   readonly rule: string;
-  /** If the rule also applies to other tools: the id of its copy for this tool. */
+  /** If the rule also applies to other tools, which may lack the arguments: the id of its copy for this tool. */
   readonly copy: string | null;
 };
 
-const LONGEST_ID = 60;
-
-const plain = (id: string): string => id.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, LONGEST_ID);
-
-const idOf = ({ tool, agent }: Suggestion): string =>
-  plain(`suggested_${tool}_${agent.replace(/^agent:/, "")}`);
-
-function freeId(id: string, taken: ReadonlySet<string>, number = 1): string {
-  const tried = number === 1 ? id : `${id}_${number}`;
-  return taken.has(tried) ? freeId(id, taken, number + 1) : tried;
-}
-
-/** Rules for all suggestions, in order, with unique ids that are not in `used`, the ids taken by documents. */
-export function rulesFor(
-  suggestions: readonly Suggestion[],
-  used: Iterable<string> = [],
-): readonly SuggestedRule[] {
-  const taken = new Set(used);
-  return suggestions.map((suggestion) => {
-    const { tool, agent, when, askedBy } = suggestion;
-    const id = freeId(idOf(suggestion), taken);
-    taken.add(id);
-    const who = `agent == ${JSON.stringify(agent)}`;
-    const own = when === "" ? who : `${who} && ${when}`;
-    return { id, tool, when: own, askedBy: [...new Set(askedBy.flatMap(rulesNamed))] };
-  });
-}
-
-/** A rule whose condition is code cannot be narrowed here. */
-const isNarrowed = (rule: Rule, { askedBy }: SuggestedRule): boolean =>
-  rule.shadow !== true &&
-  rule.verdict === "escalate" &&
-  askedBy.includes(rule.id) &&
-  typeof rule.when !== "function";
-
-const isOfOne = ({ tool }: Rule, name: string): boolean => {
-  const patterns = patternsOf(tool);
-  return patterns.every((pattern) => pattern === name);
+export type SuggestedRule = {
+  readonly rule: { readonly id: string; readonly tool: string; readonly when: string };
+  /** Rules of stored documents that escalated. */
+  readonly narrowings: readonly Narrowing[];
+  /** What escalated besides, and still does: a risk route, or code. */
+  readonly stillAskedBy: readonly string[];
 };
 
-/** `args.a > 1` becomes `(args.a > 1) && …`. */
-const and = (when: Rule["when"], more: string): string =>
-  typeof when === "string" ? `(${when}) && ${more}` : more;
+type StoredRule = Pick<NonNullable<PolicyText["rules"]>[number], "id" | "tool" | "verdict" | "shadow">;
 
-export const otherTools = (tool: string): string => `tool.name != ${JSON.stringify(tool)}`;
+const LONGEST_ID = 60;
 
-/** In document order. */
-export function narrowingsIn(document: PolicyText, suggested: SuggestedRule): readonly Narrowing[] {
-  const { rules = [] } = document;
-  const taken = new Set([...rules.map(({ id }) => id), suggested.id]);
-  return rules
-    .filter((rule) => isNarrowed(rule, suggested))
-    .map((rule) => {
-      if (isOfOne(rule, suggested.tool)) return { rule: rule.id, copy: null };
-      const copy = freeId(plain(`${rule.id}_${suggested.tool}`), taken);
-      taken.add(copy);
-      return { rule: rule.id, copy };
-    });
+/** An id that is not taken, and is taken from then on. */
+function takeId(text: string, taken: Set<string>): string {
+  const id = text.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, LONGEST_ID);
+  let [free, number] = [id, 1];
+  while (taken.has(free)) free = `${id}_${++number}`;
+  taken.add(free);
+  return free;
 }
 
-function narrowed(rule: Rule, { tool, when }: SuggestedRule, { copy }: Narrowing): readonly Rule[] {
-  const own = { ...rule, when: and(rule.when, `!(${when})`) };
-  if (copy === null) return [own];
-  return [
-    { ...rule, when: and(rule.when, otherTools(tool)) },
-    { ...own, id: copy, tool },
-  ];
+function narrowingOf({ id, tool }: StoredRule, name: string, taken: Set<string>): Narrowing {
+  const isOfOne = patternsOf(tool).every((pattern) => pattern === name);
+  return { rule: id, copy: isOfOne ? null : takeId(`${id}_${name}`, taken) };
 }
 
-/** Adds one rule, narrows those that escalated, and changes nothing else. */
-export function withRule(document: PolicyText, suggested: SuggestedRule): PolicyText {
-  const { id, tool, when } = suggested;
-  const narrowings = new Map(narrowingsIn(document, suggested).map((one) => [one.rule, one]));
-  const rules = (document.rules ?? []).flatMap((rule) => {
-    const narrowing = isNarrowed(rule, suggested) ? narrowings.get(rule.id) : undefined;
-    return narrowing === undefined ? [rule] : narrowed(rule, suggested, narrowing);
+/** Rules for all suggestions, in order, with ids that no stored rule has. */
+export function rulesFor(
+  suggestions: readonly Suggestion[],
+  stored: readonly StoredRule[],
+): readonly SuggestedRule[] {
+  const taken = new Set(stored.map(({ id }) => id));
+  const escalating = stored.filter(({ verdict, shadow }) => verdict === "escalate" && shadow !== true);
+  const byId = new Map(escalating.map((rule) => [rule.id, rule]));
+  return suggestions.map(({ tool, agent, when, askedBy }) => {
+    const id = takeId(`suggested_${tool}_${agent.replace(/^agent:/, "")}`, taken);
+    const who = `agent == ${JSON.stringify(agent)}`;
+    // If several policies escalate, each names its rule.
+    const asked = [...new Set(askedBy.flatMap((rule) => rule.split("; ")))];
+    return {
+      rule: { id, tool, when: when === "" ? who : `${who} && ${when}` },
+      narrowings: asked.flatMap((rule) => {
+        const found = byId.get(rule);
+        return found === undefined ? [] : [narrowingOf(found, tool, taken)];
+      }),
+      stillAskedBy: asked.filter((rule) => rule !== "default" && !byId.has(rule)),
+    };
   });
-  return { ...document, rules: [...rules, { id: unusedId(rules, id), tool, when, verdict: "approve" }] };
 }
-
-const unusedId = (rules: readonly Rule[], id: string): string =>
-  rules.some((one) => one.id === id) ? unusedId(rules, `${id}_`) : id;

@@ -1,9 +1,9 @@
 /**
- * Habit mining: the narrowest condition that approvals share and no rejection meets, as an expression of the policy
- * language. Runs in steps, since there may be many decisions. The condition accepts nothing outside the approved
- * arguments: no other argument, no number outside the range, no other boolean, list or text. Only texts and numbers
- * that identify something are left open if there are too many to list, and the condition names them. There is no
- * condition for lists or kinds that differ, nor for names and values with hidden characters.
+ * The narrowest condition that all approvals of one tool by one agent meet, as an expression of the policy language.
+ * It accepts nothing outside the approved arguments: no other argument, no number outside the range, no other boolean,
+ * list or text. Only texts and numbers that identify something are left open if there are too many to list. There is
+ * no condition for lists or kinds that differ, for names and values with hidden characters, or if a rejection or change
+ * meets it. Runs in steps, since there may be many decisions.
  */
 
 import { canonicalJson } from "../../../kernel/canonical-json.ts";
@@ -66,7 +66,7 @@ type NarrowCondition = {
   readonly conditions: readonly FieldCondition[];
   /** Fields for which any value is accepted. */
   readonly open: readonly string[];
-  /** Numbers between bounds, which can be lowered. */
+  /** Numbers between bounds. */
   readonly bounded: readonly ArgumentPath[];
 };
 
@@ -179,6 +179,10 @@ function* inObject(of: readonly JsonObject[], seen: readonly Json[], place: Argu
   };
 }
 
+/**
+ * `seen`: all arguments of all requests. `type`: the tool's arguments by its schema. A field that some arguments lack,
+ * or that may be missing by `type`, is guarded first: a missing field would block.
+ */
 function* narrowAt(values: readonly Json[], seen: readonly Json[], place: ArgumentPath, type: Type): Steps {
   yield;
   if (values.every(isJsonObject)) return yield* inObject(values, seen, place, type);
@@ -187,18 +191,7 @@ function* narrowAt(values: readonly Json[], seen: readonly Json[], place: Argume
   return isAmount ? between(numbers, place) : among(values, place);
 }
 
-/**
- * `seen`: all arguments of all requests. `type`: the tool's arguments by its schema. A field that some arguments lack,
- * or that may be missing by `type`, is guarded first: a missing field would block.
- */
-const narrowestCondition = (
-  of: readonly JsonObject[],
-  seen: readonly JsonObject[],
-  type: Type = ANY,
-): Steps => narrowAt(of, seen, ARGS_PATH, type);
-
 const DAY_MS = 86_400_000;
-const MOST_ROUNDS = 20;
 
 export const isYes = ({ decision }: Sample): boolean => decision === "approved";
 export const isNo = ({ decision }: Sample): boolean => decision === "rejected" || decision === "edited";
@@ -220,7 +213,7 @@ function isEnough(samples: readonly Sample[], min: number): boolean {
 
 type ReadableSample = Sample & { readonly args: JsonObject };
 type Covers = (sample: Sample) => boolean;
-export type MinedCondition = NarrowCondition & {
+export type ApprovedCondition = NarrowCondition & {
   readonly yes: readonly ReadableSample[];
   readonly when: string;
   readonly covers: Covers;
@@ -245,36 +238,8 @@ function coverageTest(when: string): Covers | undefined {
 /** `args`: type of the tool's arguments. */
 type TypedGroup = SampleGroup & { readonly args: Type };
 
-function* conditionFrom(
-  yes: readonly ReadableSample[],
-  { samples, args: type }: TypedGroup,
-): Generator<void, MinedCondition | undefined> {
-  const seen = samples.filter(isLookedAt).map(({ args }) => args);
-  const narrow = yield* narrowestCondition(
-    yes.map(({ args }) => args),
-    seen,
-    type,
-  );
-  const when = narrow?.texts.join(" && ") ?? "";
-  const covers = narrow === undefined ? undefined : coverageTest(when);
-  return narrow === undefined || covers === undefined ? undefined : { ...narrow, yes, when, covers };
-}
-
 export const numberAt = ({ args }: Sample, place: ArgumentPath): number =>
   args === null ? Number.NaN : Number(valueAt(args, place) ?? Number.NaN);
-
-/** Approvals below the lowest rejected or changed value of one field. */
-function below(
-  place: ArgumentPath,
-  yes: readonly ReadableSample[],
-  no: readonly Sample[],
-): readonly ReadableSample[] {
-  const lowest = no.reduce(
-    (least, sample) => Math.min(least, numberAt(sample, place)),
-    Number.POSITIVE_INFINITY,
-  );
-  return yes.filter((sample) => numberAt(sample, place) < lowest);
-}
 
 const AT_A_TIME = 200;
 
@@ -291,49 +256,19 @@ export function* filterInSteps<One>(
   return found;
 }
 
-/** Narrows the approvals until the condition matches no rejection or change. */
-function* find(
-  given: readonly ReadableSample[],
-  group: TypedGroup,
+/** Undefined if there are too few approvals, or a rejection or change meets their condition. */
+export function* approvedCondition(
+  { samples, args: type }: TypedGroup,
   min: number,
-): Generator<void, MinedCondition | undefined> {
-  const noes = group.samples.filter(isNo);
-  let yes = given;
-  for (let round = 0; round < MOST_ROUNDS && isEnough(yes, min); round++) {
-    const found = yield* conditionFrom(yes, group);
-    if (found === undefined) return undefined;
-    const met = yield* filterInSteps(noes, (sample) => !isLookedAt(sample) || found.covers(sample));
-    if (met.length === 0) return found;
-    const smaller = found.bounded.map((place) => below(place, yes, met));
-    yes = smaller.toSorted((a, b) => b.length - a.length)[0] ?? [];
-  }
-  return undefined;
-}
-
-/** Splits by the values of one argument, if no condition fits all. */
-function* split(yes: readonly ReadableSample[]): Generator<readonly ReadableSample[]> {
-  const names = [...new Set(yes.flatMap(({ args }) => Object.keys(args)))].sort();
-  for (const place of names.map((name) => memberPath(ARGS_PATH, name))) {
-    const at = ({ args }: ReadableSample) => valueAt(args, place);
-    const values = new Set(yes.map(at));
-    if (values.size < 2 || values.size > MOST_LISTED_VALUES) continue;
-    for (const value of values)
-      if (typeof value === "string" || typeof value === "boolean")
-        yield yes.filter((one) => at(one) === value);
-  }
-}
-
-/** One condition for all approvals, or for those below a rejected value, or one per value of an argument. */
-export function* mineConditions(group: TypedGroup, min: number): Generator<void, readonly MinedCondition[]> {
-  const yes = group.samples.filter(isYes).filter(isLookedAt);
-  const whole = yield* find(yes, group, min);
-  if (whole !== undefined && whole.yes.length === yes.length) return [whole];
-  const parts: MinedCondition[] = [];
-  for (const part of split(yes)) {
-    const found = yield* find(part, group, min);
-    if (found !== undefined) parts.push(found);
-  }
-  const covered = new Set(whole?.yes);
-  const others = parts.filter((part) => part.yes.some((one) => !covered.has(one)));
-  return whole === undefined ? others : [whole, ...others];
+): Generator<void, ApprovedCondition | undefined> {
+  const looked = samples.filter(isLookedAt);
+  const yes = looked.filter(isYes);
+  if (!isEnough(yes, min)) return undefined;
+  const argsIn = (some: readonly ReadableSample[]) => some.map(({ args }) => args);
+  const narrow = yield* narrowAt(argsIn(yes), argsIn(looked), ARGS_PATH, type);
+  const when = narrow?.texts.join(" && ") ?? "";
+  const covers = coverageTest(when);
+  if (narrow === undefined || covers === undefined) return undefined;
+  const met = yield* filterInSteps(samples.filter(isNo), (sample) => !isLookedAt(sample) || covers(sample));
+  return met.length === 0 ? { ...narrow, yes, when, covers } : undefined;
 }
