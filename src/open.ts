@@ -18,7 +18,7 @@ import { MAINTENANCE_INTERVALS } from "./runtime/maintenance.ts";
 import { type Notice, noticePrinter } from "./runtime/notices.ts";
 import { closeOpened, openRuntime } from "./runtime/open.ts";
 import { openWitness } from "./runtime/restore-guard.ts";
-import type { CrashPoint, OpenRuntime } from "./runtime/runtime.ts";
+import type { CrashPoint, OpenRuntime, RuntimeOpener } from "./runtime/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./runtime/settings.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
 import type { Store } from "./stores/store.ts";
@@ -76,6 +76,12 @@ export type HoldpointOptions = {
   /** Called at each crash point between two commits; for crash tests. */
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
+
+const OPENER = Symbol("opener");
+
+/** Marks an instance with what opens its runtime. A copy of the instance keeps the mark. */
+export const markOpener = (open: RuntimeOpener): object => ({ [OPENER]: open });
+export const findOpener = (hp: object): RuntimeOpener | undefined => Reflect.get(Object(hp), OPENER);
 
 /** The definitions of an instance, for parts composed with it later. */
 export const instanceDefinitions = new WeakMap<object, Definitions>();

@@ -3,6 +3,7 @@
  * a real store, and a reviewer who is asked at its checkpoint.
  */
 
+import { admin } from "../../src/admin.ts";
 import type { Answer } from "../../src/effects/answer.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import type { Report } from "../../src/journal/verify.ts";
@@ -165,7 +166,7 @@ export async function play(stage: Stage): Promise<Played> {
     const handle = await workflow.start(scenario.input as Json);
     const entries = await follow(hp, handle.id, stage);
     const result = await handle.result();
-    await hp.journal.seal();
+    await admin(hp).seals.create();
     return { workflow: handle.id, result, entries, report: await hp.journal.verify() };
   } finally {
     await hp.close();

@@ -308,7 +308,6 @@ export type Approvals = Library<typeof approvals> & {
 };
 
 type Verbs = (typeof approvals)["verbs"];
-export type Page = z.input<Verbs["list"]["input"]>;
 /** The verb's input. `person` is null without authentication. */
 export type ApprovalPage = Omit<z.output<Verbs["list"]["input"]>, "person"> & {
   readonly person?: string | null | undefined;

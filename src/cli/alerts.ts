@@ -228,8 +228,9 @@ type StartedMonitor = { readonly monitor: Monitor; readonly rules: number };
 async function startAll(context: Context, hp: Holdpoint): Promise<readonly StartedMonitor[]> {
   const started: StartedMonitor[] = [];
   const { loadMonitors } = await import("./load-monitor.ts");
+  const { admin } = await import("../admin.ts");
   for (const options of await loadMonitors(context, word(context)))
-    started.push({ monitor: await hp.monitor(options), rules: options.rules.length });
+    started.push({ monitor: await admin(hp).monitor(options), rules: options.rules.length });
   return started;
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parse } from "yaml";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { runCli } from "../cli/bench.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
@@ -23,7 +24,7 @@ async function habit(context: TestContext, policy: PolicyText | undefined, own: 
     await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
   }
   if (policy !== undefined) await other({ to: "ann" }, { requestId: "mail", waitMs: 0 });
-  const { suggestions } = await hp.policies.suggest({ min: 3 });
+  const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
   assert.equal(suggestions.length, 1);
   return { hp, folder, suggestion: suggestions[0] };
 }
@@ -77,7 +78,7 @@ describe("a suggested rule", () => {
     assert.partialDeepStrictEqual(suggestion?.asRule, { total: 6, letThrough: 6, stillAsked: [] });
     const printed = await out(folder);
     assert.match(printed, /all 6 would not have been asked about/);
-    const report = await hp.policies.backtest(pasted(BY_RULE, printed));
+    const report = await admin(hp).policies.backtest(pasted(BY_RULE, printed));
     assert.deepEqual(
       report.transitions.map(({ from, to, count }) => [from, to, count]),
       [["escalate", "approve", 6]],
@@ -92,7 +93,7 @@ describe("a suggested rule", () => {
     assert.partialDeepStrictEqual(suggestion?.asRule, { total: 6, letThrough: 6, stillAsked: [] });
     const printed = await out(folder);
     assert.doesNotMatch(printed, /# in the rule/);
-    assert.equal((await hp.policies.backtest(pasted(policy, printed))).changed, 6);
+    assert.equal((await admin(hp).policies.backtest(pasted(policy, printed))).changed, 6);
     await hp.close();
   });
 
@@ -113,7 +114,7 @@ describe("a suggested rule", () => {
     });
     const printed = await out(folder);
     assert.match(printed, /3 of 6 would not have been asked about; .* 3 by risk:high/);
-    assert.equal((await hp.policies.backtest(pasted(policy, printed))).changed, 3);
+    assert.equal((await admin(hp).policies.backtest(pasted(policy, printed))).changed, 3);
     await hp.close();
   });
 
@@ -158,7 +159,7 @@ test("two suggestions have two ids, and both can be pasted", async (context) => 
       await hp.approvals.approve(await ask(to, first + n), { by: n % 2 === 0 ? "person:ann" : "person:bob" });
     await hp.approvals.reject(await ask(to, no), { by: "person:ann", reason: "no" });
   }
-  const { suggestions } = await hp.policies.suggest({ min: 3 });
+  const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
   const ids = suggestions.map(({ asRule }) => asRule.rule.id);
   assert.ok(ids.length >= 2);
   assert.equal(new Set(ids).size, ids.length);
@@ -200,7 +201,7 @@ describe("a suggested rule, pasted where tools have schemas", () => {
       const id = answer.status === "pending" ? (answer.approval ?? "") : "";
       await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
     }
-    const { suggestions } = await hp.policies.suggest({ min: 3 });
+    const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
     await pay({ amount: 12 }, { requestId: "no memo", waitMs: 0 });
     return { hp, folder, suggestion: suggestions[0], printed: await out(folder) };
   }
@@ -225,7 +226,7 @@ describe("a suggested rule, pasted where tools have schemas", () => {
     const { hp, suggestion, printed } = await suggested(context);
     assert.match(suggestion?.when ?? "", /has\(args\.memo\) && args\.memo == "rent"/);
     assert.doesNotMatch(suggestion?.when ?? "", /has\(args\.amount\)/);
-    const report = await hp.policies.backtest(pasted(SEVERAL, printed));
+    const report = await admin(hp).policies.backtest(pasted(SEVERAL, printed));
     assert.deepEqual(
       report.transitions.map(({ from, to, count }) => [from, to, count]),
       [["escalate", "approve", 6]],

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, isHoldpointError } from "../../src/index.ts";
 import { type Desk, endOf, openDesk, ROOT, sharedBrowser } from "./desk.ts";
 import { settled } from "./pages.ts";
@@ -106,10 +107,10 @@ async function unlessRefused(act: Promise<unknown>): Promise<void> {
 async function furnish(desk: Desk): Promise<Ids> {
   const { hp } = desk;
   for (const name of names)
-    await unlessRefused(hp.keys.issue({ principal: agent, name, roles: ["executor"], by }));
+    await unlessRefused(admin(hp).keys.issue({ principal: agent, name, roles: ["executor"], by }));
   for (const [at, name] of SOME.entries()) {
-    await unlessRefused(hp.people.add({ person: `person:p${at}`, name, roles: ["auditor"], by }));
-    await unlessRefused(hp.endpoints.add({ url: `https://hooks.example/${at}`, name, by }));
+    await unlessRefused(admin(hp).people.add({ person: `person:p${at}`, name, roles: ["auditor"], by }));
+    await unlessRefused(admin(hp).endpoints.add({ url: `https://hooks.example/${at}`, name, by }));
     await unlessRefused(
       hp.grants.give({ tool: "stranger.granted", uses: 1, forMs: 3_600_000, by, reason: name }),
     );

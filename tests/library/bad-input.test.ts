@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import {
   type Execution,
   type GatedTool,
@@ -383,10 +384,10 @@ allRefused("what operators do is checked", {
   "a budget below nothing": () => hp.budgets.limit("daily", { currency: "USD", micros: -1n }),
   "a budget of no currency": () => hp.budgets.limit("daily", { currency: "dollars", micros: 1n }),
   "a budget with a slash": () => hp.budgets.limit("a/b", { currency: "USD", micros: 1n }),
-  "a suspension of an agent": () => hp.people.suspend("agent:tester", said),
-  "a suspension of nobody": () => hp.people.suspend(loose(undefined), said),
-  "a suspension by nobody": () => hp.people.suspend("person:ann", loose(undefined)),
-  "a reinstatement by an agent": () => hp.people.reinstate("person:ann", { ...said, by: "agent:x" }),
+  "a suspension of an agent": () => admin(hp).people.suspend("agent:tester", said),
+  "a suspension of nobody": () => admin(hp).people.suspend(loose(undefined), said),
+  "a suspension by nobody": () => admin(hp).people.suspend("person:ann", loose(undefined)),
+  "a reinstatement by an agent": () => admin(hp).people.reinstate("person:ann", { ...said, by: "agent:x" }),
   "a secret that is a number": () => hp.putSecret(loose(5)),
   "an empty secret": () => hp.putSecret(""),
 });
@@ -453,13 +454,13 @@ describe("in the wrong order", () => {
       () => closed.journal.read("first"),
       () => closed.journal.export().next(),
       () => closed.journal.verify(),
-      () => closed.journal.seal(),
-      () => closed.journal.savedSeal(),
+      () => admin(closed).seals.create(),
+      () => admin(closed).seals.save(),
       () => closed.journal.rebuildViews(),
       () => closed.budgets.limit("daily", { currency: "USD", micros: 1n }),
       () => closed.budgets.get("daily"),
-      () => closed.people.suspend("person:ann", said),
-      () => closed.people.reinstate("person:ann", said),
+      () => admin(closed).people.suspend("person:ann", said),
+      () => admin(closed).people.reinstate("person:ann", said),
       () => closed.stop(said),
       () => closed.go(said),
       () => closed.stopped(),

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
 import { verifyReceipt } from "../../src/journal/receipt-jws.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
@@ -353,7 +354,7 @@ test("receipts are signed and verify, the journal verifies, and so does its expo
   const tool = hp.gate({ name: "t", policy: "approve", run: () => "done" });
   for (const requestId of ["1", "2", "3"]) await tool({ requestId }, { requestId });
   const bundle = await hp.receipts.signed("2");
-  const saved = await hp.journal.savedSeal();
+  const saved = await admin(hp).seals.save();
   assert.ok(bundle !== undefined && saved !== undefined);
   const check = verifyReceipt(bundle, saved.key);
   assert.ok(check.ok && check.payload["status"] === "applied" && check.seal !== undefined);
