@@ -5,7 +5,7 @@
 
 import { getReceipt } from "../effects/actions.ts";
 import { type Caller, throwIfCallerGone } from "../effects/advance-call.ts";
-import type { Answer } from "../effects/answer.ts";
+import { type Answer, obstacleKind } from "../effects/answer.ts";
 import { probeAction } from "../effects/resolve.ts";
 import type { Advanced } from "../effects/rules/advance.ts";
 import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../effects/rules/permit.ts";
@@ -22,7 +22,7 @@ import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-acc
 
 /** The agent may perform it once, with these arguments, after it is begun. It must report by `reportBy`. */
 export type Permit = {
-  readonly kind: "permitted";
+  readonly status: "permitted";
   readonly action: string;
   readonly effect: string;
   readonly tool: string;
@@ -41,37 +41,48 @@ export type Permit = {
   readonly handedOut: number;
 };
 
+/** Nothing ran yet. */
+type RemotePending = { readonly status: "pending"; readonly action: string } & (
+  | { readonly waitingFor: "approval"; readonly approval: string; readonly decideBy: number | null }
+  /** Another holder has the permit. By `reportBy` the action has an outcome, or is in doubt. */
+  | { readonly waitingFor: "holder"; readonly reportBy: number }
+  | ({ readonly waitingFor: "kill_switch" | "budget" } & Refusal)
+);
+
+/** The effect was started, and this is its outcome. */
+type RemoteOutcome = {
+  readonly status: "done" | "failed" | "in_doubt";
+  readonly action: string;
+  readonly receipt: Receipt;
+  readonly result: Json;
+};
+
 export type RemoteAnswer =
   | Permit
-  | {
-      readonly kind: "waiting";
-      readonly action: string;
-      readonly approval: string;
-      readonly decideBy: number | null;
-    }
-  | {
-      /** Another holder has the permit. Nothing was changed. */
-      readonly kind: "pending";
-      readonly action: string;
-      readonly waitingFor: "holder";
-      /** By then it has an outcome, or is in doubt. */
-      readonly reportBy: number;
-    }
-  | ({ readonly kind: "refused"; readonly action: string; readonly approval: string | null } & Refusal)
-  | ({ readonly kind: "held"; readonly action: string } & Refusal)
-  | {
-      readonly kind: "settled";
-      readonly action: string;
-      readonly receipt: Receipt;
-      readonly result: Json;
-    };
+  | RemotePending
+  | ({ readonly status: "refused"; readonly action: string; readonly approval: string | null } & Refusal)
+  | RemoteOutcome;
+
+const OUTCOMES = { applied: "done", not_applied: "failed", in_doubt: "in_doubt" } as const;
+
+function outcomeAnswer(action: string, receipt: Receipt, result: Json): RemoteOutcome {
+  return { status: OUTCOMES[receipt.status], action, receipt, result };
+}
+
+export function pendingRemotely(action: string, approval: string, decideBy: number | null): RemoteAnswer {
+  return { status: "pending", waitingFor: "approval", action, approval, decideBy };
+}
+
+export function heldRemotely(action: string, why: Refusal): RemoteAnswer {
+  return { status: "pending", waitingFor: obstacleKind(why), action, ...why };
+}
 
 async function loadPermit(runtime: Runtime, action: string, state: ActionIn<"running">): Promise<Permit> {
   const { effect } = state;
   const { grant } = effect;
   const { isBegun, handedOut } = permitState(state);
   return {
-    kind: "permitted",
+    status: "permitted",
     action,
     effect: effect.id,
     tool: state.tool,
@@ -93,11 +104,11 @@ export type PermitContext = { readonly caller: Caller; readonly tool: Tool };
 async function answerAtRest(runtime: Runtime, action: string, asks: PermitContext): Promise<RemoteAnswer> {
   const state = (await readState(runtime, actionStream(action))) as LiveAction;
   if (state.phase === "refused")
-    return { kind: "refused", action, approval: state.approval, ...state.refusal };
+    return { status: "refused", action, approval: state.approval, ...state.refusal };
   if (state.phase === "running") return askForPermitAgain(runtime, action, asks);
   if ("outcome" in state) {
     const receipt = receiptOf(runtime.tenant, action, state);
-    return { kind: "settled", action, receipt, result: await loadValue(runtime, state.outcome.result) };
+    return outcomeAnswer(action, receipt, await loadValue(runtime, state.outcome.result));
   }
   throw new TypeError(`the action ${action} has not come to rest`);
 }
@@ -124,9 +135,9 @@ async function askForPermitAgain(
     case "permitted":
       return loadPermit(runtime, action, look.state);
     case "pending":
-      return { kind: "pending", action, waitingFor: "holder", reportBy: look.reportBy };
+      return { status: "pending", waitingFor: "holder", action, reportBy: look.reportBy };
     case "held":
-      return { kind: "held", action, ...look.refusal };
+      return heldRemotely(action, look.refusal);
     case "doubted":
       await afterDoubt(runtime, action, look.state);
       return answerAtRest(runtime, action, asks);
@@ -153,9 +164,9 @@ export async function answerRemoteAgent(
     case "started":
       return loadPermit(runtime, action, answer.state);
     case "waiting":
-      return { kind: "waiting", action, approval: answer.approval, decideBy: answer.decideBy };
+      return pendingRemotely(action, answer.approval, answer.decideBy);
     case "held":
-      return { kind: "held", action, ...answer.refusal };
+      return heldRemotely(action, answer.refusal);
     case "refused":
     case "settled":
       return answerAtRest(runtime, action, asks);
@@ -170,16 +181,13 @@ export async function answerRemoteAgent(
 /** The same for a tool that is performed here. */
 export async function answerFromLocalCall(runtime: Runtime, answer: Answer<Json>): Promise<RemoteAnswer> {
   const { action } = answer;
-  if (answer.status === "done" || answer.status === "in_doubt") {
-    const result = answer.status === "done" ? answer.result : null;
-    return { kind: "settled", action, receipt: answer.receipt, result };
-  }
+  if (answer.status === "done") return outcomeAnswer(action, answer.receipt, answer.result);
+  if (answer.status === "in_doubt") return outcomeAnswer(action, answer.receipt, null);
   const { by, code, reason, retry, next, approval } = answer;
-  if (answer.status === "pending") {
-    if (approval !== null) return { kind: "waiting", action, approval, decideBy: null };
-    return { kind: "held", action, by, code, reason, retry, next };
-  }
+  const why = { by, code, reason, retry, next };
+  if (answer.status === "pending")
+    return approval === null ? heldRemotely(action, why) : pendingRemotely(action, approval, null);
   const receipt = answer.status === "failed" ? await getReceipt(runtime, action) : undefined;
-  if (receipt !== undefined) return { kind: "settled", action, receipt, result: null };
-  return { kind: "refused", action, approval, by, code, reason, retry, next };
+  if (receipt !== undefined) return outcomeAnswer(action, receipt, null);
+  return { status: "refused", action, approval, ...why };
 }

@@ -29,7 +29,9 @@ import type { Placement } from "../workflows/rules/calls.ts";
 import {
   answerFromLocalCall,
   answerRemoteAgent,
+  heldRemotely,
   type PermitContext,
+  pendingRemotely,
   type RemoteAnswer,
 } from "./remote-answer.ts";
 import {
@@ -128,8 +130,8 @@ async function placeInWorkflow(
 /** If its workflow is not executing now, the action stays as it is. */
 async function currentAnswer(runtime: Runtime, action: string): Promise<RemoteAnswer> {
   const state = await readState(runtime, actionStream(action));
-  if (state.phase === "waiting") return { kind: "waiting", action, approval: state.approval, decideBy: null };
-  if (state.phase === "open" && state.held !== null) return { kind: "held", action, ...state.held };
+  if (state.phase === "waiting") return pendingRemotely(action, state.approval, null);
+  if (state.phase === "open" && state.held !== null) return heldRemotely(action, state.held);
   throw notExecuting(state.phase === "none" ? undefined : state.within?.workflow);
 }
 

@@ -94,11 +94,12 @@ async function takeUpAndAnswer(
   return ok(remoteAnswerOnWire(await takeUpPermit(runtime, action, { agent, caller })));
 }
 
+// `kind` with "waiting" and "held": replies that 0.1.0 stored.
 const UNSETTLED = new Set<unknown>(["permitted", "pending", "waiting", "held"]);
 
 /** The action of a stored response that may be outdated by people, time or the kill switch: not replayed as is. */
 const unsettledIn = (kept: Json): string | undefined =>
-  isJsonObject(kept) && UNSETTLED.has(kept["kind"]) ? String(kept["action_id"]) : undefined;
+  isJsonObject(kept) && UNSETTLED.has(kept["status"] ?? kept["kind"]) ? String(kept["action_id"]) : undefined;
 
 /** undefined if there is no such action. */
 async function phaseOf(runtime: Runtime, id: string): Promise<string | undefined> {

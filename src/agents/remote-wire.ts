@@ -11,7 +11,6 @@ import type { Compensation } from "./remote-rollback.ts";
 import { workflowStatus } from "./seed-wire.ts";
 
 const refusal = {
-  executed: z.literal(false),
   by: z.string(),
   code: z.string(),
   reason: z.string(),
@@ -19,9 +18,31 @@ const refusal = {
   next: z.string(),
 };
 
-export const remoteAnswerSchema = z.discriminatedUnion("kind", [
+const pendingSchema = z.discriminatedUnion("waiting_for", [
   z.object({
-    kind: z
+    status: z.literal("pending"),
+    waiting_for: z.literal("approval").meta({ description: "people are asked" }),
+    action_id: z.string(),
+    approval_id: z.string(),
+    decide_by: timeSchema.nullable(),
+  }),
+  z.object({
+    status: z.literal("pending"),
+    waiting_for: z.literal("holder").meta({ description: "another holder has the permit" }),
+    action_id: z.string(),
+    report_by: timeSchema.meta({ description: "by then it has an outcome, or is in doubt" }),
+  }),
+  z.object({
+    status: z.literal("pending"),
+    waiting_for: z.enum(["kill_switch", "budget"]),
+    action_id: z.string(),
+    ...refusal,
+  }),
+]);
+
+export const remoteAnswerSchema = z.discriminatedUnion("status", [
+  z.object({
+    status: z
       .literal("permitted")
       .meta({ description: "with `begun`: perform it now, once, with these arguments; else begin it first" }),
     action_id: z.string(),
@@ -38,31 +59,15 @@ export const remoteAnswerSchema = z.discriminatedUnion("kind", [
       description: "how often: more than once only where the effect class allows a second performance",
     }),
   }),
+  pendingSchema,
   z.object({
-    kind: z.literal("pending").meta({ description: "another holder has the permit; nothing was changed" }),
-    action_id: z.string(),
-    waiting_for: z.literal("holder"),
-    report_by: timeSchema.meta({ description: "by then it has an outcome, or is in doubt" }),
-  }),
-  z.object({
-    kind: z.literal("waiting").meta({ description: "people are asked" }),
-    action_id: z.string(),
-    approval_id: z.string(),
-    decide_by: timeSchema.nullable(),
-  }),
-  z.object({
-    kind: z.literal("refused").meta({ description: "for good" }),
+    status: z.literal("refused").meta({ description: "nothing ran, and nothing will under this request id" }),
     action_id: z.string(),
     approval_id: z.string().nullable(),
     ...refusal,
   }),
   z.object({
-    kind: z.literal("held").meta({ description: "for now: ask again later" }),
-    action_id: z.string(),
-    ...refusal,
-  }),
-  z.object({
-    kind: z.literal("settled").meta({ description: "it has an outcome" }),
+    status: z.enum(["done", "failed", "in_doubt"]).meta({ description: "the outcome of the started effect" }),
     action_id: z.string(),
     receipt: receiptSchema,
     result: json,
@@ -70,9 +75,14 @@ export const remoteAnswerSchema = z.discriminatedUnion("kind", [
 ]);
 
 function permitOnWire(permit: Permit) {
-  const { kind, action, effect, tool, key, args, approvedBy, notes, begun } = permit;
+  const { status, action, effect, tool, key, args, approvedBy, notes, begun } = permit;
   return {
-    ...{ kind, action_id: action, effect_id: effect, tool, key, args },
+    status,
+    action_id: action,
+    effect_id: effect,
+    tool,
+    key,
+    args,
     approved_by: approvedBy,
     notes,
     report_by: time(permit.reportBy),
@@ -82,26 +92,27 @@ function permitOnWire(permit: Permit) {
   };
 }
 
+function pendingOnWire(answer: Extract<RemoteAnswer, { status: "pending" }>) {
+  const { status, waitingFor, action, ...rest } = answer;
+  const about = { status, waiting_for: waitingFor, action_id: action };
+  if ("approval" in rest)
+    return { ...about, approval_id: rest.approval, decide_by: timeOrNull(rest.decideBy) };
+  return "reportBy" in rest ? { ...about, report_by: time(rest.reportBy) } : { ...about, ...rest };
+}
+
 export function remoteAnswerOnWire(answer: RemoteAnswer) {
-  switch (answer.kind) {
+  switch (answer.status) {
     case "permitted":
       return permitOnWire(answer);
-    case "waiting": {
-      const { kind, action, approval, decideBy } = answer;
-      return { kind, action_id: action, approval_id: approval, decide_by: timeOrNull(decideBy) };
-    }
-    case "pending": {
-      const { kind, action, waitingFor, reportBy } = answer;
-      return { kind, action_id: action, waiting_for: waitingFor, report_by: time(reportBy) };
-    }
-    case "settled": {
-      const { kind, action, receipt, result } = answer;
-      return { kind, action_id: action, receipt: receiptOnWire(receipt), result };
+    case "pending":
+      return pendingOnWire(answer);
+    case "refused": {
+      const { status, action, approval, ...why } = answer;
+      return { status, action_id: action, approval_id: approval, ...why };
     }
     default: {
-      const { kind, action, by, code, reason, retry, next } = answer;
-      const asked = answer.kind === "refused" ? { approval_id: answer.approval } : {};
-      return { kind, action_id: action, ...asked, executed: false, by, code, reason, retry, next };
+      const { status, action, receipt, result } = answer;
+      return { status, action_id: action, receipt: receiptOnWire(receipt), result };
     }
   }
 }

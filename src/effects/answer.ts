@@ -67,10 +67,13 @@ export function pendingApproval(action: string, approval: string): PendingAnswer
   return { status: "pending", waitingFor: "approval", ...why, action, approval };
 }
 
+export function obstacleKind({ code }: Refusal): "budget" | "kill_switch" {
+  return code === "over_budget" ? "budget" : "kill_switch";
+}
+
 /** The kill switch or a budget holds it. */
 export function heldAnswer(action: string, why: Refusal): PendingAnswer {
-  const waitingFor = why.code === "over_budget" ? "budget" : "kill_switch";
-  return { status: "pending", waitingFor, ...why, action, approval: null };
+  return { status: "pending", waitingFor: obstacleKind(why), ...why, action, approval: null };
 }
 
 const asReceipt = (receipt: JsonObject) => receipt as unknown as Receipt;

@@ -95,7 +95,7 @@ describe("an error", () => {
     assert.equal(isHoldpointError(new Error("closed")), false);
   });
 
-  test("that may succeed later is one of the store's, of a lost lease, or of asking too often", () => {
+  test("that may succeed later is one of the store's, of a lost lease, of asking too often, or of a call that waits", () => {
     const retryable = Object.entries(ERROR_CODES).filter(([, facts]) => facts.retryable);
     assert.deepEqual(
       retryable.map(([code]) => code),
@@ -103,6 +103,7 @@ describe("an error", () => {
         "rate_limited",
         "caller_gone",
         "server_busy",
+        "call_pending",
         "epoch_ended",
         "store_busy",
         "store_full",

@@ -12,7 +12,9 @@ const define = (hp: Holdpoint) => {
 
 async function ask(desk: Desk, args: object): Promise<string> {
   const answer = await (await desk.agent("mimic")).actions.propose({ tool: "two", args });
-  return answer.kind === "waiting" ? answer.approval_id : assert.fail(answer.kind);
+  return answer.status === "pending" && answer.waiting_for === "approval"
+    ? answer.approval_id
+    : assert.fail(answer.status);
 }
 
 describe("what differs looks different", () => {

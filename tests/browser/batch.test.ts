@@ -22,7 +22,9 @@ const browser = sharedBrowser(endOf({ after }));
 
 async function askRead(agent: Client, table: string): Promise<string> {
   const answer = await agent.actions.propose({ tool: "shop.read", args: { table } });
-  return answer.kind === "waiting" ? answer.approval_id : assert.fail(answer.kind);
+  return answer.status === "pending" && answer.waiting_for === "approval"
+    ? answer.approval_id
+    : assert.fail(answer.status);
 }
 
 /** Selects all that is there, and opens the dialogue. */

@@ -23,7 +23,7 @@ describe("at the card", () => {
     await page.getByText("Approved by ann.").waitFor();
     assert.deepEqual(shop.done, []);
     const answer = await agent.actions.start(action, {});
-    assert.equal(answer.kind, "settled");
+    assert.equal(answer.status, "done");
     await page.getByText("It was done.").waitFor();
     assert.equal(shop.done.length, 1);
     await page.getByRole("link", { name: "See the receipt" }).click();
@@ -90,7 +90,9 @@ describe("at the card", () => {
     const agent = await desk.agent("tidy");
     const answer = await agent.actions.propose({ tool: "shop.wipe", args: { everything: true } });
     const { page, open } = await desk.visit("person:ann");
-    await open(`/approvals/${answer.kind === "waiting" ? answer.approval_id : ""}`);
+    await open(
+      `/approvals/${answer.status === "pending" && answer.waiting_for === "approval" ? answer.approval_id : ""}`,
+    );
     await page.getByText("cannot be taken back").first().waitFor();
     await page.getByRole("button", { name: "Approve" }).click();
     const dialog = page.getByRole("dialog", { name: "This cannot be taken back" });
@@ -125,7 +127,9 @@ describe("at the card", () => {
     const { page, open } = await desk.visit("person:ann");
     const look = async (table: string) => {
       const asked = await agent.actions.propose({ tool: "db.drop", args: { table } });
-      await open(`/approvals/${asked.kind === "waiting" ? asked.approval_id : ""}`);
+      await open(
+        `/approvals/${asked.status === "pending" && asked.waiting_for === "approval" ? asked.approval_id : ""}`,
+      );
     };
     await look("orders");
     const failed = page.getByRole("region", { name: "The tool's preview failed" });
@@ -195,7 +199,9 @@ describe("at the card", () => {
     const agent = await desk.agent("tidy");
     const answer = await agent.actions.propose({ tool: "shop.wipe", args: { folder: "old" } });
     const { page, open } = await desk.visit("person:ann");
-    await open(`/approvals/${answer.kind === "waiting" ? answer.approval_id : ""}`);
+    await open(
+      `/approvals/${answer.status === "pending" && answer.waiting_for === "approval" ? answer.approval_id : ""}`,
+    );
     await page.getByText("this tool asks a person each time").waitFor();
     await page.getByRole("button", { name: "Modify" }).click();
     await page.getByLabel("Folder").fill("older");
@@ -279,7 +285,9 @@ describe("at the card", () => {
     await dialog.getByText("orders are private").waitFor();
     await dialog.getByRole("button", { name: "Approve 1" }).click();
     await dialog.getByText("approved", { exact: true }).waitFor();
-    const approved = await desk.hp.approvals.get(look.kind === "waiting" ? look.approval_id : "");
+    const approved = await desk.hp.approvals.get(
+      look.status === "pending" && look.waiting_for === "approval" ? look.approval_id : "",
+    );
     assert.match(approved.votes[0]?.shown ?? "", /^[0-9a-f]{64}$/);
     assert.equal((await desk.hp.approvals.get(refund.approval)).status, "pending");
   });

@@ -15,7 +15,7 @@ const frame = (page: Page) =>
 
 async function asked(agent: Client, args: object): Promise<string> {
   const answer = await agent.actions.propose({ tool: "bank.wire", args });
-  assert.ok(answer.kind === "waiting");
+  assert.ok(answer.status === "pending" && answer.waiting_for === "approval");
   return answer.approval_id;
 }
 

@@ -78,10 +78,10 @@ async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "wor
 
 async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
   const waiting = await hp.outside.propose({ tool: "stranger.act", args: byKey, says: SAYS, agent });
-  assert.equal(waiting.kind, "waiting");
-  const approval = waiting.kind === "waiting" ? waiting.approval : "";
+  assert.equal(waiting.status, "pending");
+  const approval = waiting.status === "pending" && waiting.waitingFor === "approval" ? waiting.approval : "";
   const other = await hp.outside.propose({ tool: "stranger.other", args: byKey, says: SAYS, agent });
-  if (other.kind !== "waiting") return assert.fail();
+  if (other.status !== "pending" || other.waitingFor !== "approval") return assert.fail();
   await hp.approvals.reject(other.approval, { by, reason: SAYS });
   return { approval, action: other.action };
 }
@@ -89,10 +89,10 @@ async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
 /** It was approved and begun, and its agent does not know what became of it. */
 async function doubted({ hp }: Desk): Promise<void> {
   const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, says: SAYS, agent });
-  if (waiting.kind !== "waiting") return assert.fail();
+  if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { action, approval } = waiting;
   await hp.approvals.approve(approval, { by });
-  assert.equal((await hp.outside.takeUp(action, agent)).kind, "permitted");
+  assert.equal((await hp.outside.takeUp(action, agent)).status, "permitted");
   await hp.outside.report({ action, agent, status: "unknown", reason: SAYS });
 }
 
@@ -217,7 +217,7 @@ const INHERITED = ["constructor", "toString", "valueOf", "hasOwnProperty"];
 test("arguments named like what every object has are shown, and can be decided on", async () => {
   const args = { items: INHERITED.map((name) => ({ [name]: `under ${name}` })) };
   const waiting = await opened.hp.outside.propose({ tool: "stranger.named", args, agent });
-  if (waiting.kind !== "waiting") return assert.fail();
+  if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { page } = visit;
   await page.goto(`${url}/approvals/${waiting.approval}`);
   for (const name of INHERITED) await page.getByText(`under ${name}`).waitFor();

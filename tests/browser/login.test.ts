@@ -33,7 +33,7 @@ async function lookingAtCard(t: TestContext) {
   const desk = await openDesk(t, { browser });
   const agent = await desk.agent("payer");
   const asked = await agent.actions.propose({ tool: "bank.wire", args: { to: "somebody" } });
-  assert.ok(asked.kind === "waiting");
+  assert.ok(asked.status === "pending" && asked.waiting_for === "approval");
   const ann = await desk.visit("person:ann");
   ann.faults.expect(/401/);
   await ann.open(`/approvals/${asked.approval_id}`);

@@ -31,7 +31,9 @@ async function openPayment(t: { after(fn: () => Promise<void> | void): void }) {
   };
   const answer = await agent.actions.propose({ tool: "pay", args });
   const [action, approval] =
-    answer.kind === "waiting" ? [answer.action_id, answer.approval_id] : assert.fail(answer.kind);
+    answer.status === "pending" && answer.waiting_for === "approval"
+      ? [answer.action_id, answer.approval_id]
+      : assert.fail(answer.status);
   return { desk, paid, approval, start: () => agent.actions.start(action, {}) };
 }
 
@@ -45,7 +47,7 @@ async function openLetter(t: { after(fn: () => Promise<void> | void): void }) {
   const agent = await desk.agent("writer");
   const args = { to: "ann@x", amount: 40, bcc: "evil@x" };
   const answer = await agent.actions.propose({ tool: "mail", args });
-  if (answer.kind !== "waiting") assert.fail(answer.kind);
+  if (answer.status !== "pending" || answer.waiting_for !== "approval") assert.fail(answer.status);
   const { page, open } = await desk.visit("person:ann");
   await open(`/approvals/${answer.approval_id}`);
   await page.getByRole("button", { name: "Modify" }).click();
@@ -118,7 +120,7 @@ describe("the form of a change", () => {
       Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`k${at}`, at + by]));
     const agent = await desk.agent("limits");
     const answer = await agent.actions.propose({ tool: "limit", args: { title: "May", limits: limits(0) } });
-    if (answer.kind !== "waiting") return assert.fail(answer.kind);
+    if (answer.status !== "pending" || answer.waiting_for !== "approval") return assert.fail(answer.status);
     const { page, open } = await desk.visit("person:ann");
     await open(`/approvals/${answer.approval_id}`);
     await page.getByRole("button", { name: "Modify" }).click();

@@ -41,7 +41,10 @@ describe("letters from right to left", () => {
     const agent = await desk.agent("moves");
     const args = { command: COMMAND, file: PATH, [NAME]: "x" };
     const answer = await agent.actions.propose({ tool: "x.move", args, says: SAYS });
-    const approval = answer.kind === "waiting" ? answer.approval_id : assert.fail(answer.kind);
+    const approval =
+      answer.status === "pending" && answer.waiting_for === "approval"
+        ? answer.approval_id
+        : assert.fail(answer.status);
     const { page, open } = await desk.visit("person:ann");
     await open(`/approvals/${approval}`);
     for (const text of [COMMAND, PATH, NAME]) {

@@ -80,6 +80,7 @@ export async function askRefund(agent: Client, amount = 40, says = "It arrived b
     args: { order: `A-${orders}`, amount_usd: amount, reason: "damaged" },
     says,
   });
-  if (answer.kind !== "waiting") throw new Error(`it does not wait: ${answer.kind}`);
+  if (answer.status !== "pending" || answer.waiting_for !== "approval")
+    throw new Error(`it does not wait: ${answer.status}`);
   return { action: answer.action_id, approval: answer.approval_id };
 }

@@ -41,7 +41,9 @@ async function askDeploy(desk: Desk): Promise<string> {
     tool: "deploy",
     args: { subject: "teh fix", script: SCRIPT },
   });
-  return answer.kind === "waiting" ? answer.approval_id : assert.fail(answer.kind);
+  return answer.status === "pending" && answer.waiting_for === "approval"
+    ? answer.approval_id
+    : assert.fail(answer.status);
 }
 
 /** Asks for an approval by a program outside. */
@@ -101,7 +103,9 @@ describe("what was not read", () => {
     const agent = await desk.agent("ships");
     const ask = async (text: string) => {
       const answer = await agent.actions.propose({ tool: "note", args: { text } });
-      return answer.kind === "waiting" ? answer.approval_id : assert.fail(answer.kind);
+      return answer.status === "pending" && answer.waiting_for === "approval"
+        ? answer.approval_id
+        : assert.fail(answer.status);
     };
     const [first, second] = [await ask("one"), await ask("two")];
     const { page, open } = await desk.visit("person:ann");

@@ -31,7 +31,9 @@ describe("a vote whose answer is lost", () => {
     const asked = await agent.actions.propose({ tool: "shop.read", args: { table: "orders" } });
     const { page, open, faults } = await desk.visit("person:ann");
     faults.expect(/ERR_FAILED/);
-    await open(`/approvals/${asked.kind === "waiting" ? asked.approval_id : ""}`);
+    await open(
+      `/approvals/${asked.status === "pending" && asked.waiting_for === "approval" ? asked.approval_id : ""}`,
+    );
     await loseAnswers(page);
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByText("Your decision is recorded.").waitFor();

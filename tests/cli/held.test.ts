@@ -22,7 +22,7 @@ test("`show` and `workflows` say what holds a workflow up, and how it is release
   assert.ok(shown.out.includes('npx holdpoint go --reason "…"'), shown.out);
   assert.equal(linesOf(listed.out)[0]?.split("\t").at(-1), "the kill switch of every agent to be released");
   await runCli(folder, ["go", "--reason", "over"]);
-  assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
+  assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
 });
 
 test("one workflow is stopped and released by its id, and one that is not there is not", async (t) => {
@@ -63,5 +63,5 @@ test("one workflow is stopped and released by its id, and one that is not there 
   ]);
   assert.equal(other.code, 3, other.err);
   await runCli(folder, ["go", "--workflow", id, "--reason", "over"]);
-  assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
+  assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
 });

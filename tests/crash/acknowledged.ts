@@ -14,7 +14,7 @@ export type States = {
 
 /** What each answer may still become. A doubt is ended by a probe or a person; everything else stays. */
 const ENDED: Readonly<Record<string, readonly string[]>> = {
-  true: ["applied"],
+  done: ["applied"],
   in_doubt: ["in_doubt", "applied", "not_applied"],
   not_applied: ["not_applied"],
   pending: ["waiting", "open", "running", "applied", "not_applied", "in_doubt", "refused"],

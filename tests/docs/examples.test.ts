@@ -29,7 +29,7 @@ describe("the examples", { concurrency: 2 }, () => {
 
   test("refund.ts lets a small refund through and lets a person lower a large one", async () => {
     const [small, large] = (await example("refund")).split("\n");
-    assert.equal(small, "true refunded 40 for A1");
+    assert.equal(small, "done refunded 40 for A1");
     assert.equal(large, "refunded 300 for B2 human_revised [ 'person:ann' ]");
   });
 

@@ -17,7 +17,7 @@ test("hello world: killed while it waits, approved elsewhere, run again: done on
     assert.equal(approved.code, 0, approved.err);
 
     const second = run(place, HELLO);
-    assert.match(second.out, /status: "done"/);
+    assert.match(second.out, /status: 'done'/);
     assert.deepEqual(linesOf(place, "deleted.log"), ["record 42 deleted"]);
 
     const third = run(place, HELLO);

@@ -59,7 +59,7 @@ test("the published package runs hello world from an empty folder, and needs no 
     const bin = join(project, "node_modules/holdpoint/bin/holdpoint.mjs");
     const approved = run(home, bin, "approve", match[1] ?? "");
     assert.equal(approved.code, 0, approved.err);
-    assert.match(run(home, join(project, "hello.ts")).out, /status: "done"/);
+    assert.match(run(home, join(project, "hello.ts")).out, /status: 'done'/);
     assert.deepEqual(linesOf(home, "deleted.log"), ["record 42 deleted"]);
   } finally {
     place.remove();

@@ -18,7 +18,7 @@ const PLANTS: readonly Plant[] = [
     name: "an acknowledged call that is not there",
     finds: "lost",
     spoil: ({ told }) =>
-      told.push({ ...answered, requestId: "gone", said: "yes", answer: "settled", action: "act_9" }),
+      told.push({ ...answered, requestId: "gone", said: "yes", answer: "done", action: "act_9" }),
   },
   {
     name: "an acknowledged outcome that became another",

@@ -250,7 +250,7 @@ describe("a grant on the real store", () => {
       },
     });
     const { id } = await hp.grants.give({ ...OFFER, tool: "book", uses: 1 });
-    assert.equal((await book({ n: 1 }, { requestId: "r-1", waitMs: 0 })).status, "refused");
+    assert.equal((await book({ n: 1 }, { requestId: "r-1", waitMs: 0 })).status, "failed");
     fails = false;
     assert.equal((await book({ n: 2 }, { requestId: "r-2", waitMs: 0 })).status, "done");
     assert.ok(isAsked(await book({ n: 3 }, { requestId: "r-3", waitMs: 0 })));

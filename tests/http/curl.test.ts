@@ -236,7 +236,7 @@ async function acted(story: Story): Promise<void> {
   };
   const { holder } = proposal;
   const asked = ok(await agent("POST", `/api/workflows/${id}/actions`, proposal));
-  assert.equal(asked["kind"], "waiting");
+  assert.equal(asked["waiting_for"], "approval");
   const { pending_approvals: list } = ok(await person("GET", "/api/approvals/pending"));
   const [pending] = list as Record<string, unknown>[];
   has(pending, PENDING);
@@ -245,7 +245,7 @@ async function acted(story: Story): Promise<void> {
   const decision = { request_id: pending?.["request_id"], decision: "MODIFIED", rationale: "less" };
   await submit(story, { ...decision, modifications: { amount: 100 } });
   const permit = ok(await agent("POST", `/api/actions/${String(asked["action_id"])}/start`, { holder }));
-  assert.equal(permit["kind"], "permitted", JSON.stringify(permit));
+  assert.equal(permit["status"], "permitted", JSON.stringify(permit));
   assert.deepEqual(permit["args"], { to: "DE02", amount: 100 });
   assert.deepEqual(permit["notes"], ["less"]);
   const same = ok(await agent("POST", `/api/workflows/${id}/actions`, proposal));

@@ -176,7 +176,7 @@ test("what an agent has to take back comes to it as an intent, and is answered b
     [[action, { hotel: 1 }, { ref: "H1" }]],
   );
   const failing = ok(await bench.ask(start, { method: "POST" }));
-  assert.equal(failing["kind"], "permitted");
+  assert.equal(failing["status"], "permitted");
   assert.equal(await statusOf(bench, intentId), "WAITING");
   const undo = String(failing["action_id"]);
   ok(await bench.ask(`/api/actions/${undo}/outcome`, post({ status: "not_applied", reason: "closed" })));

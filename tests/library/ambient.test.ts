@@ -144,7 +144,7 @@ describe("a call inside an effect", () => {
           hp.outside.propose({ tool: "mail", args: { to: "ann" }, requestId: "inner", agent }),
           /The tool "mail" was called inside the function of the tool "desk"/,
         );
-        return permit.kind;
+        return permit.status;
       },
     });
     assert.partialDeepStrictEqual(await desk({}, { requestId: "outer" }), { result: "permitted" });
@@ -190,7 +190,7 @@ describe("a call inside an effect", () => {
     });
     assert.partialDeepStrictEqual(await desk({}, { requestId: "outer" }), {
       status: "done",
-      result: { status: "completed", result: true },
+      result: { status: "completed", result: "done" },
     });
     assert.deepEqual(sent, ["ann"]);
   });
@@ -240,7 +240,7 @@ describe("a call inside a step", () => {
         return answer.status;
       }),
     );
-    assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: true });
+    assert.partialDeepStrictEqual(await flow.run({}), { status: "completed", result: "done" });
     assert.deepEqual(sent, ["ann"]);
   });
 });
@@ -252,7 +252,7 @@ describe("in a definition", () => {
       const answer = await hp.execute({ requestId: "apart", action: "mail", payload: { to: "ann" } });
       return answer.status;
     });
-    assert.partialDeepStrictEqual(await flow.run({}), { result: true });
+    assert.partialDeepStrictEqual(await flow.run({}), { result: "done" });
     assert.equal((await hp.actions.get("apart")).tool, "mail");
     assert.deepEqual(sent, ["ann"]);
   });
@@ -315,7 +315,7 @@ describe("two instances in one process", () => {
     });
     assert.partialDeepStrictEqual(await a.hp.workflows.result((await flow.start({})).id), {
       status: "completed",
-      result: [true, null, "workflow"],
+      result: ["done", null, "workflow"],
     });
     assert.deepEqual([a.sent, b.sent], [[], ["ann"]]);
     assert.equal((await b.hp.actions.get("named")).tool, "mail");

@@ -81,7 +81,7 @@ describe("a tool that misbehaves", () => {
         throw new NotApplied("refused");
       },
     });
-    assert.equal((await sure({}, { requestId: "sure" })).status, "refused");
+    assert.equal((await sure({}, { requestId: "sure" })).status, "failed");
   });
 
   const amounts: Readonly<Record<string, unknown>> = {

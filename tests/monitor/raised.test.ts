@@ -202,7 +202,7 @@ describe("a checkpoint that a monitor raises", () => {
     assert.equal(await countOf(desk, "effect.started"), 1, "the next one has not begun");
     await desk.approvals.approve(await question(place, desk), ANN);
     const end = await place.finish(desk.workflows.result(id));
-    assert.deepEqual(end.status === "completed" && end.result, [true, true]);
+    assert.deepEqual(end.status === "completed" && end.result, ["done", "done"]);
     await place.finish(desk.close());
   });
 

@@ -11,8 +11,8 @@ const FAR = { agent: "agent:far" };
 const HOLDER = "0123456789abcdefghijkl";
 
 function permit(answer: RemoteAnswer): Permit {
-  if (answer.kind === "permitted") return answer;
-  return assert.fail(`not permitted but ${answer.kind}`);
+  if (answer.status === "permitted") return answer;
+  return assert.fail(`not permitted but ${answer.status}`);
 }
 
 const code = (wanted: string) => (error: unknown) => isHoldpointError(error) && error.code === wanted;
@@ -43,7 +43,7 @@ describe("an effect that the agent performs itself", () => {
     assert.partialDeepStrictEqual(receipt, { status: "applied", by: FAR.agent, effect: first.effect });
     assert.deepEqual(await hp.outside.report(report), { kind, action: first.action, receipt });
     assert.deepEqual(await hp.outside.propose(asked), {
-      kind: "settled",
+      status: "done",
       action: first.action,
       receipt,
       result: { parcel: 7 },
@@ -58,7 +58,7 @@ describe("an effect that the agent performs itself", () => {
     const hp = temporaryFolder(context).open();
     const asked = { tool: "bank.wire", args: { to: "DE1", amount: 900 }, requestId: "w-1", ...FAR };
     const waiting = await hp.outside.propose({ ...asked, says: "rent" });
-    assert.equal(waiting.kind, "waiting");
+    assert.equal(waiting.status, "pending");
     assert.deepEqual(await hp.outside.propose(asked), waiting);
     const approval = await pendingApproval(hp);
     assert.partialDeepStrictEqual(await hp.approvals.get(approval), { says: "rent", tool: "bank.wire" });
@@ -82,7 +82,7 @@ describe("an effect that the agent performs itself", () => {
       await hp.outside.propose(asked),
       await hp.outside.takeUp(waiting.action, FAR.agent),
     ])
-      assert.partialDeepStrictEqual(answer, { kind: "refused", code: "rejected", reason: "no" });
+      assert.partialDeepStrictEqual(answer, { status: "refused", code: "rejected", reason: "no" });
     const report = { action: waiting.action, ...FAR, status: "applied" } as const;
     await assert.rejects(hp.outside.report(report), code("wrong_state"));
   });
@@ -154,7 +154,7 @@ describe("an effect that the agent performs itself", () => {
     const result = { log: `used s3cr3t-value ${"x".repeat(100_000)}` };
     await hp.outside.report({ action: given.action, ...FAR, status: "applied", result });
     const answer = await hp.outside.takeUp(given.action, FAR.agent);
-    assert.equal(answer.kind, "settled");
+    assert.equal(answer.status, "done");
     assert.ok(!JSON.stringify(answer).includes("s3cr3t-value"));
     assert.ok(JSON.stringify(answer).includes("xxxx"));
     const forged = permit(await hp.outside.propose({ tool: "ship", args: {}, requestId: "f", ...FAR }));
@@ -179,12 +179,12 @@ describe("kill switch, budgets and policies", () => {
       await hp.outside.propose({ tool: "pay", args: { usd: 80 }, requestId: "1", ...FAR }),
     );
     const over = await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
-    assert.partialDeepStrictEqual(over, { kind: "held", code: "over_budget" });
+    assert.partialDeepStrictEqual(over, { status: "pending", waitingFor: "budget", code: "over_budget" });
     await hp.outside.report({ action: given.action, ...FAR, status: "applied", spent: { b: 60n } });
     assert.equal((await hp.budgets.get("b")).spent, 60n);
     await hp.stop({ ...ANN, reason: "drill", agent: FAR.agent });
     const held = await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
-    assert.partialDeepStrictEqual(held, { kind: "held", code: "stopped" });
+    assert.partialDeepStrictEqual(held, { status: "pending", waitingFor: "kill_switch", code: "stopped" });
     await hp.go({ ...ANN, reason: "over", agent: FAR.agent });
     permit(await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR }));
   });
@@ -206,8 +206,8 @@ describe("kill switch, budgets and policies", () => {
     const { action } = permit(await ask("lookup", {}, "1"));
     assert.equal((await hp.actions.get(action)).effectClass, "read");
     permit(await ask("buy", { usd: 5 }, "2"));
-    assert.equal((await ask("buy", { usd: 50 }, "3")).kind, "waiting");
-    assert.partialDeepStrictEqual(await ask("rm", {}, "4"), { kind: "refused", code: "blocked" });
+    assert.equal((await ask("buy", { usd: 50 }, "3")).status, "pending");
+    assert.partialDeepStrictEqual(await ask("rm", {}, "4"), { status: "refused", code: "blocked" });
   });
 
   test("a tool of the program itself is performed there, and the answer is its receipt", async (context) => {
@@ -215,12 +215,12 @@ describe("kill switch, budgets and policies", () => {
     hp.gate({ name: "add", policy: "approve", run: ({ a }: { a: number }) => a + 1 });
     hp.gate({ name: "asked", run: () => "done" });
     const sum = await hp.outside.propose({ tool: "add", args: { a: 1 }, requestId: "1", ...FAR });
-    assert.partialDeepStrictEqual(sum, { kind: "settled", result: 2, receipt: { status: "applied" } });
+    assert.partialDeepStrictEqual(sum, { status: "done", result: 2, receipt: { status: "applied" } });
     const waiting = await hp.outside.propose({ tool: "asked", requestId: "2", ...FAR });
-    assert.equal(waiting.kind, "waiting");
+    assert.equal(waiting.status, "pending");
     await hp.approvals.approve(await pendingApproval(hp), ANN);
     const done = await hp.outside.takeUp(waiting.action, FAR.agent);
-    assert.partialDeepStrictEqual(done, { kind: "settled", result: "done" });
+    assert.partialDeepStrictEqual(done, { status: "done", result: "done" });
     assert.equal((await hp.actions.get(waiting.action)).agent, FAR.agent);
   });
 });
@@ -259,7 +259,7 @@ describe("processes that die", () => {
     await hp.actions.resolve(effect, { ...ANN, status: "applied", reason: "seen" });
     const answer = await hp.outside.takeUp(action, FAR.agent);
     assert.partialDeepStrictEqual(answer, {
-      kind: "settled",
+      status: "done",
       receipt: { status: "applied", by: "person:ann" },
     });
   });

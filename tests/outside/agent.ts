@@ -8,6 +8,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 
 type Answer = {
+  readonly status?: string;
   readonly kind: string;
   readonly action_id: string;
   readonly begun?: boolean;
@@ -36,13 +37,14 @@ export function storedHolder(folder: string): string {
   return readFileSync(file, "utf8");
 }
 
-/** Answers what the agent was told: the kind, and the status of the receipt where there is one. */
+/** Answers what the agent was told: the status, or that it performed and how its report was taken. */
 export async function runAgent({ url, holder, perform }: AgentTask): Promise<string> {
   const permit = holder === undefined ? {} : { holder, begin: true };
   const wire = { tool: "wire", args: { amount: 900 }, request_id: "rent-may", agent: "rent", ...permit };
-  const { kind, begun, action_id: action, receipt } = await post(`${url}/api/actions`, wire);
-  // A server of 0.1.0 does not say `begun`.
-  if (kind !== "permitted" || begun === false) return [kind, receipt?.status].filter(Boolean).join(" ");
+  const { status, kind, begun, action_id: action, receipt } = await post(`${url}/api/actions`, wire);
+  // A server of 0.1.0 says `kind` instead of `status`, and does not say `begun`.
+  const told = status ?? receipt?.status ?? kind;
+  if (told !== "permitted" || begun === false) return told;
   await perform();
   const reported = await post(`${url}/api/actions/${action}/outcome`, { status: "applied", agent: "rent" });
   return `performed, ${reported.kind}`;

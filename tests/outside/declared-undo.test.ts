@@ -20,10 +20,10 @@ async function takenBack(hp: Holdpoint, undo: Undo): Promise<RemoteAnswer> {
   const id = await workflows.create({ name: "Trip", by: FAR.agent });
   await workflows.start(id, FAR);
   const asked = { tool: "note", args: { n: 1 }, requestId: "note", workflow: id, undo, ...FAR };
-  assert.equal((await hp.outside.propose(asked)).kind, "waiting");
+  assert.equal((await hp.outside.propose(asked)).status, "pending");
   await hp.approvals.approve(await pendingApproval(hp), ANN);
-  const { kind, action } = await hp.outside.propose(asked);
-  assert.equal(kind, "permitted");
+  const { status, action } = await hp.outside.propose(asked);
+  assert.equal(status, "permitted");
   await hp.outside.report({ action, ...FAR, status: "applied" });
   await hp.workflows.rollback(id, { ...ANN, reason: "no" });
   return workflows.undo(id, { undoes: action, ...FAR });
@@ -43,23 +43,23 @@ const CASES: readonly (readonly [string, Policy, object])[] = [
         { id: "users", when: "has(args.table) && args.table == 'users'", verdict: "block", reason: "never" },
       ],
     },
-    { kind: "refused", code: "blocked" },
+    { status: "refused", code: "blocked" },
   ],
   [
     "the default blocks it",
     { policy: "p", default: "block", rules: [ASK_NOTES] },
-    { kind: "refused", code: "blocked" },
+    { status: "refused", code: "blocked" },
   ],
-  ["the default asks about it", { policy: "p", default: "escalate", rules: [] }, { kind: "waiting" }],
+  ["the default asks about it", { policy: "p", default: "escalate", rules: [] }, { waitingFor: "approval" }],
   [
     "it is not among the tools that are allowed",
     { policy: "p", default: "approve", tools: { note: null }, rules: [ASK_NOTES] },
-    { kind: "refused", code: "blocked" },
+    { status: "refused", code: "blocked" },
   ],
   [
     "a limit of calls is reached",
     { policy: "p", default: "approve", limits: { tool_calls: 1 }, rules: [ASK_NOTES] },
-    { kind: "refused", code: "blocked" },
+    { status: "refused", code: "blocked" },
   ],
   [
     "its risk asks about it",
@@ -72,9 +72,9 @@ const CASES: readonly (readonly [string, Policy, object])[] = [
         routes: { critical: "escalate" },
       },
     },
-    { kind: "waiting" },
+    { waitingFor: "approval" },
   ],
-  ["it is let through", { policy: "p", default: "approve", rules: [ASK_NOTES] }, { kind: "permitted" }],
+  ["it is let through", { policy: "p", default: "approve", rules: [ASK_NOTES] }, { status: "permitted" }],
 ];
 
 describe("an undo that an agent named, under a policy document", () => {
@@ -87,7 +87,7 @@ describe("an undo that an agent named, under a policy document", () => {
   test("a name that ends in .undo does not make it a compensation", async (context) => {
     const policy = { policy: "p", default: "block", rules: [ASK_NOTES] } as const;
     const hp = temporaryFolder(context).open({ policy });
-    assert.equal((await takenBack(hp, { tool: "db.undo", args: {} })).kind, "refused");
+    assert.equal((await takenBack(hp, { tool: "db.undo", args: {} })).status, "refused");
   });
 
   test("a replay asks about it as a call too, and about a tool's own compensation as before", () => {
@@ -105,22 +105,22 @@ async function takenBackInTurn(hp: Holdpoint, notes: number): Promise<readonly s
   const done: string[] = [];
   for (let n = 0; n < notes; n++) {
     const undo = { tool: "mail.send", args: { n } };
-    const { kind, action } = await hp.outside.propose({
+    const { status, action } = await hp.outside.propose({
       ...{ tool: `note${n}`, args: {}, requestId: `note ${n}`, workflow: id, undo },
       ...FAR,
     });
-    assert.equal(kind, "permitted");
+    assert.equal(status, "permitted");
     await hp.outside.report({ action, ...FAR, status: "applied" });
     done.unshift(action);
   }
   await hp.workflows.rollback(id, { ...ANN, reason: "no" });
-  const kinds: string[] = [];
+  const statuses: string[] = [];
   for (const undoes of done) {
-    const { kind, action } = await workflows.undo(id, { undoes, ...FAR });
-    kinds.push(kind);
-    if (kind === "permitted") await hp.outside.report({ action, ...FAR, status: "applied" });
+    const { status, action } = await workflows.undo(id, { undoes, ...FAR });
+    statuses.push(status);
+    if (status === "permitted") await hp.outside.report({ action, ...FAR, status: "applied" });
   }
-  return kinds;
+  return statuses;
 }
 
 describe("undos that an agent named before", () => {
@@ -156,7 +156,7 @@ test("one that an older journal left to the program is not taken for decided by 
   const lax = { policy: "p", default: "approve", rules: [ASK_NOTES] } as const;
   const strict = { policy: "p", default: "block", rules: [ASK_NOTES] } as const;
   const hp = folder.open({ policy: lax });
-  assert.equal((await takenBack(hp, DROP)).kind, "permitted");
+  assert.equal((await takenBack(hp, DROP)).status, "permitted");
   const [{ digest: was = "" } = {}] = await admin(hp).policies.list();
   await hp.close();
   const other = folder.open({ policy: strict });

@@ -30,8 +30,8 @@ const ANN = { by: "person:ann" };
 const code = (wanted: string) => (error: unknown) => isHoldpointError(error) && error.code === wanted;
 
 function permit(answer: RemoteAnswer): Permit {
-  if (answer.kind === "permitted") return answer;
-  return assert.fail(`not permitted but ${answer.kind}`);
+  if (answer.status === "permitted") return answer;
+  return assert.fail(`not permitted but ${answer.status}`);
 }
 
 function stateFolder(t: Pick<TestContext, "after">): string {
@@ -65,7 +65,7 @@ describe("twenty agents with one request id perform a once effect exactly once",
     assert.equal(effects, 1);
     assert.equal(phase, "applied");
     assert.equal(told.filter((one) => one === "performed, reported").length, 1);
-    for (const one of told) assert.match(one, /^(performed, reported|pending|settled applied)$/);
+    for (const one of told) assert.match(one, /^(performed, reported|pending|done)$/);
   });
 
   test("all with one stored holder", async (t) => {
@@ -98,8 +98,8 @@ test("an agent that is killed between performing and reporting, and started agai
     return { said, signal };
   };
   assert.equal((await run("die")).signal, "SIGKILL");
-  assert.equal((await run()).said, "settled in_doubt");
-  assert.equal((await run()).said, "settled in_doubt");
+  assert.equal((await run()).said, "in_doubt");
+  assert.equal((await run()).said, "in_doubt");
   assert.equal(readFileSync(join(folder, "effects.log"), "utf8"), "wired 900\n");
   const { body } = await ask("/api/actions?phase=in_doubt");
   assert.equal((body["actions"] as unknown[]).length, 1);
@@ -135,25 +135,28 @@ describe("a permit that was begun and is asked for again", () => {
 
   test("is in doubt where the receiver of a keyed tool has forgotten the key", async (t) => {
     const { again } = await begun(t, { effect: "keyed", keyRetentionMs: 0 });
-    assert.equal((await again({ holder: OTHERS })).kind, "pending");
-    assert.partialDeepStrictEqual(await again(), { kind: "settled", receipt: { status: "in_doubt" } });
+    assert.equal((await again({ holder: OTHERS })).status, "pending");
+    assert.partialDeepStrictEqual(await again(), { status: "in_doubt", receipt: { status: "in_doubt" } });
   });
 
   test("is probed where the tool is probed: applied ends the doubt, everything else leaves it to people", async (t) => {
     const applied = await begun(t, { effect: "probed", verify: () => ({ answer: "applied", result: 7 }) });
     const receipt = { status: "applied", by: "probe" };
-    assert.partialDeepStrictEqual(await applied.again(), { kind: "settled", result: 7, receipt });
+    assert.partialDeepStrictEqual(await applied.again(), { status: "done", result: 7, receipt });
     for (const answer of ["not_applied", "unknown"] as const) {
       const { again } = await begun(t, { effect: "probed", verify: () => ({ answer }) });
-      assert.partialDeepStrictEqual(await again(), { kind: "settled", receipt: { status: "in_doubt" } });
+      assert.partialDeepStrictEqual(await again(), { status: "in_doubt", receipt: { status: "in_doubt" } });
     }
   });
 
   test("is in doubt where the tool is once, shown to people, and a person ends the doubt", async (t) => {
     const { hp, begun: first, again } = await begun(t, {});
-    assert.equal((await again({ holder: OTHERS })).kind, "pending");
+    assert.equal((await again({ holder: OTHERS })).status, "pending");
     const doubt = await again();
-    assert.partialDeepStrictEqual(doubt, { kind: "settled", receipt: { status: "in_doubt", by: "permit" } });
+    assert.partialDeepStrictEqual(doubt, {
+      status: "in_doubt",
+      receipt: { status: "in_doubt", by: "permit" },
+    });
     assert.deepEqual(await again({ holder: OTHERS }), doubt);
     const { items } = await hp.actions.list({ phase: "in_doubt" });
     assert.deepEqual(
@@ -163,7 +166,7 @@ describe("a permit that was begun and is asked for again", () => {
     const late = await hp.outside.report({ action: first.action, ...FAR, status: "applied", result: 1 });
     assert.equal(late.kind, "late");
     await hp.actions.resolve(first.effect, { ...ANN, status: "applied", reason: "on the statement" });
-    assert.partialDeepStrictEqual(await again(), { kind: "settled", receipt: { status: "applied" } });
+    assert.partialDeepStrictEqual(await again(), { status: "done", receipt: { status: "applied" } });
     assert.equal((await hp.journal.verify()).ok, true);
   });
 
@@ -186,7 +189,7 @@ describe("a permit that was issued and not begun", () => {
     assert.equal(first.begun, false);
     const { action, reportBy } = first;
     assert.deepEqual(await hp.outside.propose({ ...asked, holder: MINE }), first);
-    const pending = { kind: "pending", action, waitingFor: "holder", reportBy };
+    const pending = { status: "pending", action, waitingFor: "holder", reportBy };
     assert.deepEqual(await hp.outside.propose({ ...asked, holder: OTHERS, begin: true }), pending);
     assert.deepEqual(await hp.outside.propose(asked), pending);
     assert.deepEqual(await hp.outside.begin({ action, ...FAR, holder: OTHERS }), pending);
@@ -203,7 +206,11 @@ describe("a permit that was issued and not begun", () => {
     );
     await hp.stop({ ...ANN, reason: "drill" });
     const begins = () => hp.outside.begin({ action, ...FAR, holder: MINE });
-    assert.partialDeepStrictEqual(await begins(), { kind: "held", code: "stopped" });
+    assert.partialDeepStrictEqual(await begins(), {
+      status: "pending",
+      waitingFor: "kill_switch",
+      code: "stopped",
+    });
     await hp.go({ ...ANN, reason: "over" });
     assert.equal(permit(await begins()).begun, true);
   });
@@ -254,7 +261,7 @@ test("a holder is in no journal, log, answer or file of the store in clear", asy
   });
   const proposal = { tool: "wire", args: {}, request_id: "r", holder: MINE };
   const first = await ask("/api/actions", post(proposal, "k"));
-  assert.equal(first.body["kind"], "permitted", first.text);
+  assert.equal(first.body["status"], "permitted", first.text);
   const path = `/api/actions/${String(first.body["action_id"])}`;
   const answers = [
     first,
@@ -267,7 +274,7 @@ test("a holder is in no journal, log, answer or file of the store in clear", asy
     await ask("/api/journal?limit=100"),
     await ask("/metrics"),
   ];
-  assert.equal(answers[4]?.body["kind"], "settled");
+  assert.equal(answers[4]?.body["status"], "in_doubt");
   const kept = JSON.stringify([answers, lines]);
   await close();
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());

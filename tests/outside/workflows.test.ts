@@ -11,8 +11,8 @@ const BY = { by: FAR.agent };
 const code = (wanted: string) => (error: unknown) => isHoldpointError(error) && error.code === wanted;
 
 function permit(answer: RemoteAnswer): Permit {
-  if (answer.kind === "permitted") return answer;
-  return assert.fail(`not permitted but ${answer.kind}`);
+  if (answer.status === "permitted") return answer;
+  return assert.fail(`not permitted but ${answer.status}`);
 }
 
 function tools(hp: Holdpoint): void {
@@ -178,7 +178,7 @@ describe("a workflow from outside", () => {
     tools(hp);
     const id = await begun(hp);
     const asked = await hp.outside.propose({ tool: "unheard", workflow: id, requestId: "u", ...FAR });
-    assert.equal(asked.kind, "waiting");
+    assert.equal(asked.status, "pending");
     assert.equal((await hp.workflows.get(id)).status, "executing");
     await assert.rejects(hp.outside.workflows.complete(id, FAR), code("wrong_state"));
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
@@ -199,7 +199,7 @@ describe("a workflow from outside", () => {
     assert.equal(await hp.outside.workflows.cancel(id, { ...ANN, reason: "enough" }), "failed");
     assert.equal(await hp.approvals.count(), 0);
     assert.partialDeepStrictEqual(await hp.outside.takeUp(asked.action, FAR.agent), {
-      kind: "refused",
+      status: "refused",
       code: "cancelled",
     });
     await assert.rejects(hp.workflows.fork(id, { at: "Plan" }), code("wrong_state"));
@@ -297,7 +297,7 @@ describe("a workflow from outside that is sent back", () => {
     const holder = "0123456789abcdefghijkl";
     const given = permit(await workflows.undo(id, { undoes: second, ...FAR, holder }));
     assert.deepEqual(await workflows.undo(id, { undoes: second, ...FAR, holder }), given);
-    assert.equal((await workflows.undo(id, { undoes: second, ...FAR })).kind, "pending");
+    assert.equal((await workflows.undo(id, { undoes: second, ...FAR })).status, "pending");
     assert.deepEqual(given.args, { args: { of: "hotel" }, result: "hotel" });
     await hp.outside.report({ action: given.action, ...FAR, status: "not_applied", reason: "desk closed" });
     assert.partialDeepStrictEqual(await workflows.compensations(id), [{ undoes: second, attempt: 2 }]);
@@ -393,7 +393,7 @@ describe("a workflow from outside that is sent back", () => {
     const id = await begun(hp);
     const booked = await act(hp, id, "book", "flight");
     const seat = await hp.outside.propose({ tool: "reserve", args: { of: "seat" }, workflow: id, ...FAR });
-    assert.equal(seat.kind, "settled");
+    assert.equal(seat.status, "done");
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
     await undo(hp, id, booked);
     assert.deepEqual(done, ["seat", "undo seat"]);
@@ -414,7 +414,7 @@ describe("a workflow from outside that is sent back", () => {
         code("invalid_input"),
       );
     const other = await hp.outside.propose({ tool: "mail.undo", ...FAR });
-    assert.partialDeepStrictEqual(other, { kind: "refused", code: "blocked" });
+    assert.partialDeepStrictEqual(other, { status: "refused", code: "blocked" });
   });
 
   test("an undo that people are asked about and is turned down leaves the workflow failed, with the report", async (context) => {
@@ -425,7 +425,7 @@ describe("a workflow from outside that is sent back", () => {
     const booked = await act(hp, id, "book", 1);
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
     const waiting = await hp.outside.workflows.undo(id, { undoes: booked, ...FAR });
-    assert.equal(waiting.kind, "waiting");
+    assert.equal(waiting.status, "pending");
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "keep it" });
     await untilStatus(hp, id, "failed");
     const { end } = await hp.outside.workflows.get(id);

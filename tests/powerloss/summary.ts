@@ -1,4 +1,5 @@
 /** What a run has seen: how often the power went where, and that everything that may happen did happen. */
+import type { Answer } from "../../src/index.ts";
 import { MOMENTS } from "./cuts.ts";
 import type { Tried } from "./trial.ts";
 import type { Told } from "./workload.ts";
@@ -27,8 +28,10 @@ const MOST_SHOWN = 5;
 const isArtifact = (told: Told): boolean =>
   told.kind === "answer" && told.call.tool === "big" && told.call.args.size > ARTIFACT_BYTES;
 const isVote = (approved: boolean) => (told: Told) => told.kind === "vote" && told.approved === approved;
-const isAnswer = (executed: boolean | "in_doubt") => (told: Told) =>
-  told.kind === "answer" && told.answer.status === executed;
+const isAnswer =
+  (...statuses: readonly Answer<unknown>["status"][]) =>
+  (told: Told) =>
+    told.kind === "answer" && statuses.includes(told.answer.status);
 
 /** Each has to be seen: a run in which one never happened shows less than it says. */
 const SOMETIMES: Readonly<Record<string, (tried: Tried) => boolean>> = {
@@ -44,8 +47,8 @@ const SOMETIMES: Readonly<Record<string, (tried: Tried) => boolean>> = {
     workload.disk.log
       .slice(0, cut.at)
       .some((op) => op.kind === "mark" && op.mark === "commit_begins" && op.members > 1),
-  "executed was told": ({ told }) => told.some(isAnswer(true)),
-  "not executed was told": ({ told }) => told.some(isAnswer(false)),
+  "executed was told": ({ told }) => told.some(isAnswer("done")),
+  "not executed was told": ({ told }) => told.some(isAnswer("pending", "failed", "refused")),
   "in doubt was told": ({ told }) => told.some(isAnswer("in_doubt")),
   "an artifact was told": ({ told }) => told.some(isArtifact),
   "a transactional effect was told": ({ told }) =>

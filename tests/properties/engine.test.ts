@@ -109,7 +109,7 @@ async function buy(hp: Process, name: string, { estimate, share, ends, budgets }
   });
   const answer = await tool({}, { requestId: name });
   await isWithinLimits(hp);
-  if (answer.status !== "in_doubt") return answer.status ? spent : 0n;
+  if (answer.status !== "in_doubt") return answer.status === "done" ? spent : 0n;
   const status = ends === "resolved_applied" ? "applied" : "not_applied";
   if (ends !== "in_doubt") await hp.actions.resolve(answer.effect, { by: "person:ann", reason: "r", status });
   return ends === "resolved_not" ? 0n : estimate;

@@ -46,8 +46,8 @@ test("the application's SQL cannot put a table of its own before the journal's",
     }),
   );
   const temporary = hp.gate(transactional("temporary", (sql) => sql.run("CREATE TEMP TABLE hp_names2 (n)")));
-  assert.equal((await shadow({}, { requestId: "1" })).status, "refused");
-  assert.equal((await temporary({}, { requestId: "2" })).status, "refused");
+  assert.equal((await shadow({}, { requestId: "1" })).status, "failed");
+  assert.equal((await temporary({}, { requestId: "2" })).status, "failed");
   assert.equal((await hp.journal.verify()).ok, true);
   await hp.close();
 });

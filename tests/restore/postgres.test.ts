@@ -87,12 +87,12 @@ describe("a PostgreSQL store that was restored or copied", { concurrency: false 
   test("a data folder put back as it was is behind what this machine saw", async (t) => {
     const { open, send, ran } = await bench(t);
     const first = open();
-    assert.equal(await send(first, "a"), true);
+    assert.equal(await send(first, "a"), "done");
     await first.close();
     const backup = join(root, "backup");
     await offline(() => copyData(server.dataFolder, backup));
     const later = open();
-    assert.equal(await send(later, "later"), true);
+    assert.equal(await send(later, "later"), "done");
     await later.close();
     await offline(() => copyData(backup, server.dataFolder));
 
@@ -104,8 +104,8 @@ describe("a PostgreSQL store that was restored or copied", { concurrency: false 
     });
     assert.equal((await hp.journal.verify()).ok, true);
     await hp.acknowledgeRestore(SAID);
-    assert.equal(await send(hp, "a"), true);
-    assert.equal(await send(hp, "b"), true);
+    assert.equal(await send(hp, "a"), "done");
+    assert.equal(await send(hp, "b"), "done");
     assert.deepEqual(ran, ["a", "later", "b"]);
     assert.equal((await hp.journal.verify()).ok, true);
   });
@@ -113,22 +113,22 @@ describe("a PostgreSQL store that was restored or copied", { concurrency: false 
   test("a database copied by CREATE DATABASE is another one; the original goes on", async (t) => {
     const { open, send, ran, name } = await bench(t);
     const first = open();
-    assert.equal(await send(first, "a"), true);
+    assert.equal(await send(first, "a"), "done");
     await first.close();
     await sql(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
     const copy = open(`${name}_copy`);
     await assert.rejects(send(copy, "b"), /its database is \d+ and was \d+/);
     const original = open();
-    assert.equal(await send(original, "c"), true);
+    assert.equal(await send(original, "c"), "done");
     await copy.acknowledgeRestore(SAID);
-    assert.equal(await send(copy, "b"), true);
+    assert.equal(await send(copy, "b"), "done");
     assert.deepEqual(ran, ["a", "c", "b"]);
   });
 
   test("a server that went through a recovery of its own is on another timeline", async (t) => {
     const { open, send, ran } = await bench(t);
     const first = open();
-    assert.equal(await send(first, "a"), true);
+    assert.equal(await send(first, "a"), "done");
     await first.close();
     await offline(() => {
       const signal = join(server.dataFolder, "recovery.signal");
@@ -150,13 +150,13 @@ describe("a PostgreSQL store that was restored or copied", { concurrency: false 
     await sql(`CREATE ROLE ${user} LOGIN`);
     await sql(`GRANT CREATE ON DATABASE ${name} TO ${user}; GRANT holdpoint_worker TO ${user} WITH SET TRUE`);
     const first = open(name, user);
-    assert.equal(await send(first, "a"), true);
+    assert.equal(await send(first, "a"), "done");
     await first.close();
     await sql(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
     const copy = open(`${name}_copy`, user);
     await assert.rejects(send(copy, "b"), { code: "store_restored" });
     await copy.acknowledgeRestore(SAID);
-    assert.equal(await send(copy, "b"), true);
+    assert.equal(await send(copy, "b"), "done");
   });
 
   test("processes that had it open before and after a restore was acknowledged still exclude each other", async (t) => {
@@ -164,7 +164,7 @@ describe("a PostgreSQL store that was restored or copied", { concurrency: false 
     const before = open();
     assert.equal((await before.restored()).why, null);
     const person = open();
-    assert.equal(await send(person, "a"), true);
+    assert.equal(await send(person, "a"), "done");
     await before.acknowledgeRestore({ ...SAID, anyway: true });
     await assert.rejects(send(person, "b"), { code: "epoch_ended" });
     const fresh = open();

@@ -175,7 +175,7 @@ test("what is too long for a page is shown by its beginning, with its size, its 
     const body = { tool: "note.write", args, agent: "agent:a", says: "please" };
     const { body: answer, text } = await bench.ask("/api/actions", { method: "POST", body });
     const id = String(answer["approval_id"]);
-    assert.equal(answer["kind"], "waiting", text.slice(0, 300));
+    assert.equal(answer["waiting_for"], "approval", text.slice(0, 300));
     const page = await bench.ask(`/approvals/${id}/plain`, { headers: HTML });
     assert.equal(page.status, 200);
     assert.ok(page.text.length < 300_000, `the page has ${page.text.length} characters`);

@@ -43,9 +43,9 @@ async function doneAndBack(
   more: object = {},
 ): Promise<string> {
   const asked = ok(await propose(bench, id, body));
-  if (asked["kind"] === "waiting") ok(await approve(bench, asked["approval_id"], more));
+  if (asked["waiting_for"] === "approval") ok(await approve(bench, asked["approval_id"], more));
   const action = String(asked["action_id"]);
-  assert.equal(ok(await bench.ask(`/api/actions/${action}/start`, post(HOLDER)))["kind"], "permitted");
+  assert.equal(ok(await bench.ask(`/api/actions/${action}/start`, post(HOLDER)))["status"], "permitted");
   ok(await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", result: { booking: 7 } })));
   ok(await bench.ask(`/api/workflows/${id}/rollback`, post({ reason: "rain", by: "ann" })));
   return action;
@@ -59,7 +59,7 @@ describe("an undo that the agent says with its proposal", () => {
     const bench = await serverBench(t);
     const id = await underWay(bench);
     const asked = ok(await propose(bench, id));
-    assert.equal(asked["kind"], "waiting");
+    assert.equal(asked["waiting_for"], "approval");
     const approval = ok(await bench.ask(`/api/approvals/${String(asked["approval_id"])}`));
     assert.deepEqual(approval["undo"], UNDO);
     const [pending] = ok(await bench.ask("/api/approvals/pending"))["pending_approvals"] as {
@@ -79,7 +79,7 @@ describe("an undo that the agent says with its proposal", () => {
       start: `/api/workflows/${id}/compensations/${action}/start`,
     });
     const permit = ok(await undoing(bench, id, action));
-    assert.partialDeepStrictEqual(permit, { kind: "permitted", tool: "hotel.cancel", args: UNDO.args });
+    assert.partialDeepStrictEqual(permit, { status: "permitted", tool: "hotel.cancel", args: UNDO.args });
     assert.deepEqual(ok(await undoing(bench, id, action))["action_id"], permit["action_id"]);
     ok(await bench.ask(`/api/actions/${String(permit["action_id"])}/outcome`, post({ status: "applied" })));
     assert.partialDeepStrictEqual(ok(await bench.ask(`/api/workflows/${id}`)), {
@@ -112,15 +112,16 @@ describe("an undo that the agent says with its proposal", () => {
       hp.declare({ name: "wire", policy: "escalate" });
       hp.declare({ name: "erase", policy: "block" });
     };
-    for (const [tool, kind] of [
-      ["wire", "waiting"],
+    for (const [tool, told] of [
+      ["wire", "approval"],
       ["erase", "refused"],
-      ["anything", "waiting"],
+      ["anything", "approval"],
     ] as const) {
       const bench = await serverBench(t, { define });
       const id = await underWay(bench);
       const action = await doneAndBack(bench, id, { tool: "note", args: {}, undo: { tool, args: { n: 1 } } });
-      assert.equal(ok(await undoing(bench, id, action))["kind"], kind, tool);
+      const { waiting_for, status } = ok(await undoing(bench, id, action));
+      assert.equal(waiting_for ?? status, told, tool);
     }
   });
 
@@ -129,7 +130,7 @@ describe("an undo that the agent says with its proposal", () => {
     const id = await underWay(bench);
     const change = { decision: "MODIFIED", modifications: { hotel: 2 }, rationale: "nearer" };
     const action = await doneAndBack(bench, id, BOOK, change);
-    assert.equal(ok(await undoing(bench, id, action))["kind"], "waiting");
+    assert.equal(ok(await undoing(bench, id, action))["waiting_for"], "approval");
   });
 
   test("is validated by the schema of its tool, and refused where there is nothing to say", async (t) => {

@@ -192,7 +192,7 @@ test("what agents outside propose is asked of people beside the example as witho
   const here = await site(t, { noAuth: true });
   const body = { tool: "note.write", args: { text: "x" }, agent: "agent:a" };
   const { body: answer } = await here.ask("/api/actions", { method: "POST", body });
-  assert.equal(answer["kind"], "waiting");
+  assert.equal(answer["waiting_for"], "approval");
 });
 
 test("what another agent asks under the example's names is not the example's question", async (t) => {
@@ -203,7 +203,7 @@ test("what another agent asks under the example's names is not the example's que
   for (const agent of ["agent:other", "agent:refund-agent"]) {
     const body = { tool: "example.issue_refund", args, agent };
     const { body: answer, text } = await here.ask("/api/actions", { method: "POST", body });
-    assert.equal(answer["kind"], "waiting", text);
+    assert.equal(answer["waiting_for"], "approval", text);
     assert.equal((await here.ask("/api/example")).body["approval_id"], asked);
   }
 });

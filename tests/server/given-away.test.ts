@@ -107,11 +107,11 @@ test("whoever an action was done for does not decide about its undo", async (t) 
     args: { amount: 1 },
     acts_for: ["person:bob"],
   });
-  assert.equal(done["kind"], "permitted");
+  assert.equal(done["status"], "permitted");
   await ask(`/api/actions/${String(done["action_id"])}/outcome`, { status: "applied" });
   await ask(`${flow}/fail`, { reason: "x" });
   const undo = await ask(`${flow}/compensations/${String(done["action_id"])}/start`, {});
-  assert.equal(undo["kind"], "waiting", JSON.stringify(undo));
+  assert.equal(undo["waiting_for"], "approval", JSON.stringify(undo));
   const path = `/api/approvals/${String(undo["approval_id"])}`;
   const { requester } = (await bench.ask(path, { headers: bob })).body as { requester: string[] };
   assert.ok(requester.includes("person:bob"), JSON.stringify(requester));
@@ -140,13 +140,17 @@ test("an agent that only executes takes nobody's vote away by saying that it act
   for (const door of doors)
     for (const acts_for of [undefined, [], ["agent:far"]]) {
       const asked = await propose(door, agent, acts_for);
-      assert.equal(asked.body["kind"], "waiting", asked.text);
+      assert.equal(asked.body["waiting_for"], "approval", asked.text);
       const votes = `/api/approvals/${String(asked.body["approval_id"])}/votes`;
       const vote = await bench.ask(votes, post({ decision: "reject", reason: "no" }, bob));
       assert.equal(vote.status, 200, vote.text);
     }
   for (const door of doors)
-    assert.equal((await propose(door, posting, ["person:bob"])).body["kind"], "waiting", "a poster says it");
+    assert.equal(
+      (await propose(door, posting, ["person:bob"])).body["waiting_for"],
+      "approval",
+      "a poster says it",
+    );
 });
 
 test("a rule knows who posted a workflow: the name of one that an agent made for itself is no way around it", async (t) => {
@@ -166,7 +170,7 @@ rules:
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: "person:pat", roles: ["poster"], by });
   const pat = bearer((await issueApiKey(runtime, { principal: "person:pat", name: "p", by })).text);
-  for (const [headers, kind] of [
+  for (const [headers, status] of [
     [pat, "permitted"],
     [agent, "refused"],
   ] as const) {
@@ -175,6 +179,6 @@ rules:
     const flow = `/api/workflows/${String(made.body["workflow_id"])}`;
     assert.equal((await bench.ask(`${flow}/start`, post({}, agent))).status, 200);
     const answer = await bench.ask(`${flow}/actions`, post({ tool: "pay", args: {} }, agent));
-    assert.equal(answer.body["kind"], kind, answer.text);
+    assert.equal(answer.body["status"], status, answer.text);
   }
 });

@@ -23,7 +23,7 @@ async function proposed(bench: Bench, count: number, more: object = {}): Promise
   for (let n = 0; n < count; n++) {
     const body = { tool: "note.write", args: { n, blob: BLOB }, ...more };
     const answer = await bench.ask("/api/actions", { method: "POST", body });
-    assert.equal(answer.body["kind"], "waiting", answer.text);
+    assert.equal(answer.body["waiting_for"], "approval", answer.text);
   }
 }
 
@@ -132,8 +132,8 @@ test("a principal has only so many questions before people; what it asked before
   assert.ok(Number(more.headers["retry-after"]) >= 1);
   const human = { intent_type: "human_approval", to_agent: "agent://approver" };
   assert.equal((await bench.ask("/api/intents", { method: "POST", headers: own, body: human })).status, 429);
-  assert.equal((await ask(own, "two")).body["kind"], "waiting");
-  assert.equal((await ask(other, "five")).body["kind"], "waiting");
+  assert.equal((await ask(own, "two")).body["waiting_for"], "approval");
+  assert.equal((await ask(other, "five")).body["waiting_for"], "approval");
   assert.equal((await bench.ask("/api/actions/four", { headers: other })).status, 404);
 });
 
@@ -153,12 +153,12 @@ test("what was held and goes on counts as a question like any other, however it 
   const held: string[] = [];
   for (const id of ["one", "two", "three", "four"]) {
     const { body } = await propose(id);
-    assert.equal(body["kind"], "held");
+    assert.equal(body["waiting_for"], "kill_switch");
     held.push(String(body["action_id"]));
   }
   await turn(false);
   const [first = "", second = "", third = "", fourth = ""] = held;
-  for (const id of [first, second, third]) assert.equal((await start(id)).body["kind"], "waiting");
+  for (const id of [first, second, third]) assert.equal((await start(id)).body["waiting_for"], "approval");
   const again = { method: "POST", headers: own } as const;
   const body = { tool: "note.write", args: {}, request_id: "four" };
   for (const more of [
@@ -167,5 +167,6 @@ test("what was held and goes on counts as a question like any other, however it 
     await bench.ask("/api/actions", { ...again, body }),
   ])
     assert.equal(more.status, 429, more.text);
-  for (const asked of [await start(first), await propose("one")]) assert.equal(asked.body["kind"], "waiting");
+  for (const asked of [await start(first), await propose("one")])
+    assert.equal(asked.body["waiting_for"], "approval");
 });

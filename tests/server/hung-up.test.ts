@@ -37,7 +37,7 @@ function heldPreview() {
 async function approved(bench: Bench): Promise<{ action: string; approval: string }> {
   const wire = { tool: "wire", args: {}, request_id: "r", agent: "far" };
   const { body, text } = await bench.ask("/api/actions", post(wire));
-  assert.equal(body["kind"], "waiting", text);
+  assert.equal(body["waiting_for"], "approval", text);
   const approval = String(body["approval_id"]);
   const vote = { request_id: approval, decision: "APPROVED", approved_by: "ann" };
   assert.equal((await bench.ask("/api/approvals/submit", post(vote))).status, 200);
@@ -78,7 +78,7 @@ test("a client that hangs up while its start is held consumes no approval, and t
   assert.equal(body["status"], "approved");
   assert.equal((await bench.ask(`/api/actions/${action}`)).body["phase"], "waiting");
   const next = await bench.ask(`/api/actions/${action}/start`, post({ agent: "far" }));
-  assert.partialDeepStrictEqual(next.body, { kind: "permitted", begun: true, handed_out: 1 });
+  assert.partialDeepStrictEqual(next.body, { status: "permitted", begun: true, handed_out: 1 });
 });
 
 test("nothing is proposed, begun or handed out in the commit of a caller that is gone", async (t) => {
@@ -92,7 +92,7 @@ test("nothing is proposed, begun or handed out in the commit of a caller that is
   await assert.rejects(proposeRemoteAction(runtime, wire, gone), isGone);
   assert.equal((await bench.ask("/api/actions/r")).status, 404);
   const permit = await proposeRemoteAction(runtime, wire);
-  assert.partialDeepStrictEqual(permit, { kind: "permitted", begun: false });
+  assert.partialDeepStrictEqual(permit, { status: "permitted", begun: false });
   const begins = (connection: object) =>
     takeUpPermit(runtime, permit.action, {
       agent,
@@ -100,7 +100,7 @@ test("nothing is proposed, begun or handed out in the commit of a caller that is
     });
   await assert.rejects(begins(gone), isGone);
   assert.deepEqual(await proposeRemoteAction(runtime, wire), permit);
-  assert.partialDeepStrictEqual(await begins({}), { kind: "permitted", begun: true, handedOut: 1 });
+  assert.partialDeepStrictEqual(await begins({}), { status: "permitted", begun: true, handedOut: 1 });
   await assert.rejects(begins(gone), isGone);
-  assert.partialDeepStrictEqual(await begins({}), { kind: "permitted", handedOut: 2 });
+  assert.partialDeepStrictEqual(await begins({}), { status: "permitted", handedOut: 2 });
 });

@@ -177,20 +177,20 @@ test("a permit that was not begun is handed out again under its key to its holde
     bench.ask(`/api/workflows/${id}/actions`, post(proposal, "p2")),
     bench.ask(`/api/actions/${action}/start`, post({ agent, holder }, "p3")),
   ];
-  const kinds = async () => {
+  const statuses = async () => {
     const answers = await Promise.all(asks());
-    return answers.map(({ body, text }) => body["kind"] ?? text);
+    return answers.map(({ body, text }) => body["waiting_for"] ?? body["status"] ?? text);
   };
-  assert.deepEqual(await kinds(), ["permitted", "permitted", "permitted"]);
+  assert.deepEqual(await statuses(), ["permitted", "permitted", "permitted"]);
   const said = { reason: "a leak", by: "ann" };
   assert.equal((await bench.ask("/api/kill-switch/stop", post(said, "stop"))).status, 200);
-  assert.deepEqual(await kinds(), ["held", "held", "held"]);
+  assert.deepEqual(await statuses(), ["kill_switch", "kill_switch", "kill_switch"]);
   assert.equal((await bench.ask("/api/kill-switch/release", post(said, "go"))).status, 200);
   const [again] = await Promise.all(asks());
   assert.deepEqual(again?.body, first.body);
   const outcome = await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", agent }, "o"));
   assert.equal(outcome.status, 200, outcome.text);
-  assert.deepEqual(await kinds(), ["settled", "permitted", "settled"]);
+  assert.deepEqual(await statuses(), ["done", "permitted", "done"]);
 });
 
 test("a proposal that waited or was held is permitted under its key, once people agree or the switch is released", async (t) => {
@@ -205,22 +205,28 @@ test("a proposal that waited or was held is permitted under its key, once people
   const id = String(made.body["workflow_id"]);
   assert.equal((await bench.ask(`/api/workflows/${id}/start`, post({}, "s"))).status, 200, made.text);
   for (const [index, path] of ["/api/actions", `/api/workflows/${id}/actions`].entries()) {
-    const kindOf = async (tool: string) => {
+    const statusUnderKey = async (tool: string) => {
       const { body, text } = await bench.ask(
         path,
         post({ tool, args: {}, agent, holder: "a".repeat(22) }, `${tool} ${index}`),
       );
-      return [body["kind"] ?? text, String(body["approval_id"])] as const;
+      return [body["waiting_for"] ?? body["status"] ?? text, String(body["approval_id"])] as const;
     };
     const said = { reason: "a leak", by: "ann" };
-    const [waits, approval] = await kindOf("ask");
+    const [waits, approval] = await statusUnderKey("ask");
     assert.equal((await bench.ask("/api/kill-switch/stop", post(said, `stop ${index}`))).status, 200);
-    assert.deepEqual([waits, (await kindOf("wire"))[0]], ["waiting", "held"]);
+    assert.deepEqual([waits, (await statusUnderKey("wire"))[0]], ["approval", "kill_switch"]);
     assert.equal((await bench.ask("/api/kill-switch/release", post(said, `go ${index}`))).status, 200);
-    assert.deepEqual([(await kindOf("ask"))[0], (await kindOf("wire"))[0]], ["waiting", "permitted"]);
+    assert.deepEqual(
+      [(await statusUnderKey("ask"))[0], (await statusUnderKey("wire"))[0]],
+      ["approval", "permitted"],
+    );
     const vote = { decision: "approve", approved_by: "ann" };
     const cast = await bench.ask(`/api/approvals/${approval}/votes`, post(vote, `vote ${index}`));
     assert.equal(cast.status, 200, cast.text);
-    assert.deepEqual([(await kindOf("ask"))[0], (await kindOf("wire"))[0]], ["permitted", "permitted"]);
+    assert.deepEqual(
+      [(await statusUnderKey("ask"))[0], (await statusUnderKey("wire"))[0]],
+      ["permitted", "permitted"],
+    );
   }
 });

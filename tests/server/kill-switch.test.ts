@@ -42,7 +42,7 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
   const holder = "a".repeat(22);
   const wire = (n: number) => ({ tool: "wire", args: { n }, agent, holder });
   const kept = await bench.ask(`/api/workflows/${id}/actions`, post(wire(1), "kept"));
-  assert.equal(kept.body["kind"], "permitted", kept.text);
+  assert.equal(kept.body["status"], "permitted", kept.text);
   const action = String(kept.body["action_id"]);
   const asked = ok(await bench.ask(`/api/workflows/${id}/actions`, post({ tool: "ask", args: {}, agent })));
   const vote = { request_id: asked["approval_id"], decision: "APPROVED", approved_by: "bob" };
@@ -61,9 +61,9 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
       bench.ask(`/api/workflows/${other}/actions`, post({ ...wire(3), request_id: "three" })),
       bench.ask("/api/actions", post({ ...wire(4), request_id: "four" })),
     ]);
-    return answers.map(({ body, text }) => body["kind"] ?? text);
+    return answers.map(({ body, text }) => body["waiting_for"] ?? body["status"] ?? text);
   };
-  assert.deepEqual(await asks(), ["held", "held", "held", "held", "permitted", "permitted"]);
+  assert.deepEqual(await asks(), [...Array(4).fill("kill_switch"), "permitted", "permitted"]);
   const [held] = [await bench.ask(`/api/actions/${action}/start`, post({ agent, holder }))];
   assert.equal(held.body["by"], `kill switch (workflow:${id})`);
   ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
@@ -80,9 +80,9 @@ test("what a stopped workflow has to take back is not begun until it is released
   ok(await bench.ask(`/api/workflows/${id}/rollback`, post({ reason: "wrong", by: "ann" })));
   ok(await bench.ask("/api/kill-switch/stop", post({ ...WORD, workflow_id: id })));
   const undo = () => bench.ask(`/api/workflows/${id}/compensations/${action}/start`, post({ agent }));
-  assert.equal(ok(await undo())["kind"], "held");
+  assert.equal(ok(await undo())["waiting_for"], "kill_switch");
   ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
-  assert.equal(ok(await undo())["kind"], "permitted");
+  assert.equal(ok(await undo())["status"], "permitted");
 });
 
 test("a workflow that is not there, or is named beside an agent, is not stopped", async (t) => {
@@ -126,10 +126,10 @@ test("a service is stopped by its name, and an agent of the same name is not", a
   const [service, agent] = [await keyOf("service:clock"), await keyOf("agent:clock")];
   const propose = async (headers: object) => {
     const { body } = await bench.ask("/api/actions", post({ tool: "wire", args: {} }, undefined, headers));
-    return [body["kind"], body["by"]];
+    return [body["waiting_for"] ?? body["status"], body["by"]];
   };
   await setSwitch(runtime, true, { by, reason: "drill", agent: "service:clock" });
-  assert.deepEqual(await propose(service), ["held", "kill switch (service:clock)"]);
+  assert.deepEqual(await propose(service), ["kill_switch", "kill switch (service:clock)"]);
   assert.equal((await propose(agent))[0], "permitted");
   await setSwitch(runtime, false, { by, reason: "over", agent: "service:clock" });
   assert.equal((await propose(service))[0], "permitted");

@@ -84,7 +84,7 @@ test("whoever waits at one server hears what is decided at the other", async (t)
   const deciding = createClient({ server: two.url });
   const proposal = { tool: "wire", args: { amount: 9 }, request_id: "rent", agent: "agent:rent" };
   const asked = await deciding.actions.propose(proposal);
-  assert.ok(asked.kind === "waiting");
+  assert.ok(asked.status === "pending" && asked.waiting_for === "approval");
   const heard = Promise.withResolvers<void>();
   const over = new AbortController();
   const events = waiting.events({ streams: ["approval"], onOpen: () => heard.resolve() }, over.signal);
@@ -105,7 +105,7 @@ test("what one server asks for is found, commented and counted at the other, wit
   const ids: string[] = [];
   for (const n of [1, 2, 3]) {
     const asked = await near.actions.propose({ tool: `ledger.${n}`, args: { n }, agent: "agent:books" });
-    assert.ok(asked.kind === "waiting");
+    assert.ok(asked.status === "pending" && asked.waiting_for === "approval");
     ids.push(asked.approval_id);
   }
   await far.approvals.comment(ids[1] ?? "", { text: "which one?", by: "ann" });
@@ -218,7 +218,7 @@ test("a workflow that one server stops is stopped at the other, far below it too
   });
   assert.deepEqual(done, []);
   assert.equal((await post("/api/kill-switch/release", word)).status, 200);
-  assert.partialDeepStrictEqual(await result(), { status: "completed", result: true });
+  assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
   assert.deepEqual(done, ["send"]);
   const { runtime } = await one.server.office();
   assert.ok((await runtime.store.position()) > 1_000_000, "positions are not counted one by one here");
@@ -235,7 +235,7 @@ test("a back-test is kept by the server that ran it; activity is the same at bot
   const two = await serverBench(t, place);
   const post = (body: unknown) => ({ method: "POST", body }) as const;
   const asked = await one.ask("/api/actions", post({ tool: "ship", args: { n: 1 }, agent: "far" }));
-  assert.equal(asked.body["kind"], "waiting", asked.text);
+  assert.equal(asked.body["waiting_for"], "approval", asked.text);
   const begun = await one.ask("/api/policies/trials", post({ text: "policy: p\ndefault: approve\n" }));
   const path = `/api/policies/trials/${String(begun.body["trial_id"])}`;
   let trial = await one.ask(path);

@@ -18,7 +18,7 @@ async function stands(bench: Bench, id: string) {
 
 async function permitted(bench: Bench, id: string, n: number): Promise<Record<string, unknown>> {
   const answer = ok(await bench.ask(`/api/workflows/${id}/actions`, post({ tool: "book", args: { n } })));
-  assert.equal(answer["kind"], "permitted");
+  assert.equal(answer["status"], "permitted");
   return answer;
 }
 

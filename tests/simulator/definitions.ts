@@ -63,6 +63,11 @@ function argsOf({ carry }: DefinitionBranch): Args {
 const nameOf = (tool: string): GatedTool<Args, Json> =>
   ({ toolName: tool }) as unknown as GatedTool<Args, Json>;
 
+/** The status in the words of the journal. */
+function journaled({ status }: Answer<Json>): boolean | "in_doubt" {
+  return status === "in_doubt" ? status : status === "done";
+}
+
 async function call(line: DefinitionBranch, op: Extract<OpSpec, { kind: "call" }>): Promise<void> {
   const key = keyOf(line, op.tool);
   const options = {
@@ -70,7 +75,7 @@ async function call(line: DefinitionBranch, op: Extract<OpSpec, { kind: "call" }
     ...(op.rollback === null ? {} : { rollbackEnabled: op.rollback }),
   };
   const answer: Answer<Json> = await line.context.call(nameOf(op.tool), argsOf(line), options);
-  hear(line, key, `${answer.action} ${answer.status}`);
+  hear(line, key, `${answer.action} ${journaled(answer)}`);
   mix(line, answer.status === "done" ? answer.result : answer.reason);
   if (op.must && "code" in answer) throw new Error(`${op.tool} was not done`);
 }

@@ -102,7 +102,7 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   ),
   bug(
     "a decision that came meanwhile is slept through",
-    inside("followAnswer", 'if (run.woken.delete(answer.approval ?? "")) return startAgain(run, op);', ""),
+    inside("followAnswer", "if (run.woken.delete(answer.approval)) return startAgain(run, op);", ""),
   ),
   bug(
     "a run that failed is never begun again",

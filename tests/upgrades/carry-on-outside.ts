@@ -7,7 +7,7 @@ const agent = "agent:courier";
 
 async function perform(hp: Holdpoint, tool: string, requestId: string, by = agent): Promise<string> {
   const permit = await hp.outside.propose({ tool, args: { requestId }, requestId, agent: by });
-  assert.equal(permit.kind, "permitted", JSON.stringify(permit));
+  assert.equal(permit.status, "permitted", JSON.stringify(permit));
   await hp.outside.report({ action: permit.action, agent: by, status: "applied", result: { requestId } });
   return permit.action;
 }
@@ -17,11 +17,11 @@ async function carryOnPermits({ hp, left }: Hands): Promise<void> {
   const { receipt } = await hp.outside.report({ action: permit, agent, status: "applied", result: 1 });
   assert.deepEqual([receipt.status, receipt.by], ["applied", agent]);
   const known = { tool: "wire", args: { requestId: "wire 1" }, requestId: "wire 1", agent };
-  assert.equal((await hp.outside.propose(known)).kind, "settled");
+  assert.equal((await hp.outside.propose(known)).status, "done");
   await hp.approvals.approve(asked.approval, ANN);
   assert.equal(await perform(hp, "ship", "ship 1"), asked.action);
   const halted = { tool: "wire", args: { requestId: "held" }, requestId: "held", agent: "agent:halted" };
-  assert.equal((await hp.outside.propose(halted)).kind, "held");
+  assert.equal((await hp.outside.propose(halted)).status, "pending");
   await hp.go({ ...ANN, reason: "the drill has ended", agent: "agent:halted" });
   assert.equal(await perform(hp, "wire", "held", "agent:halted"), held);
 }

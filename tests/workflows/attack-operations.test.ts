@@ -242,9 +242,9 @@ describe("the policy of a workflow holds in its children and theirs", () => {
     const desk = place.open();
     const done: string[] = [];
     const { parent, grandchild } = setUp(desk, done, "block");
-    assert.partialDeepStrictEqual(await place.finish(parent.run({})), completed(false));
+    assert.partialDeepStrictEqual(await place.finish(parent.run({})), completed("refused"));
     assert.deepEqual(done, []);
-    assert.partialDeepStrictEqual(await place.finish(grandchild.run({})), completed(true));
+    assert.partialDeepStrictEqual(await place.finish(grandchild.run({})), completed("done"));
     await desk.close();
   });
 

@@ -251,7 +251,7 @@ describe("12: a fork at a checkpoint that something was open beside", () => {
     await place.until(async () => done.length === 1);
     const second = await reopen(place, first, setUp);
     await second.approvals.approve(await question(place, second), ANN);
-    assert.partialDeepStrictEqual(await place.finish(second.workflows.result(fork)), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(second.workflows.result(fork)), { result: "done" });
     assert.deepEqual(done, ["asked 7", "asked 7"]);
     await second.close();
   });

@@ -183,7 +183,7 @@ describe("a workflow that is asked for by its name", () => {
     worker.workflow("deploy", {}, async (ctx) => (await ctx.call(mail, {})).status);
     await worker.work();
     await worker.approvals.approve(await question(place, worker), BOB);
-    assert.partialDeepStrictEqual(await place.finish(asker.workflows.result(id)), { result: true });
+    assert.partialDeepStrictEqual(await place.finish(asker.workflows.result(id)), { result: "done" });
     await place.finish(worker.close());
   });
 

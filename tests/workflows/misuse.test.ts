@@ -101,7 +101,7 @@ describe("an operation with", () => {
       await second.approvals.approve(await question(place, second), ANN);
       assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), {
         status: "completed",
-        result: [1, true],
+        result: [1, "done"],
       });
       assert.match(told[0] ?? "", expected);
       assert.equal(new Set(told).size, 1);

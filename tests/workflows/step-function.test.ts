@@ -105,7 +105,10 @@ describe("an operation inside a step's function", () => {
       outer = ctx;
       return (await ctx.call(tool, {})).status;
     });
-    assert.partialDeepStrictEqual(await place.finish(flow.run({})), { status: "completed", result: false });
+    assert.partialDeepStrictEqual(await place.finish(flow.run({})), {
+      status: "completed",
+      result: "failed",
+    });
     assert.match(told[0] ?? "", /^The step "inner" was asked for inside the function of the tool "tool"/);
     await desk.close();
   });

@@ -40,10 +40,10 @@ describe("a workflow that is started with approvalRequired", () => {
         await ctx.step("gated", { effect: "idempotent" }, () => 2);
         return ctx.spawn(child, {});
       });
-      assert.partialDeepStrictEqual(await parent.run({}), { status: "completed", result: true });
+      assert.partialDeepStrictEqual(await parent.run({}), { status: "completed", result: "done" });
       assert.deepEqual(asked, [], "policy lets all of it through");
       const second = await parent.run({}, { approvalRequired: true });
-      assert.partialDeepStrictEqual(second, { status: "completed", result: true });
+      assert.partialDeepStrictEqual(second, { status: "completed", result: "done" });
       assert.deepEqual(asked, ["tell", "parent.gated", "tell"]);
     }),
   );
@@ -53,7 +53,7 @@ describe("a workflow that is started with approvalRequired", () => {
     inMemory(async (hp, asked) => {
       const never = hp.gate({ name: "never", policy: "block", run: () => assert.fail("it ran") });
       const one = hp.workflow("one", async (ctx, _: object) => (await ctx.call(never, {})).status);
-      assert.partialDeepStrictEqual(await one.run({}, { approvalRequired: true }), { result: false });
+      assert.partialDeepStrictEqual(await one.run({}, { approvalRequired: true }), { result: "refused" });
       assert.deepEqual(asked, []);
     }),
   );
@@ -75,7 +75,10 @@ describe("a workflow that is started with a budget", () => {
         return [first.status, second, "code" in third && third.code, (await ctx.call(free, {})).status];
       });
       const end = await parent.run({}, { budget: "trip" });
-      assert.partialDeepStrictEqual(end, { status: "completed", result: [true, true, "over_budget", true] });
+      assert.partialDeepStrictEqual(end, {
+        status: "completed",
+        result: ["done", "done", "over_budget", "done"],
+      });
       assert.equal((await hp.budgets.get("trip")).spent, usd(8).micros);
       assert.equal((await hp.budgets.get("all")).spent, usd(8).micros);
     }),
@@ -112,7 +115,7 @@ describe("a workflow that is started with a budget", () => {
       await hp.budgets.limit("all", usd(100));
       const buy = buying(hp, { budget: "all", amount: usd(4) });
       const one = hp.workflow("one", async (ctx, _: object) => (await ctx.call(buy, {})).status);
-      assert.partialDeepStrictEqual(await one.run({}, { budget: "nobody.opened" }), { result: false });
+      assert.partialDeepStrictEqual(await one.run({}, { budget: "nobody.opened" }), { result: "refused" });
     }),
   );
 });

@@ -47,7 +47,7 @@ export async function decided(
 ): Promise<void> {
   const { hp, time } = scene;
   const answer = await propose(scene, proposed);
-  if (answer.kind !== "waiting") return;
+  if (answer.status !== "pending" || answer.waitingFor !== "approval") return;
   time.at(Date.now() + afterMs);
   const { kind, ...said } = outcome;
   if (kind === "approve") await hp.approvals.approve(answer.approval, said);

@@ -122,7 +122,7 @@ async function goingBack(scene: Scene): Promise<string> {
   await workflows.start(id, { agent });
   const copied = { tool: "dns.point", args: { name: "shop.example", to: "fra-2" }, workflow: id, agent };
   const answer = await hp.outside.propose(copied);
-  if (answer.kind === "permitted")
+  if (answer.status === "permitted")
     await hp.outside.report({ action: answer.action, agent, status: "applied", result: { ttl: 300 } });
   await workflows.checkpoint(id, { checkpoint: "Cut over", agent, summary: "Everything is copied" });
   await hp.approvals.reject(await next(), { by: ANN, reason: "not on a Friday" });

@@ -104,7 +104,7 @@ export async function doubts(scene: Scene): Promise<void> {
     agent: AGENTS.books,
     args: { ...pay, invoice: "NP-2290", due: "2026-01-31" },
   });
-  if (paid.kind !== "waiting") return;
+  if (paid.status !== "pending" || paid.waitingFor !== "approval") return;
   await scene.hp.approvals.approve(paid.approval, { by: BEN });
   await scene.hp.approvals.approve(paid.approval, { by: ANN });
   await scene.hp.outside.takeUp(paid.action, AGENTS.books);

@@ -85,7 +85,8 @@ const INVOICE: Proposed = {
 async function asked(scene: Scene, proposed: Proposed, laterMs: number): Promise<string> {
   scene.time.at(Date.now() + laterMs);
   const answer = await propose(scene, proposed);
-  if (answer.kind !== "waiting") throw new Error(`${proposed.tool} does not wait: ${answer.kind}`);
+  if (answer.status !== "pending" || answer.waitingFor !== "approval")
+    throw new Error(`${proposed.tool} does not wait: ${answer.status}`);
   return answer.approval;
 }
 

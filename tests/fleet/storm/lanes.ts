@@ -23,7 +23,7 @@ function told(hand: Hand, asked: Asked, said: Call["said"], body: JsonObject): C
   const receipt = (body["receipt"] ?? {}) as JsonObject;
   const call: Call = {
     ...{ kind: "call", ...asked, said, at: Date.now() },
-    answer: said === "yes" ? textAt(body, "kind") : textAt(body, "code"),
+    answer: said === "yes" ? (textAt(body, "waiting_for") ?? textAt(body, "status")) : textAt(body, "code"),
     action: textAt(body, "action_id"),
     status: textAt(receipt, "status"),
   };
@@ -46,7 +46,8 @@ async function vote(hand: Hand, approval: string, by: string): Promise<Vote> {
     body: isNo ? { decision, reason: "not this one" } : { decision },
     key: hand.setup.people[by] ?? "",
   });
-  const status = said === "yes" ? textAt(body, "status") : textAt(body, "current_status");
+  const status =
+    said === "yes" ? (textAt(body, "waiting_for") ?? textAt(body, "status")) : textAt(body, "current_status");
   const line: Vote = { kind: "vote", approval, by: `person:${by}`, decision, said, status, at: Date.now() };
   hand.say(line);
   return line;
@@ -65,7 +66,7 @@ export async function askOnce(hand: Hand): Promise<void> {
   const n = hand.next();
   const { call, body } = await propose(hand, "asked.wire", n);
   const approval = textAt(body, "approval_id");
-  if (call.answer !== "waiting" || approval === null || call.action === null) return;
+  if (call.answer !== "approval" || approval === null || call.action === null) return;
   await race(hand, approval);
   const again = await insist(hand, { path: `/api/actions/${call.action}/start` });
   told(hand, call, again.said, again.body);

@@ -88,7 +88,7 @@ function journalOf(): Journal {
 
 const call = (requestId: string, tool: string): Line => ({
   ...told,
-  ...{ kind: "call", requestId, tool, n: 1, answer: "settled", action: requestId, status: "applied" },
+  ...{ kind: "call", requestId, tool, n: 1, answer: "done", action: requestId, status: "applied" },
 });
 
 export function soundHistory(): History & { readonly told: Line[]; readonly received: Received[] } {

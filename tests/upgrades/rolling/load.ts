@@ -89,14 +89,14 @@ type Sending = {
 async function sendLetter(ask: Ask, { n, receiver, letters, gaveUp }: Sending): Promise<void> {
   const proposal = { tool: "letter", args: { n }, request_id: `letter ${n}`, agent: AGENT };
   while (!gaveUp.aborted) {
-    const { kind, action_id } = await post(ask, "/api/actions", proposal);
+    const { status, action_id } = await post(ask, "/api/actions", proposal);
     const action = String(action_id);
-    letters.set(n, { action, end: String(kind) });
-    if (kind === "waiting") {
+    letters.set(n, { action, end: String(status) });
+    if (status === "pending") {
       await sleep(100);
       continue;
     }
-    if (kind !== "permitted") return;
+    if (status !== "permitted") return;
     await fetch(receiver, { method: "POST", body: JSON.stringify({ n, part: "letter" }) });
     await post(ask, `/api/actions/${action}/outcome`, { status: "applied", result: { n }, agent: AGENT });
     letters.set(n, { action, end: "reported" });
