@@ -38,6 +38,7 @@ test("the published package runs hello world from an empty folder, and needs no 
       readFileSync(join(project, "node_modules/holdpoint/package.json"), "utf8"),
     ) as {
       scripts?: Record<string, string>;
+      exports: Record<string, unknown>;
       dependencies: Record<string, string>;
     };
     for (const script of ["preinstall", "install", "postinstall"])
@@ -51,6 +52,21 @@ test("the published package runs hello world from an empty folder, and needs no 
       "yaml",
       "zod",
     ]);
+
+    const doors = Object.keys(installed.exports).map((door) => door.replace(/^\./, "holdpoint"));
+    assert.deepEqual(
+      doors.filter((door) => !door.endsWith(".json")),
+      [
+        ...["holdpoint", "holdpoint/admin", "holdpoint/client", "holdpoint/postgres", "holdpoint/testing"],
+        "holdpoint/verify",
+      ],
+    );
+    // `holdpoint/postgres` needs a package that users install themselves.
+    const loaded = doors
+      .filter((door) => !/json$|postgres$/.test(door))
+      .map((door) => `await import("${door}");`);
+    writeFileSync(join(project, "doors.mjs"), [...loaded, 'console.log("loaded");'].join("\n"));
+    assert.match(run({ ...place, folder: project }, join(project, "doors.mjs")).out, /loaded/);
 
     copyFileSync(join(ROOT, "examples/hello.ts"), join(project, "hello.ts"));
     const home = { ...place, folder: project };
