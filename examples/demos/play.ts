@@ -95,7 +95,7 @@ async function questionOf(
 ): Promise<Question> {
   const { pending, attempt, agent } = await hp.workflows.get(workflow);
   if (pending === null) throw new Error("somebody else has decided");
-  const { says, args } = await hp.approvals.get(pending.approval);
+  const { rationale, args } = await hp.approvals.get(pending.approval);
   const { approval_interface: shown } = (await hp.workflows.snapshot(workflow, pending.op)) as {
     approval_interface?: { confidence?: number };
   };
@@ -109,7 +109,7 @@ async function questionOf(
     approval: pending.approval,
     checkpoint: pending.name,
     agent,
-    says: says ?? "",
+    says: rationale ?? "",
     outputs: args as JsonObject,
     confidence: shown?.confidence ?? null,
     takenBack: takenBack.reverse(),

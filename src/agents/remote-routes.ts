@@ -68,7 +68,7 @@ async function performerFromRequest(
 }
 
 function proposalFromBody(who: Who, body: z.output<typeof proposalSchema>, agent: string): RemoteProposal {
-  const { tool, args, request_id, says, acts_for, undo } = body;
+  const { tool, args, request_id, rationale, acts_for, undo } = body;
   if (!mayActFor(who, acts_for))
     throw onlyForItselfError(
       "proposes actions",
@@ -77,7 +77,7 @@ function proposalFromBody(who: Who, body: z.output<typeof proposalSchema>, agent
   return {
     ...{ tool, agent, args },
     ...(request_id == null ? {} : { requestId: request_id }),
-    ...(says == null ? {} : { says }),
+    ...(rationale == null ? {} : { rationale }),
     ...(acts_for == null ? {} : { requester: acts_for }),
     ...(undo == null ? {} : { undo }),
     ...permitRequestFrom(body),

@@ -6,6 +6,7 @@ import { plainJson } from "../effects/arguments.ts";
 import { findSchemaIssues, issuesText } from "../effects/input-schema.ts";
 import type { Tool } from "../effects/tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { withRationale } from "../kernel/fields.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
@@ -44,7 +45,7 @@ export async function approvalInFull(place: TenantStore, id: string, state: Live
   const load = (value: Json) => loadValue(place, value);
   // A copy: the next decision uses the state itself.
   return structuredClone({
-    ...state,
+    ...withRationale(state),
     id,
     args: await load(state.args),
     edit: edit && { ...edit, args: await load(edit.args) },

@@ -77,10 +77,10 @@ async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "wor
 }
 
 async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
-  const waiting = await hp.outside.propose({ tool: "stranger.act", args: byKey, says: SAYS, agent });
+  const waiting = await hp.outside.propose({ tool: "stranger.act", args: byKey, rationale: SAYS, agent });
   assert.equal(waiting.status, "pending");
   const approval = waiting.status === "pending" && waiting.waitingFor === "approval" ? waiting.approval : "";
-  const other = await hp.outside.propose({ tool: "stranger.other", args: byKey, says: SAYS, agent });
+  const other = await hp.outside.propose({ tool: "stranger.other", args: byKey, rationale: SAYS, agent });
   if (other.status !== "pending" || other.waitingFor !== "approval") return assert.fail();
   await hp.approvals.reject(other.approval, { by, reason: SAYS });
   return { approval, action: other.action };
@@ -88,7 +88,7 @@ async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
 
 /** It was approved and begun, and its agent does not know what became of it. */
 async function doubted({ hp }: Desk): Promise<void> {
-  const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, says: SAYS, agent });
+  const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, rationale: SAYS, agent });
   if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { action, approval } = waiting;
   await hp.approvals.approve(approval, { by });

@@ -23,12 +23,12 @@ async function exported(hp: Holdpoint): Promise<string> {
 test("hello world: a tool is gated, a person approves, it runs once and leaves a receipt", async (t) => {
   const hp = temporaryFolder(t).open();
   const greet = hp.gate({ name: "greet", run: (args: { who: string }) => `Hello, ${args.who}` });
-  const call = greet({ who: "Ann" }, { requestId: "greet-ann", says: "she asked" });
+  const call = greet({ who: "Ann" }, { requestId: "greet-ann", rationale: "she asked" });
   const id = await pendingApproval(hp);
   assert.partialDeepStrictEqual(await hp.approvals.get(id), {
     tool: "greet",
     args: { who: "Ann" },
-    says: "she asked",
+    rationale: "she asked",
     status: "pending",
   });
   await hp.approvals.approve(id, { ...ann, note: "go" });

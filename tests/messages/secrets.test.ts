@@ -82,7 +82,7 @@ async function play(hp: Holdpoint, handle: unknown): Promise<number> {
   for (const [index, tool] of ran.entries())
     await tool(nested(handle, 20), { requestId: `run-${index}`, waitMs: 0 });
   const asks = hp.gate({ name: "asks", policy: "escalate", run: () => "done" });
-  const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, says: "please" });
+  const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, rationale: "please" });
   const approved = await asks({ list: [handle, handle] }, { requestId: "ask-2", waitMs: 0 });
   assert.ok("code" in rejected && "code" in approved);
   await hp.approvals.reject(String(rejected.approval), { ...ANN, reason: `no: ${CANARY}-row` });

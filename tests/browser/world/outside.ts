@@ -25,7 +25,7 @@ export async function grantRefunds(scene: Scene): Promise<string> {
   for (const number of [1, 2, 3]) {
     time.at(Date.now() + HOUR_MS);
     await propose(scene, {
-      ...{ tool: "payments.refund", agent: AGENTS.refunds, says: "late by nine days" },
+      ...{ tool: "payments.refund", agent: AGENTS.refunds, rationale: "late by nine days" },
       args: { order: `S-${number}`, customer: "Lena Novak", amount_usd: 40 + number, reason: "late" },
     });
   }

@@ -58,9 +58,9 @@ function About({ action }: { readonly action: Action }) {
         action.requester.length < 2
           ? null
           : { name: "Acts for", value: <Principals of={action.requester.slice(1)} /> },
-        action.says === null
+        action.rationale === null
           ? null
-          : { name: "The agent says", value: <Strange as="lines" text={action.says} /> },
+          : { name: "The agent says", value: <Strange as="lines" text={action.rationale} /> },
         workflow === null
           ? null
           : {
