@@ -53,7 +53,7 @@ export type HoldpointOptions = {
   /** The program's name: its principal is `agent:<name>`. Default: the file name of the script. */
   readonly agent?: string;
   /** Principals the program acts for. They cannot approve what it requests. */
-  readonly actsFor?: readonly string[];
+  readonly onBehalfOf?: readonly string[];
   /** Separation of duties for every approval: the requester of the work cannot decide on it. */
   readonly separationOfDuties?: boolean;
   /**
@@ -130,7 +130,7 @@ async function openInstance(
     store,
     tenant: options.tenant ?? HOME_TENANT,
     agent,
-    requester: [agent, ...(options.actsFor ?? [])],
+    requester: [agent, ...(options.onBehalfOf ?? [])],
     separate: options.separationOfDuties === true,
     clock: storeClock(wallClock),
     idle: idleClock,
@@ -207,7 +207,7 @@ export const INSTANCE_OPTIONS: Readonly<Record<string, OptionRule>> = {
       isPrincipal(`agent:${String(value)}`) && typeof value === "string" && !isPrincipal(value),
     what: 'is a name such as mailer, without "agent:"',
   },
-  actsFor: {
+  onBehalfOf: {
     isRight: (value) => Array.isArray(value) && value.every(isPrincipal),
     what: "is a list of principals such as person:ann",
   },

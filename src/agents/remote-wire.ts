@@ -268,7 +268,7 @@ export const proposalSchema = z.strictObject({
     .nullish()
     .meta({ description: "the identity of the action, for ever" }),
   rationale: text.nullish().meta({ description: "for the approvers, as the agent's own words" }),
-  acts_for: z.array(z.string().min(1).max(210)).max(100).nullish().meta({
+  on_behalf_of: z.array(z.string().min(1).max(210)).max(100).nullish().meta({
     description:
       "principals for whom it is done; none of them decides about it, so without workflows:write it names nobody but the caller",
   }),
