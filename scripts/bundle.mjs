@@ -6,7 +6,10 @@ import path from "node:path";
 import { rolldown } from "rolldown";
 import { filesBelow } from "./files.mjs";
 
-const ENTRIES = ["src/index.ts", "src/postgres.ts", "src/testing/testing.ts", "src/cli/main.ts"];
+const ENTRIES = [
+  ...["src/index.ts", "src/admin.ts", "src/verify.ts", "src/postgres.ts", "src/testing/testing.ts"],
+  "src/cli/main.ts",
+];
 // Each is one file that needs no other: a page takes the client as it is, and a thread checks a database file.
 const ALONE = ["src/client/client.ts", "src/stores/sqlite/quick-check-worker.ts"];
 // All modules that one of these imports statically are one chunk, without those of the chunk before it.

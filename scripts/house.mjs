@@ -10,8 +10,8 @@ const CODE = /\.(?:ts|tsx|mts|mjs)$/;
 const READ = ["src", "dashboard/src", "tests", "scripts", "bin", "examples", "bench", "deploy", "verifier"];
 /** What users of the package import, and what its command runs: no file here has to import their names. */
 const DOORS = [
-  ...["src/index.ts", "src/client/client.ts", "src/postgres.ts", "src/testing/testing.ts"],
-  "src/cli/main.ts",
+  ...["src/index.ts", "src/admin.ts", "src/client/client.ts", "src/postgres.ts", "src/testing/testing.ts"],
+  ...["src/verify.ts", "src/cli/main.ts"],
 ];
 /** Folders with more files than this have a limit of their own, or fail. */
 const FILES_PER_FOLDER = 25;

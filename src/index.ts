@@ -3,7 +3,6 @@
 import type { Intents } from "./agents/intents/methods.ts";
 import type { Outside } from "./agents/remote-methods.ts";
 import { type DeclaredTool, declareTool } from "./agents/remote-tool.ts";
-import type { Monitors } from "./alerts/methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import type { Budgets } from "./budgets/methods.ts";
 import type { Answer } from "./effects/answer.ts";
@@ -16,21 +15,17 @@ import type { Tool } from "./effects/tool.ts";
 import type { Grants } from "./grants/contract.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
-import type { Notifications } from "./notify/methods.ts";
 import {
   checkInstanceOptions,
   createDefinitions,
   createOpener,
   type HoldpointOptions,
   instanceDefinitions,
+  markOpener,
 } from "./open.ts";
 import { parts, startSupervised, withMethodGroups } from "./parts.ts";
 import type { Said } from "./people/input.ts";
-import type { Keys, People } from "./people/methods.ts";
-import type { Tenants } from "./people/tenants/methods.ts";
-import type { Policies } from "./policy/methods.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
-import { type Nodes, nodesOf } from "./runtime/epochs.ts";
 import type { Journal } from "./runtime/journal.ts";
 import type { Acknowledged, Restored } from "./runtime/restore.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
@@ -41,52 +36,24 @@ import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
 
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
-export type { IntentAnswer, IntentPage, OutgoingIntent, WaitOptions } from "./agents/intents/input.ts";
-export type { Intents } from "./agents/intents/methods.ts";
-export type { Intent, IntentList, IntentSummary, SentIntent } from "./agents/intents/send-and-answer.ts";
-export type { IntentStatus, LifecycleStatus } from "./agents/intents/stream.ts";
+export type { IntentAnswer, OutgoingIntent } from "./agents/intents/input.ts";
+export type { Intent } from "./agents/intents/send-and-answer.ts";
 export type { Permit, RemoteAnswer } from "./agents/remote-answer.ts";
-export type {
-  RemoteCapture,
-  RemoteCheckpointRequest,
-  RemoteCheckpointResult,
-} from "./agents/remote-checkpoint.ts";
-export type { PermitRequest } from "./agents/remote-checks.ts";
-export type { Outside, PermitClaim, RemoteWorkflows } from "./agents/remote-methods.ts";
+export type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./agents/remote-checkpoint.ts";
 export type { RemoteProposal } from "./agents/remote-proposal.ts";
-export type { OutcomeReport, Reported } from "./agents/remote-report.ts";
-export type { Compensation } from "./agents/remote-rollback.ts";
-export type { DeclaredTool, DeclaredUndo } from "./agents/remote-tool.ts";
-export type { NewRemoteWorkflow, RemoteCheckpoint, RemoteWorkflow } from "./agents/remote-workflow.ts";
-export type {
-  Alert,
-  AlertList,
-  AlertPage,
-  AlertSummary,
-  Alerts,
-  Monitor,
-  MonitorOptions,
-} from "./alerts/methods.ts";
-export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
+export type { OutcomeReport } from "./agents/remote-report.ts";
+export type { DeclaredTool } from "./agents/remote-tool.ts";
+export type { NewRemoteWorkflow, RemoteWorkflow } from "./agents/remote-workflow.ts";
 export type {
   Approval,
-  ApprovalList,
   ApprovalSummary,
-  Approvals,
-  BatchAnswer,
-  BatchItem,
   Decided,
-  Decider,
   Decision,
   DelegationRequest,
-  Extension,
-  Page,
   Rejection,
   Remark,
 } from "./approvals/contract.ts";
-export type { BudgetList, BudgetPage, BudgetState, BudgetSummary, Budgets } from "./budgets/methods.ts";
-export { verifyWebhook, type WebhookHeaders } from "./client/verify-webhook.ts";
-export type { Action, ActionList, ActionPage, ActionSummary } from "./effects/actions.ts";
+export type { Action } from "./effects/actions.ts";
 export {
   type Answer,
   type DoneAnswer,
@@ -101,64 +68,17 @@ export {
 } from "./effects/answer.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./effects/gate.ts";
-export type { Actions, Receipts } from "./effects/methods.ts";
-export type { Recovered } from "./effects/recover.ts";
 export type { Receipt } from "./effects/rules/receipt.ts";
 export { NotApplied } from "./effects/run-tool.ts";
-export type { LiveAction } from "./effects/state.ts";
 export type { PreviewContext, ProbeContext, ToolContext } from "./effects/tool.ts";
-export type {
-  GrantList,
-  GrantOffer,
-  GrantPage,
-  GrantStatus,
-  Grants,
-  GrantUse,
-  StandingGrant,
-} from "./grants/contract.ts";
-export type { ReceiptBundle } from "./journal/receipt-jws.ts";
-export type { Seal } from "./journal/seal.ts";
-export type { Report } from "./journal/verify.ts";
-export type { SavedSeal } from "./journal/verify-seals.ts";
+export type { GrantOffer, StandingGrant } from "./grants/contract.ts";
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./kernel/errors.ts";
 export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
-export type { KillSwitch } from "./kill-switch/methods.ts";
 export type { SwitchState } from "./kill-switch/stream.ts";
-export type {
-  Endpoint,
-  EndpointChange,
-  EndpointOffer,
-  EndpointSummary,
-  Endpoints,
-  EndpointTest,
-  EndpointWithSecret,
-} from "./notify/endpoints.ts";
-export type { Message, MessageList, MessagePage, MessageSummary, Messages } from "./notify/methods.ts";
-export type { DeliveryOptions } from "./notify/settings.ts";
 export type { HoldpointOptions } from "./open.ts";
-export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange, Said } from "./people/input.ts";
-export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
-export type { Keys, People, Person } from "./people/methods.ts";
-export type { Scope } from "./people/rules/scopes.ts";
-export type { LoginLink } from "./people/sessions/sessions.ts";
-export type { Member, Role } from "./people/stream.ts";
-export type {
-  CreatedTenant,
-  NewTenant,
-  Tenant,
-  TenantList,
-  TenantPage,
-  Tenants,
-} from "./people/tenants/methods.ts";
-export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
-export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
-export type { BacktestReport } from "./policy/backtest/rules/report.ts";
-export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
-export type { BacktestOptions } from "./policy/backtest/run.ts";
-export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
-export type { Policies } from "./policy/methods.ts";
+export type { Said } from "./people/input.ts";
 export type { PolicySource } from "./policy/read.ts";
 export type { Facts, PolicyText } from "./policy/rules/document.ts";
 export type { Cost, EffectClass } from "./policy/rules/tool-rules.ts";
@@ -169,28 +89,17 @@ export type {
   PolicyInput,
   Risk,
   RiskLevel,
-  ShadowVerdict,
   StageRule,
   Verdict,
 } from "./policy/rules/verdict.ts";
-export type {
-  AdoptedPolicyVersion,
-  PolicyProgram,
-  PolicyUsage,
-  PolicyVersionDetails,
-  PolicyVersionSummary,
-} from "./policy/versions.ts";
-export type { FleetNode, NodeList, NodePage, NodeStatus, Nodes } from "./runtime/epochs.ts";
-export type { Journal, JournalRecord, VerifyOptions } from "./runtime/journal.ts";
+export type { JournalRecord } from "./runtime/journal.ts";
 export type { Notice } from "./runtime/notices.ts";
-export type { Acknowledged, Restored } from "./runtime/restore.ts";
-export type { CrashPoint } from "./runtime/runtime.ts";
 export { secret } from "./runtime/secrets.ts";
-export type { Rebuilt, SqlTransaction, SqlValue, Store } from "./stores/store.ts";
+export type { SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./supervise/models/model.ts";
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./supervise/options.ts";
 export type { StopReason } from "./supervise/rules/stop-reason.ts";
-export type { HistoryRow, SuperviseResult, TraceRow } from "./supervise/rules/turn.ts";
+export type { SuperviseResult } from "./supervise/rules/turn.ts";
 export type {
   Asked,
   Current,
@@ -210,48 +119,27 @@ export type {
   WorkflowOptions,
   WorkflowResult,
 } from "./workflows/definition.ts";
-export type { FailureCode, Irreversible, RollbackReport } from "./workflows/events.ts";
-export type { RollbackRequest, Workflows } from "./workflows/methods.ts";
-export type {
-  Job,
-  Moment,
-  WorkflowDetails,
-  WorkflowList,
-  WorkflowPage,
-  WorkflowSummary,
-} from "./workflows/read.ts";
+export type { RollbackReport } from "./workflows/events.ts";
+export type { WorkflowDetails } from "./workflows/read.ts";
 export {
   adaptiveCheckpoints,
   type CheckpointConditions,
   type CheckpointDefinition,
   type CheckpointFacts,
-  type CheckpointSet,
   type CheckpointSets,
   type CheckpointUndo,
-  type CheckpointWhen,
-  type Complexity,
 } from "./workflows/rules/checkpoints.ts";
 
-export type { WorkflowEntry } from "./workflows/rules/operations.ts";
-export type {
-  Captured,
-  CapturedApiCall,
-  CapturedMemory,
-  CapturedResources,
-} from "./workflows/rules/snapshot.ts";
 export { StepFailed, StepRefused } from "./workflows/run/step.ts";
 export { ChildFailed } from "./workflows/run/wait.ts";
-export type { Requested, WorkflowRequest } from "./workflows/start.ts";
 export type { WorkflowStatus } from "./workflows/state.ts";
-export type { TimelineRow } from "./workflows/timeline.ts";
 
 /** A policy document in TypeScript. Its conditions may also be pure functions. */
 export function definePolicy(document: PolicyText): PolicyText {
   return document;
 }
 
-type Verbs = KillSwitch & Monitors & Notifications;
-export type Holdpoint = Verbs & {
+export type Holdpoint = KillSwitch & {
   /** Declares a tool. The returned function reviews a call, waits for approval, runs it once and returns a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
   /** Declares a tool that external agents execute themselves: it has rules and no `run` function. */
@@ -265,16 +153,9 @@ export type Holdpoint = Verbs & {
   readonly actions: Actions;
   readonly journal: Journal;
   readonly budgets: Budgets;
-  readonly people: People;
-  readonly keys: Keys;
-  /** The tenants of the store. */
-  readonly tenants: Tenants;
   readonly grants: Grants;
-  /** The processes that execute in this tenant. */
-  readonly nodes: Nodes;
   /** Requests from one agent to another agent or to people, with their answers. */
   readonly intents: Intents;
-  readonly policies: Policies;
   /**
    * Declares a workflow: a function whose every operation is journaled. It resumes after a crash, pauses at checkpoints
    * for people, and can be sent back to an earlier checkpoint.
@@ -346,10 +227,10 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     ...(policy === undefined ? {} : { policy }),
   };
   const own: OwnMethods = {
+    ...markOpener(opening),
     gate: (definition) => gate(gates, definition),
     declare: (definition) => declareTool(gates, definition),
     execute: (execution) => executeByName(gates, execution),
-    nodes: nodesOf(opening),
     workflow: <Input, Result>(
       name: string,
       first: WorkflowOptions<Input> | WorkflowBody<Input, Result>,

@@ -24,6 +24,7 @@ import {
   openOnce,
   passCrashPoint,
   pooledRandom,
+  type RuntimeOpener,
 } from "./runtime/runtime.ts";
 import { databaseUrl, dataFolder, keyFile, programName, witnessFolder } from "./runtime/settings.ts";
 import { openSqliteStore } from "./stores/sqlite/open.ts";
@@ -59,7 +60,7 @@ export type HoldpointOptions = {
   /** The program's name: its principal is `agent:<name>`. Default: the file name of the script. */
   readonly agent?: string;
   /** Principals the program acts for. They cannot approve what it requests. */
-  readonly actsFor?: readonly string[];
+  readonly onBehalfOf?: readonly string[];
   /** Separation of duties for every approval: the requester of the work cannot decide on it. */
   readonly separationOfDuties?: boolean;
   /**
@@ -82,6 +83,12 @@ export type HoldpointOptions = {
   /** Called at each crash point between two commits; for crash tests. */
   readonly reach?: (point: CrashPoint) => void | Promise<void>;
 };
+
+const OPENER = Symbol("opener");
+
+/** Marks an instance with what opens its runtime. A copy of the instance keeps the mark. */
+export const markOpener = (open: RuntimeOpener): object => ({ [OPENER]: open });
+export const findOpener = (hp: object): RuntimeOpener | undefined => Reflect.get(Object(hp), OPENER);
 
 /** The definitions of an instance, for parts composed with it later. */
 export const instanceDefinitions = new WeakMap<object, Definitions>();
@@ -130,7 +137,7 @@ async function openInstance(
     store,
     tenant: options.tenant ?? HOME_TENANT,
     agent,
-    requester: [agent, ...(options.actsFor ?? [])],
+    requester: [agent, ...(options.onBehalfOf ?? [])],
     separate: options.separationOfDuties === true,
     clock: storeClock(wallClock),
     idle: idleClock,
@@ -190,7 +197,7 @@ export const INSTANCE_OPTIONS: Readonly<Record<string, OptionRule>> = {
       isPrincipal(`agent:${String(value)}`) && typeof value === "string" && !isPrincipal(value),
     what: 'is a name such as mailer, without "agent:"',
   },
-  actsFor: {
+  onBehalfOf: {
     isRight: (value) => Array.isArray(value) && value.every(isPrincipal),
     what: "is a list of principals such as person:ann",
   },

@@ -18,6 +18,7 @@ export const parts = {
   journal: () => load<typeof import("./runtime/journal.ts")>("./runtime/journal.ts"),
   livePolicy: () => load<typeof import("./policy/live-policy.ts")>("./policy/live-policy.ts"),
   models: () => load<typeof import("./supervise/models/open-model.ts")>("./supervise/models/open-model.ts"),
+  nodes: () => load<typeof import("./runtime/epochs.ts")>("./runtime/epochs.ts"),
   notify: () => load<typeof import("./notify/methods.ts")>("./notify/methods.ts"),
   outside: () => load<typeof import("./agents/remote-methods.ts")>("./agents/remote-methods.ts"),
   people: () => load<typeof import("./people/methods.ts")>("./people/methods.ts"),
@@ -29,8 +30,6 @@ export const parts = {
   verb: () => load<typeof import("./runtime/verb.ts")>("./runtime/verb.ts"),
   workflows: () => load<typeof import("./workflows/methods.ts")>("./workflows/methods.ts"),
 };
-type CardLines = ReturnType<typeof parts.card>["cardLines"];
-const renderCard: CardLines = (...given) => parts.card().cardLines(...given);
 
 type Supervise = ReturnType<typeof parts.supervise>["supervise"];
 type SupervisePorts = Parameters<Supervise>[0];
@@ -49,25 +48,15 @@ export function withMethodGroups<Base extends object>(
   open: RuntimeOpener,
   definitions: Definitions,
 ) {
-  const notifications = () => parts.notify().notificationMethods(open, { environment, render: renderCard });
   return withLazy(base, {
     actions: () => parts.actions().actionsOf(open),
-    alerts: () => parts.alerts().monitorMethods(open).alerts,
     approvals: () => parts.approvals().approvalsOf(open),
     budgets: () => parts.budgets().budgetsOf(open),
-    deliver: () => notifications().deliver,
-    endpoints: () => notifications().endpoints,
     grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
     intents: () => parts.intents().intentMethods(open),
     journal: () => parts.journal().journalOf(open),
-    keys: () => parts.people().keyMethods(open),
-    messages: () => notifications().messages,
-    monitor: () => parts.alerts().monitorMethods(open).monitor,
     outside: () => parts.outside().remoteMethods(open),
-    people: () => parts.people().peopleMethods(open),
-    policies: () => parts.policies().policiesOf(open),
     receipts: () => parts.actions().receiptsOf(open),
-    tenants: () => parts.tenants().tenantMethods(open),
     workflows: () => parts.workflows().workflowsOf(definitions),
   });
 }

@@ -3,6 +3,7 @@
  * a real store, and a reviewer who is asked at its checkpoint.
  */
 
+import { admin } from "../../src/admin.ts";
 import type { Answer } from "../../src/effects/answer.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import type { Report } from "../../src/journal/verify.ts";
@@ -94,7 +95,7 @@ async function questionOf(
 ): Promise<Question> {
   const { pending, attempt, agent } = await hp.workflows.get(workflow);
   if (pending === null) throw new Error("somebody else has decided");
-  const { says, args } = await hp.approvals.get(pending.approval);
+  const { rationale, args } = await hp.approvals.get(pending.approval);
   const { approval_interface: shown } = (await hp.workflows.snapshot(workflow, pending.op)) as {
     approval_interface?: { confidence?: number };
   };
@@ -108,7 +109,7 @@ async function questionOf(
     approval: pending.approval,
     checkpoint: pending.name,
     agent,
-    says: says ?? "",
+    says: rationale ?? "",
     outputs: args as JsonObject,
     confidence: shown?.confidence ?? null,
     takenBack: takenBack.reverse(),
@@ -165,7 +166,7 @@ export async function play(stage: Stage): Promise<Played> {
     const handle = await workflow.start(scenario.input as Json);
     const entries = await follow(hp, handle.id, stage);
     const result = await handle.result();
-    await hp.journal.seal();
+    await admin(hp).seals.create();
     return { workflow: handle.id, result, entries, report: await hp.journal.verify() };
   } finally {
     await hp.close();

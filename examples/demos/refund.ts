@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { admin } from "../../src/admin.ts";
 import type { Approval } from "../../src/approvals/contract.ts";
 import { printShown } from "../../src/cli/approvals/card.ts";
 import { fetchPolicyNames } from "../../src/cli/policy/words.ts";
@@ -98,7 +99,7 @@ async function printWaiting(
 ): Promise<void> {
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(approval.action);
-  const policies = await fetchPolicyNames(hp);
+  const policies = await fetchPolicyNames(admin(hp));
   const shown = { kind: "action", approval, action, receipt: undefined, policies } as const;
   printShown(terminal, shown, { where, now: Date.now(), full: false });
   terminal.line();
@@ -229,7 +230,7 @@ async function playRun(context: Context, stage: Stage): Promise<number> {
   const hp = holdpoint({ ...stage.store, agent: "refund-agent", policy: POLICY, notify: () => {} });
   try {
     const result = await runThrough(context, hp, stage);
-    await hp.journal.seal();
+    await admin(hp).seals.create();
     const report = await hp.journal.verify();
     if (json) terminal.json(result);
     else printEndOfRun(terminal, result, report);

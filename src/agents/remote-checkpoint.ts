@@ -30,7 +30,7 @@ import { irreversibleCalls, readOperationTable, recordedCallsAfter } from "./rem
 import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
 
 /** What a definition captures, plus the agent's own execution state. */
-export type RemoteCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
+type RemoteCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
   /**
    * `agent_memory`, `api_calls`, `intermediate_outputs`, `decision_trace` and `resource_consumption` are shown by name.
    * All other fields are kept with the agent's memory, to be restored after a rollback.

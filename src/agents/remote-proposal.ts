@@ -58,7 +58,7 @@ export type RemoteProposal = PermitRequest & {
   /** The identity of this action: a repeated request returns the original one. */
   readonly requestId?: string;
   /** The agent's own description, shown to approvers as its words. */
-  readonly says?: string;
+  readonly rationale?: string;
   /** The proposing agent: from its credential, if there is one. */
   readonly agent: string;
   /** The principals the agent acts for: they cannot decide about it. */
@@ -70,7 +70,7 @@ export type RemoteProposal = PermitRequest & {
 };
 
 const FIELDS = [
-  ...["tool", "args", "requestId", "says", "agent", "requester", "workflow", "undo"],
+  ...["tool", "args", "requestId", "rationale", "agent", "requester", "workflow", "undo"],
   ...["holder", "begin"],
 ];
 
@@ -87,8 +87,11 @@ type CheckedProposal = {
 
 /** Checks the proposal and finds its tool. */
 function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller): CheckedProposal {
-  const { agent, requestId, says } = given;
-  const options = { ...(requestId == null ? {} : { requestId }), ...(says == null ? {} : { says }) };
+  const { agent, requestId, rationale } = given;
+  const options = {
+    ...(requestId == null ? {} : { requestId }),
+    ...(rationale == null ? {} : { rationale }),
+  };
   checkGateOptions(options);
   checkPrincipal("The agent", agent);
   if (typeof given.tool !== "string") rejectInput("A proposal names a tool.");
@@ -106,7 +109,7 @@ function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller):
     agent,
     requester: requesterWithAgent(agent, given.requester),
     requestId: requestId ?? null,
-    says: says ?? null,
+    says: rationale ?? null,
     caller,
   };
 }
@@ -188,7 +191,7 @@ export async function proposeChecked(
   const { tool, requestId, says: words, caller, ...who } = asking;
   if (tool.outside === undefined) {
     const { undo: _none, ...place } = who;
-    const options = { ...place, requestId, waitMs: 0, ...(words === null ? {} : { says: words }) };
+    const options = { ...place, requestId, waitMs: 0, ...(words === null ? {} : { rationale: words }) };
     return answerFromLocalCall(
       runtime,
       await proposeCall(runtime, tool, given, options).catch(rethrowNotExecuting(asking)),

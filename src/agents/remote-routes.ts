@@ -68,17 +68,17 @@ async function performerFromRequest(
 }
 
 function proposalFromBody(who: Who, body: z.output<typeof proposalSchema>, agent: string): RemoteProposal {
-  const { tool, args, request_id, says, acts_for, undo } = body;
-  if (!mayActFor(who, acts_for))
+  const { tool, args, request_id, rationale, on_behalf_of, undo } = body;
+  if (!mayActFor(who, on_behalf_of))
     throw onlyForItselfError(
       "proposes actions",
-      'Leave "acts_for" out, or have a poster create a workflow that says it: that needs workflows:write.',
+      'Leave "on_behalf_of" out, or have a poster create a workflow that says it: that needs workflows:write.',
     );
   return {
     ...{ tool, agent, args },
     ...(request_id == null ? {} : { requestId: request_id }),
-    ...(says == null ? {} : { says }),
-    ...(acts_for == null ? {} : { requester: acts_for }),
+    ...(rationale == null ? {} : { rationale }),
+    ...(on_behalf_of == null ? {} : { requester: on_behalf_of }),
     ...(undo == null ? {} : { undo }),
     ...permitRequestFrom(body),
   };

@@ -51,7 +51,7 @@ export type DeclaredTool<Args> = Pick<
   readonly undo?: true | "nothing" | DeclaredUndo;
 };
 
-export type DeclaredUndo = {
+type DeclaredUndo = {
   /** Who decides about the undo. Default: `approve`. */
   readonly policy?: Policy<never>;
   readonly timeoutMs?: number;

@@ -267,8 +267,8 @@ export const proposalSchema = z.strictObject({
     .max(200)
     .nullish()
     .meta({ description: "the identity of the action, for ever" }),
-  says: text.nullish().meta({ description: "for the approvers, as the agent's own words" }),
-  acts_for: z.array(z.string().min(1).max(210)).max(100).nullish().meta({
+  rationale: text.nullish().meta({ description: "for the approvers, as the agent's own words" }),
+  on_behalf_of: z.array(z.string().min(1).max(210)).max(100).nullish().meta({
     description:
       "principals for whom it is done; none of them decides about it, so without workflows:write it names nobody but the caller",
   }),

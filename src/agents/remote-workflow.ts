@@ -53,7 +53,7 @@ export type NewRemoteWorkflow = {
   readonly executor?: string;
   readonly supervisor?: string;
   /** Principals on whose behalf it runs: none of them may decide about it. */
-  readonly actsFor?: readonly string[];
+  readonly onBehalfOf?: readonly string[];
   /** Its identity: a repeated creation returns the same workflow. */
   readonly requestId?: string;
   /** Attempts in total before a rejection is final. Default: 5. */
@@ -67,7 +67,7 @@ export type NewRemoteWorkflow = {
 
 const FIELDS = [
   ...["name", "description", "input", "checkpoints", "escrow", "poster", "executor", "supervisor"],
-  "actsFor",
+  "onBehalfOf",
   ...["requestId", "attempts", "rollbackEnabled", "onIrreversible", "by"],
 ];
 
@@ -133,7 +133,7 @@ function termsOf({
 function bodyOf(given: NewRemoteWorkflow): CreatedBody {
   const { name, description = "", input = null, escrow, by } = given;
   const agent = checkPrincipal("The executor", given.executor ?? by);
-  const requester = requesterWithAgent(agent, given.actsFor);
+  const requester = requesterWithAgent(agent, given.onBehalfOf);
   if (escrow !== undefined) checkAmount("An escrow", escrow);
   if (typeof description !== "string" || description.length > 10_000 || !description.isWellFormed())
     rejectInput("A description is a text of at most 10000 characters.");

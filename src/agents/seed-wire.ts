@@ -216,13 +216,13 @@ export function seedPendingOnWire(
   approval: Approval,
   { workflow, context }: { readonly workflow: string | null; readonly context: { [field: string]: unknown } },
 ) {
-  const { id, tool, agent, reason, says, binding } = approval;
+  const { id, tool, agent, reason, rationale, binding } = approval;
   const kind = approval.subject?.kind ?? "action";
   return {
     request_id: id,
     workflow_id: workflow,
     checkpoint_name: tool,
-    summary: says ?? reason,
+    summary: rationale ?? reason,
     context,
     created_at: time(approval.requestedAt),
     about: kind,

@@ -1,5 +1,5 @@
 /**
- * The methods of `hp.monitor` and `hp.alerts`. Monitors run until their handle or the instance closes; alerts are
+ * The methods of `monitor` and `alerts` of `admin(hp)`. Monitors run until their handle or the instance closes; alerts are
  * listed, read and acknowledged.
  */
 

@@ -160,7 +160,7 @@ export function defineExample(hp: Holdpoint, file: string): void {
     const known = await ctx.call(read, { user_id }, { agent });
     if (known.status !== "done") return { refunded_usd: 0, why: known.reason };
     const args = { user_id, amount_usd: paid_usd, reason: "Annual plan, paid 10 days ago" };
-    const paid = await ctx.call(refund, args, { agent, says: SAYS });
+    const paid = await ctx.call(refund, args, { agent, rationale: SAYS });
     if (paid.status !== "done") return { refunded_usd: 0, why: paid.reason };
     // The amount as people edited it, not as proposed.
     const refunded_usd = paid.result?.refunded_usd ?? paid_usd;

@@ -3,6 +3,7 @@
  * Also follows the list of tenants: opens tenants that other nodes make, and closes those that were closed.
  */
 
+import { admin } from "../admin.ts";
 import { type Holdpoint, holdpoint } from "../index.ts";
 import { idleClock } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
@@ -67,7 +68,7 @@ async function maintainTenant(hp: Holdpoint, runtime: Runtime, log: Log, wake: (
   await retryUntilDone(runtime, log, { level: "warn", message: "no upkeep" }, runtime.epoch);
   wake();
   const undelivered = { level: "error", message: "no delivery" } as const;
-  while (!runtime.closing.aborted) await retryUntilDone(runtime, log, undelivered, () => hp.deliver());
+  while (!runtime.closing.aborted) await retryUntilDone(runtime, log, undelivered, () => admin(hp).deliver());
 }
 
 /** A node with a different key could execute nothing, so it fails at start. Maintenance reports other failures. */
@@ -101,7 +102,7 @@ export async function openTenantHost(
       if (inside.known.size > 0) dispatcher.work();
     };
     maintainTenant(hp, runtime, log, wake).catch(() => undefined);
-    const { endpoints, messages } = hp;
+    const { endpoints, messages } = admin(hp);
     const { rest } = dispatcher;
     return { tenant, runtime, endpoints, messages, wake, rest, close: () => hp.close() };
   } catch (error) {

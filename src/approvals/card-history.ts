@@ -86,7 +86,11 @@ async function* untilStarted({ store, tenant }: TenantStore, action: string): As
  * Policy reviews of one approval: the one that led to the request, then one per change by people. Oldest first, up to
  * the review of what the approval asks now: a later edit is not included.
  */
-export async function readReviews(place: TenantStore, id: string, { action, argsDigest }: LiveApproval) {
+export async function readReviews(
+  place: TenantStore,
+  id: string,
+  { action, argsDigest }: Pick<LiveApproval, "action" | "argsDigest">,
+) {
   const reviews: (Omit<ReviewFacts, "risk"> & Omit<Card["reviews"][number], "policyName">)[] = [];
   let editedBy: string | null = null;
   let reviewed = "";

@@ -153,11 +153,11 @@ const NO_ACTION = { isIrreversible: false, confirm: null, reviews: [], risk: nul
 
 /** Why it must be decided alone, and whether a list row shows everything that it is about. */
 function inRow(approval: Approval, card: Pick<Card, "isIrreversible" | "confirm" | "proposedArgs">) {
-  const { subject, args, says, preview, undo, edited, comments } = approval;
+  const { subject, args, rationale, preview, undo, edited, comments } = approval;
   const it = {
     about: subject?.kind ?? "action",
     args,
-    says,
+    rationale,
     isIrreversible: card.isIrreversible,
     isTyped: card.confirm !== null,
     hasPreview: preview !== undefined,
@@ -215,7 +215,7 @@ const digests = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
 
 /** What a list row shows, next to the risk level and the costs. */
-const ROW = ["request_id", "binding", "name", "agent", "args", "says", "rule", "reason"];
+const ROW = ["request_id", "binding", "name", "agent", "args", "rationale", "rule", "reason"];
 
 /**
  * The card on the wire, with digests of what is shown: `approval` and the card in their wire format, without `you`.

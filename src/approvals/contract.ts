@@ -1,4 +1,5 @@
 /** Verbs of approvals, with their routes and schemas. */
+
 import { z } from "zod";
 import {
   contract,
@@ -11,6 +12,7 @@ import {
   verb,
 } from "../kernel/contract.ts";
 import type { HoldpointError } from "../kernel/errors.ts";
+import type { WithRationale } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import {
   actor,
@@ -44,7 +46,7 @@ import { about, approvalView, batchView, remark, summaryView, votedView } from "
 const LONGEST_EXTENSION_MS = 1e12;
 
 /** An approval in full: the question, who may decide, and the outcome. */
-export type Approval = LiveApproval & {
+export type Approval = WithRationale<LiveApproval> & {
   readonly id: string;
   /** JSON Schema of the answer; only for a question that defines one. */
   readonly answerSchema?: Json;
@@ -308,7 +310,6 @@ export type Approvals = Library<typeof approvals> & {
 };
 
 type Verbs = (typeof approvals)["verbs"];
-export type Page = z.input<Verbs["list"]["input"]>;
 /** The verb's input. `person` is null without authentication. */
 export type ApprovalPage = Omit<z.output<Verbs["list"]["input"]>, "person"> & {
   readonly person?: string | null | undefined;

@@ -5,6 +5,7 @@ import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
 import { findSchemaIssues, issuesText, plainJson } from "../effects/arguments.ts";
 import type { Tool } from "../effects/tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { withRationale } from "../kernel/fields.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
@@ -43,7 +44,7 @@ export async function approvalInFull(place: TenantStore, id: string, state: Live
   const load = (value: Json) => loadValue(place, value);
   // A copy: the next decision uses the state itself.
   return structuredClone({
-    ...state,
+    ...withRationale(state),
     id,
     args: await load(state.args),
     edit: edit && { ...edit, args: await load(edit.args) },

@@ -50,7 +50,10 @@ function presentApprovers({ quorum, from, veto, separate, ...rule }: ApproverRul
 
 const AGREED = new Set<LiveApproval["status"]>(["approved", "modified", "consumed", "lapsed", "revoked"]);
 
-function stageState({ stage, handedOver, status }: LiveApproval, number: number): StageState {
+function stageState(
+  { stage, handedOver, status }: Omit<Omit<LiveApproval, "says">, "says">,
+  number: number,
+): StageState {
   if (handedOver.includes(number)) return "handed_over";
   if (number < stage) return "met";
   if (number > stage) return status === "pending" ? "later" : "not_asked";
@@ -59,7 +62,7 @@ function stageState({ stage, handedOver, status }: LiveApproval, number: number)
 }
 
 /** All stages with their approvers, including those added at half time, and the delegated seats. */
-export const presentStages = (approval: LiveApproval): StagesView => ({
+export const presentStages = (approval: Omit<LiveApproval, "says">): StagesView => ({
   allStages: stageRules(approval).map((_, index) => ({
     stage: index + 1,
     state: stageState(approval, index + 1),
@@ -100,7 +103,7 @@ export async function presentApproval(place: TenantStore, approval: Approval): P
     undo: undo === undefined ? null : { tool: undo.tool, args: undo.args },
     agent: approval.agent,
     requester: approval.requester,
-    says: approval.says,
+    rationale: approval.rationale,
     reason: approval.reason,
     rule: approval.rule,
     policy: approval.policy,

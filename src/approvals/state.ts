@@ -220,7 +220,7 @@ export function aboutOf({ subject, action }: Pick<ApprovalQuestion, "subject" | 
 }
 
 /** Votes cast in the current stage. */
-export const votesNow = ({ votes, stage }: LiveApproval): readonly Vote[] =>
+export const votesNow = ({ votes, stage }: Pick<LiveApproval, "votes" | "stage">): readonly Vote[] =>
   votes.filter((vote) => (vote.stage ?? 1) === stage);
 
 /** Notes of the approvers, or why it ended without approval. */
@@ -304,12 +304,12 @@ export const listApproval = (approval: LiveApproval): ListedApproval => ({
 });
 
 /** A stage is extended automatically only once. */
-function wasExtended({ extensions, stage: now }: LiveApproval): boolean {
+function wasExtended({ extensions, stage: now }: Omit<Omit<LiveApproval, "says">, "says">): boolean {
   return extensions.some(({ by, stage = 1 }) => by === "deadline" && stage === now);
 }
 
 /** What the current deadline leads to if people do not decide. */
-export function nextAtDeadline(approval: LiveApproval): OnTimeout {
+export function nextAtDeadline(approval: Omit<LiveApproval, "says">): OnTimeout {
   const { onTimeout, stage, stages } = approval;
   if (onTimeout === "extend") return wasExtended(approval) ? "expire" : "extend";
   return onTimeout === "escalate" && stage < (stages?.length ?? 1) ? "escalate" : "expire";

@@ -122,7 +122,7 @@ export const approvalView = z.object({
   undo: z.object({ tool: z.string(), args: anyJson }).nullable(),
   agent: z.string(),
   requester: names,
-  says: z.string().nullable().describe("what the agent says about it; not to be trusted"),
+  rationale: z.string().nullable().describe("what the agent says about it; not to be trusted"),
   reason: z.string(),
   rule: z.string(),
   policy: z.string(),

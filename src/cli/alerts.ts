@@ -220,8 +220,9 @@ type StartedMonitor = { readonly monitor: Monitor; readonly rules: number };
 async function startAll(context: Context, hp: Holdpoint): Promise<readonly StartedMonitor[]> {
   const started: StartedMonitor[] = [];
   const { loadMonitors } = await import("./load-monitor.ts");
+  const { admin } = await import("../admin.ts");
   for (const options of await loadMonitors(context, word(context)))
-    started.push({ monitor: await hp.monitor(options), rules: options.rules.length });
+    started.push({ monitor: await admin(hp).monitor(options), rules: options.rules.length });
   return started;
 }
 
@@ -251,7 +252,7 @@ export const monitor: Command = {
   words: ["<file>"],
   summary: "watch the journal of other programs by the rules of a file, and raise alerts, until Ctrl-C",
   details: [
-    "The file is YAML, { monitor: <name>, rules: [{ kind: silence, name: hangs, for: 10m }] }, or a module whose default export is what hp.monitor takes: only there a rule can be a function.",
+    "The file is YAML, { monitor: <name>, rules: [{ kind: silence, name: hangs, for: 10m }] }, or a module whose default export is what monitor of holdpoint/admin takes: only there a rule can be a function.",
     "What it raises is told here, and listed by `holdpoint alerts`. Several that run under the same name are one monitor: each alert is told by one of them.",
     "In a pipe each line is tab-separated: time, raised or cleared, severity, alert, monitor, rule, subject, what it says, the approval of the checkpoint that it raised or -.",
   ],

@@ -118,7 +118,7 @@ export const sealCommand: Command = {
   flags: { out: { value: "<file>", summary: "write it there instead of printing it" } },
   async run(context) {
     const { hp, terminal } = context;
-    const saved = await hp.journal.savedSeal();
+    const saved = await hp.seals.save();
     if (saved === undefined)
       throw new CommandError(
         "nothing_to_seal",

@@ -2,7 +2,7 @@
 
 import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, checkOneOf, rejectInput } from "../kernel/fields.ts";
+import { checkFields, checkOneOf, rejectInput, type WithRationale, withRationale } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
 import { sealTenant } from "../runtime/keyring.ts";
@@ -56,7 +56,8 @@ export async function signedReceipt(runtime: Runtime, id: string): Promise<Recei
   return signReceipt(receiptPayload(receipt, outcome.hash), await runtime.signingKey(), proof);
 }
 
-export type Action = LiveAction & { readonly id: string };
+/** An action in full. The agent's explanation is its `rationale`. */
+export type Action = WithRationale<LiveAction> & { readonly id: string };
 export type ActionPage = {
   readonly phase: LiveAction["phase"];
   readonly limit?: number;
@@ -74,7 +75,7 @@ export async function getAction(place: TenantStore, id: string): Promise<Action>
   const state = await readState(place, actionStream(action));
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
   // A copy: the next decision uses the state itself.
-  return structuredClone({ ...state, id: action, args: await loadValue(place, state.args) });
+  return structuredClone({ ...withRationale(state), id: action, args: await loadValue(place, state.args) });
 }
 
 export async function listActions(place: TenantStore, page: ActionPage): Promise<ActionList> {

@@ -29,7 +29,7 @@ type DefinitionFrame = {
   readonly call: (
     tool: { readonly toolName: string },
     args: unknown,
-    options: { readonly says?: string },
+    options: { readonly rationale?: string },
   ) => Promise<unknown>;
 };
 

@@ -2,7 +2,7 @@
 
 import { digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
-import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { checkFields, checkRationale, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { displayValue } from "../kernel/text.ts";
 import { applyPolicy, type OwnPolicy } from "../policy/apply-to-tool.ts";
@@ -21,7 +21,7 @@ export type CallOptions = {
   /** Identity of this action (idempotency key). Calling again with it always returns the original answer. */
   readonly requestId?: string;
   /** The agent's explanation, shown to approvers as its own words. */
-  readonly says?: string;
+  readonly rationale?: string;
   /** Milliseconds to wait for people. Default: no limit. 0: return `pending` at once. */
   readonly waitMs?: number;
 };
@@ -39,10 +39,10 @@ export type GatedTool<Args, Result> = {
   readonly toolName: string;
 };
 
-const OPTIONS = ["requestId", "says", "waitMs"];
+const OPTIONS = ["requestId", "rationale", "waitMs"];
 
 export function checkGateOptions(options: CallOptions): void {
-  const { requestId, says, waitMs } = checkFields("What a call takes", options, OPTIONS);
+  const { requestId, rationale, waitMs } = checkFields("What a call takes", options, OPTIONS);
   if (
     requestId !== undefined &&
     (typeof requestId !== "string" || requestId === "" || requestId.length > 500 || !requestId.isWellFormed())
@@ -50,8 +50,7 @@ export function checkGateOptions(options: CallOptions): void {
     rejectInput("A request id is a text of 1 to 500 characters.");
   if (requestId !== undefined && /^(act|eff|apr)_[0-9A-Z]{26}$/.test(requestId))
     rejectInput("A request id may not look like an id of Holdpoint's own.");
-  if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
-    rejectInput("What the agent says is a text of at most 10000 characters.");
+  checkRationale(rationale);
   if (waitMs !== undefined && !(Number.isSafeInteger(waitMs) && waitMs >= 0))
     rejectInput("waitMs is a whole number of milliseconds of at least 0.");
 }
@@ -135,8 +134,10 @@ function callHere(gates: Gates, tool: Tool, args: unknown, options: CallOptions)
     return callTool(gates, tool, args, options);
   }
   refuseOwnTerms(name, frame.name, options);
-  const { says } = options;
-  return frame.call({ toolName: name }, args, says === undefined ? {} : { says }) as Promise<Answer<unknown>>;
+  const { rationale } = options;
+  return frame.call({ toolName: name }, args, rationale === undefined ? {} : { rationale }) as Promise<
+    Answer<unknown>
+  >;
 }
 
 /** Fields that a workflow adds to its own calls. */
@@ -147,7 +148,7 @@ export async function proposeCall(
   runtime: Runtime,
   tool: Tool,
   plain: Json,
-  { requestId = null, says, waitMs = null, ...place }: Nullable<CallOptions> & CallOrigin,
+  { requestId = null, rationale, waitMs = null, ...place }: Nullable<CallOptions> & CallOrigin,
 ): Promise<Answer<Json>> {
   const prepared = await argsFor(runtime, tool, plain, requestId);
   if (requestId !== null && redactText(requestId, prepared.known) !== requestId)
@@ -156,7 +157,7 @@ export async function proposeCall(
     requestId,
     args: prepared.args,
     givenDigest: digestOf(plain),
-    says: says == null ? null : redactText(says, prepared.known),
+    says: rationale == null ? null : redactText(rationale, prepared.known),
     waitMs,
     ...place,
   };
@@ -271,10 +272,10 @@ async function executeApart<Payload, Result>(
   checkFields("What hp.execute takes", given, FIELDS);
   if (given.requestId === undefined) rejectInput("execute needs a request id.");
   const tool = toolFor(gates, given);
-  const { requestId, says, waitMs } = given;
+  const { requestId, rationale, waitMs } = given;
   const options = {
     requestId,
-    ...(says === undefined ? {} : { says }),
+    ...(rationale === undefined ? {} : { rationale }),
     ...(waitMs === undefined ? {} : { waitMs }),
   };
   return callTool(gates, tool, given.payload, options) as Promise<Answer<Result>>;

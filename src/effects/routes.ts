@@ -32,7 +32,6 @@ import {
 } from "./actions.ts";
 import { resolveEffect } from "./resolve.ts";
 import type { Receipt } from "./rules/receipt.ts";
-import type { LiveAction } from "./state.ts";
 
 const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] as const;
 const phase = z.enum(PHASES);
@@ -68,7 +67,7 @@ export const actionSchema = z.object({
   effect_class: z.string(),
   agent: z.string(),
   requester: z.array(z.string()),
-  says: z.string().nullable(),
+  rationale: z.string().nullable(),
   args: json,
   args_hash: z.string(),
   executed_from: z.string(),
@@ -112,39 +111,39 @@ function summaryOnWire({ id, phase: standing, ...row }: ActionSummary) {
   };
 }
 
-function approvalOf(action: LiveAction): string | null {
+function approvalOf(action: Action): string | null {
   if ("approval" in action) return action.approval;
   const grant = "effect" in action ? action.effect.grant : null;
   return grant?.kind === "approval" ? grant.approval : null;
 }
 
-async function outcomeOf(place: TenantStore, action: LiveAction) {
+async function outcomeOf(place: TenantStore, action: Action) {
   if (!("outcome" in action)) return null;
   const { at, by, reason, result } = action.outcome;
   return { at: time(at), by, reason, result: await loadValue(place, result) };
 }
 
-function effectOf(action: LiveAction) {
+function effectOf(action: Action) {
   if (!("effect" in action)) return null;
   const { id, attempt, startedAt } = action.effect;
   return { effect_id: id, attempt, started_at: time(startedAt) };
 }
 
-function reviewOf({ review }: LiveAction) {
+function reviewOf({ review }: Action) {
   if (review === null) return null;
   const { verdict, rule, reason, policy, documents = [], risk } = review;
   return { verdict, rule, reason, policy, documents, risk: risk ?? null };
 }
 
 export async function actionOnWire(place: TenantStore, action: Action) {
-  const { tool, agent, requester, says, args } = action;
+  const { tool, agent, requester, rationale, args } = action;
   return {
     action_id: action.id,
     phase: action.phase,
     request_id: action.requestId,
     tool,
     effect_class: action.effectClass,
-    ...{ agent, requester, says, args },
+    ...{ agent, requester, rationale, args },
     args_hash: action.argsDigest.slice(0, 12),
     executed_from: action.from,
     workflow_id: action.within?.workflow ?? null,

@@ -17,7 +17,7 @@ import {
 } from "../kernel/values.ts";
 
 const STATUSES = ["active", "used_up", "expired", "revoked"] as const;
-export type GrantStatus = (typeof STATUSES)[number];
+type GrantStatus = (typeof STATUSES)[number];
 
 const LONGEST_MS = 90 * 86_400_000;
 const USES = "A grant has a number of uses: a whole number from 1 to 1000000.";
@@ -121,8 +121,6 @@ export type Grants = Library<typeof grants>;
 export type GrantOffer = z.input<typeof offer>;
 export type StandingGrant = z.output<typeof standingGrant>;
 export type GrantUse = z.output<typeof grantUse>;
-export type GrantPage = z.input<(typeof grants)["verbs"]["list"]["input"]>;
-export type GrantList = z.output<(typeof grants)["verbs"]["list"]["output"]>;
 
 const words = (status: GrantStatus): string => status.replace("_", " ");
 const TONES = { active: "green", used_up: "yellow", expired: "yellow", revoked: "red" } as const;

@@ -112,7 +112,7 @@ type ExportContents = {
   readonly findings: Finding[];
 };
 
-type ExportOptions = {
+export type ExportOptions = {
   /** Keys from a trusted source. Without them, and without a saved seal, the export's own keys are trusted. */
   readonly keys?: readonly PublicJwk[];
   readonly savedSeal?: SavedSeal | undefined;

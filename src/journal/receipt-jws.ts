@@ -38,7 +38,7 @@ export type ReceiptBundle = { readonly receipt: string } & (ReceiptProof | { rea
 /** The least a receipt's payload holds: the journal position of its outcome. */
 type ReceiptPosition = { readonly stream: string; readonly seq: number; readonly entry: string };
 
-type ReceiptCheck =
+export type ReceiptCheck =
   | {
       readonly ok: true;
       readonly payload: JsonObject & ReceiptPosition;

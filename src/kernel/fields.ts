@@ -83,3 +83,19 @@ export function checkListener(progress: unknown): void {
   if (progress !== undefined && typeof progress !== "function")
     rejectInput("Progress is told to a function.");
 }
+
+export function checkRationale(rationale: unknown): void {
+  if (rationale === undefined) return;
+  if (typeof rationale !== "string" || rationale.length > 10_000 || !rationale.isWellFormed())
+    rejectInput("A rationale is a text of at most 10000 characters.");
+}
+
+type Explained = { readonly says: string | null };
+/** A state for users: the agent's explanation, `says` in the journal, is called `rationale`. */
+export type WithRationale<State extends Explained> = State extends Explained
+  ? Omit<State, "says"> & { readonly rationale: string | null }
+  : never;
+
+export function withRationale<State extends Explained>({ says, ...state }: State): WithRationale<State> {
+  return { ...state, rationale: says } as unknown as WithRationale<State>;
+}

@@ -1,4 +1,4 @@
-/** Methods of messages and delivery: list, read and requeue messages; `hp.deliver`. */
+/** Methods of messages and delivery: list, read and requeue messages; `deliver`. */
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId, rejectInput } from "../kernel/fields.ts";

@@ -103,7 +103,7 @@ export const deliveryFaults = (environment: Environment): readonly SettingFault[
   faultsOf(readRawSettings({}, environment));
 
 export function deliverySettings(given: DeliveryOptions, environment: Environment): DeliverySettings {
-  const said = readRawSettings(checkFields("What hp.deliver takes", given, FIELDS), environment);
+  const said = readRawSettings(checkFields("What deliver takes", given, FIELDS), environment);
   const faults = faultsOf(said);
   if (faults.length > 0) rejectInput(faults.map(({ what }) => what).join(" "));
   const { smtpUrl, from, publicUrl, allowPrivate, timeoutMs } = said;

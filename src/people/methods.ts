@@ -1,5 +1,5 @@
 /**
- * The people of a tenant: `hp.people` and `hp.keys`, the operations on the roster behind them,
+ * The people of a tenant: `people` and `keys` of `admin(hp)`, the operations on the roster behind them,
  * and the login link of the first admin of an empty store.
  */
 

@@ -240,7 +240,7 @@ function checkVerification<Given extends object>(options: Given): Given {
     rejectInput("Keys are a list of public Ed25519 keys as JWK.");
   const saved = savedSeal as { jws?: unknown; key?: unknown } | null | undefined;
   if (saved !== undefined && !(typeof saved?.jws === "string" && isKey(saved.key)))
-    rejectInput("A saved seal is { jws, key }, as journal.savedSeal() answered it.");
+    rejectInput("A saved seal is { jws, key }, as seals.save() answered it.");
   checkListener(progress);
   return options;
 }
@@ -251,10 +251,6 @@ export type Journal = {
   /** Lines of NDJSON for the separate verifier. */
   export(): AsyncGenerator<string>;
   verify(options?: Partial<VerifyOptions>): Promise<Report>;
-  /** Seals now what moved since the last seal. */
-  seal(): Promise<Seal | undefined>;
-  /** Seals now and returns the last seal with its key, to save outside the store; undefined if there is no entry. */
-  savedSeal(): Promise<SavedSeal | undefined>;
   rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
 };
 
@@ -270,11 +266,23 @@ export function journalOf(open: RuntimeOpener): Journal {
       const runtime = await open();
       return verifyStore(runtime, { ...options, keys: options.keys ?? (await runtime.knownKeys()) });
     },
-    seal: async () => sealTenant(await open()),
-    savedSeal: async () => getSavedSeal(await open()),
     async rebuildViews(progress) {
       checkListener(progress);
       return (await open()).store.rebuildViews(progress);
     },
+  };
+}
+
+export type Seals = {
+  /** Seals what was written since the last seal; undefined if nothing was. */
+  create(): Promise<Seal | undefined>;
+  /** Seals now and returns the last seal with its key, to save outside the store; undefined if there is no entry. */
+  save(): Promise<SavedSeal | undefined>;
+};
+
+export function sealMethods(open: RuntimeOpener): Seals {
+  return {
+    create: async () => sealTenant(await open()),
+    save: async () => getSavedSeal(await open()),
   };
 }

@@ -121,7 +121,7 @@ export const creationSchema = z.strictObject({
     .nullish()
     .meta({ description: "the agent that drives it; whoever creates it unless set" }),
   supervisor_id: nameSchema.nullish(),
-  acts_for: z
+  on_behalf_of: z
     .array(nameSchema)
     .max(100)
     .nullish()
@@ -166,15 +166,15 @@ function readParties(who: Who, { poster_id, executor_id, supervisor_id }: Creati
 }
 
 /** A caller that may only drive creates workflows for itself. Naming other principals needs workflows:write. */
-function checkOwn(who: Who, { executor_id, acts_for }: CreationInput): void {
+function checkOwn(who: Who, { executor_id, on_behalf_of }: CreationInput): void {
   const { principal, can } = who;
   if (principal === null || can("workflows:write")) return;
   // A bare name is an agent's, as in `readParties`.
   const isOwn = executor_id == null || principalNamed("agent", executor_id, "executor_id") === principal;
-  if (isOwn && mayActFor(who, acts_for)) return;
+  if (isOwn && mayActFor(who, on_behalf_of)) return;
   throw onlyForItselfError(
     "creates workflows",
-    'Leave "executor_id" and "acts_for" out, or have a poster create it: that needs workflows:write.',
+    'Leave "executor_id" and "on_behalf_of" out, or have a poster create it: that needs workflows:write.',
   );
 }
 
@@ -191,7 +191,7 @@ export function readCreation(who: Who, body: CreationInput): NewRemoteWorkflow {
     checkpoints: readCheckpoints(body),
     escrow: readEscrow(body),
     ...readParties(who, body),
-    actsFor: body.acts_for ?? undefined,
+    onBehalfOf: body.on_behalf_of ?? undefined,
     requestId: body.request_id ?? undefined,
     attempts: body.attempts,
     rollbackEnabled: body.rollback_enabled,

@@ -52,7 +52,7 @@ export type StepOptions<Result, Args = unknown> = {
 };
 
 export type WorkflowCallOptions = {
-  readonly says?: string;
+  readonly rationale?: string;
   /** Which of several agents makes the call. Default: the program's own. */
   readonly agent?: string;
   readonly approvalRequired?: boolean;

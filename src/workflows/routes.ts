@@ -264,7 +264,7 @@ export const workflowRoutes = [
 const startSchema = z.strictObject({
   input: json.optional().meta({ description: "what the workflow is given; {} unless set" }),
   request_id: z.string().min(1).max(500).nullish().meta({ description: "names it for ever" }),
-  acts_for: z
+  on_behalf_of: z
     .array(z.string().min(1).max(210))
     .max(100)
     .nullish()
@@ -314,14 +314,14 @@ export const definitionRoutes = [
     body: startSchema,
     answers: { 200: startedSchema },
     async handle({ runtime, who, params: { name }, body: given, office }) {
-      const { request_id, acts_for, approval_required, budget } = given;
+      const { request_id, on_behalf_of, approval_required, budget } = given;
       const made = await requestByName(runtime, name, given.input ?? {}, {
         by: actingPrincipal(who, given.by),
         via: who.via,
         ...(request_id == null ? {} : { requestId: request_id }),
-        ...(acts_for == null
+        ...(on_behalf_of == null
           ? {}
-          : { actsFor: acts_for.map((one) => principalNamed("person", one, "acts_for")) }),
+          : { onBehalfOf: on_behalf_of.map((one) => principalNamed("person", one, "on_behalf_of")) }),
         ...(approval_required === undefined ? {} : { approvalRequired: approval_required }),
         ...(budget === undefined ? {} : { budget }),
       });

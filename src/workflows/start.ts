@@ -292,7 +292,7 @@ export type WorkflowRequest = Pick<RunOptions, "requestId" | "approvalRequired" 
   /** Who requests it and becomes its poster. Default: the program itself. */
   readonly by?: string;
   /** Principals on whose behalf it runs: none of them may decide about it. */
-  readonly actsFor?: readonly string[];
+  readonly onBehalfOf?: readonly string[];
 };
 
 export type Requested = {
@@ -303,19 +303,19 @@ export type Requested = {
   readonly nodes: number | null;
 };
 
-const REQUEST_FIELDS = ["requestId", "approvalRequired", "budget", "by", "actsFor"];
+const REQUEST_FIELDS = ["requestId", "approvalRequired", "budget", "by", "onBehalfOf"];
 
 /** A person who requests it is the poster and may decide, unless duties are separated. A program is a requester. */
-function requesterOf(runtime: Runtime, by: string, actsFor: readonly string[]): readonly string[] {
+function requesterOf(runtime: Runtime, by: string, onBehalfOf: readonly string[]): readonly string[] {
   const asks = isPerson(by) ? [] : [by];
   const self = by === runtime.agent ? runtime.requester : asks;
-  return [...new Set([...self, ...actsFor])];
+  return [...new Set([...self, ...onBehalfOf])];
 }
 
-function actsForOf(given: unknown): readonly string[] {
+function onBehalfOfInput(given: unknown): readonly string[] {
   if (given === undefined) return [];
-  if (!Array.isArray(given)) return rejectInput("actsFor is a list of principals.");
-  return given.map((one: unknown) => checkPrincipal("Each of actsFor", one));
+  if (!Array.isArray(given)) return rejectInput("onBehalfOf is a list of principals.");
+  return given.map((one: unknown) => checkPrincipal("Each of onBehalfOf", one));
 }
 
 /** Fields that only the definition knows keep neutral values until it adds them. */
@@ -326,7 +326,7 @@ function requestCreation(runtime: Runtime, name: string, input: unknown, request
     ...{ description: "", version: null, escrow: null, complexity: null, checkpoints: [] },
     input: plainJson(input),
     agent: runtime.agent,
-    requester: requesterOf(runtime, by, actsForOf(request.actsFor)),
+    requester: requesterOf(runtime, by, onBehalfOfInput(request.onBehalfOf)),
     parties: { poster: by, executor: null, supervisor: null },
     ...{ attempts: DEFAULT_MAX_ATTEMPTS, rollbackEnabled: false, onIrreversible: "fail" as const },
     ...pickRunTerms(request),
@@ -357,7 +357,7 @@ export async function requestByName(
   const name = checkName("workflow", named);
   const {
     by: _by,
-    actsFor: _actsFor,
+    onBehalfOf: _onBehalfOf,
     ...terms
   } = checkFields("What a workflow is started with", request, REQUEST_FIELDS);
   checkRunOptions(terms);

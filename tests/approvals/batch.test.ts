@@ -1,7 +1,7 @@
 /** Several decisions at once: each on its own binding, each with its own answer. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { BatchAnswer, BatchItem } from "../../src/index.ts";
+import type { BatchAnswer, BatchItem } from "../../src/approvals/contract.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 

@@ -108,7 +108,7 @@ async function cast({ approvals }: Process, id: string, { by, yes, binding }: Ba
 
 test("ten thousand late, replayed and stale decisions: none is accepted, whatever became of the question", async () => {
   const computer = machine();
-  const hp = computer.process({ actsFor: ["person:me"] });
+  const hp = computer.process({ onBehalfOf: ["person:me"] });
   const random = randomOf(4711);
   const pick = <Item>(list: readonly Item[]): Item => list[(random(1)[0] ?? 0) % list.length] as Item;
   for (const who of [ANN, BOB, CAT, DAN]) await joins(hp.runtime, who, { groups: ["finance"] });

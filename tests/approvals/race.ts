@@ -1,7 +1,8 @@
 /** Two people who decide the same question at the same moment, from two instances on one store. */
 import assert from "node:assert/strict";
-import type { Approvals, Journal } from "../../src/index.ts";
+import type { Approvals } from "../../src/approvals/contract.ts";
 import { isHoldpointError } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/journal.ts";
 
 export type Racer = { readonly approvals: Approvals; readonly journal: Journal };
 type Pay = (args: { readonly n: number }, options: { requestId: string; waitMs: number }) => Promise<unknown>;

@@ -1,6 +1,7 @@
 /** Who takes the question of a workflow back, on the real store. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { isHoldpointError } from "../../src/index.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
@@ -9,10 +10,10 @@ const FAR = { agent: "agent:far" };
 test("a supervisor who is not asked does not end the question of a checkpoint; its poster and its agent do", async (context) => {
   const hp = temporaryFolder(context).open();
   const by = "person:root";
-  await hp.people.add({ person: by, roles: ["admin"], by });
+  await admin(hp).people.add({ person: by, roles: ["admin"], by });
   for (const person of ["person:ann", "person:bob"])
-    await hp.people.add({ person, roles: ["supervisor"], by });
-  await hp.people.add({ person: "person:pia", roles: ["poster"], by });
+    await admin(hp).people.add({ person, roles: ["supervisor"], by });
+  await admin(hp).people.add({ person: "person:pia", roles: ["poster"], by });
   const { workflows } = hp.outside;
   for (const ender of ["person:pia", FAR.agent, "person:ann"]) {
     const checkpoints = [{ name: "Plan", approvers: { from: ["person:ann"], separate: true } }];

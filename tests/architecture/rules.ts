@@ -51,6 +51,8 @@ const PURE =
 const COMPOSITIONS = new Set(
   [
     "index",
+    "admin",
+    "verify",
     "open",
     "parts",
     "contracts",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import type { BacktestReport } from "../../src/index.ts";
+import { admin, type BacktestReport } from "../../src/admin.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { runCli } from "../cli/bench.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -36,22 +36,22 @@ describe("where the document of a supervised run decided", () => {
 
   test("the instance's own document, unchanged, changes nothing", async (context) => {
     const { hp } = await ran(context, STRICT);
-    assert.deepEqual(kept(await hp.policies.backtest(HOUSE)), [0, []]);
-    const other = await hp.policies.backtest({ ...HOUSE, description: "the same in other words" });
+    assert.deepEqual(kept(await admin(hp).policies.backtest(HOUSE)), [0, []]);
+    const other = await admin(hp).policies.backtest({ ...HOUSE, description: "the same in other words" });
     assert.deepEqual(kept(other), [0, []], "another version of it neither");
     await hp.close();
   });
 
   test("the run's document, unchanged, changes nothing, and another version of it does", async (context) => {
     const { hp } = await ran(context, STRICT);
-    assert.equal((await hp.policies.backtest(STRICT)).changed, 0);
-    assert.equal((await hp.policies.backtest({ ...STRICT, default: "approve" })).changed, 1);
+    assert.equal((await admin(hp).policies.backtest(STRICT)).changed, 0);
+    assert.equal((await admin(hp).policies.backtest({ ...STRICT, default: "approve" })).changed, 1);
     await hp.close();
   });
 
   test("a stricter instance's document is the stricter of both", async (context) => {
     const { hp } = await ran(context, { policy: "run", default: "approve" });
-    const report = await hp.policies.backtest({ ...HOUSE, default: "block" });
+    const report = await admin(hp).policies.backtest({ ...HOUSE, default: "block" });
     assert.equal(report.changed, 1);
     assert.equal(report.changes[0]?.to.verdict, "block");
     assert.equal(report.missing.beside, 0);
@@ -64,7 +64,7 @@ describe("where the document of a supervised run decided", () => {
       default: "approve",
       rules: [{ id: "no", verdict: "block", when: () => true }],
     });
-    const report = await hp.policies.backtest(HOUSE);
+    const report = await admin(hp).policies.backtest(HOUSE);
     assert.equal(report.missing.beside, 1);
     await hp.close();
   });
@@ -79,11 +79,11 @@ describe("a limit of a run behind a policy's own no", () => {
   test("still refuses what another policy would let through", async (context) => {
     const { hp, stop_reason } = await ran(context, { policy: "run", default: "approve" }, noThird, [1, 2, 3]);
     assert.match(stop_reason, /policy|block/);
-    const report = await hp.policies.backtest(HOUSE);
+    const report = await admin(hp).policies.backtest(HOUSE);
     assert.deepEqual([report.changed, report.limited], [0, 1]);
-    const same = await hp.policies.backtest(noThird);
+    const same = await admin(hp).policies.backtest(noThird);
     assert.deepEqual([same.changed, same.limited], [0, 0]);
-    const counting = await hp.policies.backtest({ ...HOUSE, tools: { look: { calls: 5 } } });
+    const counting = await admin(hp).policies.backtest({ ...HOUSE, tools: { look: { calls: 5 } } });
     assert.deepEqual([counting.changed, counting.limited], [1, 0]);
     await hp.close();
   });
@@ -121,7 +121,7 @@ describe("an escalation that asks others", () => {
       ["within 1d", { ...BEFORE, on_timeout: "expire" }],
     ];
     for (const [words, more] of others) {
-      const report = await hp.policies.backtest(asking(more));
+      const report = await admin(hp).policies.backtest(asking(more));
       assert.equal(report.changed, 1, words);
       assert.deepEqual(
         report.transitions.map(({ from, to, count }) => [from, to, count]),
@@ -158,23 +158,23 @@ describe("an escalation that asks others", () => {
         reason: "other words",
       },
     ])
-      assert.equal((await hp.policies.backtest(asking(more))).changed, 0);
+      assert.equal((await admin(hp).policies.backtest(asking(more))).changed, 0);
     await hp.close();
   });
 
   test("is none where code of the tool asks for more than the document, before and after", async (context) => {
     const own = { policy: { verdict: "escalate", approvers: { quorum: 3 } } };
     const { hp } = await asked(context, asking(BEFORE), own);
-    assert.equal((await hp.policies.backtest(asking(BEFORE))).changed, 0);
-    assert.equal((await hp.policies.backtest(asking({}))).changed, 1);
+    assert.equal((await admin(hp).policies.backtest(asking(BEFORE))).changed, 0);
+    assert.equal((await admin(hp).policies.backtest(asking({}))).changed, 1);
     await hp.close();
   });
 
   test("is judged beside the tool's own code where only that had asked", async (context) => {
     const own = { policy: { verdict: "escalate", approvers: { from: ["person:ann"] } } };
     const { hp } = await asked(context, undefined, own);
-    assert.equal((await hp.policies.backtest(asking({}))).changed, 0, "any one person adds nothing");
-    const report = await hp.policies.backtest(asking({ approvers: { from: "person:cy" } }));
+    assert.equal((await admin(hp).policies.backtest(asking({}))).changed, 0, "any one person adds nothing");
+    const report = await admin(hp).policies.backtest(asking({ approvers: { from: "person:cy" } }));
     assert.equal(report.changes[0]?.from.asks, "1 of person:ann");
     assert.equal(report.changes[0]?.to.asks, "1 of person:cy, then 1 of person:ann");
     await hp.close();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Verdict } from "../../src/index.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { runCli } from "../cli/bench.ts";
@@ -42,7 +43,7 @@ describe("where a tool's own policy in code decided", () => {
   for (const code of Object.keys(CODE))
     test(`the unchanged document changes nothing: code ${code}`, async (context) => {
       const { hp } = await paid(context, code);
-      const report = await hp.policies.backtest(HOUSE);
+      const report = await admin(hp).policies.backtest(HOUSE);
       assert.deepEqual([report.compared, report.changed, report.changes], [2, 0, []]);
       assert.ok(report.byCode >= 1, String(report.byCode));
       await hp.close();
@@ -60,14 +61,14 @@ describe("where a tool's own policy in code decided", () => {
 
   test("a document that is no stricter than the code changes nothing", async (context) => {
     const { hp } = await paid(context, "blocks");
-    const report = await hp.policies.backtest(looser);
+    const report = await admin(hp).policies.backtest(looser);
     assert.deepEqual([report.changed, report.byCode], [0, 2]);
     await hp.close();
   });
 
   test("a stricter one does", async (context) => {
     const { hp } = await paid(context, "asks");
-    const report = await hp.policies.backtest(stricter);
+    const report = await admin(hp).policies.backtest(stricter);
     assert.equal(report.changed, 1);
     assert.deepEqual(
       report.changes.map(({ from, to }) => [from.verdict, to.verdict]),

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { BacktestReport } from "../../src/index.ts";
+import type { BacktestReport } from "../../src/admin.ts";
 import { fillHistory } from "./fill.ts";
 
 const BIN = resolve(import.meta.dirname, "../../bin/holdpoint.mjs");

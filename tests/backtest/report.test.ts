@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint, PolicyInput, Verdict } from "../../src/index.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
@@ -78,7 +79,7 @@ const withHistory = (title: string, run: (hp: Holdpoint, folder: Folder) => Prom
 
 describe("a back-test", () => {
   withHistory("of a policy that says the same finds nothing", async (hp) => {
-    const report = await hp.policies.backtest(SAME);
+    const report = await admin(hp).policies.backtest(SAME);
     assert.deepEqual([report.actions, report.compared, report.changed], [6, 6, 0]);
     assert.deepEqual([report.changes, report.dangers], [[], []]);
     assert.deepEqual(report.missing, {
@@ -92,7 +93,9 @@ describe("a back-test", () => {
   });
 
   withHistory("tells first what people rejected or changed and it would let through", async (hp) => {
-    const report = await hp.policies.backtest(policy(rule("large", "args.amount_usd > 550", "escalate")));
+    const report = await admin(hp).policies.backtest(
+      policy(rule("large", "args.amount_usd > 550", "escalate")),
+    );
     assert.deepEqual(
       report.dangers.map(({ person, amount: _amount, ...one }) => [
         person?.decision,
@@ -118,7 +121,7 @@ describe("a back-test", () => {
   });
 
   withHistory("says what it would do to what people had made of an action", async (hp) => {
-    const report = await hp.policies.backtest(policy(rule("cap", "args.amount_usd >= 350", "block")));
+    const report = await admin(hp).policies.backtest(policy(rule("cap", "args.amount_usd >= 350", "block")));
     const [edited] = report.people.filter(({ decision }) => decision === "edited");
     assert.deepEqual([edited?.block, edited?.editBlocked], [1, 1]);
     const change = report.changes.find(({ person }) => person?.decision === "edited");
@@ -128,7 +131,7 @@ describe("a back-test", () => {
   withHistory(
     "does not call dangerous what it would itself revise to what a person made of it",
     async (hp) => {
-      const report = await hp.policies.backtest({
+      const report = await admin(hp).policies.backtest({
         policy: "refunds",
         default: "approve",
         rules: [
@@ -149,7 +152,9 @@ describe("a back-test", () => {
   withHistory(
     "counts money once, whatever number of budgets it is on, and says what has no cost",
     async (hp) => {
-      const all = await hp.policies.backtest(policy(rule("none", "true", "block")), { amount: "amount_usd" });
+      const all = await admin(hp).policies.backtest(policy(rule("none", "true", "block")), {
+        amount: "amount_usd",
+      });
       const row = (from: string) => all.transitions.find((one) => one.from === from);
       assert.deepEqual(row("approve"), {
         from: "approve",
@@ -166,22 +171,22 @@ describe("a back-test", () => {
   );
 
   withHistory("lists no more than it was asked to, and counts the rest", async (hp) => {
-    const report = await hp.policies.backtest(policy(), { limit: 1 });
+    const report = await admin(hp).policies.backtest(policy(), { limit: 1 });
     assert.deepEqual([report.changed, report.changes.length, report.dangers.length], [5, 1, 1]);
     assert.deepEqual(report.leftOff, { changes: 4, dangers: 1 });
   });
 
   withHistory("leaves out what was proposed before the given time", async (hp) => {
-    const report = await hp.policies.backtest(policy(), { since: Date.now() + 60_000 });
+    const report = await admin(hp).policies.backtest(policy(), { since: Date.now() + 60_000 });
     assert.deepEqual([report.actions, report.compared, report.people.length], [0, 0, 0]);
   });
 
   withHistory("refuses a policy that cannot be used, and options that are none", async (hp) => {
     const bad = policy(rule("large", "args.amount_usd >", "escalate"));
-    await assert.rejects(hp.policies.backtest(bad), { code: "policy_invalid" });
-    await assert.rejects(hp.policies.backtest(SAME, { since: Number.NaN }), { code: "invalid_input" });
-    await assert.rejects(hp.policies.backtest(SAME, { most: 3 } as never), { code: "invalid_input" });
-    await assert.rejects(hp.policies.suggest({ min: 0 }), { code: "invalid_input" });
+    await assert.rejects(admin(hp).policies.backtest(bad), { code: "policy_invalid" });
+    await assert.rejects(admin(hp).policies.backtest(SAME, { since: Number.NaN }), { code: "invalid_input" });
+    await assert.rejects(admin(hp).policies.backtest(SAME, { most: 3 } as never), { code: "invalid_input" });
+    await assert.rejects(admin(hp).policies.suggest({ min: 0 }), { code: "invalid_input" });
   });
 });
 
@@ -198,7 +203,7 @@ describe("a back-test over a journal with gaps", () => {
     await (await history(folder)).close();
     erase(folder, `header LIKE '%"action.proposed"%' AND body LIKE '%"amount_usd":50}%'`);
     erase(folder, `header LIKE '%"action.reviewed"%' AND body LIKE '%too_much%'`);
-    const report = await folder.open({ mode: "existing" }).policies.backtest(SAME);
+    const report = await admin(folder.open({ mode: "existing" })).policies.backtest(SAME);
     assert.deepEqual([report.actions, report.compared, report.changed], [6, 4, 0]);
     assert.equal(report.missing.erased, 2);
   });
@@ -211,13 +216,15 @@ describe("a back-test over a journal with gaps", () => {
     const refund = tool(hp);
     const note = "long ".repeat(20_000);
     await refund({ amount_usd: 5, note }, { requestId: "long" });
-    const whole = await hp.policies.backtest(policy(rule("none", "args.amount_usd == 5", "block")));
+    const whole = await admin(hp).policies.backtest(policy(rule("none", "args.amount_usd == 5", "block")));
     assert.deepEqual([whole.compared, whole.changed], [1, 1]);
     await hp.close();
     const db = new DatabaseSync(join(folder.path, "journal.db"));
     db.exec("DELETE FROM hp_artifacts");
     db.close();
-    const { missing, compared, actions } = await folder.open({ mode: "existing" }).policies.backtest(SAME);
+    const { missing, compared, actions } = await admin(folder.open({ mode: "existing" })).policies.backtest(
+      SAME,
+    );
     assert.deepEqual([actions, compared, missing.gone], [1, 0, 1]);
   });
 
@@ -226,7 +233,7 @@ describe("a back-test over a journal with gaps", () => {
     const hp = folder.open();
     await hp.stop({ by: "person:ann", reason: "drill" });
     await tool(hp)({ amount_usd: 5 }, { requestId: "held", waitMs: 0 });
-    const { missing, actions } = await hp.policies.backtest(SAME);
+    const { missing, actions } = await admin(hp).policies.backtest(SAME);
     assert.deepEqual([actions, missing.unreviewed], [1, 1]);
   });
 });

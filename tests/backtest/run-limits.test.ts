@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import { errorOf, linesOf, runCli } from "../cli/bench.ts";
@@ -27,7 +28,7 @@ async function ran(context: TestContext, more: Partial<SuperviseOptions> = {}) {
 test("a call that the usual limit of a run refused is counted apart, and is no change", async (context) => {
   const { folder, hp, stop_reason } = await ran(context);
   assert.equal(stop_reason, "loop_detected:per_tool_limit");
-  const report = await hp.policies.backtest(OPEN);
+  const report = await admin(hp).policies.backtest(OPEN);
   assert.deepEqual([report.compared, report.changed, report.limited], [3, 0, 1]);
   assert.deepEqual(report.changes, []);
   await hp.close();
@@ -40,7 +41,7 @@ test("a call that the usual limit of a run refused is counted apart, and is no c
 
 test("one that a policy with limits of its own would have let through is a change of the policy's", async (context) => {
   const { hp } = await ran(context);
-  const report = await hp.policies.backtest({ ...OPEN, tools: { look: { calls: 5 } } });
+  const report = await admin(hp).policies.backtest({ ...OPEN, tools: { look: { calls: 5 } } });
   assert.deepEqual([report.changed, report.limited], [1, 0]);
   assert.equal(report.changes[0]?.from.rule, "limit:calls");
   await hp.close();
@@ -48,14 +49,14 @@ test("one that a policy with limits of its own would have let through is a chang
 
 test("one that the program limited itself stays refused, whatever the policy counts", async (context) => {
   const { hp } = await ran(context, { limits: { tools: { look: { calls: 2 } } } });
-  const report = await hp.policies.backtest({ ...OPEN, tools: { look: { calls: 5 } } });
+  const report = await admin(hp).policies.backtest({ ...OPEN, tools: { look: { calls: 5 } } });
   assert.deepEqual([report.changed, report.limited], [0, 1]);
   await hp.close();
 });
 
 test("what a document's own limit refused is the policy's to change", async (context) => {
   const { hp } = await ran(context, { policy: { ...OPEN, tools: { look: { calls: 2 } } } });
-  const report = await hp.policies.backtest({ ...OPEN, tools: { look: { calls: 5 } } });
+  const report = await admin(hp).policies.backtest({ ...OPEN, tools: { look: { calls: 5 } } });
   assert.deepEqual([report.changed, report.limited], [1, 0]);
   await hp.close();
 });

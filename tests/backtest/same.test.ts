@@ -1,6 +1,7 @@
 /** A policy that is back-tested over what it decided itself says the same again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, isHoldpointError, NotApplied } from "../../src/index.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
@@ -106,7 +107,7 @@ describe("a policy over what it decided itself", () => {
       const flow = define(hp, draw);
       const tasks = Array.from({ length: 12 }, () => Array.from({ length: 8 }, () => draw(12) * 9));
       await decideAll(hp, draw, Promise.all(tasks.map((calls) => flow.run(calls))));
-      const report = await hp.policies.backtest(POLICY);
+      const report = await admin(hp).policies.backtest(POLICY);
       assert.deepEqual(report.changes, []);
       assert.ok(report.compared > 60, `${report.compared} actions`);
       assert.deepEqual(report.missing, {
@@ -117,7 +118,7 @@ describe("a policy over what it decided itself", () => {
         beside: 0,
         decisions: 0,
       });
-      const other = await hp.policies.backtest({ ...POLICY, limits: { tool_calls: 2 } });
+      const other = await admin(hp).policies.backtest({ ...POLICY, limits: { tool_calls: 2 } });
       assert.ok(other.changed > 0);
       await hp.close();
     });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parse } from "yaml";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { runCli } from "../cli/bench.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
@@ -23,7 +24,7 @@ async function habit(context: TestContext, policy: PolicyText | undefined, own: 
     await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
   }
   if (policy !== undefined) await other({ to: "ann" }, { requestId: "mail", waitMs: 0 });
-  const { suggestions } = await hp.policies.suggest({ min: 3 });
+  const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
   assert.equal(suggestions.length, 1);
   return { hp, folder, suggestion: suggestions[0] };
 }
@@ -77,7 +78,7 @@ describe("a suggested rule", () => {
     assert.deepEqual(suggestion?.asRule.stillAskedBy, []);
     const printed = await out(folder);
     assert.match(printed, /As a rule, with the rules that asked narrowed\.\n/);
-    const report = await hp.policies.backtest(pasted(BY_RULE, printed));
+    const report = await admin(hp).policies.backtest(pasted(BY_RULE, printed));
     assert.deepEqual(
       report.transitions.map(({ from, to, count }) => [from, to, count]),
       [["escalate", "approve", 6]],
@@ -92,7 +93,7 @@ describe("a suggested rule", () => {
     assert.deepEqual(suggestion?.asRule.stillAskedBy, []);
     const printed = await out(folder);
     assert.doesNotMatch(printed, /# in the rule/);
-    assert.equal((await hp.policies.backtest(pasted(policy, printed))).changed, 6);
+    assert.equal((await admin(hp).policies.backtest(pasted(policy, printed))).changed, 6);
     await hp.close();
   });
 
@@ -109,7 +110,7 @@ describe("a suggested rule", () => {
     assert.deepEqual(suggestion?.asRule.stillAskedBy, ["risk:high"]);
     const printed = await out(folder);
     assert.match(printed, /People are still asked by risk:high: no approve rule outranks/);
-    assert.equal((await hp.policies.backtest(pasted(policy, printed))).changed, 3);
+    assert.equal((await admin(hp).policies.backtest(pasted(policy, printed))).changed, 3);
     await hp.close();
   });
 
@@ -148,7 +149,7 @@ test("two suggestions have two ids, and both can be pasted", async (context) => 
       await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
     }
   }
-  const { suggestions } = await hp.policies.suggest({ min: 3 });
+  const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
   const ids = suggestions.map(({ asRule }) => asRule.rule.id);
   assert.equal(ids.length, 2);
   assert.equal(new Set(ids).size, ids.length);
@@ -191,7 +192,7 @@ describe("a suggested rule, pasted where tools have schemas", () => {
       const id = answer.status === "pending" ? (answer.approval ?? "") : "";
       await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
     }
-    const { suggestions } = await hp.policies.suggest({ min: 3 });
+    const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
     await pay({ amount: 12 }, { requestId: "no memo", waitMs: 0 });
     return { hp, folder, suggestion: suggestions[0], printed: await out(folder) };
   }
@@ -216,7 +217,7 @@ describe("a suggested rule, pasted where tools have schemas", () => {
     const { hp, suggestion, printed } = await suggested(context);
     assert.match(suggestion?.when ?? "", /has\(args\.memo\) && args\.memo == "rent"/);
     assert.doesNotMatch(suggestion?.when ?? "", /has\(args\.amount\)/);
-    const report = await hp.policies.backtest(pasted(SEVERAL, printed));
+    const report = await admin(hp).policies.backtest(pasted(SEVERAL, printed));
     assert.deepEqual(
       report.transitions.map(({ from, to, count }) => [from, to, count]),
       [["escalate", "approve", 6]],

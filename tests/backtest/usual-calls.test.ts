@@ -1,6 +1,7 @@
 /** How many calls a supervised run makes in all, where nobody has said: a policy that says so stands in its place. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { RunLimits } from "../../src/supervise/rules/limits.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { GOAL, scripted } from "../supervise/refund.ts";
@@ -16,7 +17,7 @@ async function stopped(context: TestContext, limits: Partial<RunLimits> = {}) {
   const run = await hp.supervise({ goal: GOAL, tools, model, policy: OPEN, limits });
   assert.equal(run.stop_reason, "max_tool_calls");
   return async (more: object) => {
-    const { changed, limited } = await hp.policies.backtest({ ...OPEN, ...more });
+    const { changed, limited } = await admin(hp).policies.backtest({ ...OPEN, ...more });
     return { changed, limited };
   };
 }

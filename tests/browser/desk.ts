@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
+import { admin } from "../../src/admin.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { Role } from "../../src/people/stream.ts";
@@ -88,16 +89,17 @@ async function startIn(folder: string, given: Omit<DeskOptions, "browser" | "fol
 const DECIDES: Somebody = { roles: ["supervisor"] };
 
 async function known(hp: Holdpoint, person: string, { roles, groups }: Somebody): Promise<void> {
-  const there = (await hp.people.list()).map((one) => one.person);
-  if (!there.includes(ROOT)) await hp.people.add({ person: ROOT, roles: ["admin", "supervisor"], by: ROOT });
+  const there = (await admin(hp).people.list()).map((one) => one.person);
+  if (!there.includes(ROOT))
+    await admin(hp).people.add({ person: ROOT, roles: ["admin", "supervisor"], by: ROOT });
   if (person === ROOT || there.includes(person)) return;
   const member = { roles: roles ?? DECIDES.roles ?? [], ...(groups === undefined ? {} : { groups }) };
-  await hp.people.add({ person, ...member, by: ROOT });
+  await admin(hp).people.add({ person, ...member, by: ROOT });
 }
 
 async function clientOf(hp: Holdpoint, url: string, name: string): Promise<Client> {
   const principal = name.includes(":") ? name : `agent:${name}`;
-  const { text } = await hp.keys.issue({ principal, name, roles: ["executor"], by: ROOT });
+  const { text } = await admin(hp).keys.issue({ principal, name, roles: ["executor"], by: ROOT });
   return createClient({ server: url, credential: { key: text } });
 }
 
@@ -121,7 +123,7 @@ export async function openDesk(context: End, options: DeskOptions): Promise<Desk
   };
   const link = async (person: string, somebody: Somebody = {}): Promise<string> => {
     await known(at().hp, person, somebody);
-    return (await at().hp.people.loginLink(person, { by: ROOT })).text;
+    return (await admin(at().hp).people.loginLink(person, { by: ROOT })).text;
   };
   context.after(async () => {
     const faults = visits.flatMap((visit) => visit.faults.seen);

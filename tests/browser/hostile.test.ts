@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, isHoldpointError } from "../../src/index.ts";
 import { type Desk, endOf, openDesk, ROOT, sharedBrowser } from "./desk.ts";
 import { settled } from "./pages.ts";
@@ -76,10 +77,10 @@ async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "wor
 }
 
 async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
-  const waiting = await hp.outside.propose({ tool: "stranger.act", args: byKey, says: SAYS, agent });
+  const waiting = await hp.outside.propose({ tool: "stranger.act", args: byKey, rationale: SAYS, agent });
   assert.equal(waiting.status, "pending");
   const approval = waiting.status === "pending" && waiting.waitingFor === "approval" ? waiting.approval : "";
-  const other = await hp.outside.propose({ tool: "stranger.other", args: byKey, says: SAYS, agent });
+  const other = await hp.outside.propose({ tool: "stranger.other", args: byKey, rationale: SAYS, agent });
   if (other.status !== "pending" || other.waitingFor !== "approval") return assert.fail();
   await hp.approvals.reject(other.approval, { by, reason: SAYS });
   return { approval, action: other.action };
@@ -87,7 +88,7 @@ async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
 
 /** It was approved and begun, and its agent does not know what became of it. */
 async function doubted({ hp }: Desk): Promise<void> {
-  const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, says: SAYS, agent });
+  const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, rationale: SAYS, agent });
   if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { action, approval } = waiting;
   await hp.approvals.approve(approval, { by });
@@ -106,10 +107,10 @@ async function unlessRefused(act: Promise<unknown>): Promise<void> {
 async function furnish(desk: Desk): Promise<Ids> {
   const { hp } = desk;
   for (const name of names)
-    await unlessRefused(hp.keys.issue({ principal: agent, name, roles: ["executor"], by }));
+    await unlessRefused(admin(hp).keys.issue({ principal: agent, name, roles: ["executor"], by }));
   for (const [at, name] of SOME.entries()) {
-    await unlessRefused(hp.people.add({ person: `person:p${at}`, name, roles: ["auditor"], by }));
-    await unlessRefused(hp.endpoints.add({ url: `https://hooks.example/${at}`, name, by }));
+    await unlessRefused(admin(hp).people.add({ person: `person:p${at}`, name, roles: ["auditor"], by }));
+    await unlessRefused(admin(hp).endpoints.add({ url: `https://hooks.example/${at}`, name, by }));
     await unlessRefused(
       hp.grants.give({ tool: "stranger.granted", uses: 1, forMs: 3_600_000, by, reason: name }),
     );

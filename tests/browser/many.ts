@@ -12,7 +12,7 @@ export async function fillInbox(hp: Holdpoint, count: number): Promise<void> {
         hp.outside.propose({
           ...{ tool: "orders.refund", agent: `agent:desk-${number % 7}` },
           args: { order: `order-${number}`, amount_usd: 10 + (number % 90) },
-          says: "one of many",
+          rationale: "one of many",
         }),
       ),
     );

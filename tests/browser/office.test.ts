@@ -1,6 +1,7 @@
 /** What is looked after in the settings: budgets, and where the outside is told what happens. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { endOf, openDesk, ROOT, sharedBrowser } from "./desk.ts";
 import { openShop } from "./shop.ts";
 
@@ -33,7 +34,7 @@ test("an endpoint is changed: what was not touched stays, and what the server re
   const desk = await openDesk(t, { browser, define: openShop().define });
   const { page, open, faults } = await desk.visit(ROOT);
   faults.expect(/4\d\d/);
-  const { id } = await desk.hp.endpoints.add({
+  const { id } = await admin(desk.hp).endpoints.add({
     ...{ url: "https://hooks.example/a", name: "on-call", events: ["approval.*"], by: ROOT },
   });
   await open("/settings?tab=endpoints");
@@ -44,14 +45,14 @@ test("an endpoint is changed: what was not touched stays, and what the server re
   assert.equal(await dialog.getByLabel("Address").inputValue(), "https://hooks.example/a");
   assert.ok(await submit.isDisabled(), "nothing is different yet");
   await dialog.getByLabel("Events").fill("alert.*, approval.requested");
-  await desk.hp.endpoints.change(id, { name: "night shift", by: ROOT });
+  await admin(desk.hp).endpoints.change(id, { name: "night shift", by: ROOT });
   await dialog.getByLabel("Whose it is").fill("nobody");
   await submit.click();
   await dialog.getByRole("alert").getByText("owns nothing").waitFor();
   await dialog.getByLabel("Whose it is").fill("person:ann");
   await submit.click();
   await page.getByText("Changed; it counts at once.").waitFor();
-  const { name, events, owner, target } = await desk.hp.endpoints.get(id);
+  const { name, events, owner, target } = await admin(desk.hp).endpoints.get(id);
   assert.deepEqual(
     [name, events, owner, target],
     [
@@ -90,7 +91,7 @@ test("keys and people are looked after: what is shown once can be copied, or is 
   await row.getByText("suspended").waitFor();
   await row.getByRole("button", { name: "Reinstate" }).click();
   await page.getByRole("button", { name: "Leave it" }).click();
-  assert.equal((await desk.hp.people.get("person:ben")).suspended, true);
+  assert.equal((await admin(desk.hp).people.get("person:ben")).suspended, true);
 });
 
 test("whatever is stopped stands on the kill switch's page and on the first one, also an agent that nobody knows here", async (t) => {

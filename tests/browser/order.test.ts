@@ -40,7 +40,7 @@ describe("letters from right to left", () => {
     const desk = await openDesk(t, { browser });
     const agent = await desk.agent("moves");
     const args = { command: COMMAND, file: PATH, [NAME]: "x" };
-    const answer = await agent.actions.propose({ tool: "x.move", args, says: SAYS });
+    const answer = await agent.actions.propose({ tool: "x.move", args, rationale: SAYS });
     const approval =
       answer.status === "pending" && answer.waiting_for === "approval"
         ? answer.approval_id

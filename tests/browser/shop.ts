@@ -78,7 +78,7 @@ export async function askRefund(agent: Client, amount = 40, says = "It arrived b
   const answer = await agent.actions.propose({
     tool: "shop.refund",
     args: { order: `A-${orders}`, amount_usd: amount, reason: "damaged" },
-    says,
+    rationale: says,
   });
   if (answer.status !== "pending" || answer.waiting_for !== "approval")
     throw new Error(`it does not wait: ${answer.status}`);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 import { errorOf, linesOf, runCli } from "./bench.ts";
 
@@ -22,7 +23,7 @@ describe("alerts on the command line", () => {
         severity: "critical",
       },
     ] as const;
-    const monitor = await hp.monitor({ name: "watch", rules });
+    const monitor = await admin(hp).monitor({ name: "watch", rules });
     const ping = hp.gate({ name: "ping", policy: "approve", effect: "read", run: () => 1 });
     assert.equal((await runCli(folder, ["alerts"])).err, "No alert stands.\n");
     for (const requestId of ["1", "2"]) await ping({}, { requestId });
@@ -59,7 +60,7 @@ describe("alerts on the command line", () => {
 
   test("that do not exist, and words that do not belong, are refused", async (context) => {
     const folder = temporaryFolder(context);
-    await folder.open().journal.seal();
+    await admin(folder.open()).seals.create();
     const failed = async (...args: string[]) => {
       const ran = await runCli(folder, ["alerts", ...args, "--json"]);
       return [ran.code, errorOf(ran)["code"]];
@@ -80,7 +81,7 @@ test("the card of a checkpoint that a monitor raised says why and offers no edit
   const folder = temporaryFolder(context);
   const hp = folder.open();
   const rules = [{ kind: "resources", name: "long", operations: 1, raise: "checkpoint" }] as const;
-  await hp.monitor({ name: "watch", rules });
+  await admin(hp).monitor({ name: "watch", rules });
   const mail = hp.gate({ name: "mail.send", policy: "approve", effect: "idempotent", run: () => 1 });
   const flow = hp.workflow("letters", async (ctx, _: object) => {
     await ctx.call(mail, {});

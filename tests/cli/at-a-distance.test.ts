@@ -5,8 +5,6 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import type { Command, Context } from "../../src/cli/shell/command.ts";
 import { parseLine } from "../../src/cli/shell/parse.ts";
 
-import type { Holdpoint } from "../../src/index.ts";
-
 const SERVER = "http://127.0.0.1:9";
 const REACHED = new Error("the store was asked");
 
@@ -27,7 +25,7 @@ const exampleOf = (word: string): string => (word.includes("|") ? (word.split("|
 async function refusalOf(command: Command, words: readonly string[]): Promise<string> {
   const values = new Map([["server", [SERVER]]]);
   const place = { folder: SERVER, hasStore: true, person: "person:ann", now: 0, json: true, full: false };
-  const hp = reached as unknown as Holdpoint;
+  const hp = reached as unknown as Context["hp"];
   try {
     await command.run({ terminal: silent, values, words, hp, ...place });
     return "";

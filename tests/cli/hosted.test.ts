@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { runAlone, runCli } from "./bench.ts";
 
@@ -22,7 +23,7 @@ test("a line says and answers the same in a shared process as in its own", async
   const hp = folder.open();
   await hp.gate({ name: "note", policy: "approve", run: () => "kept" })({ n: 1 }, { requestId: "note-1" });
   await hp.gate({ name: "ask", run: () => 1 })({ text: "é\u202e" }, { requestId: "ask-1", waitMs: 0 });
-  await hp.journal.seal();
+  await admin(hp).seals.create();
   await hp.close();
   for (const line of LINES) {
     const shared = await runCli(folder, line);

@@ -53,7 +53,7 @@ before(async () => {
     policy: { verdict: "escalate", approvers: { quorum: 3 }, rule: "r\u202e", reason: "why\u001b[31m\nnot" },
     run: () => everything,
   });
-  const answer = await ask(args, { requestId: "id\u202e\u001b[2J", waitMs: 0, says: everything });
+  const answer = await ask(args, { requestId: "id\u202e\u001b[2J", waitMs: 0, rationale: everything });
   approval = answer.status === "pending" ? (answer.approval ?? "") : "";
   await hp.approvals.approve(approval, { by: "person:ann", note: everything.slice(0, 9_000) });
   const doubt = hp.gate({
@@ -144,9 +144,9 @@ describe(`${HOSTILE.length} hostile texts in arguments, words, notes, errors, ru
 
   test("JSON reads back as what was sent", async () => {
     const { out } = await runCli(folder, ["show", approval, "--json"]);
-    const card = JSON.parse(out) as { approval: { args: unknown; says: string; agent: string } };
+    const card = JSON.parse(out) as { approval: { args: unknown; rationale: string; agent: string } };
     assert.deepEqual(card.approval.args, args);
-    assert.equal(card.approval.says, everything);
+    assert.equal(card.approval.rationale, everything);
     assert.equal(card.approval.agent, `agent:${AGENT}`);
   });
 });

@@ -11,7 +11,6 @@ import { printFailure } from "../../src/cli/shell/failure.ts";
 import { jsonText, type Terminal } from "../../src/cli/shell/terminal.ts";
 import { workflows } from "../../src/cli/workflows/show.ts";
 
-import type { Holdpoint } from "../../src/index.ts";
 import { visible } from "../../src/kernel/text.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 import { FORBIDDEN } from "./hostile.ts";
@@ -39,7 +38,7 @@ function screen(interactive: boolean): Screen {
 const page = <Item>(item: Item) => ({ items: [item], next: null });
 
 /** Answers with one text wherever a stranger may have put one, ids and statuses included: the server may be a stranger's too. */
-function hostileHp(text: string): Holdpoint {
+function hostileHp(text: string): Context["hp"] {
   const end = { status: "failed", at: NOW, by: text, reason: text };
   const intent = {
     ...{ id: text, lifecycleStatus: text, status: "failed", intentType: text, from: text, to: text },
@@ -103,7 +102,7 @@ function hostileHp(text: string): Holdpoint {
     alerts: { list: async () => page(alert) },
     workflows: { list: async () => page(workflow) },
   };
-  return hp as unknown as Holdpoint;
+  return hp as unknown as Context["hp"];
 }
 
 type Case = {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { holdpoint } from "../../src/index.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { errorOf, runCli } from "./bench.ts";
@@ -16,7 +17,7 @@ test("key-file makes a key that a program signs with, readable for its owner alo
   const { publicKey } = JSON.parse(made.out) as { publicKey: { x: string } };
   const hp = holdpoint({ folder: folder.path, keyFile: file, notify: () => undefined });
   await hp.gate({ name: "mail", policy: "approve", run: () => "sent" })({});
-  assert.equal((await hp.journal.savedSeal())?.key.x, publicKey.x);
+  assert.equal((await admin(hp).seals.save())?.key.x, publicKey.x);
   await hp.close();
 });
 

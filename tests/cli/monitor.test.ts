@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 import { createLines } from "../fixtures/lines.ts";
@@ -56,7 +57,7 @@ describe("holdpoint monitor", () => {
   test("watches what other programs do, tells what it raises, and goes on where it was ended", async (context) => {
     const place = desk(context);
     const hp = place.open();
-    await hp.journal.seal();
+    await admin(hp).seals.create();
     const file = place.write("night.yaml", RULES);
     const first = await watching(context, place, file);
     assert.match(first.said(), /^Watching .* as night watch, by 2 rules\.\n/);
@@ -86,7 +87,7 @@ describe("holdpoint monitor", () => {
       }
       return "written";
     });
-    await hp.journal.seal();
+    await admin(hp).seals.create();
     const { heard, stop } = await watching(context, place, place.write("night.yaml", RULES));
     const run = await flow.start({});
     const approval = (await heard()).split("\t").at(-1) ?? "";
@@ -102,7 +103,7 @@ describe("holdpoint monitor", () => {
   test("takes several from a module, whose rules may be functions", async (context) => {
     const place = desk(context);
     const hp = place.open();
-    await hp.journal.seal();
+    await admin(hp).seals.create();
     const file = place.write(
       "watch.mjs",
       `const rule = { kind: "when", name: "any", per: "tool", condition: ({ type }) => type === "action.proposed" || undefined };
@@ -134,7 +135,7 @@ describe("holdpoint monitor", () => {
     ] as const;
     const none = await runCli(place, ["monitor", place.write("night.yaml", RULES), "--json"]);
     assert.deepEqual([none.code, errorOf(none)["code"]], [3, "no_store"]);
-    await place.open().journal.seal();
+    await admin(place.open()).seals.create();
     const rans = await Promise.all(
       lines.map(([name, text]) => runCli(place, ["monitor", place.write(name, text)])),
     );

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startReceiver } from "../messages/receiver.ts";
 import { errorOf, linesOf, runCli } from "./bench.ts";
@@ -12,7 +13,7 @@ const PRIVATE = { env: { HOLDPOINT_ALLOW_PRIVATE: "1" } };
 describe("endpoints on the command line", () => {
   test("are added, listed, tried out, changed, rotated, switched and removed", async (context) => {
     const folder = temporaryFolder(context);
-    await folder.open().journal.seal();
+    await admin(folder.open()).seals.create();
     const receiver = await startReceiver(context);
     const run = (...args: readonly string[]) => runCli(folder, ["endpoints", ...args], PRIVATE);
     assert.equal((await run()).err, "There are no endpoints.\n");
@@ -42,7 +43,7 @@ describe("endpoints on the command line", () => {
 
   test("that cannot be are refused, and it is said why", async (context) => {
     const folder = temporaryFolder(context);
-    await folder.open().journal.seal();
+    await admin(folder.open()).seals.create();
     const wrong = async (...args: readonly string[]) => {
       const ran = await runCli(folder, ["endpoints", ...args, "--json"]);
       return [ran.code, errorOf(ran)["code"]];
@@ -63,10 +64,10 @@ test("messages are listed, those that are dead too, and sent again", async (cont
   const hp = folder.open();
   const receiver = await startReceiver(context);
   receiver.answer = () => 410;
-  const { id } = await hp.endpoints.add({ url: receiver.url, events: ["approval.requested"], by: ME });
+  const { id } = await admin(hp).endpoints.add({ url: receiver.url, events: ["approval.requested"], by: ME });
   const tool = hp.gate({ name: "refund", policy: "escalate", run: () => 1 });
   const over = new AbortController();
-  const delivering = hp.deliver(over.signal, { allowPrivate: true });
+  const delivering = admin(hp).deliver(over.signal, { allowPrivate: true });
   await tool({}, { requestId: "r", waitMs: 0 });
   await receiver.reached(1);
   over.abort();
@@ -91,10 +92,10 @@ test("messages are listed, those that are dead too, and sent again", async (cont
   assert.deepEqual([twice.code, errorOf(twice)["code"]], [1, "wrong_state"]);
   assert.equal((await runCli(folder, ["notifications", "dead"])).err, "No message is dead.\n");
   assert.equal((await runCli(folder, ["notifications", "list", "--status", "odd"])).code, 2);
-  await hp.endpoints.switchOn(id, { by: ME });
+  await admin(hp).endpoints.switchOn(id, { by: ME });
   receiver.answer = () => 204;
   const more = new AbortController();
-  const rest = hp.deliver(more.signal, { allowPrivate: true });
+  const rest = admin(hp).deliver(more.signal, { allowPrivate: true });
   await receiver.reached(2);
   more.abort();
   await rest;

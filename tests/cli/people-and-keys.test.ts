@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { authenticate, type Identity, type NotIdentified } from "../../src/people/authenticate.ts";
 import { logIn } from "../../src/people/sessions/sessions.ts";
@@ -28,7 +29,7 @@ describe("people and keys", () => {
   test("somebody is added, gets a key that works, which is rotated and revoked", async (t) => {
     const folder = temporaryFolder(t);
     await folder.open().close();
-    await folder.open().people.list();
+    await admin(folder.open()).people.list();
     const cli = (...line: readonly string[]) => runCli(folder, line);
     const added = await cli(
       "people",
@@ -122,7 +123,7 @@ describe("people and keys", () => {
   test("what is wrong is said with what to type instead, and nothing is written", async (t) => {
     const folder = temporaryFolder(t);
     const hp = folder.open();
-    await hp.people.add({ person: "person:root", roles: ["admin"], by: "person:root" });
+    await admin(hp).people.add({ person: "person:root", roles: ["admin"], by: "person:root" });
     const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
       [["people", "add"], 2, /name is needed/],
       [["people", "add", "ann", "--role", "boss"], 2, /"boss" is no role/],
@@ -153,7 +154,7 @@ describe("people and keys", () => {
       assert.match(`${errorOf(one)["what"]} ${errorOf(one)["next"]}`, said, line.join(" "));
       assert.equal(one.code, code, `${line.join(" ")}: ${one.err}`);
     }
-    assert.deepEqual((await hp.keys.list()).items, []);
-    assert.equal((await hp.people.list()).length, 1);
+    assert.deepEqual((await admin(hp).keys.list()).items, []);
+    assert.equal((await admin(hp).people.list()).length, 1);
   });
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
@@ -35,7 +36,7 @@ async function decided(folder: Folder) {
   await first.close();
   const second = folder.open({ policy: limit(1_000), agent: "later" });
   await refundOn(second)({ amount: 1 }, { requestId: "other" });
-  return { approval, action, versions: await second.policies.list(), second };
+  return { approval, action, versions: await admin(second).policies.list(), second };
 }
 
 function fileIn({ path }: Folder, name: string, value: unknown): string {

@@ -36,7 +36,7 @@ async function fill(hp: Holdpoint): Promise<void> {
       throw new Error("the line went dead");
     },
   });
-  const options = { requestId: "m-1", waitMs: 0, says: "Ann asked for it.\nTwice." };
+  const options = { requestId: "m-1", waitMs: 0, rationale: "Ann asked for it.\nTwice." };
   const pending = await ask({ to: "ann", subject: "Hello" }, options);
   const big = await ask({ text: "long ".repeat(20_000) }, { requestId: "m-2", waitMs: 0 });
   const done = await allowed({ n: 1 }, { requestId: "n-1" });

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { remoteHoldpoint } from "../../src/cli/remote/remote.ts";
 import type { Command, Context, Values } from "../../src/cli/shell/command.ts";
@@ -208,7 +209,7 @@ async function stageOf(t: TestContext): Promise<{ readonly url: string; readonly
   const world = await furnish(hp, declared, { folder, tenant: "default" });
   await asks.start({});
   const [question, checkpoint] = [await askedAbout(hp, "question"), await askedAbout(hp, "checkpoint")];
-  const seal = JSON.stringify(await hp.journal.savedSeal());
+  const seal = JSON.stringify(await admin(hp).seals.save());
   for (const name of ["seal", "key"]) writeFileSync(join(folder, name), seal);
   return { url: bench.url, stage: { ...world, question, checkpoint, files: folder } };
 }

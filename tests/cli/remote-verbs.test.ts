@@ -1,7 +1,9 @@
 // The verbs that the command line uses, at a server and on its store: what one does the other sees, and both answer the same.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { remoteHoldpoint } from "../../src/cli/remote/remote.ts";
+import type { Instance } from "../../src/cli/shell/command.ts";
 import { createClient } from "../../src/client/client.ts";
 import { type Holdpoint, isHoldpointError } from "../../src/index.ts";
 import { serverBench } from "../fixtures/server.ts";
@@ -9,7 +11,7 @@ import { serverBench } from "../fixtures/server.ts";
 const ann = "person:ann";
 const said = { by: ann, reason: "look" };
 
-type Both = { readonly near: Holdpoint; readonly far: Holdpoint };
+type Both = { readonly near: Instance; readonly far: Instance };
 
 async function both(t: TestContext): Promise<Both> {
   let near: Holdpoint | undefined;
@@ -19,7 +21,10 @@ async function both(t: TestContext): Promise<Both> {
     },
   });
   assert.ok(near !== undefined);
-  return { near, far: remoteHoldpoint({ client: createClient({ server: url }), principal: null }) };
+  return {
+    near: { ...near, ...admin(near) },
+    far: remoteHoldpoint({ client: createClient({ server: url }), principal: null }),
+  };
 }
 
 async function pendingOf({ near }: Both, count: number): Promise<readonly string[]> {
@@ -32,7 +37,7 @@ async function pendingOf({ near }: Both, count: number): Promise<readonly string
 }
 
 /** Asks both, and compares as JSON knows it. */
-async function same<Answer>({ near, far }: Both, ask: (hp: Holdpoint) => Promise<Answer>): Promise<Answer> {
+async function same<Answer>({ near, far }: Both, ask: (hp: Instance) => Promise<Answer>): Promise<Answer> {
   const [here, there] = await Promise.all([ask(near), ask(far)]);
   assert.deepEqual(there, here);
   return there;

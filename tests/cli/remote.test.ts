@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson } from "../../src/people/methods.ts";
@@ -31,7 +32,7 @@ async function site(t: TestContext, options: BenchOptions = {}): Promise<Site> {
   const folder = temporaryFolder(t);
   const root = dirname(folder.path);
   const hp = folder.open();
-  await hp.journal.seal();
+  await admin(hp).seals.create();
   const bench = await serverBench(t, { folder: root, ...options });
   const home = temporaryFolder(t);
   const config = join(dirname(home.path), "config");

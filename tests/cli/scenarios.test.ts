@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { runCli } from "./bench.ts";
 
@@ -29,7 +30,7 @@ test("a scenario is applied once however often it is: one key, one person, one i
   const wrong = await runCli(folder, ["scenarios", "apply", file], { env });
   assert.notEqual(wrong.code, 0);
   for (const part of [/no field "more"/, /agents\[0\]\.name/, /king/]) assert.match(wrong.err, part);
-  assert.deepEqual(await hp.people.list(), []);
+  assert.deepEqual(await admin(hp).people.list(), []);
 
   writeFileSync(file, JSON.stringify(SCENARIO));
   const applied = await runCli(folder, ["scenarios", "apply", file], { env });
@@ -42,14 +43,14 @@ test("a scenario is applied once however often it is: one key, one person, one i
   >;
   assert.match(keys["openai-agent-demo"]?.api_key ?? "", /^hpk_/);
   assert.ok(!applied.out.includes(keys["openai-agent-demo"]?.api_key ?? "-"));
-  assert.partialDeepStrictEqual(await hp.keys.get(keys["openai-agent-demo"]?.key_id ?? ""), {
+  assert.partialDeepStrictEqual(await admin(hp).keys.get(keys["openai-agent-demo"]?.key_id ?? ""), {
     principal: "agent:openai-agent-demo",
     roles: ["executor"],
   });
-  assert.partialDeepStrictEqual(await hp.people.get("person:ann"), { roles: ["supervisor"] });
+  assert.partialDeepStrictEqual(await admin(hp).people.get("person:ann"), { roles: ["supervisor"] });
 
   const again = await runCli(folder, ["scenarios", "apply", file], { env });
   assert.match(again.out, new RegExp(`intent_id: ${id}`));
   assert.deepEqual(JSON.parse(readFileSync(keysFile, "utf8")), keys);
-  assert.equal((await hp.keys.list()).items.length, 1);
+  assert.equal((await admin(hp).keys.list()).items.length, 1);
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson } from "../../src/people/methods.ts";
 
@@ -11,7 +12,7 @@ import { errorOf, linesOf, runCli } from "./bench.ts";
 
 test("a tenant is made, listed, looked into and closed where its store is", async (t) => {
   const folder = temporaryFolder(t);
-  await folder.open().journal.seal();
+  await admin(folder.open()).seals.create();
   const run = (...args: readonly string[]) => runCli(folder, args);
   const made = await run("tenants", "add", "acme", "--admin", "zoe", "--for", "30m");
   assert.equal(made.code, 0, made.err);
@@ -46,7 +47,7 @@ test("a tenant is made, listed, looked into and closed where its store is", asyn
 
 test("at a server an admin of the home tenant does the same, and the flag is refused there", async (t) => {
   const folder = temporaryFolder(t);
-  await folder.open().journal.seal();
+  await admin(folder.open()).seals.create();
   const bench = await serverBench(t, { folder: dirname(folder.path), noAuth: false });
   const { runtime } = await bench.server.office();
   const by = "person:root";
@@ -56,9 +57,9 @@ test("at a server an admin of the home tenant does the same, and the flag is ref
   const there = (...args: readonly string[]) => runCli(folder, args, { env });
   const made = await there("tenants", "add", "acme", "--admin", "zoe", "--json");
   assert.equal(made.code, 0, made.err);
-  const { url, admin, tenant } = JSON.parse(made.out);
+  const { url, admin: first, tenant } = JSON.parse(made.out);
   assert.ok(String(url).startsWith(`${bench.url}/login#hpl_acme_`), url);
-  assert.deepEqual([admin, tenant.name, tenant.by], ["person:zoe", "acme", by]);
+  assert.deepEqual([first, tenant.name, tenant.by], ["person:zoe", "acme", by]);
   const refused = await there("people", "--tenant", "acme", "--json");
   assert.equal(errorOf(refused)["code"], "usage");
   const closed = await there("tenants", "close", "acme", "--reason", "moved away", "--json");

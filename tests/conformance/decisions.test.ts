@@ -203,7 +203,7 @@ test("21. a denial says that nothing was executed, by whom, why, and what to do 
 });
 
 test("23. whoever the program acts for cannot approve what it asks (AgentGate's agentgate_decide)", async (t) => {
-  const hp = temporaryFolder(t).open({ actsFor: ["person:ann"] });
+  const hp = temporaryFolder(t).open({ onBehalfOf: ["person:ann"] });
   const id = await asked(hp);
   assert.equal(await codeOf(hp.approvals.approve(id, ann)), "not_eligible");
   assert.equal(await codeOf(hp.approvals.approve(id, { by: "agent:tester" })), "invalid_input");

@@ -169,7 +169,7 @@ test("22. a secret never reaches a notification or what an approver sees (hermes
   };
   const call = hp.gate({ name: "post", run })(
     { token: secret("env:HOLDPOINT_TEST_TOKEN") as never },
-    { requestId: "s", says: "using xoxb-live-token-canary" },
+    { requestId: "s", rationale: "using xoxb-live-token-canary" },
   );
   const id = await pendingApproval(hp);
   const card = JSON.stringify([await hp.approvals.get(id), await hp.approvals.list()]);

@@ -3,12 +3,13 @@
 import type { ApprovalState } from "../../src/approvals/state.ts";
 import type { BudgetStreamState } from "../../src/budgets/stream.ts";
 import type { ActionState } from "../../src/effects/state.ts";
+import type { Action, Approval } from "../../src/index.ts";
 import type { Told } from "./told.ts";
 
 /** The journal, folded. */
 export type States = {
-  readonly actions: ReadonlyMap<string, ActionState>;
-  readonly approvals: ReadonlyMap<string, ApprovalState>;
+  readonly actions: ReadonlyMap<string, ActionState | Action>;
+  readonly approvals: ReadonlyMap<string, ApprovalState | Approval>;
   readonly budgets: ReadonlyMap<string, Pick<BudgetStreamState, "limit" | "spent" | "reserved">>;
 };
 

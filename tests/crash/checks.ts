@@ -1,5 +1,6 @@
 /** The supervisor's own instance on the store, and what it has found out so far. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, holdpoint, isHoldpointError } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { lostOf, type States } from "./acknowledged.ts";
@@ -40,7 +41,7 @@ export async function createChecks(setup: Setup, place: StorePlace, effects: str
   const store = await openStore(setup);
   const hp = holdpoint({ ...keysOf(setup), store, agent: "supervisor", notify: () => undefined });
   await hp.budgets.limit(BUDGET, { currency: "USD", micros: 50_000_000n });
-  await hp.journal.seal();
+  await admin(hp).seals.create();
   const journal = watchJournal();
   return {
     setup,

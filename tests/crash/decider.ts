@@ -1,6 +1,7 @@
 /** One process that only decides: approves most, edits and rejects some, raises the budget, keeps seals. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { admin } from "../../src/admin.ts";
 import { type ApprovalSummary, holdpoint, isHoldpointError } from "../../src/index.ts";
 import { errorText } from "../../src/kernel/text.ts";
 import { createDeath, listen, report } from "./orders.ts";
@@ -65,7 +66,7 @@ async function raiseBudget(): Promise<void> {
 }
 
 async function keepSeal(): Promise<void> {
-  const seal = await hp.journal.savedSeal();
+  const seal = await admin(hp).seals.save();
   if (seal !== undefined) write({ kind: "seal", seal });
 }
 

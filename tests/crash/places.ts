@@ -1,5 +1,5 @@
 /** Where a process may be told to die, and in which state of a call. */
-import type { CrashPoint } from "../../src/index.ts";
+import type { CrashPoint } from "../../src/runtime/runtime.ts";
 
 /** The engine's own points, and two inside the tools: a request that left without an answer, a row before its commit. */
 export type Point = CrashPoint | "request_written" | "in_transaction";

@@ -1,6 +1,7 @@
 /** What processes write down after they were answered, one line each: all of it has to be true ever after. */
 import { openSync, readSync, writeSync } from "node:fs";
-import type { Answer, SavedSeal } from "../../src/index.ts";
+import type { Answer } from "../../src/index.ts";
+import type { SavedSeal } from "../../src/verify.ts";
 
 export type Asked = {
   readonly kind: "asked";

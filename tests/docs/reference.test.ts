@@ -8,12 +8,12 @@ import { codeCells, readRoot } from "./markdown.ts";
 
 const index = readRoot("src/index.ts");
 
-/** Every name that the door of the package passes on or declares. */
-function exportedNames(): readonly string[] {
-  const lists = [...index.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) =>
+/** Every name that a door of the package passes on or declares. */
+function exportedNames(door = index): readonly string[] {
+  const lists = [...door.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) =>
     (list ?? "").split(",").map((name) => name.trim().replace(/^type |^\w+ as /, "")),
   );
-  const own = [...index.matchAll(/^export (?:type|function|const|class) (\w+)/gm)].map(
+  const own = [...door.matchAll(/^export (?:type|function|const|class) (\w+)/gm)].map(
     ([, name]) => name ?? "",
   );
   return [...lists, ...own].filter((name) => name !== "").sort();
@@ -36,6 +36,17 @@ test("docs/reference/library.md has every exported name once, and no other", () 
   assert.deepEqual(names.toSorted(), exportedNames());
 });
 
+test("each other door has a page with every name that it exports, and no other", () => {
+  for (const door of ["admin", "verify"]) {
+    const names = codeCells(readRoot(`docs/reference/${door}.md`)).filter((code) => /^\w+$/.test(code));
+    assert.deepEqual(names.toSorted(), exportedNames(readRoot(`src/${door}.ts`)), door);
+  }
+});
+
+test("the main door exports at most 120 names", () => {
+  assert.ok(exportedNames().length <= 120, `${exportedNames().length} names`);
+});
+
 const readSources = (): string =>
   readTree("src")
     .filter(({ path }) => !path.endsWith(".test.ts"))
@@ -52,17 +63,13 @@ function methodsOf(type: string, source: string): readonly string[] {
 test("docs/reference/library.md has every method of an instance, and no other", () => {
   const instance = readSources();
   const parts = [
-    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "People", "Intents"],
-    ...["Workflows", "Policies", "Alerts", "Keys", "Endpoints", "Messages", "Outside", "RemoteWorkflows"],
-    ...["Tenants", "Nodes"],
+    ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "Intents"],
+    ...["Workflows", "Outside", "RemoteWorkflows"],
   ];
   const placeOf = (part: string) =>
     part === "RemoteWorkflows" ? "outside.workflows" : part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [
-    ...[
-      ...["KillSwitch", "Monitors", "Notifications"].flatMap((part) => methodsOf(part, instance)),
-      ...methodsOf("Holdpoint", index),
-    ].map((name) => `hp.${name}`),
+    ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
     ...CONTRACTS.flatMap(({ name, verbs }) => Object.keys(verbs).map((verb) => `hp.${name}.${verb}`)),
   ];
@@ -70,6 +77,18 @@ test("docs/reference/library.md has every method of an instance, and no other", 
     .filter((code) => code.startsWith("hp."))
     .map((code) => code.replace(/\(.*$/, ""));
   assert.deepEqual(written.toSorted(), expected.toSorted());
+});
+
+test("docs/reference/admin.md has every method of administration, and no other", () => {
+  const sources = readSources();
+  const groups = [
+    ...["People", "Keys", "Tenants", "Nodes", "Seals", "Policies", "Alerts", "Endpoints", "Messages"],
+  ].flatMap((group) => methodsOf(group, sources).map((name) => `${group.toLowerCase()}.${name}`));
+  const own = ["Monitors", "Notifications"].flatMap((part) => methodsOf(part, sources));
+  const written = codeCells(readRoot("docs/reference/admin.md"))
+    .filter((code) => code.includes("("))
+    .map((code) => code.replace(/\(.*$/, ""));
+  assert.deepEqual(written.toSorted(), [...groups, ...own].toSorted());
 });
 
 test("docs/reference/errors.md has the code of every error that is thrown to a definition", () => {
@@ -170,11 +189,11 @@ test("docs/reference/settings.md has every option of a workflow, its start, its 
   assert.deepEqual(written("Options of `ctx.step`"), listed(source("run/step"), "FIELDS").toSorted());
 });
 
-test("docs/reference/settings.md has every option of hp.deliver, and no other", () => {
+test("docs/reference/settings.md has every option of deliver, and no other", () => {
   const list = /const FIELDS = \[([^\]]*)\]/.exec(readRoot("src/notify/settings.ts"))?.[1] ?? "";
   const fields = [...list.matchAll(/"(\w+)"/g)].map(([, field]) => field ?? "");
   assert.ok(fields.length >= 5);
-  assert.deepEqual(section("Options of `hp.deliver`").toSorted(), fields.toSorted());
+  assert.deepEqual(section("Options of `deliver`").toSorted(), fields.toSorted());
 });
 
 test("docs/reference/settings.md has every environment variable that the runtime reads, and no other", () => {

@@ -20,10 +20,13 @@ type Snippet = {
 const run = promisify(execFile);
 const texts = ["README.md", ...markdownFiles("docs/guide", "docs/reference")];
 const programs = [
-  ...["README.md", ...markdownFiles("docs/guide"), "docs/reference/library.md"].flatMap((file) =>
-    blocksOf(file),
-  ),
+  ...[
+    "README.md",
+    ...markdownFiles("docs/guide"),
+    ...["docs/reference/library.md", "docs/reference/admin.md"],
+  ].flatMap((file) => blocksOf(file)),
   ...commentBlocksOf("src/index.ts"),
+  ...commentBlocksOf("src/admin.ts"),
 ].filter(({ language }) => language === "ts");
 
 function snippetsOf(blocks: readonly Block[]): readonly Snippet[] {

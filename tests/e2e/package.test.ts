@@ -53,6 +53,7 @@ test("the published package runs hello world from an empty folder, and needs no 
       readFileSync(join(project, "node_modules/holdpoint/package.json"), "utf8"),
     ) as {
       scripts?: Record<string, string>;
+      exports: Record<string, unknown>;
       dependencies: Record<string, string>;
     };
     for (const script of ["preinstall", "install", "postinstall"])
@@ -67,13 +68,28 @@ test("the published package runs hello world from an empty folder, and needs no 
       "zod",
     ]);
 
+    const doors = Object.keys(installed.exports).map((door) => door.replace(/^\./, "holdpoint"));
+    assert.deepEqual(
+      doors.filter((door) => !door.endsWith(".json")),
+      [
+        ...["holdpoint", "holdpoint/admin", "holdpoint/client", "holdpoint/postgres", "holdpoint/testing"],
+        "holdpoint/verify",
+      ],
+    );
+    // `holdpoint/postgres` needs a package that users install themselves.
+    const imports = doors
+      .filter((door) => !/json$|postgres$/.test(door))
+      .map((door) => `await import("${door}");`);
+    writeFileSync(join(project, "doors.mjs"), [...imports, 'console.log("loaded");'].join("\n"));
+    assert.match(run({ ...place, folder: project }, join(project, "doors.mjs")).out, /loaded/);
+
     const home = { ...place, folder: project };
     writeFileSync(join(project, "load-all.mjs"), LOAD_ALL);
     const loaded = run(home, join(project, "load-all.mjs"));
     assert.equal(loaded.code, 0, loaded.err);
     const { programs, groups } = JSON.parse(loaded.out) as { programs: number; groups: readonly string[] };
     assert.equal(programs, files.filter((path) => /^dist\/.*\.js$/.test(path)).length);
-    assert.ok(groups.includes("approvals") && groups.includes("policies") && groups.includes("workflows"));
+    assert.ok(groups.includes("approvals") && groups.includes("grants") && groups.includes("workflows"));
 
     copyFileSync(join(ROOT, "examples/hello.ts"), join(project, "hello.ts"));
     const { child, match } = await startUntil(home, join(project, "hello.ts"), /approve (apr_[0-9A-Z]{26})/);

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { until } from "../fixtures/until.ts";
 
@@ -41,13 +42,13 @@ test("a worker whose tool hangs ends when its time to drain is over, and the eff
   t.after(() => child.kill("SIGKILL"));
   const said = saidBy(child);
   await until(
-    async () => (await hp.nodes.list()).items.find(({ effects }) => effects === 1),
+    async () => (await admin(hp).nodes.list()).items.find(({ effects }) => effects === 1),
     `the effect: ${said()}`,
   );
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   assert.deepEqual(await ended, [0, null], said());
-  const [left] = (await hp.nodes.list()).items.filter(({ kind }) => kind === "worker");
+  const [left] = (await admin(hp).nodes.list()).items.filter(({ kind }) => kind === "worker");
   assert.partialDeepStrictEqual(left, { status: "lapsed", workflows: 1, effects: 1 });
   await hp.recover();
   const [doubt] = (await hp.actions.list({ phase: "in_doubt" })).items;

@@ -80,7 +80,7 @@ async function work({ returns, fails, breaks, asks }: Tools): Promise<readonly s
   await breaks({ token }, { requestId: "breaks" });
   const approvals: string[] = [];
   for (const n of [1, 2]) {
-    const answer = await asks({ token }, { requestId: `asks-${n}`, waitMs: 0, says: `with ${TOKEN}` });
+    const answer = await asks({ token }, { requestId: `asks-${n}`, waitMs: 0, rationale: `with ${TOKEN}` });
     approvals.push(String(answer.status === "pending" ? answer.approval : ""));
   }
   return approvals;

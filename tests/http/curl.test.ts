@@ -231,7 +231,7 @@ async function acted(story: Story): Promise<void> {
     tool: "bank.wire",
     args: { to: "DE02", amount: 900 },
     request_id: "wire-1",
-    says: "the rent",
+    rationale: "the rent",
     holder: "0123456789abcdef0123456789abcdef",
   };
   const { holder } = proposal;

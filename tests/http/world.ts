@@ -1,6 +1,7 @@
 /** One of everything in a tenant, each with a word in it that must not be seen elsewhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { instanceDefinitions } from "../../src/open.ts";
 import { logIn } from "../../src/people/sessions/sessions.ts";
@@ -88,21 +89,21 @@ async function policyOf(folder: string, tenant: string): Promise<string> {
     notify: () => undefined,
   });
   program.gate({ name: "other", policy: "approve", run: () => null });
-  await until(async () => ((await program.policies.list()).length > 0 ? true : undefined));
+  await until(async () => ((await admin(program).policies.list()).length > 0 ? true : undefined));
   await program.close();
   return CANARY;
 }
 
 async function alertOf(hp: Holdpoint): Promise<string> {
   const rule = { kind: "rate", name: CANARY, of: "calls", windowMs: 3_600_000, above: 0 } as const;
-  await hp.monitor({ name: CANARY, rules: [rule] });
+  await admin(hp).monitor({ name: CANARY, rules: [rule] });
   await hp.gate({ name: "seen", policy: "approve", run: () => null })({});
-  return until(async () => (await hp.alerts.list({})).items[0]?.id);
+  return until(async () => (await admin(hp).alerts.list({})).items[0]?.id);
 }
 
 /** Told of what happens; nobody is there. */
 async function outboxOf(hp: Holdpoint): Promise<string> {
-  const { id } = await hp.endpoints.add({ url: `https://${CANARY}.invalid/`, name: CANARY, by });
+  const { id } = await admin(hp).endpoints.add({ url: `https://${CANARY}.invalid/`, name: CANARY, by });
   return id;
 }
 
@@ -113,7 +114,7 @@ async function trialOf(hp: Holdpoint): Promise<string> {
 }
 
 async function sessionOf(hp: Holdpoint): Promise<string> {
-  const { text } = await hp.people.loginLink(by, { by });
+  const { text } = await admin(hp).people.loginLink(by, { by });
   const { runtime } = (await instanceDefinitions.get(hp)?.open()) ?? assert.fail();
   const begun = await logIn(runtime, text);
   return "session" in begun ? begun.session : assert.fail(begun.refused);
@@ -123,10 +124,15 @@ export type World = Awaited<ReturnType<typeof furnish>>;
 export type Site = { readonly folder: string; readonly tenant: string };
 
 export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenant }: Site) {
-  await hp.people.add({ person: by, roles: ["admin", "supervisor", "verifier"], by });
-  await hp.people.add({ person: `person:${CANARY}`, roles: ["auditor"], by });
+  await admin(hp).people.add({ person: by, roles: ["admin", "supervisor", "verifier"], by });
+  await admin(hp).people.add({ person: `person:${CANARY}`, roles: ["auditor"], by });
   await hp.budgets.limit(CANARY, { currency: "USD", micros: 1_000_000n });
-  const { key } = await hp.keys.issue({ principal: "agent:kept", name: CANARY, roles: ["executor"], by });
+  const { key } = await admin(hp).keys.issue({
+    principal: "agent:kept",
+    name: CANARY,
+    roles: ["executor"],
+    by,
+  });
   const grant = await hp.grants.give({ tool: "done", uses: 1, forMs: 3_600_000, ...WORD });
   const intent = await hp.intents.send({
     intentType: "task",
@@ -150,7 +156,7 @@ export async function furnish(hp: Holdpoint, declared: Declared, { folder, tenan
     person: `person:${CANARY}`,
     budget: CANARY,
     endpoint,
-    message: await until(async () => (await hp.messages.list({})).items[0]?.id),
+    message: await until(async () => (await admin(hp).messages.list({})).items[0]?.id),
     session: await sessionOf(hp),
     trial: await trialOf(hp),
     text: TEXT,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { holdpoint } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { authenticate } from "../../src/people/authenticate.ts";
@@ -22,20 +23,22 @@ describe("people and keys on PostgreSQL", { concurrency: false }, () => {
     const store = await open(real);
     const [acme, globex] = ["acme", "globex"].map((tenant) => holdpoint({ store, tenant, notify: () => {} }));
     assert.ok(acme !== undefined && globex !== undefined);
-    const { key, text } = await acme.keys.issue({
+    const { key, text } = await admin(acme).keys.issue({
       principal: "agent:a",
       name: "n",
       roles: ["poster"],
       by: BY,
     });
     assert.partialDeepStrictEqual(await authenticate({ store, clock: wallClock }, text), { tenant: "acme" });
-    assert.deepEqual((await globex.keys.list()).items, []);
-    await assert.rejects(globex.keys.revoke(key.id, { by: BY, reason: "not mine" }), { code: "unknown_id" });
-    const next = await acme.keys.rotate(key.id, { by: BY, overlapMs: 0 });
+    assert.deepEqual((await admin(globex).keys.list()).items, []);
+    await assert.rejects(admin(globex).keys.revoke(key.id, { by: BY, reason: "not mine" }), {
+      code: "unknown_id",
+    });
+    const next = await admin(acme).keys.rotate(key.id, { by: BY, overlapMs: 0 });
     assert.deepEqual(await authenticate({ store, clock: wallClock }, text), { refused: "expired" });
-    await acme.keys.revoke(next.key.id, { by: BY, reason: "lost" });
+    await admin(acme).keys.revoke(next.key.id, { by: BY, reason: "lost" });
     assert.deepEqual(await authenticate({ store, clock: wallClock }, next.text), { refused: "revoked" });
-    const [first] = (await acme.keys.list({ limit: 1 })).items;
+    const [first] = (await admin(acme).keys.list({ limit: 1 })).items;
     assert.equal(first?.id, next.key.id);
   });
 
@@ -67,8 +70,8 @@ describe("people and keys on PostgreSQL", { concurrency: false }, () => {
     const database = server.url.replace("postgres@", `owner_${schema}@`);
     const store = await open({ ...real, database, role: `worker_${schema}` });
     const hp = holdpoint({ store, tenant: "acme", notify: () => {} });
-    await hp.people.add({ person: "person:ann", roles: ["admin"], by: BY });
-    await hp.keys.issue({ principal: "agent:a", name: "n", roles: ["poster"], by: BY });
+    await admin(hp).people.add({ person: "person:ann", roles: ["admin"], by: BY });
+    await admin(hp).keys.issue({ principal: "agent:a", name: "n", roles: ["poster"], by: BY });
     const { rows } = await client.query(
       `SELECT c.relname AS name, pg_get_userbyid(c.relowner) AS owner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
        WHERE n.nspname = $1 AND c.relkind = 'r' AND EXISTS

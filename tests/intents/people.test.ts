@@ -25,7 +25,7 @@ describe("an intent that people are to approve", () => {
     const approval = await agent.approvals.get(sent.approval ?? "");
     assert.partialDeepStrictEqual(approval, {
       tool: "human_approval",
-      says: "Deploy model v2.3 to production (risk level: high)",
+      rationale: "Deploy model v2.3 to production (risk level: high)",
       args: DEPLOY.payload,
       subject: { kind: "intent", intent: sent.id },
     });

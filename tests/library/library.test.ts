@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
 import { verifyReceipt } from "../../src/journal/receipt-jws.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
@@ -22,12 +23,12 @@ async function exported(hp: Holdpoint): Promise<string> {
 test("hello world: a tool is gated, a person approves, it runs once and leaves a receipt", async (t) => {
   const hp = temporaryFolder(t).open();
   const greet = hp.gate({ name: "greet", run: (args: { who: string }) => `Hello, ${args.who}` });
-  const call = greet({ who: "Ann" }, { requestId: "greet-ann", says: "she asked" });
+  const call = greet({ who: "Ann" }, { requestId: "greet-ann", rationale: "she asked" });
   const id = await pendingApproval(hp);
   assert.partialDeepStrictEqual(await hp.approvals.get(id), {
     tool: "greet",
     args: { who: "Ann" },
-    says: "she asked",
+    rationale: "she asked",
     status: "pending",
   });
   await hp.approvals.approve(id, { ...ann, note: "go" });
@@ -353,7 +354,7 @@ test("receipts are signed and verify, the journal verifies, and so does its expo
   const tool = hp.gate({ name: "t", policy: "approve", run: () => "done" });
   for (const requestId of ["1", "2", "3"]) await tool({ requestId }, { requestId });
   const bundle = await hp.receipts.signed("2");
-  const saved = await hp.journal.savedSeal();
+  const saved = await admin(hp).seals.save();
   assert.ok(bundle !== undefined && saved !== undefined);
   const check = verifyReceipt(bundle, saved.key);
   assert.ok(check.ok && check.payload["status"] === "applied" && check.seal !== undefined);

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, holdpoint, isHoldpointError, type WorkflowContext } from "../../src/index.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import { createMemoryDatabase } from "../../src/stores/memory/database.ts";
@@ -291,33 +292,33 @@ const PLACES: Readonly<Record<string, Place>> = {
   "hp.grants.give": { take: grant, misspelt: { usse: 5 }, nearest: "uses", wrong: { uses: 0 } },
   "hp.grants.give, its total": { take: (total) => grant({ total, amount: "args.n" }), ...MONEY },
   "hp.people.add": {
-    take: (given) => hp.people.add(never({ person: "person:eve", by, ...given })),
+    take: (given) => admin(hp).people.add(never({ person: "person:eve", by, ...given })),
     misspelt: { rolse: ["admin"] },
     nearest: "roles",
     wrong: { roles: ["boss"] },
   },
   "hp.keys.issue": {
-    take: (given) => hp.keys.issue(never({ principal: "agent:a", name: "k", by, ...given })),
+    take: (given) => admin(hp).keys.issue(never({ principal: "agent:a", name: "k", by, ...given })),
     misspelt: { scoeps: ["approvals:read"] },
     nearest: "scopes",
     wrong: { scopes: ["everything"] },
   },
   "hp.endpoints.add": {
-    take: (given) => hp.endpoints.add(never({ url: "https://example.com/", by, ...given })),
+    take: (given) => admin(hp).endpoints.add(never({ url: "https://example.com/", by, ...given })),
     misspelt: { evnets: ["*"] },
     nearest: "events",
     wrong: { events: ["nothing.like.it"] },
   },
   "hp.monitor": {
     take: (given) =>
-      hp.monitor(never({ name: "m", rules: [{ kind: "silence", name: "s", forMs: 1 }], ...given })),
+      admin(hp).monitor(never({ name: "m", rules: [{ kind: "silence", name: "s", forMs: 1 }], ...given })),
     misspelt: { agnets: ["a"] },
     nearest: "agents",
     wrong: { agents: "a" },
   },
   "hp.monitor, a rule": {
     take: (rule) =>
-      hp.monitor(never({ name: "m", rules: [{ kind: "silence", name: "s", forMs: 1, ...rule }] })),
+      admin(hp).monitor(never({ name: "m", rules: [{ kind: "silence", name: "s", forMs: 1, ...rule }] })),
     misspelt: { rais: "checkpoint" },
     nearest: "raise",
     wrong: { raise: "hell" },
@@ -329,7 +330,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     wrong: { withinMs: 0 },
   },
   "hp.tenants.add": {
-    take: (given) => hp.tenants.add(never({ name: "acme", admin: "person:root", by, ...given })),
+    take: (given) => admin(hp).tenants.add(never({ name: "acme", admin: "person:root", by, ...given })),
     misspelt: { forMS: 5 },
     nearest: "forMs",
     wrong: { forMs: 0 },
@@ -359,7 +360,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     wrong: { agent: 5 },
   },
   "hp.deliver": {
-    take: (given) => hp.deliver(AbortSignal.abort(), never(given)),
+    take: (given) => admin(hp).deliver(AbortSignal.abort(), never(given)),
     misspelt: { timoutMs: 500 },
     nearest: "timeoutMs",
     wrong: { timeoutMs: 5 },
@@ -371,7 +372,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     wrong: { requireSealed: "yes" },
   },
   "hp.policies.backtest": {
-    take: (given) => hp.policies.backtest({ policy: "p", default: "block" }, never(given)),
+    take: (given) => admin(hp).policies.backtest({ policy: "p", default: "block" }, never(given)),
     misspelt: { amuont: "args.n" },
     nearest: "amount",
     wrong: { amount: 5 },

@@ -68,7 +68,10 @@ function deskOf(context: Pick<TestContext, "after">, process: Process, settings:
     },
     async ask(given, says) {
       const args = given ?? { amount: 12 };
-      const answer = await ask(args as never, { waitMs: 0, ...(says === undefined ? {} : { says }) });
+      const answer = await ask(args as never, {
+        waitMs: 0,
+        ...(says === undefined ? {} : { rationale: says }),
+      });
       if (answer.status === "pending" && answer.approval !== null) return answer.approval;
       throw new Error("nobody was asked");
     },

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startReceiver } from "./receiver.ts";
@@ -81,7 +82,7 @@ async function play(hp: Holdpoint, handle: unknown): Promise<number> {
   for (const [index, tool] of ran.entries())
     await tool(nested(handle, 20), { requestId: `run-${index}`, waitMs: 0 });
   const asks = hp.gate({ name: "asks", policy: "escalate", run: () => "done" });
-  const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, says: "please" });
+  const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, rationale: "please" });
   const approved = await asks({ list: [handle, handle] }, { requestId: "ask-2", waitMs: 0 });
   assert.ok("code" in rejected && "code" in approved);
   await hp.approvals.reject(String(rejected.approval), { ...ANN, reason: `no: ${CANARY}-row` });
@@ -100,21 +101,21 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
   context.after(() => {
     delete process.env["HOLDPOINT_TEST_CANARY"];
   });
-  const hook = await hp.endpoints.add({ url: receiver.url, ...ANN });
-  const other = await hp.endpoints.rotate(hook.id, ANN);
-  await hp.endpoints.add({ to: ["ann@example.com"], ...ANN });
+  const hook = await admin(hp).endpoints.add({ url: receiver.url, ...ANN });
+  const other = await admin(hp).endpoints.rotate(hook.id, ANN);
+  await admin(hp).endpoints.add({ to: ["ann@example.com"], ...ANN });
   const over = new AbortController();
   const smtpUrl = `smtp://canary-user:${PASSWORD}@127.0.0.1:${mail.port}`;
   const settings = { allowPrivate: true, smtpUrl, mailFrom: "holdpoint@example.com" };
-  const delivering = hp.deliver(over.signal, settings);
+  const delivering = admin(hp).deliver(over.signal, settings);
   mail.answer = (stage) => (stage === "data" ? `451 you said ${PASSWORD}` : "250 ok");
   assert.equal(await play(hp, await hp.putSecret(`${CANARY}-row`)), 3, "the tools got the value itself");
   const env = hp.gate({ name: "env", policy: "escalate", run: () => "done" });
   await env({ key: secret("env:HOLDPOINT_TEST_CANARY") }, { requestId: "env-1", waitMs: 0 });
-  await until(async () => (await hp.messages.list({ status: "waiting" })).items.length > 0);
+  await until(async () => (await admin(hp).messages.list({ status: "waiting" })).items.length > 0);
   await until(async () => mail.got.length >= 3);
   mail.answer = () => "250 ok";
-  await until(async () => (await hp.messages.count("waiting")) === 0);
+  await until(async () => (await admin(hp).messages.count("waiting")) === 0);
   over.abort();
   await delivering;
   assert.ok(receiver.got.length >= 5 && mail.got.length >= 5);
@@ -124,9 +125,9 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
   );
 
   const listed = JSON.stringify([
-    (await hp.messages.list({ limit: 1_000 })).items,
-    await hp.endpoints.list(),
-    await hp.endpoints.get(hook.id),
+    (await admin(hp).messages.list({ limit: 1_000 })).items,
+    await admin(hp).endpoints.list(),
+    await admin(hp).endpoints.get(hook.id),
   ]);
   const notices = JSON.stringify(folder.notices, (_key, value) =>
     value instanceof Error ? `${value.stack}` : value,

@@ -6,6 +6,7 @@ import { cpSync } from "node:fs";
 import path from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 import { startReceiver } from "./receiver.ts";
@@ -44,7 +45,7 @@ describe("on SQLite", () => {
     const folder = temporaryFolder(context);
     const hp = folder.open();
     const receiver = await startReceiver(context);
-    await hp.endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
+    await admin(hp).endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
     await asker(hp)(1);
     const dying = startProgram(context, folder, 500);
     receiver.answer = () => {
@@ -53,9 +54,9 @@ describe("on SQLite", () => {
     };
     await once(dying, "exit");
     assert.equal(receiver.got.length, 1);
-    assert.equal(await hp.messages.count("waiting"), 1);
+    assert.equal(await admin(hp).messages.count("waiting"), 1);
     startProgram(context, folder, 500);
-    await until(async () => (await hp.messages.count("delivered")) === 1);
+    await until(async () => (await admin(hp).messages.count("delivered")) === 1);
     const [first, second] = receiver.got;
     assert.equal(receiver.got.length, 2);
     assert.equal(second?.id, first?.id);
@@ -76,7 +77,7 @@ describe("on SQLite", () => {
       open.set(id, (open.get(id) ?? 0) - 1);
       return 200;
     };
-    await hp.endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
+    await admin(hp).endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
     const ask = asker(hp);
     startProgram(context, folder, 500);
     for (let n = 0; n < 24; n++) {
@@ -87,7 +88,7 @@ describe("on SQLite", () => {
       }
       await ask(n);
     }
-    await until(async () => (await hp.messages.count("delivered")) === 24);
+    await until(async () => (await admin(hp).messages.count("delivered")) === 24);
     assert.equal(new Set(receiver.got.map(({ id }) => id)).size, 24);
     assert.equal(most, 1);
   });
@@ -96,7 +97,7 @@ describe("on SQLite", () => {
     const folder = temporaryFolder(context);
     const hp = folder.open();
     const receiver = await startReceiver(context);
-    await hp.endpoints.add({ url: receiver.url, events: ["approval.*"], ...ANN });
+    await admin(hp).endpoints.add({ url: receiver.url, events: ["approval.*"], ...ANN });
     await asker(hp)(900);
     const [asked] = (await hp.approvals.list()).items;
     await hp.approvals.approve(asked?.id ?? "", { ...ANN, edit: { n: 9 } });
@@ -117,9 +118,9 @@ describe("on SQLite", () => {
     const hp = folder.open();
     const receiver = await startReceiver(context);
     receiver.answer = () => 500;
-    await hp.endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
+    await admin(hp).endpoints.add({ url: receiver.url, events: ["approval.requested"], ...ANN });
     const over = new AbortController();
-    const delivering = hp.deliver(over.signal, { allowPrivate: true });
+    const delivering = admin(hp).deliver(over.signal, { allowPrivate: true });
     await asker(hp)(1);
     await receiver.reached(1);
     over.abort();
@@ -128,7 +129,7 @@ describe("on SQLite", () => {
     const copy = `${folder.path}-copy`;
     cpSync(folder.path, copy, { recursive: true });
     const other = folder.open({ folder: copy });
-    await assert.rejects(other.deliver(AbortSignal.timeout(60_000), { allowPrivate: true }), {
+    await assert.rejects(admin(other).deliver(AbortSignal.timeout(60_000), { allowPrivate: true }), {
       code: "store_restored",
     });
     await setTimeout(100);
@@ -139,14 +140,18 @@ describe("on SQLite", () => {
     const folder = temporaryFolder(context);
     const hp = folder.open();
     const server = await startMailServer(context);
-    await hp.endpoints.add({ to: ["ann@example.com"], events: ["approval.requested", "workflow.*"], ...ANN });
+    await admin(hp).endpoints.add({
+      to: ["ann@example.com"],
+      events: ["approval.requested", "workflow.*"],
+      ...ANN,
+    });
     const over = new AbortController();
     const options = {
       smtpUrl: server.url,
       mailFrom: "holdpoint@example.com",
       publicUrl: "https://hp.example/x/",
     };
-    const delivering = hp.deliver(over.signal, options);
+    const delivering = admin(hp).deliver(over.signal, options);
     const flow = hp.workflow("trip", async (ctx, _: object) => {
       await ctx.checkpoint("book it", { outputs: { price: 7 } });
       return ctx.ask("how many\u202e", "How many seats?");

@@ -41,7 +41,7 @@ describe("a webhook", () => {
       approval,
       tool: "payments.refund",
       arguments: { amount: 12, to: "Zoë" },
-      agent_says: "please",
+      rationale: "please",
       url: `https://holdpoint.example/approvals/${approval}`,
     });
     const { headers, body } = got;

@@ -2,7 +2,8 @@
  * A program that runs a workflow under a monitor, for tests that kill it: at the given place in the given commit, or when
  * its workflow is over. It says what it does, one line each.
  */
-import { type HoldpointOptions, holdpoint, type MonitorRule } from "../../src/index.ts";
+import { admin, type MonitorRule } from "../../src/admin.ts";
+import { type HoldpointOptions, holdpoint } from "../../src/index.ts";
 import { openPostgres, type PostgresSettings } from "../../src/postgres.ts";
 
 type Address =
@@ -46,7 +47,7 @@ const flow = hp.workflow("five", async (ctx, _: object) => {
 });
 
 const rule: MonitorRule = { kind: "resources", name: "long", operations: 2, raise: "checkpoint" };
-const monitor = await hp.monitor({ name: "watch", rules: [rule] });
+const monitor = await admin(hp).monitor({ name: "watch", rules: [rule] });
 const run = await flow.start({}, { requestId: "one" });
 if (then === "approve") {
   for await (const _ of hp.approvals.follow(AbortSignal.timeout(60_000))) {

@@ -49,7 +49,7 @@ describe("a checkpoint that a monitor raises", () => {
     await place.pass(5_000);
     assert.deepEqual(done, before, "nothing begins while it waits");
     const asked = await desk.approvals.get(approval);
-    assert.partialDeepStrictEqual(asked, { status: "pending", tool: "watch: long", says: null });
+    assert.partialDeepStrictEqual(asked, { status: "pending", tool: "watch: long", rationale: null });
     assert.match(asked.reason, /it has used \d operations, over 2 operations/);
     const snapshot = await desk.workflows.snapshot(id, "watch: long");
     assert.partialDeepStrictEqual(snapshot, {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
-import type { Holdpoint, HoldpointOptions, MonitorRule, Notice } from "../../src/index.ts";
+import { admin, type MonitorRule } from "../../src/admin.ts";
+import type { Holdpoint, HoldpointOptions, Notice } from "../../src/index.ts";
 import { pendingApproval } from "../fixtures/folder.ts";
 
 /** A store of its own for one test. */
@@ -68,22 +69,22 @@ async function killed(ground: Ground, point: string, at: string): Promise<void> 
 async function sideBySide(ground: Ground): Promise<void> {
   const [one, two] = [await ground.open(), await ground.open({ agent: "other" })];
   const rules = busy(2);
-  const monitors = await Promise.all([one, two].map((hp) => hp.monitor({ name: "watch", rules })));
-  await assert.rejects(one.monitor({ name: "watch", rules }), /runs here already/);
+  const monitors = await Promise.all([one, two].map((hp) => admin(hp).monitor({ name: "watch", rules })));
+  await assert.rejects(admin(one).monitor({ name: "watch", rules }), /runs here already/);
   const ping = one.gate({ name: "ping", policy: "approve", effect: "read", run: () => 1 });
   for (let n = 0; n < 5; n++) await ping({}, { requestId: `p${n}` });
   for (const monitor of monitors) await monitor.caughtUp();
   const people = await ground.open({ agent: "people" });
-  const { items } = await people.alerts.list();
+  const { items } = await admin(people).alerts.list();
   assert.equal(items.length, 1);
   const id = items[0]?.id ?? "";
-  assert.deepEqual(await people.alerts.find(id.slice(0, 12)), [id]);
-  await people.alerts.acknowledge(id, { by: "person:ann", note: "seen" });
-  assert.equal((await one.alerts.get(id)).acknowledged?.note, "seen");
+  assert.deepEqual(await admin(people).alerts.find(id.slice(0, 12)), [id]);
+  await admin(people).alerts.acknowledge(id, { by: "person:ann", note: "seen" });
+  assert.equal((await admin(one).alerts.get(id)).acknowledged?.note, "seen");
   for (const hp of [people, two, one]) await hp.close();
   assert.equal(ground.notices.filter(({ kind }) => kind === "alert").length, 1);
   const last = await ground.open();
-  const again = await last.monitor({ name: "watch", rules });
+  const again = await admin(last).monitor({ name: "watch", rules });
   await again.caughtUp();
   assert.equal(count(await typesOf(last), "alert.raised"), 1);
   await last.close();
@@ -91,7 +92,7 @@ async function sideBySide(ground: Ground): Promise<void> {
 
 async function closing(ground: Ground): Promise<void> {
   const hp = await ground.open();
-  await hp.monitor({ name: "watch", rules: busy(9) });
+  await admin(hp).monitor({ name: "watch", rules: busy(9) });
   const ask = hp.gate({ name: "ask", policy: "escalate", run: () => 1 });
   const waits = ask({}, { requestId: "one" });
   await hp.approvals.reject(await pendingApproval(hp), { by: "person:ann", reason: "no" });
@@ -121,7 +122,7 @@ async function everyEntryOnce(ground: Ground): Promise<void> {
   const watching = await ground.open({ agent: "watching" });
   const all = CALLS * WRITERS;
   const rules = [counts("all of them", all), counts("one twice", all + 1)];
-  const monitor = await watching.monitor({ name: "count", rules });
+  const monitor = await admin(watching).monitor({ name: "count", rules });
   const writers = await Promise.all(
     Array.from({ length: WRITERS }, (_, n) => ground.open({ agent: `w${n}` })),
   );
@@ -131,7 +132,7 @@ async function everyEntryOnce(ground: Ground): Promise<void> {
   });
   await Promise.all(work);
   await monitor.caughtUp();
-  const { items } = await watching.alerts.list({ status: "any" });
+  const { items } = await admin(watching).alerts.list({ status: "any" });
   assert.deepEqual(
     items.map(({ rule }) => rule),
     ["all of them"],
@@ -142,11 +143,11 @@ async function everyEntryOnce(ground: Ground): Promise<void> {
 async function silence(ground: Ground): Promise<void> {
   const hp = await ground.open();
   const rules = [{ kind: "silence", name: "hangs", forMs: 200 }] as const;
-  await hp.monitor({ name: "watch", rules });
+  await admin(hp).monitor({ name: "watch", rules });
   const over = Promise.withResolvers<void>();
   const flow = hp.workflow("slow", async (ctx, _: object) => ctx.step("wait", () => over.promise));
   const { id, result } = await flow.start({});
-  const standing = async () => (await hp.alerts.list()).items;
+  const standing = async () => (await admin(hp).alerts.list()).items;
   while ((await standing()).length === 0) await new Promise((done) => setTimeout(done, 20));
   assert.equal((await standing())[0]?.["subject"], `workflow:${id}`);
   over.resolve();

@@ -57,11 +57,11 @@ describe("an effect that the agent performs itself", () => {
   test("that nobody has declared is asked about, and an edit by people is what the agent is to perform", async (context) => {
     const hp = temporaryFolder(context).open();
     const asked = { tool: "bank.wire", args: { to: "DE1", amount: 900 }, requestId: "w-1", ...FAR };
-    const waiting = await hp.outside.propose({ ...asked, says: "rent" });
+    const waiting = await hp.outside.propose({ ...asked, rationale: "rent" });
     assert.equal(waiting.status, "pending");
     assert.deepEqual(await hp.outside.propose(asked), waiting);
     const approval = await pendingApproval(hp);
-    assert.partialDeepStrictEqual(await hp.approvals.get(approval), { says: "rent", tool: "bank.wire" });
+    assert.partialDeepStrictEqual(await hp.approvals.get(approval), { rationale: "rent", tool: "bank.wire" });
     await hp.approvals.approve(approval, { ...ANN, edit: { amount: 800 }, note: "less" });
     const given = permit(await hp.outside.takeUp(waiting.action, FAR.agent));
     assert.partialDeepStrictEqual(given, {

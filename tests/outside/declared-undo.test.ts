@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint, HoldpointOptions, RemoteAnswer } from "../../src/index.ts";
 import { callKindOfAction } from "../../src/policy/backtest/rules/replay-state.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
@@ -139,10 +140,10 @@ describe("undos that an agent named before", () => {
   test("count in a back-test as they did", async (context) => {
     const hp = temporaryFolder(context).open({ policy });
     await takenBackInTurn(hp, 3);
-    const { changes, compared, byCode } = await hp.policies.backtest(policy);
+    const { changes, compared, byCode } = await admin(hp).policies.backtest(policy);
     assert.deepEqual([changes, compared, byCode], [[], 6, 0]);
     const wider = { ...policy, tools: { ...policy.tools, "mail.send": { calls: 3 } } };
-    const { changes: others } = await hp.policies.backtest(wider);
+    const { changes: others } = await admin(hp).policies.backtest(wider);
     assert.deepEqual(
       others.map(({ from, to }) => [from.verdict, to.verdict]),
       [["block", "approve"]],
@@ -156,11 +157,11 @@ test("one that an older journal left to the program is not taken for decided by 
   const strict = { policy: "p", default: "block", rules: [ASK_NOTES] } as const;
   const hp = folder.open({ policy: lax });
   assert.equal((await takenBack(hp, DROP)).status, "permitted");
-  const [{ digest: was = "" } = {}] = await hp.policies.list();
+  const [{ digest: was = "" } = {}] = await admin(hp).policies.list();
   await hp.close();
   const other = folder.open({ policy: strict });
   await other.gate({ name: "other", run: () => null })({}, { waitMs: 0 });
-  const digests = (await other.policies.list()).map(({ digest }) => digest);
+  const digests = (await admin(other).policies.list()).map(({ digest }) => digest);
   const now = digests.find((digest) => digest !== was) ?? assert.fail();
   // As it was written then: the document had nothing to say of it.
   const db = new DatabaseSync(join(folder.path, "journal.db"));
@@ -172,7 +173,7 @@ test("one that an older journal left to the program is not taken for decided by 
     .run(was, now);
   db.close();
   assert.equal(Number(changes), 1);
-  const { byCode, changed } = await other.policies.backtest(strict);
+  const { byCode, changed } = await admin(other).policies.backtest(strict);
   assert.deepEqual([byCode, changed], [0, 0]);
   await other.close();
 });

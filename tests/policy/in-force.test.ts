@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { livePolicy } from "../../src/policy/live-policy.ts";
 import { listPolicies } from "../../src/policy/versions.ts";
@@ -20,8 +21,8 @@ function fileIn({ path }: Folder, text: string): string {
 }
 
 /** `name: standing, n programs` for each version, oldest first by policy. */
-async function standings(hp: Pick<Holdpoint, "policies">): Promise<readonly string[]> {
-  return (await hp.policies.list()).map(
+async function standings(hp: Holdpoint): Promise<readonly string[]> {
+  return (await admin(hp).policies.list()).map(
     ({ name, standing, programs }) => `${name}: ${standing} ${programs.length}`,
   );
 }
@@ -40,17 +41,17 @@ describe("a version of a policy", () => {
     const hp = folder.open({ policy: fileIn(folder, named("house")), agent: "shop" });
     assert.deepEqual(await standings(hp), ["house: unused 0"], "it has performed nothing yet");
     await act(hp)({}, { requestId: "a" });
-    const [used] = await hp.policies.list();
+    const [used] = await admin(hp).policies.list();
     assert.partialDeepStrictEqual(used, { standing: "used", until: null });
     assert.partialDeepStrictEqual(used?.programs, [{ by: "agent:shop", runs: true, until: null }]);
     assert.match(used?.programs[0]?.process ?? "", new RegExp(`/${process.pid}$`));
     await hp.close();
     const reader = folder.open({ mode: "existing" });
-    const [ended] = await reader.policies.list();
+    const [ended] = await admin(reader).policies.list();
     assert.equal(ended?.standing, "ended");
     assert.equal(ended?.until, ended?.programs[0]?.until);
     assert.ok((ended?.until ?? 0) >= (ended?.at ?? Number.NaN));
-    assert.equal((await reader.policies.get("house")).standing, "ended");
+    assert.equal((await admin(reader).policies.get("house")).standing, "ended");
   });
 
   test("is in force until the last of several programs has ended", async (context) => {
@@ -74,7 +75,7 @@ describe("a version of a policy", () => {
     await until(hp, ["house: ended 1", "house: used 1"]);
     fileIn(folder, named("home"));
     await until(hp, ["house: ended 1", "house: ended 1", "home: used 1"]);
-    const [first, second] = await hp.policies.list();
+    const [first, second] = await admin(hp).policies.list();
     assert.ok(first?.until !== null && second?.until !== null);
     assert.equal((await hp.journal.verify()).ok, true);
   });
@@ -183,7 +184,7 @@ test("a version of which no program has said anything is unused, and was in forc
     await hp.approvals.list();
     await hp.close();
   }
-  const [first, second] = await folder.open().policies.list();
+  const [first, second] = await admin(folder.open()).policies.list();
   assert.equal(first?.until, second?.at);
   assert.partialDeepStrictEqual(second, { standing: "unused", until: null, by: "agent:tester" });
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { explain } from "../../src/policy/backtest/rules/explain.ts";
 import { runCase } from "../../src/policy/rules/cases.ts";
@@ -125,13 +126,13 @@ describe("a back-test", () => {
     while (undo === look) undo = await pendingApproval(hp);
     await hp.approvals.approve(undo, { ...ANN, edit: { args: { amount: 4 }, result: null } });
     await result();
-    const { changes, people } = await hp.policies.backtest(ASKS_NOT);
+    const { changes, people } = await admin(hp).policies.backtest(ASKS_NOT);
     assert.deepEqual(
       changes.map(({ tool, from, to }) => [tool, from.verdict, from.rule, to.verdict, to.rule]),
       [["pay.undo", "escalate", "u", "approve", "undo:not_named"]],
     );
     assert.partialDeepStrictEqual(people, [{ decision: "edited", total: 1, approve: 1, editBlocked: 0 }]);
-    assert.deepEqual((await hp.policies.backtest(ASKS)).changes, []);
+    assert.deepEqual((await admin(hp).policies.backtest(ASKS)).changes, []);
   });
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import { defineTool, type Policy } from "../../src/effects/define-tool.ts";
 import { documentsNamed } from "../../src/effects/state.ts";
 import type { Holdpoint } from "../../src/index.ts";
@@ -90,7 +91,7 @@ describe("under the documents of an instance and of a run", () => {
       const policies = records.map((body) => body["policy"]);
       assert.equal(new Set(policies).size, 1, "all were asked by the same");
       for (const body of records) assert.deepEqual(body["documents"], BOTH);
-      for (const digest of BOTH) assert.equal((await hp.policies.get(digest)).digest, digest);
+      for (const digest of BOTH) assert.equal((await admin(hp).policies.get(digest)).digest, digest);
       const { approval: _, ...review } = records[0] ?? {};
       assert.deepEqual(documentsNamed(review as never), BOTH);
     });

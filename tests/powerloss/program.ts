@@ -13,7 +13,7 @@ import type { Tool } from "../../src/effects/tool.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
-import { type Journal, journalOf } from "../../src/runtime/journal.ts";
+import { type Journal, journalOf, type Seals, sealMethods } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
 import type { Store } from "../../src/stores/store.ts";
@@ -51,6 +51,7 @@ export type Program = {
   readonly approvals: Approvals;
   readonly actions: Actions;
   readonly journal: Journal;
+  readonly seals: Seals;
   readonly budgets: Budgets;
   readonly killSwitch: KillSwitch;
   putSecret(value: string): ReturnType<typeof putSecret>;
@@ -94,6 +95,7 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     approvals: approvalsOf(open),
     actions: actionsOf(open),
     journal: journalOf(open),
+    seals: sealMethods(open),
     budgets: budgetsOf(open),
     killSwitch: killSwitchOf(open),
     putSecret: (value) => putSecret(open, value),

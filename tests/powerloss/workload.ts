@@ -236,7 +236,7 @@ function beside({ chance, tell }: Work, program: Program, from: number): Promise
     tell({ kind: "secret", handle: $secret, value });
   };
   const seal = async () => {
-    const made = await program.journal.seal();
+    const made = await program.seals.create();
     if (made !== undefined) tell({ kind: "seal", n: made.n });
   };
   const rebuild = async () => void (await program.journal.rebuildViews());

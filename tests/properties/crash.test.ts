@@ -87,7 +87,7 @@ test("however often it dies and wherever, an effect is never doubled against its
       const last = await hp.execute<object, string>({ requestId: "job", action: "act", payload: {} });
       isConsistent(effect, world, last);
       if (effect === "probed") assert.notEqual(last.status, "in_doubt", "a probe knows");
-      await hp.journal.seal();
+      await hp.seals.create();
       const report = await hp.journal.verify({ requireSealed: true });
       assert.deepEqual([report.ok, report.findings], [true, []]);
       await hp.close();

@@ -26,7 +26,7 @@ async function viewsAgree(computer: Machine, hp: Process): Promise<void> {
 }
 
 async function journalHolds(computer: Machine, hp: Process): Promise<void> {
-  await hp.journal.seal();
+  await hp.seals.create();
   const report = await hp.journal.verify({ requireSealed: true });
   assert.deepEqual([report.ok, report.findings], [true, []]);
   await viewsAgree(computer, hp);

@@ -29,7 +29,7 @@ const settings = fc.record({
   effectClass: fc.constantFrom(...EFFECT_CLASSES),
   decideWithinMs: fc.option(fc.integer({ min: 1_000, max: 1_000_000 }), { nil: undefined }),
   executeWithinMs: fc.option(fc.integer({ min: 1_000, max: 1_000_000 }), { nil: undefined }),
-  actsFor: names,
+  onBehalfOf: names,
   tenant: fc.constantFrom("acme", "globex"),
 });
 type Setting = typeof settings extends fc.Arbitrary<infer Value> ? Value : never;
@@ -41,7 +41,7 @@ function approved({
   effectClass,
   decideWithinMs,
   executeWithinMs,
-  actsFor,
+  onBehalfOf,
   tenant,
 }: Setting): Case {
   const times = {
@@ -51,7 +51,7 @@ function approved({
   const verdict: Verdict = { verdict: "escalate", approvers: { quorum, from: [ANN, BOB, CAT] }, ...times };
   const validate = (value: Json) => ({ ok: true as const, value });
   const bending: Bending = { policy: () => verdict, effectClass, validate };
-  const more = { args, requester: [AGENT, ...actsFor] };
+  const more = { args, requester: [AGENT, ...onBehalfOf] };
   const world = [ANN, BOB]
     .slice(0, quorum)
     .reduce(

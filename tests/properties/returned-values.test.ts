@@ -81,7 +81,7 @@ test("a budget that was read and changed has the room it had", async () => {
 });
 
 test("a policy cannot make somebody else the requester", async () => {
-  const hp = machine().process({ actsFor: ["person:ann"] });
+  const hp = machine().process({ onBehalfOf: ["person:ann"] });
   const policy = ({ requester }: { requester: readonly string[] }) => {
     (requester as string[]).length = 0;
     return "escalate" as const;

@@ -103,7 +103,7 @@ test("a secret that goes in by arguments never comes out: journal, views, artifa
         },
       });
       const args = { payload: bury(handle as unknown as JsonObject, depth, beside) };
-      const call = tool(args as never, { requestId: "job", says: `I use ${value}` }).catch(
+      const call = tool(args as never, { requestId: "job", rationale: `I use ${value}` }).catch(
         (error: unknown) => error,
       );
       await settled(3);

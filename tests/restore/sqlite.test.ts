@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { GatedTool, Holdpoint } from "../../src/index.ts";
 import { openWitness } from "../../src/runtime/restore-guard.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
@@ -73,7 +74,7 @@ test("a copied folder lets nothing start and is read all the same; the original 
     },
   );
   await assert.rejects(hp.recover(), { code: "store_restored" });
-  await assert.rejects(hp.journal.seal(), { code: "store_restored" });
+  await assert.rejects(admin(hp).seals.create(), { code: "store_restored" });
   assert.equal((await hp.actions.list({ phase: "applied" })).total, 1);
   assert.equal((await hp.journal.verify()).ok, true);
   assert.match((await hp.restored()).why ?? "", /not where it was/);
@@ -216,7 +217,7 @@ test("a store that goes back in time under a program is noticed at the next seal
   const { folder, gate, ran } = await used(t);
   const hp = folder.open();
   await gate(hp)({ to: "b" }, { requestId: "b" });
-  await hp.journal.seal();
+  await admin(hp).seals.create();
   // As if another process of this machine had seen what is no longer there.
   const [incarnation = ""] = readdirSync(join(folder.path, "../witness"));
   const witness = openWitness(join(folder.path, "../witness"));
@@ -224,7 +225,7 @@ test("a store that goes back in time under a program is noticed at the next seal
   assert.ok(saw);
   witness.saw(incarnation, "default", { ...saw, n: saw.n + 5 });
   await hp.stop({ ...SAID, agent: "somebody else" });
-  await assert.rejects(hp.journal.seal(), { code: "store_restored" });
+  await assert.rejects(admin(hp).seals.create(), { code: "store_restored" });
   await assert.rejects(gate(hp)({ to: "d" }, { requestId: "d" }), { code: "store_restored" });
   assert.deepEqual(ran, ["a", "b"]);
   await hp.close();

@@ -3,6 +3,7 @@
  * it and does one thing more; then it is closed, or killed.
  */
 import { createInterface } from "node:readline";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { pendingApproval } from "../fixtures/folder.ts";
 import { type Kind, orderOf, SLOW, toolsOn } from "./tools.ts";
@@ -59,7 +60,7 @@ await call("held");
 await approve(orderOf(task.round, "asked"));
 await call("asked");
 await call("after");
-await hp.journal.seal();
+await admin(hp).seals.create();
 say("done");
 
 await said.next();

@@ -26,7 +26,11 @@ function linesOf({ text }: Answered): readonly string[] {
 
 async function asked(hp: Holdpoint, args: Json, says?: string): Promise<string> {
   const pay = payOf(hp);
-  const options = { requestId: `pay-${count++}`, waitMs: 0, ...(says === undefined ? {} : { says }) };
+  const options = {
+    requestId: `pay-${count++}`,
+    waitMs: 0,
+    ...(says === undefined ? {} : { rationale: says }),
+  };
   const answer = await pay(args, options);
   assert.ok(answer.status === "pending" && answer.approval !== null, JSON.stringify(answer));
   return answer.approval;
@@ -172,7 +176,7 @@ test("what is too long for a page is shown by its beginning, with its size, its 
     { t: "\u0301".repeat(200_000) },
   ];
   for (const args of long) {
-    const body = { tool: "note.write", args, agent: "agent:a", says: "please" };
+    const body = { tool: "note.write", args, agent: "agent:a", rationale: "please" };
     const { body: answer, text } = await bench.ask("/api/actions", { method: "POST", body });
     const id = String(answer["approval_id"]);
     assert.equal(answer["waiting_for"], "approval", text.slice(0, 300));

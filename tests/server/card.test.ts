@@ -283,10 +283,10 @@ describe("the card of an action", () => {
 
   test("of an agent outside has the rules of what nobody declared", async (t) => {
     const { bench } = await serverSite(t);
-    const proposal = { tool: "note.write", args: { t: 1 }, agent: "agent:far", says: "please" };
+    const proposal = { tool: "note.write", args: { t: 1 }, agent: "agent:far", rationale: "please" };
     const { approval_id } = ok(await bench.ask("/api/actions", post(proposal)));
     const { approval, card } = await cardOf(bench, String(approval_id));
-    assert.equal(approval["says"], "please");
+    assert.equal(approval["rationale"], "please");
     assert.partialDeepStrictEqual(card, {
       ...{ heading: "Run note.write", is_irreversible: true, confirm: null, input_schema: null },
       history: { agent: "agent:far", total: 0, latest: [] },
@@ -513,13 +513,13 @@ describe("a card", () => {
     const texts = INJECTIONS.slice(0, 150).map((text) => text.toWellFormed());
     for (const args of [{ texts }, { t: `${"x".repeat(193)}😀${"x".repeat(100)}` }, { deep: deep(60) }]) {
       const says = texts.join("").slice(0, 5_000).toWellFormed();
-      const proposal = { tool: "note.write", args, agent: "agent:far", says };
+      const proposal = { tool: "note.write", args, agent: "agent:far", rationale: says };
       const first = ok(await bench.ask("/api/actions", post(proposal)));
       const second = ok(await bench.ask("/api/actions", post(proposal)));
       for (const { approval_id } of [first, second]) {
         const { approval, card } = await cardOf(bench, String(approval_id));
         assert.deepEqual(approval["args"], args);
-        assert.equal(approval["says"], says);
+        assert.equal(approval["rationale"], says);
         assert.equal(card["heading"], "Run note.write");
       }
     }

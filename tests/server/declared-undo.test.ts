@@ -175,12 +175,16 @@ test("an executor's key creates the workflows that it drives itself, and for nob
   const seen = ok(await bench.ask(`/api/workflows/${id}`, { headers: far }));
   assert.partialDeepStrictEqual(seen["parties"], { poster: "agent:far", executor: "agent:far" });
   ok(await bench.ask(`/api/workflows/${id}/start`, post({}, far)));
-  ok(await make(far, { executor_id: "far", poster_id: "agent:far", acts_for: ["agent:far"] }));
-  for (const more of [{ executor_id: "other" }, { acts_for: ["person:eve"] }, { poster_id: "person:eve" }])
+  ok(await make(far, { executor_id: "far", poster_id: "agent:far", on_behalf_of: ["agent:far"] }));
+  for (const more of [
+    { executor_id: "other" },
+    { on_behalf_of: ["person:eve"] },
+    { poster_id: "person:eve" },
+  ])
     assert.equal((await make(far, more)).status, 403, JSON.stringify(more));
   assert.equal((await make(clock, { executor_id: "clock" })).status, 403, "a bare name is an agent's");
   ok(await make(clock));
-  ok(await make(poster, { executor_id: "far", acts_for: ["person:eve"] }));
+  ok(await make(poster, { executor_id: "far", on_behalf_of: ["person:eve"] }));
   const end = (headers: object) => bench.ask(`/api/workflows/${id}/cancel`, post({ reason: "x" }, headers));
   assert.equal((await end(clock)).status, 403, "it is another's");
   assert.equal((await end(far)).status, 200, "and its own it ends");

@@ -105,7 +105,7 @@ test("whoever an action was done for does not decide about its undo", async (t) 
   const done = await ask(`${flow}/actions`, {
     tool: "refund",
     args: { amount: 1 },
-    acts_for: ["person:bob"],
+    on_behalf_of: ["person:bob"],
   });
   assert.equal(done["status"], "permitted");
   await ask(`/api/actions/${String(done["action_id"])}/outcome`, { status: "applied" });
@@ -127,19 +127,19 @@ test("an agent that only executes takes nobody's vote away by saying that it act
   const flow = `/api/workflows/${String(made.body["workflow_id"])}`;
   await bench.ask(`${flow}/start`, post({}, agent));
   const doors = ["/api/actions", `${flow}/actions`];
-  const propose = (door: string, headers: Record<string, string>, acts_for?: readonly string[]) =>
-    bench.ask(door, post({ tool: "pay", args: { amount: 9 }, acts_for }, headers));
+  const propose = (door: string, headers: Record<string, string>, on_behalf_of?: readonly string[]) =>
+    bench.ask(door, post({ tool: "pay", args: { amount: 9 }, on_behalf_of }, headers));
   const before = await runtime.store.position();
   for (const door of doors)
-    for (const acts_for of [["person:bob"], ["agent:far", "person:bob"], ["agent:other"], ["far"]]) {
-      const refused = await propose(door, agent, acts_for);
+    for (const on_behalf_of of [["person:bob"], ["agent:far", "person:bob"], ["agent:other"], ["far"]]) {
+      const refused = await propose(door, agent, on_behalf_of);
       assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"], refused.text);
       assert.match(String(refused.body["detail"]), /proposes actions only for itself/);
     }
   assert.equal(await runtime.store.position(), before, "nothing was written");
   for (const door of doors)
-    for (const acts_for of [undefined, [], ["agent:far"]]) {
-      const asked = await propose(door, agent, acts_for);
+    for (const on_behalf_of of [undefined, [], ["agent:far"]]) {
+      const asked = await propose(door, agent, on_behalf_of);
       assert.equal(asked.body["waiting_for"], "approval", asked.text);
       const votes = `/api/approvals/${String(asked.body["approval_id"])}/votes`;
       const vote = await bench.ask(votes, post({ decision: "reject", reason: "no" }, bob));

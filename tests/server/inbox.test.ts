@@ -1,6 +1,7 @@
 // The inbox over HTTP: what waits for whoever asks, filters with cursors, and what wants somebody now.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson } from "../../src/people/methods.ts";
@@ -220,7 +221,7 @@ test("alerts and doubts are counted for people who may read them", async (t) => 
     noAuth: false,
     define(hp) {
       const rule = { kind: "rate", name: "calls", of: "calls", windowMs: 3_600_000, above: 0 } as const;
-      void hp.monitor({ name: "watch", rules: [rule] });
+      void admin(hp).monitor({ name: "watch", rules: [rule] });
       const broken = () => {
         throw new Error("gone");
       };

@@ -9,7 +9,7 @@ test("a workflow under a taken request_id with other terms is a conflict, and wi
   const bench = await serverBench(t);
   const creation = {
     ...{ name: "Trip", executor_id: "far", checkpoint_names: ["Plan"], request_id: "w" },
-    ...{ attempts: 3, rollback_enabled: true, on_irreversible: "continue", acts_for: ["person:eve"] },
+    ...{ attempts: 3, rollback_enabled: true, on_irreversible: "continue", on_behalf_of: ["person:eve"] },
   };
   const make = (more: object) => bench.ask("/api/workflows", post({ ...creation, ...more }));
   const first = await make({});
@@ -20,8 +20,8 @@ test("a workflow under a taken request_id with other terms is a conflict, and wi
     { attempts: undefined },
     { rollback_enabled: false },
     { on_irreversible: "fail" },
-    { acts_for: ["person:ann"] },
-    { acts_for: null },
+    { on_behalf_of: ["person:ann"] },
+    { on_behalf_of: null },
     { input: { n: 1 } },
     { supervisor_id: "sue" },
   ]) {
@@ -35,7 +35,7 @@ test("whom a workflow acts for does not decide at its checkpoints, nor about its
   const bench = await serverBench(t, { define: (hp) => void hp.declare({ name: "wire" }) });
   const made = await bench.ask(
     "/api/workflows",
-    post({ name: "Trip", executor_id: "far", acts_for: ["person:eve"] }),
+    post({ name: "Trip", executor_id: "far", on_behalf_of: ["person:eve"] }),
   );
   const id = String(made.body["workflow_id"]);
   await bench.ask(`/api/workflows/${id}/start`, post({}));
@@ -54,10 +54,10 @@ test("whom a workflow acts for does not decide at its checkpoints, nor about its
 
 test("an action under a taken request_id that is done for somebody else is a conflict", async (t) => {
   const bench = await serverBench(t, { define: (hp) => void hp.declare({ name: "wire" }) });
-  const wire = { tool: "wire", args: { n: 1 }, agent: "far", request_id: "a", acts_for: ["person:eve"] };
+  const wire = { tool: "wire", args: { n: 1 }, agent: "far", request_id: "a", on_behalf_of: ["person:eve"] };
   const propose = (more: object) => bench.ask("/api/actions", post({ ...wire, ...more }));
   const first = await propose({});
   assert.equal((await propose({})).body["action_id"], first.body["action_id"], first.text);
-  for (const acts_for of [[], ["person:ann"], ["person:eve", "person:ann"]])
-    assert.equal((await propose({ acts_for })).status, 409, JSON.stringify(acts_for));
+  for (const on_behalf_of of [[], ["person:ann"], ["person:eve", "person:ann"]])
+    assert.equal((await propose({ on_behalf_of })).status, 409, JSON.stringify(on_behalf_of));
 });

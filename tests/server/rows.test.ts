@@ -36,7 +36,7 @@ const looks = (hp: Holdpoint) => {
     run: (_: object) => 1,
   });
   return (args: object) =>
-    asked(tool(args, { requestId: JSON.stringify(args).slice(0, 99), says: "please", waitMs: 0 }));
+    asked(tool(args, { requestId: JSON.stringify(args).slice(0, 99), rationale: "please", waitMs: 0 }));
 };
 
 describe("in a list", () => {
@@ -74,8 +74,19 @@ describe("in a list", () => {
     const look = looks(hp);
     const id = await look({ table: "orders" });
     const { approval, card } = await cardOf(bench, id);
-    const { request_id, binding, name, agent, args, says, rule, reason } = approval;
-    const row = { request_id, binding, name, agent, args, says, rule, reason, risk_level: null, costs: [] };
+    const { request_id, binding, name, agent, args, rationale, rule, reason } = approval;
+    const row = {
+      request_id,
+      binding,
+      name,
+      agent,
+      args,
+      rationale,
+      rule,
+      reason,
+      risk_level: null,
+      costs: [],
+    };
     const each = Object.fromEntries(Object.entries(row).map(([field, value]) => [field, digestOf(value)]));
     assert.equal(card["shown_row"], digestOf({ row: each }));
     assert.notEqual(card["shown_row"], card["shown"]);

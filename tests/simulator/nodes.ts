@@ -172,7 +172,7 @@ function createDefinitions(sim: Sim, owner: () => SimProcess, parts: RuntimePart
 
 /** Every life of a process starts here. */
 export function startProcess(sim: Sim, node: number): SimProcess {
-  const { tenant, agent, actsFor } = sim.scenario.nodes[node] as Sim["scenario"]["nodes"][number];
+  const { tenant, agent, onBehalfOf } = sim.scenario.nodes[node] as Sim["scenario"]["nodes"][number];
   const { random } = sim;
   const drifts = random.chance(0.5);
   if (drifts) count(sim, "node clock drift");
@@ -184,7 +184,7 @@ export function startProcess(sim: Sim, node: number): SimProcess {
     store,
     tenant,
     agent,
-    requester: actsFor === null ? [agent] : [agent, actsFor],
+    requester: onBehalfOf === null ? [agent] : [agent, onBehalfOf],
     clock,
     idle: clock,
     random: random.bytes,

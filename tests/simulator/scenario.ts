@@ -27,7 +27,7 @@ export type Scenario = {
   readonly nodes: readonly {
     readonly tenant: string;
     readonly agent: string;
-    readonly actsFor: string | null;
+    readonly onBehalfOf: string | null;
   }[];
   readonly leaseMs: number | null;
   readonly people: readonly string[];
@@ -89,7 +89,7 @@ function drawNodes(random: Random, tenants: readonly string[], people: readonly 
   return Array.from({ length: count }, (_, index) => ({
     tenant: tenants[index % tenants.length] as string,
     agent: `agent:a${random.int(3)}`,
-    actsFor: random.chance(0.5) ? random.pick(people) : null,
+    onBehalfOf: random.chance(0.5) ? random.pick(people) : null,
   }));
 }
 

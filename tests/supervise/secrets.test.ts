@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
+import { admin } from "../../src/admin.ts";
 import type { Policy } from "../../src/effects/define-tool.ts";
 import { type Holdpoint, NotApplied, type Notice } from "../../src/index.ts";
 import { secret } from "../../src/runtime/secrets.ts";
@@ -64,7 +65,7 @@ test("prompts, traces, previews, verdicts, notices and alerts of a run are witho
     );
   };
   const rules = [{ kind: "when", name: "curious", per: "tool", condition }];
-  const monitor = await hp.monitor({ name: "m", rules: rules as never });
+  const monitor = await admin(hp).monitor({ name: "m", rules: rules as never });
   const call = (name: string) => ({ kind: "tool", name, args: { n: 1 } });
   const model = scripted(call("tell"), call("fail"), FINAL);
   const running = hp.supervise({ goal: "g", tools, model, onRefusal: "continue" });
@@ -77,7 +78,7 @@ test("prompts, traces, previews, verdicts, notices and alerts of a run are witho
     [true, false, true],
   );
   await monitor.caughtUp();
-  seen.push(result, model.asked, await hp.alerts.list({ status: "any" }));
+  seen.push(result, model.asked, await admin(hp).alerts.list({ status: "any" }));
   for await (const line of hp.journal.export()) seen.push(line);
   const text = seen.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join("\n");
   assert.ok(text.includes(`[secret env:${NAME}]`), "it was there to be taken out");

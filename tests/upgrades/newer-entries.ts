@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { admin } from "../../src/admin.ts";
 import { type Holdpoint, holdpoint, type Notice } from "../../src/index.ts";
 import { approvalStream, epochStream, NOTIFIER, ROSTER, workflowStream } from "../../src/kernel/stream.ts";
 import { readState } from "../../src/runtime/store-access.ts";
@@ -124,9 +125,9 @@ export function newerEntries(place: (t: TestContext) => Promise<Place>): void {
     const second = await late({ n: 2 }, { waitMs: 0, requestId: "late 2" });
     assert.ok("code" in first && "code" in second);
     await annotate(young, approvalStream(String(first.approval)));
-    await old.hp.endpoints.add({ url: receiver.url, by: "person:ann", events: ["approval.*"] });
+    await admin(old.hp).endpoints.add({ url: receiver.url, by: "person:ann", events: ["approval.*"] });
     const over = new AbortController();
-    const delivering = old.hp.deliver(over.signal, { allowPrivate: true });
+    const delivering = admin(old.hp).deliver(over.signal, { allowPrivate: true });
     await until("the second to expire", async () => {
       const { status } = await old.hp.approvals.get(String(second.approval));
       return status === "expired";

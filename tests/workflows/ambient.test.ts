@@ -137,7 +137,7 @@ describe("a gated tool called in a definition", () => {
             error.what?.includes(`"mail" was called with ${field} in the definition of the workflow "w"`) ===
               true && error.next?.includes("hp.execute") === true,
         );
-        return send({ to: "bob" }, { says: "as agreed" });
+        return send({ to: "bob" }, { rationale: "as agreed" });
       });
       assert.deepEqual(done, ["bob"]);
       assert.partialDeepStrictEqual(end, { result: { status: "done" } });

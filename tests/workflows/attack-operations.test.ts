@@ -362,7 +362,7 @@ describe("a secret that was handed to a call stays out of the journal", () => {
   };
   const WAYS: readonly (readonly [string, (ctx: WorkflowContext, parts: Parts) => unknown])[] = [
     ["in the input of a child", (ctx, { child }) => ctx.spawn(child, { a: SECRET }).catch(() => undefined)],
-    ["in what an agent says", (ctx, { pay }) => ctx.call(pay, {}, { says: `it is ${SECRET}` })],
+    ["in what an agent says", (ctx, { pay }) => ctx.call(pay, {}, { rationale: `it is ${SECRET}` })],
     ["in a log", (ctx) => ctx.log(SECRET, { [SECRET]: SECRET })],
     ["in a log that is cut within it", (ctx) => ctx.log(`${"x".repeat(9_990)}${SECRET}`)],
     [
@@ -452,8 +452,8 @@ describe("refused with a text", () => {
       /options of the step \\"x\\" are an object/,
     ],
     [
-      "says: 5",
-      (ctx, { book }) => ctx.call(book, { n: 1 }, { says: 5 } as never),
+      "rationale: 5",
+      (ctx, { book }) => ctx.call(book, { n: 1 }, { rationale: 5 } as never),
       /at most 10000 characters/,
     ],
     [

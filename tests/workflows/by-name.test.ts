@@ -126,7 +126,7 @@ describe("a workflow that is asked for by its name", () => {
   });
 
   test("is not approved by whom it is done for, nor by its poster where duties are separated", async () => {
-    const { place, id } = await asked({ ...ANN, actsFor: ["person:bob"] });
+    const { place, id } = await asked({ ...ANN, onBehalfOf: ["person:bob"] });
     const worker = place.open({ agent: "worker" });
     const separate = { checkpoints: [{ name: "Look", approvers: { separate: true } }] };
     worker.workflow("deploy", separate, async (ctx) => {
@@ -144,7 +144,7 @@ describe("a workflow that is asked for by its name", () => {
   });
 
   test("by a program is done for that program, and for whomever it names", async () => {
-    const { asker, id } = await asked({ actsFor: ["person:bob"] });
+    const { asker, id } = await asked({ onBehalfOf: ["person:bob"] });
     assert.deepEqual((await asker.workflows.get(id)).requester, ["agent:asker", "person:bob"]);
     const named = await asker.workflows.start("deploy", {}, { by: "service:ci" });
     assert.deepEqual((await asker.workflows.get(named.id)).requester, ["service:ci"]);
@@ -215,7 +215,7 @@ describe("a workflow that is asked for by its name", () => {
     ["a name that no definition can have", "a/b", {}, {}],
     ["a field that there is none of", "deploy", {}, { notify: () => undefined }],
     ["an asker that is nobody", "deploy", {}, { by: "ann" }],
-    ["people that are no principals", "deploy", {}, { actsFor: ["bob"] }],
+    ["people that are no principals", "deploy", {}, { onBehalfOf: ["bob"] }],
     ["an input that JSON cannot hold", "deploy", { n: Number.NaN }, {}],
     ["an empty request id", "deploy", {}, { requestId: "" }],
   ] as const)

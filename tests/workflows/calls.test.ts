@@ -193,13 +193,13 @@ describe("a call", () => {
     const { id } = await calling(
       desk,
       { policy: "escalate" },
-      { agent: "agent:second", says: "please" },
+      { agent: "agent:second", rationale: "please" },
     ).start({});
     const asked = await desk.approvals.get(await question(place, desk));
     assert.partialDeepStrictEqual(asked, {
       agent: "agent:second",
       requester: ["agent:second", "agent:tester"],
-      says: "please",
+      rationale: "please",
     });
     await desk.approvals.approve(asked.id, ANN);
     await place.finish(desk.workflows.result(id));

@@ -69,7 +69,7 @@ describe("what is captured", () => {
     assert.partialDeepStrictEqual(asked, {
       tool: "Look",
       args: { pizzas: 100 },
-      says: "100 pizzas",
+      rationale: "100 pizzas",
       subject: { kind: "checkpoint" },
     });
     await desk.close();

@@ -49,8 +49,8 @@ function setUp(desk: Desk, outside: Outside) {
 /** Approves the plan, rejects the first result, approves the second. */
 async function decide(people: Desk): Promise<void> {
   for (const { id, tool } of (await people.approvals.list()).items) {
-    const { says } = await people.approvals.get(id);
-    if (tool === "Result" && says === "first try")
+    const { rationale } = await people.approvals.get(id);
+    if (tool === "Result" && rationale === "first try")
       await people.approvals.reject(id, { ...ANN, reason: "the tests are red" });
     else await people.approvals.approve(id, ANN);
   }

@@ -6,13 +6,13 @@ type ToBatch = Parameters<typeof whyAlone>[0];
 
 const short: ToBatch = {
   ...{ about: "action", isIrreversible: false, isTyped: false, hasPreview: false, hasUndo: false },
-  ...{ isChanged: false, hasComments: false, args: { amount: 40 }, says: "It arrived broken." },
+  ...{ isChanged: false, hasComments: false, args: { amount: 40 }, rationale: "It arrived broken." },
 };
 
 describe("together with others", () => {
   test("is approved what a row shows whole and can be taken back", () => {
     assert.equal(whyAlone(short), null);
-    assert.equal(whyAlone({ ...short, about: "intent", says: null }), null);
+    assert.equal(whyAlone({ ...short, about: "intent", rationale: null }), null);
   });
 
   test("is not what cannot be taken back, wants an answer or a word, or has more to look at", () => {
@@ -27,7 +27,7 @@ describe("together with others", () => {
       [{ isChanged: true }, /changed since it was proposed/],
       [{ args: { text: "x".repeat(600) } }, /too long/],
       [{ args: { many: Array.from({ length: 300 }, () => 1) } }, /too long/],
-      [{ says: "x".repeat(301) }, /too long/],
+      [{ rationale: "x".repeat(301) }, /too long/],
     ];
     for (const [fields, why] of alone) assert.match(whyAlone({ ...short, ...fields }) ?? "", why);
   });
@@ -43,13 +43,13 @@ describe("together with others", () => {
 
   test("a row shows whole what is short and as it was proposed", () => {
     assert.equal(isWholeInRow(short), true);
-    assert.equal(isWholeInRow({ ...short, says: "x".repeat(301) }), false);
+    assert.equal(isWholeInRow({ ...short, rationale: "x".repeat(301) }), false);
     assert.equal(isWholeInRow({ ...short, isChanged: true }), false);
   });
 
   test("a row does not show whole what is long once its hidden characters are written out", () => {
     const hidden = "\u{e0041}".repeat(100);
-    for (const fields of [{ args: { text: hidden } }, { args: { [hidden]: 1 } }, { says: hidden }]) {
+    for (const fields of [{ args: { text: hidden } }, { args: { [hidden]: 1 } }, { rationale: hidden }]) {
       assert.equal(isWholeInRow({ ...short, ...fields }), false);
       assert.match(whyAlone({ ...short, ...fields }) ?? "", /too long/);
     }

@@ -70,15 +70,15 @@ type ToBatch = {
   readonly isChanged: boolean;
   readonly hasComments: boolean;
   readonly args: Json;
-  readonly says: string | null;
+  readonly rationale: string | null;
 };
 
 /** By displayed length: an invisible character is written out. */
 const isLonger = (text: string, most: number, written: (text: string) => string): boolean =>
   text.length > most || written(text).length > most;
 
-const isLong = ({ args, says }: ToBatch): boolean =>
-  isLonger(canonicalJson(args), MOST_ARGS, visibleJson) || isLonger(says ?? "", MOST_WORDS, visible);
+const isLong = ({ args, rationale }: ToBatch): boolean =>
+  isLonger(canonicalJson(args), MOST_ARGS, visibleJson) || isLonger(rationale ?? "", MOST_WORDS, visible);
 
 const COMMENTED = "there are comments to read";
 
@@ -182,7 +182,7 @@ export function rejectionOf(
 type Voter = Card["voters"][number];
 const MOST_VOTERS = 50;
 
-const mayStill = (approval: LiveApproval, roster: RosterState) => (who: string) =>
+const mayStill = (approval: Omit<Omit<LiveApproval, "says">, "says">, roster: RosterState) => (who: string) =>
   isEligible(approval, roster, who) && !approval.votes.some(({ by }) => by === who);
 
 /** Empty if the rule of the current stage names no people. */
@@ -204,7 +204,7 @@ export function votersOf(approval: LiveApproval, roster: RosterState): readonly 
 }
 
 /** A person who may decide now. undefined: the roster and the rule name none. */
-export function somebodyAsked(approval: LiveApproval, roster: RosterState): string | undefined {
+export function somebodyAsked(approval: Omit<LiveApproval, "says">, roster: RosterState): string | undefined {
   const { from } = ruleIn(approval, approval.stage);
   const people = from === null ? [...roster.members.keys()] : peopleAmong(roster, from);
   return people.find(mayStill(approval, roster));

@@ -38,8 +38,9 @@ export function approvalHead(approval: Approval): Pick<CardDocument, "title" | "
   return { title: `Approval ${approval.id}`, badge: { text, tone: TONES[text] ?? "bold" } };
 }
 
-export const agentWords = (says: string | null): CardSections => ({
-  "The agent says (its own words, checked by nobody)": says === null ? undefined : { says: { quote: says } },
+export const agentWords = (rationale: string | null): CardSections => ({
+  "The agent says (its own words, checked by nobody)":
+    rationale === null ? undefined : { says: { quote: rationale } },
 });
 
 /** "2 of 3"; undefined if there are no stages. */

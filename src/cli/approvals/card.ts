@@ -192,7 +192,7 @@ function actionCard(card: ActionCard): CardDocument {
         args: { args: (approval ?? action).args },
       },
       ...(approval && forecastSections(approval)),
-      ...agentWords(approval?.says ?? action.says),
+      ...agentWords(approval?.rationale ?? action.rationale),
       ...reasonSections(card),
       ...(approval && { ...peopleSections(approval), ...editSections(approval, policies) }),
       When: {
@@ -264,7 +264,7 @@ function intentCard({ approval }: CardOf<"intent">): CardDocument {
     ...approvalHead(approval),
     sections: {
       "An agent asks for approval": { agent: approval.agent },
-      ...agentWords(approval.says),
+      ...agentWords(approval.rationale),
       "What it sent, in full": { args: { args: approval.args } },
       "What your answer does": { effect: { lines: [effect] } },
       ...peopleSections(approval),

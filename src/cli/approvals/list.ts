@@ -243,10 +243,10 @@ function statusChange(approval: Approval): Change {
 
 /** For a checkpoint: its outputs, then the agent's statement. */
 function questionText(approval: Approval): string {
-  const { subject, agent, says, reason } = approval;
+  const { subject, agent, rationale, reason } = approval;
   if (subject?.kind === "question") return `${agent} asks: ${reason}`;
-  if (subject === undefined || says === null) return argsText(approval);
-  return `${argsText(approval)} “${cut(says, LONGEST_PREVIEW).text}”`;
+  if (subject === undefined || rationale === null) return argsText(approval);
+  return `${argsText(approval)} “${cut(rationale, LONGEST_PREVIEW).text}”`;
 }
 
 const argsText = ({ agent, args }: Approval): string => `${agent} ${preview(args)}`;

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
 import { grants } from "../../grants/contract.ts";
-import type { Holdpoint } from "../../index.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
@@ -13,6 +12,7 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
+import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
 import {
@@ -150,7 +150,7 @@ function policiesAt(look: ReturnType<typeof libraryReader>) {
   };
 }
 
-export function remoteHoldpoint(speaker: RemoteActor): Holdpoint {
+export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
     approvals: remoteApprovals(speaker, look),
@@ -167,6 +167,7 @@ export function remoteHoldpoint(speaker: RemoteActor): Holdpoint {
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
     policies: policiesAt(look),
+    seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
     budgets: {
       list: (page: object = {}) => look("budgets.list", page),
@@ -175,5 +176,5 @@ export function remoteHoldpoint(speaker: RemoteActor): Holdpoint {
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);
   const all = { ...Object.fromEntries(known), ...remoteSwitch(speaker, look), close: async () => undefined };
-  return guarded("", all) as unknown as Holdpoint;
+  return guarded("", all) as unknown as Instance;
 }

@@ -60,11 +60,11 @@ async function resultAt(
 export function remoteWorkflows(speaker: RemoteActor, look: AskLibrary): ReachableWorkflows {
   const { workflows } = speaker.client;
   return {
-    start: (name, input, { by: who, requestId, actsFor, approvalRequired, budget } = {}) =>
+    start: (name, input, { by: who, requestId, onBehalfOf, approvalRequired, budget } = {}) =>
       relay(async () => {
         const whose = definedFields({
           request_id: requestId,
-          acts_for: actsFor === undefined ? undefined : [...actsFor],
+          on_behalf_of: onBehalfOf === undefined ? undefined : [...onBehalfOf],
         });
         const terms = definedFields({ approval_required: approvalRequired, budget });
         const said = { input, ...whose, ...terms, ...(who === undefined ? {} : actorField(speaker, who)) };

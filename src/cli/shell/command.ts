@@ -1,6 +1,7 @@
 /** Parts of a command: flags, values, context, exit codes; the flags that locate the same store again; the version. */
 
 import { readFileSync } from "node:fs";
+import type { Admin } from "../../admin.ts";
 import type { Holdpoint } from "../../index.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,6 +16,9 @@ type Flag = {
 export type Flags = { readonly [name: string]: Flag };
 export type Values = ReadonlyMap<string, readonly string[]>;
 
+/** An instance with its administration: of a store, or of a server. */
+export type Instance = Holdpoint & Admin;
+
 export type Context = {
   readonly terminal: Terminal;
   readonly values: Values;
@@ -24,7 +28,7 @@ export type Context = {
   /** Location of the store, existing or not: a folder, a database's address without its password, or a server's. */
   readonly folder: string;
   readonly hasStore: boolean;
-  readonly hp: Holdpoint;
+  readonly hp: Instance;
   /** The acting person: the operating system's user, or the person logged in to a server. */
   readonly person: string;
   readonly now: number;

@@ -19,7 +19,7 @@ import type { Holdpoint } from "../../index.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, parseJson } from "../../kernel/json.ts";
 import { databaseUrl, databaseWithoutPassword, dataFolder } from "../../runtime/settings.ts";
-import { EXIT, type Values } from "./command.ts";
+import { EXIT, type Instance, type Values } from "./command.ts";
 import { CommandError, fileError } from "./failure.ts";
 
 const FILE = "journal.db";
@@ -66,10 +66,16 @@ export function locateStore(values: Values): LocatedStore {
   return { where: { folder, ...of }, shown: folder, hasStore: hasStore(folder) };
 }
 
+/** Copies the descriptors, so that a group still loads when it is first used. */
+async function withAdmin(hp: Holdpoint): Promise<Instance> {
+  const { admin } = await import("../../admin.ts");
+  return Object.defineProperties(hp, Object.getOwnPropertyDescriptors(admin(hp))) as Instance;
+}
+
 /** Loads the library only for commands that use a store. */
-export async function openExistingStore({ where }: LocatedStore): Promise<Holdpoint> {
+export async function openExistingStore({ where }: LocatedStore): Promise<Instance> {
   const { holdpoint } = await import("../../index.ts");
-  return holdpoint({ ...where, mode: "existing", agent: "cli", notify: () => {} });
+  return withAdmin(holdpoint({ ...where, mode: "existing", agent: "cli", notify: () => {} }));
 }
 
 export const PROJECT_FILE = "holdpoint.json";

@@ -165,7 +165,7 @@ const LEVELS = 3;
 
 /** Fields with untrusted values, at any depth. */
 const THEIRS = new Set([
-  ...["args", "value", "says", "result", "reason", "note", "answer", "data"],
+  ...["args", "value", "says", "rationale", "result", "reason", "note", "answer", "data"],
   ...["snapshot", "facts", "input", "state", "outputs", "answerSchema", "description"],
 ]);
 

@@ -55,8 +55,8 @@ function agentFields({ approval, snapshot }: CheckpointCard): CardFields {
   const { decision_needed: needed, recommendation, confidence } = shown;
   const used = resourceWords(part(part(snapshot, "execution_state"), "resource_consumption"));
   return {
-    says: approval.says === null ? undefined : { quote: approval.says },
-    asks: typeof needed === "string" && needed !== approval.says ? needed : undefined,
+    says: approval.rationale === null ? undefined : { quote: approval.rationale },
+    asks: typeof needed === "string" && needed !== approval.rationale ? needed : undefined,
     recommends: recommendation === undefined ? undefined : String(recommendation),
     confidence: confidence === undefined ? undefined : confidenceWords(confidence),
     used: used === "" ? undefined : used,

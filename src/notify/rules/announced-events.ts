@@ -55,7 +55,7 @@ function questionOf(bodies: AnnouncedBodies, id: string): AnnouncedFacts {
     undo: undoOf(first),
     agent: first["agent"],
     requester: first["requester"],
-    agent_says: first["says"],
+    rationale: first["says"],
     rule: first["rule"],
     reason: first["reason"],
   };

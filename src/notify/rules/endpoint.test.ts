@@ -157,7 +157,7 @@ describe("what is told", () => {
     assert.partialDeepStrictEqual(said?.data, {
       approval: "apr_1",
       arguments: { to: { $secret: "env:KEY" } },
-      agent_says: "hi",
+      rationale: "hi",
       decision_reason: "no",
     });
     assert.equal(JSON.stringify(said).includes("undefined"), false);

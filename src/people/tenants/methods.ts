@@ -1,5 +1,5 @@
 /**
- * The tenants of a store, managed from its home tenant: `hp.tenants` and the operations behind it.
+ * The tenants of a store, managed from its home tenant: `tenants` of `admin(hp)` and the operations behind it.
  * - A name is recorded in the home tenant before anything is written under it. A tenant is closed in its own journal
  *   before the home tenant records it. After a crash in between, repeating the operation completes it.
  * - A tenant that was not made here gets no first admin.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Money } from "../../kernel/money.ts";
-import { type CheckpointFacts, type CheckpointWhen, whetherToAsk } from "./checkpoints.ts";
+import { type CheckpointDefinition, type CheckpointFacts, whetherToAsk } from "./checkpoints.ts";
 
 const usd = (micros: bigint): Money => ({ currency: "USD", micros });
 const facts: CheckpointFacts = {
@@ -12,7 +12,7 @@ const facts: CheckpointFacts = {
   captured: {},
   attempt: 1,
 };
-const ask = (when: CheckpointWhen, given: Partial<CheckpointFacts> = {}) =>
+const ask = (when: NonNullable<CheckpointDefinition["when"]>, given: Partial<CheckpointFacts> = {}) =>
   whetherToAsk({ name: "Review plan", when }, { ...facts, ...given });
 
 describe("a checkpoint that is reached", () => {

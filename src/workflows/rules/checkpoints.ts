@@ -40,7 +40,7 @@ export type CheckpointConditions = {
  * When a checkpoint asks: under conditions, or as a function decides. The function must be pure and synchronous. If it
  * throws, or returns anything but true or false, people are asked.
  */
-export type CheckpointWhen = CheckpointConditions | ((facts: CheckpointFacts) => boolean);
+type CheckpointWhen = CheckpointConditions | ((facts: CheckpointFacts) => boolean);
 
 export type CheckpointDefinition = {
   /** The name that the program uses; unique within a set. */
@@ -80,7 +80,7 @@ export type CheckpointSet = {
 
 /** Complexity of a task, from the least supervision to the most. */
 export const COMPLEXITIES = ["simple", "medium", "complex"] as const;
-export type Complexity = (typeof COMPLEXITIES)[number];
+type Complexity = (typeof COMPLEXITIES)[number];
 export type CheckpointSets = { readonly [complexity in Complexity]?: CheckpointSet };
 
 export type CheckpointUndo = {

@@ -12,7 +12,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
 
 /** An agent's memory: three parts shown to people by name, and anything else it needs after a rollback. */
-export type CapturedMemory = {
+type CapturedMemory = {
   readonly conversationHistory?: readonly Json[];
   readonly factsLearned?: Json;
   readonly currentContext?: Json;
@@ -20,7 +20,7 @@ export type CapturedMemory = {
 };
 
 /** One call of an external system, as reported by the agent. */
-export type CapturedApiCall = {
+type CapturedApiCall = {
   readonly timestamp?: string;
   readonly endpoint?: string;
   readonly method?: string;
@@ -31,7 +31,7 @@ export type CapturedApiCall = {
 };
 
 /** Resources used so far, as reported by the agent. */
-export type CapturedResources = {
+type CapturedResources = {
   readonly apiCalls?: number;
   readonly tokensUsed?: number;
   readonly executionTimeSeconds?: number;

@@ -10,7 +10,7 @@ import type { SettledAnswer } from "../../effects/rules/receipt.ts";
 import type { ActionState, Within } from "../../effects/state.ts";
 import type { Tool } from "../../effects/tool.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
-import { checkFields, rejectInput } from "../../kernel/fields.ts";
+import { checkFields, checkRationale, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
 import { actionStream, approvalStream, budgetStream, streamName } from "../../kernel/stream.ts";
@@ -28,7 +28,7 @@ import { askOperation, type Branch } from "./operation.ts";
 import { commitRun, keepValues, noteSecrets, readNews, textWithoutSecrets, type WorkflowRun } from "./run.ts";
 import { HELD_RECHECK_MS } from "./runnable.ts";
 
-const OPTIONS = ["says", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"];
+const OPTIONS = ["rationale", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"];
 
 export function checkFlags(what: string, options: object, flags: readonly string[]): void {
   for (const flag of flags) {
@@ -41,11 +41,10 @@ export function checkFlags(what: string, options: object, flags: readonly string
 function checkCallOptions(options: WorkflowCallOptions): void {
   checkFields("What ctx.call takes", options, OPTIONS);
   checkFlags("A call in a workflow", options, ["approvalRequired", "rollbackEnabled", "continueInDoubt"]);
-  const { agent, says } = options;
+  const { agent, rationale } = options;
   if (agent !== undefined && !(isPrincipal(agent) && agent.startsWith("agent:")))
     rejectInput("An agent is agent:<name>.");
-  if (says !== undefined && (typeof says !== "string" || says.length > 10_000 || !says.isWellFormed()))
-    rejectInput("What the agent says is a text of at most 10000 characters.");
+  checkRationale(rationale);
 }
 
 /** The same tool, but a person is asked if the policy would have approved the call. */
@@ -156,7 +155,7 @@ export async function placeAndRun(
   try {
     const answer = await proposeCall(run.runtime, tool, args, {
       requestId: op,
-      says: options.says === undefined ? null : await textWithoutSecrets(run, options.says),
+      rationale: options.rationale === undefined ? null : await textWithoutSecrets(run, options.rationale),
       waitMs: 0,
       placement: place,
       isKnown: record !== null,

@@ -12,7 +12,7 @@ export type Proposed = {
   readonly tool: string;
   readonly args: unknown;
   readonly agent: string;
-  readonly says?: string;
+  readonly rationale?: string;
 };
 
 export type Outcome =

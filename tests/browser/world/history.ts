@@ -14,7 +14,7 @@ function refundOf({ random }: Scene, order: string, amount: number): Proposed {
     tool: "payments.refund",
     agent: AGENTS.refunds,
     args: { order, customer, amount_usd: amount, reason, notify_customer: true },
-    says: `${customer} reported the order as ${reason}. Photos are in the case.`,
+    rationale: `${customer} reported the order as ${reason}. Photos are in the case.`,
   };
 }
 
@@ -36,7 +36,7 @@ async function usual(scene: Scene, day: number): Promise<void> {
     tool: "payments.refund",
     agent: AGENTS.parcels,
     args: { order: `P-${500 + day}`, customer, amount_usd: 21 + (day % 9), reason: "late" },
-    says: "The parcel was more than a week late; this is the postage.",
+    rationale: "The parcel was more than a week late; this is the postage.",
   };
   await decided(scene, refund, { kind: "approve", by }, waitOf(scene));
 }
@@ -65,7 +65,7 @@ async function mishaps(scene: Scene, day: number): Promise<void> {
 
 async function releases(scene: Scene, day: number): Promise<void> {
   const args = { service: "checkout", version: `4.${day}.0`, environment: "production", replicas: 12 };
-  const release = { tool: "deploy.release", agent: AGENTS.release, says: "tests are green on staging" };
+  const release = { tool: "deploy.release", agent: AGENTS.release, rationale: "tests are green on staging" };
   await propose(scene, { ...release, args: { ...args, environment: "staging" } });
   if (day % 3 === 0)
     await decided(scene, { ...release, args }, { kind: "approve", by: CHLOE }, waitOf(scene));
@@ -95,7 +95,7 @@ export async function doubts(scene: Scene): Promise<void> {
       subject: `Notice of termination (${LOST})`,
       body: "Dear partner,",
     },
-    says: "the notice has to arrive this week",
+    rationale: "the notice has to arrive this week",
   };
   await decided(scene, refundOf(scene, `A-4711-${LOST}`, 240), agree, 3 * MINUTE_MS);
   await decided(scene, invoice, agree, 9 * MINUTE_MS);

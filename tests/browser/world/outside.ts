@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Holdpoint, MonitorRule } from "../../../src/index.ts";
+import { admin, type MonitorRule } from "../../../src/admin.ts";
+import type { Holdpoint } from "../../../src/index.ts";
 import { DAY_MS, HOUR_MS, propose, type Scene } from "./decide.ts";
 import { AGENTS, ANN, BEN } from "./people.ts";
 
@@ -24,7 +25,7 @@ export async function grantRefunds(scene: Scene): Promise<string> {
   for (const number of [1, 2, 3]) {
     time.at(Date.now() + HOUR_MS);
     await propose(scene, {
-      ...{ tool: "payments.refund", agent: AGENTS.refunds, says: "late by nine days" },
+      ...{ tool: "payments.refund", agent: AGENTS.refunds, rationale: "late by nine days" },
       args: { order: `S-${number}`, customer: "Lena Novak", amount_usd: 40 + number, reason: "late" },
     });
   }
@@ -46,7 +47,7 @@ export async function raiseAlert(scene: Scene): Promise<void> {
     windowMs: HOUR_MS,
     above: 6,
   };
-  const monitor = await hp.monitor({ name: "watch", rules: [rule] });
+  const monitor = await admin(hp).monitor({ name: "watch", rules: [rule] });
   for (let number = 0; number < 9; number++)
     await propose(scene, {
       ...{ tool: "payments.refund", agent: AGENTS.refunds },
@@ -69,14 +70,24 @@ export async function tellOutside(hp: Holdpoint, act: () => Promise<void>): Prom
   const by = ANN;
   const events = ["approval.*", "effect.in_doubt"];
   const at = (path: string) => `http://127.0.0.1:${port}/${path}`;
-  await hp.endpoints.add({ url: at("hooks"), name: "on-call channel", events, by });
-  await hp.endpoints.add({ url: at("gone"), name: "the old ticket system", events: ["approval.*"], by });
-  await hp.endpoints.add({ to: ["role:supervisor"], name: "supervisors by mail", events: ["alert.*"], by });
+  await admin(hp).endpoints.add({ url: at("hooks"), name: "on-call channel", events, by });
+  await admin(hp).endpoints.add({
+    url: at("gone"),
+    name: "the old ticket system",
+    events: ["approval.*"],
+    by,
+  });
+  await admin(hp).endpoints.add({
+    to: ["role:supervisor"],
+    name: "supervisors by mail",
+    events: ["alert.*"],
+    by,
+  });
   const over = new AbortController();
-  const delivering = hp.deliver(over.signal, { allowPrivate: true, timeoutMs: 2_000 });
+  const delivering = admin(hp).deliver(over.signal, { allowPrivate: true, timeoutMs: 2_000 });
   await act();
   for (let tries = 0; tries < 400; tries++) {
-    const { items } = await hp.messages.list({ status: "dead", limit: 1 });
+    const { items } = await admin(hp).messages.list({ status: "dead", limit: 1 });
     if (items.length > 0) break;
     await new Promise<void>((resolve) => setTimeout(resolve, 10));
   }

@@ -1,5 +1,6 @@
 /** Who is there: people with their roles, agents with their keys. */
-import type { Holdpoint, Role } from "../../../src/index.ts";
+import { admin, type Role } from "../../../src/admin.ts";
+import type { Holdpoint } from "../../../src/index.ts";
 
 export const ANN = "person:ann";
 export const BEN = "person:ben";
@@ -32,19 +33,28 @@ export async function addPeople(hp: Holdpoint): Promise<void> {
   const by = ANN;
   for (const [person, name, roles, groups] of PEOPLE) {
     const mail = `${person.slice("person:".length)}@example.com`;
-    await hp.people.add({ person, name, mail, roles, groups, by });
+    await admin(hp).people.add({ person, name, mail, roles, groups, by });
   }
   for (const principal of Object.values(AGENTS))
-    await hp.keys.issue({ principal, name: "first key", roles: ["executor"], by });
+    await admin(hp).keys.issue({ principal, name: "first key", roles: ["executor"], by });
 }
 
 /** Later: one key runs out soon, one was taken away, and somebody is suspended. */
 export async function changePeople(hp: Holdpoint): Promise<void> {
   const by = ANN;
   const offer = { roles: ["executor"] as const, by };
-  await hp.keys.issue({ principal: AGENTS.refunds, name: "eu region", ...offer, forMs: WEEK_MS });
-  const { key } = await hp.keys.issue({ principal: AGENTS.tidy, name: "laptop, for a test", ...offer });
-  await hp.keys.revoke(key.id, { by, reason: "the test is over" });
-  await hp.keys.issue({ principal: "service:billing", name: "nightly export", roles: ["auditor"], by });
-  await hp.people.suspend("person:dmitri", { by, reason: "on leave until March" });
+  await admin(hp).keys.issue({ principal: AGENTS.refunds, name: "eu region", ...offer, forMs: WEEK_MS });
+  const { key } = await admin(hp).keys.issue({
+    principal: AGENTS.tidy,
+    name: "laptop, for a test",
+    ...offer,
+  });
+  await admin(hp).keys.revoke(key.id, { by, reason: "the test is over" });
+  await admin(hp).keys.issue({
+    principal: "service:billing",
+    name: "nightly export",
+    roles: ["auditor"],
+    by,
+  });
+  await admin(hp).people.suspend("person:dmitri", { by, reason: "on leave until March" });
 }

@@ -38,19 +38,20 @@ const REFUND: Proposed = {
     ...{ order: "A-20417", customer: "Ines Ferreira", amount_usd: 849, reason: "damaged" },
     notify_customer: true,
   },
-  says: "The espresso machine leaks; the customer sent a video. The shop confirmed that it cannot be repaired.",
+  rationale:
+    "The espresso machine leaks; the customer sent a video. The shop confirmed that it cannot be repaired.",
 };
 const DEPLOY: Proposed = {
   tool: "deploy.release",
   agent: AGENTS.release,
   args: { service: "checkout", version: "4.18.0", environment: "production", replicas: 12 },
-  says: "Fixes the double tax line. All 1,204 tests pass; staging has run it for two days.",
+  rationale: "Fixes the double tax line. All 1,204 tests pass; staging has run it for two days.",
 };
 const MIGRATION: Proposed = {
   tool: "db.migrate",
   agent: AGENTS.schema,
   args: { database: "billing", sql: SQL, in_transaction: true },
-  says: "paid_at means two things; this splits them.",
+  rationale: "paid_at means two things; this splits them.",
 };
 const MAIL: Proposed = {
   tool: "mail.send",
@@ -60,7 +61,7 @@ const MAIL: Proposed = {
     subject: "Your blender, and what we do about it",
     body: LETTER,
   },
-  says: "Answers the complaint of this morning.",
+  rationale: "Answers the complaint of this morning.",
 };
 const DELETION: Proposed = {
   tool: "files.delete",
@@ -70,7 +71,7 @@ const DELETION: Proposed = {
     paths: ["2024/01/", "2024/02/", "2024/03/", "2024/04/", "tmp/*.parquet"],
     keep_days: 0,
   },
-  says: "These exports were not read for a year. Storage would fall by 4.1 TB.",
+  rationale: "These exports were not read for a year. Storage would fall by 4.1 TB.",
 };
 const INVOICE: Proposed = {
   tool: "payments.pay",
@@ -79,7 +80,7 @@ const INVOICE: Proposed = {
     ...{ vendor: "Halden Logistics", iban: "NO9386011117947", amount_usd: 18_240.55 },
     ...{ invoice: "HL-88131", due: "2026-02-01" },
   },
-  says: "Matches the order and the delivery note. Halden was paid eleven times before.",
+  rationale: "Matches the order and the delivery note. Halden was paid eleven times before.",
 };
 
 async function asked(scene: Scene, proposed: Proposed, laterMs: number): Promise<string> {

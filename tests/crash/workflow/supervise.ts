@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { admin } from "../../../src/admin.ts";
 import { type Holdpoint, holdpoint } from "../../../src/index.ts";
 import { createRandom } from "../../simulator/random.ts";
 import { startEffectServer } from "../child.ts";
@@ -148,7 +149,7 @@ export async function superviseWorkflows(
   const store = await openStore(setup);
   const hp = holdpoint({ ...keysOf(setup), store, agent: "supervisor", notify: () => undefined });
   atEnd.defer(() => hp.close());
-  await hp.journal.seal();
+  await admin(hp).seals.create();
   const run: Run = {
     ...{ options, setup, store, say, watch: watchWorkflows(), plan: [], deciderPlan: [] },
     queue: Array.from({ length: options.workflows }, (_, at) => at + 1),

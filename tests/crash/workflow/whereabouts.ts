@@ -1,6 +1,6 @@
 /** Which operation of which workflow a process is at when it reaches a crash point. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CrashPoint } from "../../../src/index.ts";
+import type { CrashPoint } from "../../../src/runtime/runtime.ts";
 
 /** The engine's own points, and one inside the tools: a request that left without an answer. */
 export type Point = CrashPoint | "request_written";

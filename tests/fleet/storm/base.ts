@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { admin } from "../../../src/admin.ts";
 import { type Holdpoint, holdpoint } from "../../../src/index.ts";
 import { openPostgres } from "../../../src/postgres.ts";
 import type { Store } from "../../../src/stores/store.ts";
@@ -36,17 +37,17 @@ async function startReceiver(log: string): Promise<{ readonly child: ChildProces
 
 async function furnish(hp: Holdpoint, limit: bigint) {
   const by = "person:root";
-  await hp.people.add({ person: by, roles: ["admin"], by });
+  await admin(hp).people.add({ person: by, roles: ["admin"], by });
   const people: Record<string, string> = {};
   for (const name of PEOPLE) {
     const principal = `person:${name}`;
-    await hp.people.add({ person: principal, roles: ["supervisor", "verifier"], by });
-    people[name] = (await hp.keys.issue({ principal, name, roles: [], by })).text;
+    await admin(hp).people.add({ person: principal, roles: ["supervisor", "verifier"], by });
+    people[name] = (await admin(hp).keys.issue({ principal, name, roles: [], by })).text;
   }
   const agent = { principal: "agent:client", name: "client", roles: ["executor"], by } as const;
-  const { text } = await hp.keys.issue(agent);
+  const { text } = await admin(hp).keys.issue(agent);
   await hp.budgets.limit(BUDGET, { currency: "USD", micros: limit });
-  await hp.journal.seal();
+  await admin(hp).seals.create();
   return { people, agentKey: text };
 }
 

@@ -57,10 +57,10 @@ function About({ action }: { readonly action: Action }) {
         { name: "Agent", value: <Principals of={[action.agent]} /> },
         action.requester.length < 2
           ? null
-          : { name: "Acts for", value: <Principals of={action.requester.slice(1)} /> },
-        action.says === null
+          : { name: "On behalf of", value: <Principals of={action.requester.slice(1)} /> },
+        action.rationale === null
           ? null
-          : { name: "The agent says", value: <Strange as="lines" text={action.says} /> },
+          : { name: "The agent says", value: <Strange as="lines" text={action.rationale} /> },
         workflow === null
           ? null
           : {

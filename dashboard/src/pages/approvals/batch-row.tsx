@@ -102,7 +102,7 @@ export function BatchRow({ answer, leftOut, answers }: Props) {
       <div className="text-soft">
         <Arguments args={jsonOf(approval.args)} isWhole={card.shown_row !== null} />
       </div>
-      <Says says={approval.says} />
+      <Says says={approval.rationale} />
       <Why answer={answer} />
       <Costs answer={answer} />
       {leftOut === null ? null : (

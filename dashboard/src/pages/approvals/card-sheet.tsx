@@ -80,7 +80,7 @@ function WhatItIs({ desk, draft }: { readonly desk: Desk; readonly draft: Draft 
       {isAnswering ? null : <WhatRuns desk={desk} />}
       <ChangedSinceProposed desk={desk} />
       <Preview approval={approval} />
-      <AgentSays agent={approval.agent} says={isQuestion ? null : approval.says} />
+      <AgentSays agent={approval.agent} says={isQuestion ? null : approval.rationale} />
       {card.snapshot === null ? null : (
         <Suspense fallback={<Coming />}>
           <CheckpointLayers approval={approval} card={card} />

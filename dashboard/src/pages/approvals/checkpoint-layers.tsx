@@ -100,7 +100,7 @@ function Layer({ title, children }: LayerProps) {
 
 type Props = { readonly approval: Approval; readonly card: Card };
 
-export function CheckpointLayers({ approval: { args, says }, card }: Props) {
+export function CheckpointLayers({ approval: { args, rationale }, card }: Props) {
   const snapshot = jsonOf(card.snapshot);
   if (!isObject(snapshot)) return null;
   return (
@@ -110,7 +110,7 @@ export function CheckpointLayers({ approval: { args, says }, card }: Props) {
           const layer = fieldOf(snapshot, name) ?? null;
           return (
             <Layer key={name} title={title}>
-              {name === "approval_interface" ? <Told layer={layer} says={says} /> : null}
+              {name === "approval_interface" ? <Told layer={layer} says={rationale} /> : null}
               <Rest name={name} layer={layer} args={jsonOf(args)} />
             </Layer>
           );

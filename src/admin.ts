@@ -1,0 +1,110 @@
+/** Entry point `holdpoint/admin`: people, keys, tenants, notifications, monitors, policy versions, nodes and seals. */
+
+import type { Monitors } from "./alerts/methods.ts";
+import type { Holdpoint } from "./index.ts";
+import { HoldpointError } from "./kernel/errors.ts";
+import { withLazy } from "./kernel/load-part.ts";
+import type { Notifications } from "./notify/methods.ts";
+import { environment, findOpener } from "./open.ts";
+import { parts } from "./parts.ts";
+import type { Keys, People } from "./people/methods.ts";
+import type { Tenants } from "./people/tenants/methods.ts";
+import type { Policies } from "./policy/methods.ts";
+import type { Nodes } from "./runtime/epochs.ts";
+import type { Seals } from "./runtime/journal.ts";
+import type { RuntimeOpener } from "./runtime/runtime.ts";
+
+export type { Alert, AlertList, AlertPage, AlertSummary, Monitor, MonitorOptions } from "./alerts/methods.ts";
+export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
+export type {
+  Endpoint,
+  EndpointChange,
+  EndpointOffer,
+  EndpointSummary,
+  EndpointTest,
+  EndpointWithSecret,
+} from "./notify/endpoints.ts";
+export type { Message, MessageList, MessagePage, MessageSummary } from "./notify/methods.ts";
+export type { DeliveryOptions } from "./notify/settings.ts";
+export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange } from "./people/input.ts";
+export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
+export type { Person } from "./people/methods.ts";
+export type { Scope } from "./people/rules/scopes.ts";
+export type { LoginLink } from "./people/sessions/sessions.ts";
+export type { Member, Role } from "./people/stream.ts";
+export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/methods.ts";
+export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
+export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
+export type { BacktestReport } from "./policy/backtest/rules/report.ts";
+export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
+export type { BacktestOptions } from "./policy/backtest/run.ts";
+export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
+export type {
+  AdoptedPolicyVersion,
+  PolicyProgram,
+  PolicyUsage,
+  PolicyVersionDetails,
+  PolicyVersionSummary,
+} from "./policy/versions.ts";
+export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
+
+type CardLines = ReturnType<typeof parts.card>["cardLines"];
+const renderCard: CardLines = (...given) => parts.card().cardLines(...given);
+
+export type Admin = Monitors &
+  Notifications & {
+    readonly people: People;
+    readonly keys: Keys;
+    /** The tenants of the store. */
+    readonly tenants: Tenants;
+    /** Policy versions that were put in force, back-tests and suggestions. */
+    readonly policies: Policies;
+    /** The processes that execute in this tenant. */
+    readonly nodes: Nodes;
+    readonly seals: Seals;
+  };
+
+/** Each group loads when it is first used. */
+function createGroups(open: RuntimeOpener): Admin {
+  const notifications = () => parts.notify().notificationMethods(open, { environment, render: renderCard });
+  return withLazy(
+    {},
+    {
+      alerts: () => parts.alerts().monitorMethods(open).alerts,
+      deliver: () => notifications().deliver,
+      endpoints: () => notifications().endpoints,
+      keys: () => parts.people().keyMethods(open),
+      messages: () => notifications().messages,
+      monitor: () => parts.alerts().monitorMethods(open).monitor,
+      nodes: () => parts.nodes().nodesOf(open),
+      people: () => parts.people().peopleMethods(open),
+      policies: () => parts.policies().policiesOf(open),
+      seals: () => parts.journal().sealMethods(open),
+      tenants: () => parts.tenants().tenantMethods(open),
+    },
+  );
+}
+
+const groups = new WeakMap<RuntimeOpener, Admin>();
+
+/**
+ * Administration of an open instance.
+ *
+ * ```ts
+ * import { holdpoint } from "holdpoint";
+ * import { admin } from "holdpoint/admin";
+ *
+ * const hp = holdpoint();
+ * const { people } = admin(hp);
+ * await people.add({ person: "person:ann", roles: ["supervisor"], by: "person:root" });
+ * await hp.close();
+ * ```
+ */
+export function admin(hp: Holdpoint): Admin {
+  const open = findOpener(hp);
+  if (open === undefined)
+    throw new HoldpointError("invalid_input", "admin() takes an instance that holdpoint() made.");
+  const made = groups.get(open) ?? createGroups(open);
+  groups.set(open, made);
+  return made;
+}
