@@ -97,7 +97,7 @@ export type SettledAnswer =
     };
 
 /** Notes of the people who approved it, for the caller. Empty if they left none. */
-export function grantNotes({ grant }: { readonly grant: Grant }): { readonly notes?: readonly string[] } {
+function grantNotes({ grant }: { readonly grant: Grant }): { readonly notes?: readonly string[] } {
   return grant.kind === "approval" && grant.notes.length > 0 ? { notes: [...grant.notes] } : {};
 }
 

@@ -33,7 +33,7 @@ import {
 import { prepareSqliteReads, prepareSqliteSeals, type SqliteReads, type SqliteSeals } from "./read.ts";
 import { prepareSqliteViews, type SqliteViews } from "./views.ts";
 
-export type SqliteTenants = {
+type SqliteTenants = {
   /** Undefined if nothing was ever written for this tenant. */
   find(tenant: string): number | undefined;
   ensure(tenant: string): number;
