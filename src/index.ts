@@ -76,7 +76,7 @@ export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from ".
 export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
-export type { SwitchState } from "./kill-switch/stream.ts";
+export type { KillSwitchState } from "./kill-switch/methods.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { Said } from "./people/input.ts";
 export type { PolicySource } from "./policy/read.ts";

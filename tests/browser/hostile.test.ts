@@ -121,7 +121,7 @@ async function furnish(desk: Desk): Promise<Ids> {
   const client = await desk.agent("stranger");
   for (const text of PAYLOADS.filter((_, at) => at % 4 === 0))
     await client.approvals.comment(actions.approval, { text: text.toWellFormed().trim() || "none" });
-  await hp.stop({ agent: "lost", by, reason: SAYS });
+  await hp.pause({ agent: "lost", by, reason: SAYS });
   return { ...flows, ...actions };
 }
 

@@ -354,7 +354,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     wrong: { status: "nearly" },
   },
   "hp.stop": {
-    take: (given) => hp.stop(never({ ...said, ...given })),
+    take: (given) => hp.pause(never({ ...said, ...given })),
     misspelt: { agnet: "x" },
     nearest: "agent",
     wrong: { agent: 5 },

@@ -182,10 +182,10 @@ describe("kill switch, budgets and policies", () => {
     assert.partialDeepStrictEqual(over, { status: "pending", waitingFor: "budget", code: "over_budget" });
     await hp.outside.report({ action: given.action, ...FAR, status: "applied", spent: { b: 60n } });
     assert.equal((await hp.budgets.get("b")).spent, 60n);
-    await hp.stop({ ...ANN, reason: "drill", agent: FAR.agent });
+    await hp.pause({ ...ANN, reason: "drill", agent: FAR.agent });
     const held = await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
     assert.partialDeepStrictEqual(held, { status: "pending", waitingFor: "kill_switch", code: "stopped" });
-    await hp.go({ ...ANN, reason: "over", agent: FAR.agent });
+    await hp.resume({ ...ANN, reason: "over", agent: FAR.agent });
     permit(await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR }));
   });
 

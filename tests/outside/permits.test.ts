@@ -204,14 +204,14 @@ describe("a permit that was issued and not begun", () => {
     const { action } = permit(
       await hp.outside.propose({ tool: "wire", requestId: "r", ...FAR, holder: MINE }),
     );
-    await hp.stop({ ...ANN, reason: "drill" });
+    await hp.pause({ ...ANN, reason: "drill" });
     const begins = () => hp.outside.begin({ action, ...FAR, holder: MINE });
     assert.partialDeepStrictEqual(await begins(), {
       status: "pending",
       waitingFor: "kill_switch",
       code: "stopped",
     });
-    await hp.go({ ...ANN, reason: "over" });
+    await hp.resume({ ...ANN, reason: "over" });
     assert.equal(permit(await begins()).begun, true);
   });
 

@@ -183,9 +183,9 @@ test("a permit that was not begun is handed out again under its key to its holde
   };
   assert.deepEqual(await statuses(), ["permitted", "permitted", "permitted"]);
   const said = { reason: "a leak", by: "ann" };
-  assert.equal((await bench.ask("/api/kill-switch/stop", post(said, "stop"))).status, 200);
+  assert.equal((await bench.ask("/api/kill-switch/pause", post(said, "stop"))).status, 200);
   assert.deepEqual(await statuses(), ["kill_switch", "kill_switch", "kill_switch"]);
-  assert.equal((await bench.ask("/api/kill-switch/release", post(said, "go"))).status, 200);
+  assert.equal((await bench.ask("/api/kill-switch/resume", post(said, "go"))).status, 200);
   const [again] = await Promise.all(asks());
   assert.deepEqual(again?.body, first.body);
   const outcome = await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", agent }, "o"));
@@ -214,9 +214,9 @@ test("a proposal that waited or was held is permitted under its key, once people
     };
     const said = { reason: "a leak", by: "ann" };
     const [waits, approval] = await statusUnderKey("ask");
-    assert.equal((await bench.ask("/api/kill-switch/stop", post(said, `stop ${index}`))).status, 200);
+    assert.equal((await bench.ask("/api/kill-switch/pause", post(said, `stop ${index}`))).status, 200);
     assert.deepEqual([waits, (await statusUnderKey("wire"))[0]], ["approval", "kill_switch"]);
-    assert.equal((await bench.ask("/api/kill-switch/release", post(said, `go ${index}`))).status, 200);
+    assert.equal((await bench.ask("/api/kill-switch/resume", post(said, `go ${index}`))).status, 200);
     assert.deepEqual(
       [(await statusUnderKey("ask"))[0], (await statusUnderKey("wire"))[0]],
       ["approval", "permitted"],

@@ -22,7 +22,7 @@ async function carryOnPermits({ hp, left }: Hands): Promise<void> {
   assert.equal(await perform(hp, "ship", "ship 1"), asked.action);
   const halted = { tool: "wire", args: { requestId: "held" }, requestId: "held", agent: "agent:halted" };
   assert.equal((await hp.outside.propose(halted)).status, "pending");
-  await hp.go({ ...ANN, reason: "the drill has ended", agent: "agent:halted" });
+  await hp.resume({ ...ANN, reason: "the drill has ended", agent: "agent:halted" });
   assert.equal(await perform(hp, "wire", "held", "agent:halted"), held);
 }
 
