@@ -159,7 +159,7 @@ test("that a server was closing is not the answer for ever: the next one works o
 
 test("a permit that was not begun is handed out again under its key to its holder, but not while the kill switch is on, nor once it was reported", async (t) => {
   const bench = await serverBench(t, {
-    define: (hp: Holdpoint) => hp.declare({ name: "wire", policy: "approve" }),
+    define: (hp: Holdpoint) => hp.remote.tool({ name: "wire", policy: "approve" }),
   });
   const agent = "agent:far";
   const made = await bench.ask(
@@ -196,8 +196,8 @@ test("a permit that was not begun is handed out again under its key to its holde
 test("a proposal that waited or was held is permitted under its key, once people agree or the switch is released", async (t) => {
   const bench = await serverBench(t, {
     define(hp: Holdpoint) {
-      hp.declare({ name: "wire", policy: "approve" });
-      hp.declare({ name: "ask", policy: "escalate" });
+      hp.remote.tool({ name: "wire", policy: "approve" });
+      hp.remote.tool({ name: "ask", policy: "escalate" });
     },
   });
   const agent = "agent:far";

@@ -15,8 +15,8 @@ const post = (body: unknown, key?: string, headers: object = {}) =>
     headers: { ...headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
   }) as const;
 const define = (hp: Holdpoint) => {
-  hp.declare({ name: "wire", policy: "approve", undo: true });
-  hp.declare({ name: "ask", policy: "escalate" });
+  hp.remote.tool({ name: "wire", policy: "approve", undo: true });
+  hp.remote.tool({ name: "ask", policy: "escalate" });
 };
 const WORD = { reason: "a leak", by: "ann" };
 

@@ -230,7 +230,7 @@ test("a back-test is kept by the server that ran it; activity is the same at bot
   const place = { database: database.url, data: undefined, folder, noAuth: true, ...fast };
   const one = await serverBench(t, {
     ...place,
-    define: (hp: Holdpoint) => hp.declare({ name: "ship", policy: "escalate" }),
+    define: (hp: Holdpoint) => hp.remote.tool({ name: "ship", policy: "escalate" }),
   });
   const two = await serverBench(t, place);
   const post = (body: unknown) => ({ method: "POST", body }) as const;

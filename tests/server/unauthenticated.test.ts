@@ -20,7 +20,7 @@ async function furnished(context: Pick<TestContext, "after">) {
     ...{ noAuth: true, folder, rate: 1_000, burst: 1_000 },
     define(hp) {
       const declared = define(hp);
-      hp.declare({ name: "wire", policy: "escalate" });
+      hp.remote.tool({ name: "wire", policy: "escalate" });
       begin = () => furnish(hp, declared, { folder, tenant: "default" });
     },
   });
