@@ -1,8 +1,7 @@
 /** Entry point of the package, and the composition root of the library. */
 
 import type { Intents } from "./agents/intents/methods.ts";
-import type { Outside } from "./agents/remote-methods.ts";
-import { type DeclaredTool, declareTool } from "./agents/remote-tool.ts";
+import type { Remote } from "./agents/remote-methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import type { Budgets } from "./budgets/methods.ts";
 import type { Answer } from "./effects/answer.ts";
@@ -42,7 +41,7 @@ export type { Permit, RemoteAnswer } from "./agents/remote-answer.ts";
 export type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./agents/remote-checkpoint.ts";
 export type { RemoteProposal } from "./agents/remote-proposal.ts";
 export type { OutcomeReport } from "./agents/remote-report.ts";
-export type { DeclaredTool } from "./agents/remote-tool.ts";
+export type { RemoteTool } from "./agents/remote-tool.ts";
 export type { NewRemoteWorkflow, RemoteWorkflow } from "./agents/remote-workflow.ts";
 export type {
   Approval,
@@ -76,7 +75,7 @@ export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from ".
 export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
-export type { SwitchState } from "./kill-switch/stream.ts";
+export type { KillSwitchState } from "./kill-switch/methods.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { Said } from "./people/input.ts";
 export type { PolicySource } from "./policy/read.ts";
@@ -142,10 +141,8 @@ export function definePolicy(document: PolicyText): PolicyText {
 export type Holdpoint = KillSwitch & {
   /** Declares a tool. The returned function reviews a call, waits for approval, runs it once and returns a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
-  /** Declares a tool that external agents execute themselves: it has rules and no `run` function. */
-  declare<Args>(definition: DeclaredTool<Args>): void;
   /** API for agents that run in another process: propose an action, execute it, report the outcome. */
-  readonly outside: Outside;
+  readonly remote: Remote;
   /** Runs a function once per request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
@@ -229,7 +226,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
   const own: OwnMethods = {
     ...markOpener(opening),
     gate: (definition) => gate(gates, definition),
-    declare: (definition) => declareTool(gates, definition),
     execute: (execution) => executeByName(gates, execution),
     workflow: <Input, Result>(
       name: string,
@@ -247,7 +243,7 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     close,
     [Symbol.asyncDispose]: close,
   };
-  const hp: Holdpoint = withMethodGroups(own, opening, definitions);
+  const hp: Holdpoint = withMethodGroups(own, gates, definitions);
   instanceDefinitions.set(hp, definitions);
   return hp;
 }

@@ -1,7 +1,8 @@
 /** What an instance offers beside its gates: it loads when it is first used. */
+
+import type { Gates } from "./effects/gate.ts";
 import { partLoader, withLazy } from "./kernel/load-part.ts";
 import { environment } from "./open.ts";
-import type { RuntimeOpener } from "./runtime/runtime.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { Definitions } from "./workflows/start.ts";
 
@@ -20,7 +21,7 @@ export const parts = {
   models: () => load<typeof import("./supervise/models/open-model.ts")>("./supervise/models/open-model.ts"),
   nodes: () => load<typeof import("./runtime/epochs.ts")>("./runtime/epochs.ts"),
   notify: () => load<typeof import("./notify/methods.ts")>("./notify/methods.ts"),
-  outside: () => load<typeof import("./agents/remote-methods.ts")>("./agents/remote-methods.ts"),
+  remote: () => load<typeof import("./agents/remote-methods.ts")>("./agents/remote-methods.ts"),
   people: () => load<typeof import("./people/methods.ts")>("./people/methods.ts"),
   policies: () => load<typeof import("./policy/methods.ts")>("./policy/methods.ts"),
   recover: () => load<typeof import("./effects/recover.ts")>("./effects/recover.ts"),
@@ -43,11 +44,8 @@ export function startSupervised(
 }
 
 /** Adds the groups of methods of one instance. Each loads when it is first used. */
-export function withMethodGroups<Base extends object>(
-  base: Base,
-  open: RuntimeOpener,
-  definitions: Definitions,
-) {
+export function withMethodGroups<Base extends object>(base: Base, gates: Gates, definitions: Definitions) {
+  const { open } = gates;
   return withLazy(base, {
     actions: () => parts.actions().actionsOf(open),
     approvals: () => parts.approvals().approvalsOf(open),
@@ -55,7 +53,7 @@ export function withMethodGroups<Base extends object>(
     grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
     intents: () => parts.intents().intentMethods(open),
     journal: () => parts.journal().journalOf(open),
-    outside: () => parts.outside().remoteMethods(open),
+    remote: () => parts.remote().remoteMethods(gates),
     receipts: () => parts.actions().receiptsOf(open),
     workflows: () => parts.workflows().workflowsOf(definitions),
   });

@@ -24,7 +24,7 @@ rules:
 const UNLIMITED = 1_000_000;
 
 const define = (hp: Holdpoint) =>
-  hp.declare({
+  hp.remote.tool({
     name: "ship",
     input: z.strictObject({ amount: z.number().min(0), note: z.string().max(1_000) }),
   });

@@ -1,5 +1,6 @@
-/** The methods of `hp.outside`, for an embedding program or a server: remote agents' actions and workflows. */
+/** The methods of `hp.remote`, for an embedding program or a server: remote agents' actions and workflows. */
 
+import type { Gates } from "../effects/gate.ts";
 import { checkFields, checkId, rejectInput } from "../kernel/fields.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { cancelById } from "../workflows/methods.ts";
@@ -14,6 +15,7 @@ import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
 import { proposeRemoteAction, type RemoteProposal, takeUpPermit } from "./remote-proposal.ts";
 import { type OutcomeReport, type Reported, reportRemoteOutcome } from "./remote-report.ts";
 import { type Compensation, listCompensations, proposeUndo } from "./remote-rollback.ts";
+import { declareTool, type RemoteTool } from "./remote-tool.ts";
 import {
   completeRemoteWorkflowNow,
   createRemoteWorkflowNow,
@@ -24,7 +26,9 @@ import {
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
 
-export type Outside = {
+export type Remote = {
+  /** Declares a tool that remote agents execute themselves: it has rules and no `run` function. */
+  tool<Args>(definition: RemoteTool<Args>): void;
   /** An agent proposes an action to perform itself. Returns a permit, a pending approval, a refusal or the receipt. */
   propose(proposal: RemoteProposal): Promise<RemoteAnswer>;
   /** The agent returns to its proposal: it gets the permit once people have approved it. */
@@ -101,8 +105,10 @@ async function begin(open: RuntimeOpener, given: PermitClaim): Promise<RemoteAns
   return takeUpPermit(runtime, action, { agent, caller: readPermitCaller(runtime, { holder, begin: true }) });
 }
 
-export function remoteMethods(open: RuntimeOpener): Outside {
+export function remoteMethods(gates: Gates): Remote {
+  const { open } = gates;
   return {
+    tool: (definition) => declareTool(gates, definition),
     propose: async (proposal) => proposeRemoteAction(await open(), proposal),
     takeUp: async (action, agent, asksFor = {}) => {
       const runtime = await open();

@@ -102,7 +102,7 @@ function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller):
     rejectInput(`"${given.tool}" is not for agents to propose.`);
   if (isUndoOfAnother(runtime, given.tool))
     rejectInput(
-      `"${given.tool}" takes back what another tool did: it is asked for with hp.outside.workflows.undo().`,
+      `"${given.tool}" takes back what another tool did: it is asked for with hp.remote.workflows.undo().`,
     );
   return {
     tool: findOrDefineTool(runtime, given.tool),

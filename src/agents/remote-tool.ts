@@ -28,7 +28,7 @@ const REPORT_MS = 3_600_000;
 type Declarable = "read" | "idempotent" | "keyed" | "probed" | "once";
 
 /** A tool without a function: an agent proposes it, gets a permit, performs it in its own process, and reports. */
-export type DeclaredTool<Args> = Pick<
+export type RemoteTool<Args> = Pick<
   ToolDefinition<Args, unknown>,
   | "name"
   | "description"
@@ -79,7 +79,7 @@ const UNDO_FIELDS = ["policy", "timeoutMs"];
 
 const DECLARABLE: readonly unknown[] = ["read", "idempotent", "keyed", "probed", "once"];
 
-function check(given: DeclaredTool<never>): void {
+function check(given: RemoteTool<never>): void {
   if (!isPlainObject(given)) rejectInput("A tool is declared with an object: { name, … }.");
   if ("run" in given || "runInTransaction" in given)
     rejectInput(
@@ -111,15 +111,15 @@ function asRemoteTool(tool: Tool): Tool {
   return { ...tool, outside: remoteSettings(tool), undo: taken };
 }
 
-function undoRule(undo: NonNullable<DeclaredTool<never>["undo"]>) {
+function undoRule(undo: NonNullable<RemoteTool<never>["undo"]>) {
   return undo === "nothing"
     ? undo
     : { ...(undo === true ? {} : undo), effect: "once" as const, run: neverRun };
 }
 
 /** The tool without the instance's policy document. */
-function defineRemoteTool<Args>(given: DeclaredTool<Args>, instance: InstanceKey | null = null): Tool {
-  check(given as unknown as DeclaredTool<never>);
+function defineRemoteTool<Args>(given: RemoteTool<Args>, instance: InstanceKey | null = null): Tool {
+  check(given as unknown as RemoteTool<never>);
   const { undo, ...definition } = given;
   const rule = undo === undefined ? {} : { undo: undoRule(undo) };
   return asRemoteTool(
@@ -127,7 +127,7 @@ function defineRemoteTool<Args>(given: DeclaredTool<Args>, instance: InstanceKey
   );
 }
 
-export function declareTool<Args>(gates: Gates, given: DeclaredTool<Args>): void {
+export function declareTool<Args>(gates: Gates, given: RemoteTool<Args>): void {
   registerTool(
     gates,
     applyPolicyDocument(

@@ -40,7 +40,7 @@ const READS = {
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
-  switch: { scope: "switch:read", verbs: ["stopped"] },
+  switch: { scope: "switch:read", verbs: ["paused"] },
   people: { scope: "people:read", verbs: ["list", "get"] },
   keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
   endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },

@@ -9,7 +9,7 @@ import { budgetsCommand, inDoubtCommand, receiptCommand, resolveCommand } from "
 import { demo, init, welcome } from "./first-steps.ts";
 import { intents } from "./intents.ts";
 import { exportCommand, journalCommand, restoredCommand, sealCommand, verifyCommand } from "./journal.ts";
-import { goCommand, stopCommand } from "./kill-switch.ts";
+import { pauseCommand, resumeCommand } from "./kill-switch.ts";
 import { nodesCommand } from "./nodes.ts";
 import { endpoints, notifications } from "./notify.ts";
 import { keyFileCommand, serve, views, worker } from "./operations.ts";
@@ -68,8 +68,8 @@ export const COMMANDS: readonly Command[] = [
   journalCommand,
   inDoubtCommand,
   resolveCommand,
-  stopCommand,
-  goCommand,
+  pauseCommand,
+  resumeCommand,
   policyCheck,
   policyExplain,
   policyTest,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { ApprovalSummary } from "../approvals/contract.ts";
 import { visible } from "../kernel/text.ts";
 import { contentCell } from "./approvals/list.ts";
-import { whoStopped } from "./kill-switch.ts";
+import { whoPaused } from "./kill-switch.ts";
 import { type Command, type Context, EXIT, REFUND_FLAGS, version, word } from "./shell/command.ts";
 import { CommandError, fileError } from "./shell/failure.ts";
 import { fit, formatSpan, pad } from "./shell/terminal.ts";
@@ -39,8 +39,8 @@ async function read(context: Context): Promise<State | undefined> {
     applied: await total("applied"),
   };
   const { items } = await hp.approvals.list({ limit: SHOWN });
-  const { stopped } = await hp.stopped();
-  return { counts, oldest: items, stopped: stopped ? await whoStopped(context, {}) : null };
+  const { paused: stopped } = await hp.paused();
+  return { counts, oldest: items, stopped: stopped ? await whoPaused(context, {}) : null };
 }
 
 function rows({ terminal }: Context, title: string, lines: readonly (readonly [string, string])[]): void {

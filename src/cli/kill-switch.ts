@@ -1,4 +1,4 @@
-/** Commands `stop` and `go`, and the scope of a kill switch: all agents, one agent or one workflow. */
+/** Commands `pause` and `resume`, and the scope of a kill switch: all agents, one agent or one workflow. */
 
 import { agentScope } from "../kernel/stream.ts";
 import { visible } from "../kernel/text.ts";
@@ -32,7 +32,7 @@ async function readScope(context: Context): Promise<Stoppable> {
     throw new CommandError(
       "usage",
       "--agent and --workflow exclude each other.",
-      "Stop one, then the other.",
+      "Pause one, then the other.",
     );
   if (workflow !== undefined) return { workflow: await resolveWorkflowId(context, workflow) };
   return agent === undefined ? {} : agentIn(agent);
@@ -48,7 +48,7 @@ function scopeName({ agent, workflow }: Stoppable): string {
   return agent === undefined ? "every agent" : visible(agentScope(agent));
 }
 
-/** Flags for `holdpoint go`, in addition to the reason, to release the same scope. */
+/** Flags for `holdpoint resume`, in addition to the reason, to release the same scope. */
 function scopeFlags({ agent, workflow }: Stoppable): string {
   if (workflow !== undefined) return ` --workflow ${workflow}`;
   return agent === undefined ? "" : ` --agent '${visible(agent)}'`;
@@ -69,53 +69,53 @@ async function warnIfUnknown({ hp, terminal }: Context, agent: string | undefine
 }
 
 /** For a switch that was already in that position. */
-export async function whoStopped({ hp, now }: Context, whose: Stoppable): Promise<string> {
-  const state = await hp.stopped(whose);
-  return state.stopped
-    ? `stopped by ${visible(state.by)}, ${formatAgo(state.at, now)}: ${visible(state.reason)}`
-    : "not stopped";
+export async function whoPaused({ hp, now }: Context, whose: Stoppable): Promise<string> {
+  const state = await hp.paused(whose);
+  return state.paused
+    ? `paused by ${visible(state.by)}, ${formatAgo(state.at, now)}: ${visible(state.reason)}`
+    : "not paused";
 }
 
-export const stopCommand: Command = {
-  name: "stop",
+export const pauseCommand: Command = {
+  name: "pause",
   words: [],
   summary: "the kill switch: no new effect starts, of anybody, of one agent or of one workflow",
   details: [
-    "Effects that run already are not interrupted. Calls are told so and may come back after `holdpoint go`.",
+    "Effects that run already are not interrupted. Calls are told so and may come back after `holdpoint resume`.",
   ],
   flags: { ...SCOPE_FLAGS, reason: REASON },
   async run(context) {
     const { hp, terminal, person: by } = context;
     const scope = await readScope(context);
-    const changed = await hp.stop({ by, reason: needed(context, "reason"), ...scope });
+    const changed = await hp.pause({ by, reason: needed(context, "reason"), ...scope });
     await warnIfUnknown(context, scope.agent);
-    if (context.json) terminal.json({ stopped: true, changed, ...scopeOnWire(scope) });
+    if (context.json) terminal.json({ paused: true, changed, ...scopeOnWire(scope) });
     else if (changed)
       terminal.line(
-        `Stopped: ${scopeName(scope)} starts nothing new until \`holdpoint go${scopeFlags(scope)}\`.`,
+        `Paused: ${scopeName(scope)} starts nothing new until \`holdpoint resume${scopeFlags(scope)}\`.`,
       );
-    else terminal.line(`Nothing changed: it is ${await whoStopped(context, scope)}.`);
+    else terminal.line(`Nothing changed: it is ${await whoPaused(context, scope)}.`);
     return EXIT.ok;
   },
 };
 
-export const goCommand: Command = {
-  name: "go",
+export const resumeCommand: Command = {
+  name: "resume",
   words: [],
-  summary: "release the kill switch",
+  summary: "turn the kill switch off",
   flags: { ...SCOPE_FLAGS, reason: REASON },
   async run(context) {
     const { hp, terminal, person: by } = context;
     const scope = await readScope(context);
-    const changed = await hp.go({ by, reason: needed(context, "reason"), ...scope });
+    const changed = await hp.resume({ by, reason: needed(context, "reason"), ...scope });
     if (!changed) await warnIfUnknown(context, scope.agent);
-    if (context.json) terminal.json({ stopped: false, changed, ...scopeOnWire(scope) });
-    else if (changed) terminal.line(`Released: ${scopeName(scope)} may start effects again.`);
-    else terminal.line("Nothing changed: it was not stopped.");
+    if (context.json) terminal.json({ paused: false, changed, ...scopeOnWire(scope) });
+    else if (changed) terminal.line(`Resumed: ${scopeName(scope)} may start effects again.`);
+    else terminal.line("Nothing changed: it was not paused.");
     const isOne = scope.agent !== undefined || scope.workflow !== undefined;
-    const whole = isOne ? await hp.stopped() : undefined;
-    if (whole?.stopped === true && !context.json)
-      terminal.line("But the switch for everybody is on: `holdpoint go` alone releases it.");
+    const whole = isOne ? await hp.paused() : undefined;
+    if (whole?.paused === true && !context.json)
+      terminal.line("But the switch for everybody is on: `holdpoint resume` alone turns it off.");
     return EXIT.ok;
   },
 };

@@ -161,9 +161,9 @@ export const CALLS = {
   },
   killSwitch: {
     get: query("GET /api/kill-switch"),
-    stops: query("GET /api/kill-switch/stops"),
-    stop: body("POST /api/kill-switch/stop"),
-    release: body("POST /api/kill-switch/release"),
+    pauses: query("GET /api/kill-switch/pauses"),
+    pause: body("POST /api/kill-switch/pause"),
+    resume: body("POST /api/kill-switch/resume"),
   },
   grants: CONTRACT_CALLS.grants,
   budgets: {

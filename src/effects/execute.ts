@@ -226,7 +226,7 @@ export function requestConflict(requestId: string | null, action: string): Holdp
 
 function refuseOutside({ outside, rules }: Tool): void {
   if (outside === undefined) return;
-  const what = `"${rules.name}" is declared and not performed here: agents propose it with hp.outside.propose().`;
+  const what = `"${rules.name}" is declared and not performed here: agents propose it with hp.remote.propose().`;
   throw new HoldpointError("wrong_state", what, { data: "Nothing was written." });
 }
 

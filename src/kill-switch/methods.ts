@@ -24,7 +24,6 @@ import {
   parseSwitchScope,
   type Stoppable,
   type Stopped,
-  type SwitchState,
   switchScopeOf,
 } from "./stream.ts";
 
@@ -138,14 +137,23 @@ export async function setSwitch(
   }
 }
 
-/** Whether new effects of the tenant, or of one agent, service or workflow, are stopped, by whom and why. */
-export async function getSwitch(place: CommandStore, whose: string | Stoppable = {}): Promise<SwitchState> {
+/** For users: `stopped`, the word of the journal, is called `paused`. */
+export type KillSwitchState =
+  | { readonly paused: false }
+  | { readonly paused: true; readonly by: string; readonly reason: string; readonly at: number };
+
+/** Whether new effects of the tenant, or of one agent, service or workflow, are paused, by whom and why. */
+export async function getSwitch(
+  place: CommandStore,
+  whose: string | Stoppable = {},
+): Promise<KillSwitchState> {
   const given = typeof whose === "string" ? { agent: whose } : whose;
   const named = checkStoppable(checkFields("The switch", given, ["agent", "workflow"]));
   const { workflow } = named;
   if (workflow !== undefined && (await readState(place, workflowStream(workflow))).status === "none")
     throw noWorkflow(workflow);
-  return structuredClone(await readState(place, switchStream(switchScopeOf(named))));
+  const { stopped: paused, ...facts } = await readState(place, switchStream(switchScopeOf(named)));
+  return structuredClone({ paused, ...facts }) as KillSwitchState;
 }
 
 export type ActiveStop = {
@@ -184,19 +192,19 @@ export async function countStops({ store, tenant }: TenantStore): Promise<number
 }
 
 export type KillSwitch = {
-  /** Stops all new effects of the tenant, one agent or service, or one workflow. Returns whether anything changed. */
-  stop(said: Said & Stoppable): Promise<boolean>;
-  go(said: Said & Stoppable): Promise<boolean>;
-  /** Whether the tenant, or one agent, service or workflow, is stopped, by whom, when and why. */
-  stopped(whose?: string | Stoppable): Promise<SwitchState>;
+  /** Pauses all new effects of the tenant, one agent or service, or one workflow. Returns whether anything changed. */
+  pause(said: Said & Stoppable): Promise<boolean>;
+  resume(said: Said & Stoppable): Promise<boolean>;
+  /** Whether the tenant, or one agent, service or workflow, is paused, by whom, when and why. */
+  paused(whose?: string | Stoppable): Promise<KillSwitchState>;
 };
 
 const SWITCH_FIELDS = [...STATEMENT_FIELDS, "agent", "workflow"];
 
 export function killSwitchOf(open: RuntimeOpener): KillSwitch {
   return {
-    stop: async (said) => setSwitch(await open(), true, checkFields(STATEMENT, said, SWITCH_FIELDS)),
-    go: async (said) => setSwitch(await open(), false, checkFields(STATEMENT, said, SWITCH_FIELDS)),
-    stopped: async (whose) => getSwitch(await open(), whose),
+    pause: async (said) => setSwitch(await open(), true, checkFields(STATEMENT, said, SWITCH_FIELDS)),
+    resume: async (said) => setSwitch(await open(), false, checkFields(STATEMENT, said, SWITCH_FIELDS)),
+    paused: async (whose) => getSwitch(await open(), whose),
   };
 }

@@ -13,8 +13,8 @@ import {
   timeSchema,
 } from "../api/wire.ts";
 
-import { type ActiveStop, getSwitch, listStops, setSwitch } from "./methods.ts";
-import type { Stoppable, SwitchState } from "./stream.ts";
+import { type ActiveStop, getSwitch, type KillSwitchState, listStops, setSwitch } from "./methods.ts";
+import type { Stoppable } from "./stream.ts";
 
 const whose = {
   agent: z
@@ -33,7 +33,7 @@ const whose = {
 type SwitchTarget = { readonly agent?: string | undefined; readonly workflow_id?: string | undefined };
 
 const standing = z.object({
-  stopped: z.boolean(),
+  paused: z.boolean(),
   agent: z.string().nullable(),
   workflow_id: z.string().nullable(),
   by: z.string().nullable(),
@@ -47,13 +47,13 @@ const stoppable = ({ agent, workflow_id: workflow }: SwitchTarget): Stoppable =>
   ...(workflow === undefined ? {} : { workflow }),
 });
 
-function onWire(state: SwitchState, { agent, workflow_id }: SwitchTarget) {
+function onWire(state: KillSwitchState, { agent, workflow_id }: SwitchTarget) {
   const who = { agent: agent ?? null, workflow_id: workflow_id ?? null };
-  if (!state.stopped) return { stopped: false, ...who, by: null, reason: null, at: null };
-  return { stopped: true, ...who, by: state.by, reason: state.reason, at: time(state.at) };
+  if (!state.paused) return { paused: false, ...who, by: null, reason: null, at: null };
+  return { paused: true, ...who, by: state.by, reason: state.reason, at: time(state.at) };
 }
 
-const LIST = "stops";
+const LIST = "pauses";
 
 const whoseOf = ({ whose: stopped }: ActiveStop): SwitchTarget => {
   if (stopped.what === "tenant") return {};
@@ -83,7 +83,7 @@ export const killSwitchRoutes = [
   route({
     method: "GET",
     path: "/api/kill-switch",
-    summary: "Whether new effects of the tenant, of one agent or service, or of one workflow are stopped",
+    summary: "Whether new effects of the tenant, of one agent or service, or of one workflow are paused",
     tag: "kill switch",
     scope: "switch:read",
     query: z.strictObject(whose),
@@ -92,22 +92,22 @@ export const killSwitchRoutes = [
   }),
   route({
     method: "GET",
-    path: "/api/kill-switch/stops",
-    summary: "All that is stopped: the tenant, agents, services and workflows, the latest first",
+    path: "/api/kill-switch/pauses",
+    summary: "All that is paused: the tenant, agents, services and workflows, the latest first",
     tag: "kill switch",
     scope: "switch:read",
     query: z.strictObject(pageQuery),
-    answers: { 200: z.object({ stops: z.array(standing), next_cursor: nextCursor }) },
+    answers: { 200: z.object({ pauses: z.array(standing), next_cursor: nextCursor }) },
     async handle({ runtime, query }) {
       const { items, next } = await listStops(runtime, pageOf(LIST, query));
-      const stops = items.map((stop) => onWire({ stopped: true, ...stop }, whoseOf(stop)));
-      return ok({ stops, next_cursor: sealCursor(LIST, next) });
+      const pauses = items.map((stop) => onWire({ paused: true, ...stop }, whoseOf(stop)));
+      return ok({ pauses, next_cursor: sealCursor(LIST, next) });
     },
   }),
   turning(
-    "/api/kill-switch/stop",
+    "/api/kill-switch/pause",
     true,
-    "Stop every new effect of the tenant, of one agent or service, or of one workflow",
+    "Pause every new effect of the tenant, of one agent or service, or of one workflow",
   ),
-  turning("/api/kill-switch/release", false, "Let effects start again"),
+  turning("/api/kill-switch/resume", false, "Let effects start again"),
 ];

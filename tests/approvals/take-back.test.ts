@@ -14,7 +14,7 @@ test("a supervisor who is not asked does not end the question of a checkpoint; i
   for (const person of ["person:ann", "person:bob"])
     await admin(hp).people.add({ person, roles: ["supervisor"], by });
   await admin(hp).people.add({ person: "person:pia", roles: ["poster"], by });
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   for (const ender of ["person:pia", FAR.agent, "person:ann"]) {
     const checkpoints = [{ name: "Plan", approvers: { from: ["person:ann"], separate: true } }];
     const parties = { poster: "person:pia", executor: FAR.agent };

@@ -231,7 +231,7 @@ describe("a back-test over a journal with gaps", () => {
   test("tells actions apart that no policy was asked about", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();
-    await hp.stop({ by: "person:ann", reason: "drill" });
+    await hp.pause({ by: "person:ann", reason: "drill" });
     await tool(hp)({ amount_usd: 5 }, { requestId: "held", waitMs: 0 });
     const { missing, actions } = await admin(hp).policies.backtest(SAME);
     assert.deepEqual([actions, missing.unreviewed], [1, 1]);

@@ -18,7 +18,7 @@ const translate = (page: Page): Promise<unknown> =>
 test("a value that a translated page cannot draw any more says so; the rest lives, and its exact JSON is at hand", async (t) => {
   const desk = await openDesk(t, { browser, define: openShop().define });
   const args = { order: "A-7", letter: `${"Dear Ann, ".repeat(300)}\u202eyours` };
-  const asked = await desk.hp.outside.propose({ tool: "mail.send", args, agent: "agent:far" });
+  const asked = await desk.hp.remote.propose({ tool: "mail.send", args, agent: "agent:far" });
   const { page, open, faults } = await desk.visit("person:ann");
   faults.expect(/NotFoundError/);
   await open(`/actions/${asked.action}`);

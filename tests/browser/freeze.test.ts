@@ -89,12 +89,12 @@ describe("lists stay quick", () => {
     const reason = `gone${HIDDEN.repeat(9_900)}`;
     const desk = await openDesk(t, {
       browser,
-      define: (hp) => hp.declare({ name: "free", policy: "approve" }),
+      define: (hp) => hp.remote.tool({ name: "free", policy: "approve" }),
     });
     const agent = await desk.agent("payer");
     for (let n = 0; n < 20; n++) {
-      const workflow = await desk.hp.outside.workflows.create({ name: `w${n}`, by: "agent:payer" });
-      await desk.hp.outside.workflows.start(workflow, { agent: "agent:payer" });
+      const workflow = await desk.hp.remote.workflows.create({ name: `w${n}`, by: "agent:payer" });
+      await desk.hp.remote.workflows.start(workflow, { agent: "agent:payer" });
       await agent.workflows.fail(workflow, { reason });
       const permit = await agent.actions.propose({ tool: "free", args: { n } });
       await agent.actions.report(permit.action_id, { status: "unknown", reason });

@@ -59,7 +59,7 @@ const LAYERS = {
 
 /** Many names, and one workflow in which every layer is full. */
 async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "workflow" | "passed">> {
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   let [workflow, passed] = ["", ""];
   for (const [at, name] of SOME.entries()) {
     workflow = await workflows.create({ name, description: SAYS, by: agent });
@@ -77,10 +77,10 @@ async function atCheckpoint({ hp }: Desk): Promise<Pick<Ids, "checkpoint" | "wor
 }
 
 async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
-  const waiting = await hp.outside.propose({ tool: "stranger.act", args: byKey, rationale: SAYS, agent });
+  const waiting = await hp.remote.propose({ tool: "stranger.act", args: byKey, rationale: SAYS, agent });
   assert.equal(waiting.status, "pending");
   const approval = waiting.status === "pending" && waiting.waitingFor === "approval" ? waiting.approval : "";
-  const other = await hp.outside.propose({ tool: "stranger.other", args: byKey, rationale: SAYS, agent });
+  const other = await hp.remote.propose({ tool: "stranger.other", args: byKey, rationale: SAYS, agent });
   if (other.status !== "pending" || other.waitingFor !== "approval") return assert.fail();
   await hp.approvals.reject(other.approval, { by, reason: SAYS });
   return { approval, action: other.action };
@@ -88,12 +88,12 @@ async function acted({ hp }: Desk): Promise<Pick<Ids, "approval" | "action">> {
 
 /** It was approved and begun, and its agent does not know what became of it. */
 async function doubted({ hp }: Desk): Promise<void> {
-  const waiting = await hp.outside.propose({ tool: "stranger.lost", args: byKey, rationale: SAYS, agent });
+  const waiting = await hp.remote.propose({ tool: "stranger.lost", args: byKey, rationale: SAYS, agent });
   if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { action, approval } = waiting;
   await hp.approvals.approve(approval, { by });
-  assert.equal((await hp.outside.takeUp(action, agent)).status, "permitted");
-  await hp.outside.report({ action, agent, status: "unknown", reason: SAYS });
+  assert.equal((await hp.remote.takeUp(action, agent)).status, "permitted");
+  await hp.remote.report({ action, agent, status: "unknown", reason: SAYS });
 }
 
 /** Some fields take no hidden characters at all: whatever is refused there is nowhere to be seen. */
@@ -121,7 +121,7 @@ async function furnish(desk: Desk): Promise<Ids> {
   const client = await desk.agent("stranger");
   for (const text of PAYLOADS.filter((_, at) => at % 4 === 0))
     await client.approvals.comment(actions.approval, { text: text.toWellFormed().trim() || "none" });
-  await hp.stop({ agent: "lost", by, reason: SAYS });
+  await hp.pause({ agent: "lost", by, reason: SAYS });
   return { ...flows, ...actions };
 }
 
@@ -134,7 +134,7 @@ before(async () => {
   end.after(() => rmSync(folder, { recursive: true, force: true }));
   const policy = join(folder, "policy.json");
   writeFileSync(policy, policyText());
-  const define = (hp: Holdpoint) => hp.declare({ name: "stranger.granted" });
+  const define = (hp: Holdpoint) => hp.remote.tool({ name: "stranger.granted" });
   const desk = await openDesk(end, { browser, policy, folder, define });
   opened = desk;
   ids = await furnish(desk);
@@ -216,7 +216,7 @@ const INHERITED = ["constructor", "toString", "valueOf", "hasOwnProperty"];
 
 test("arguments named like what every object has are shown, and can be decided on", async () => {
   const args = { items: INHERITED.map((name) => ({ [name]: `under ${name}` })) };
-  const waiting = await opened.hp.outside.propose({ tool: "stranger.named", args, agent });
+  const waiting = await opened.hp.remote.propose({ tool: "stranger.named", args, agent });
   if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { page } = visit;
   await page.goto(`${url}/approvals/${waiting.approval}`);

@@ -9,7 +9,7 @@ export async function fillInbox(hp: Holdpoint, count: number): Promise<void> {
     const asked = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => from + index);
     await Promise.all(
       asked.map((number) =>
-        hp.outside.propose({
+        hp.remote.propose({
           ...{ tool: "orders.refund", agent: `agent:desk-${number % 7}` },
           args: { order: `order-${number}`, amount_usd: 10 + (number % 90) },
           rationale: "one of many",

@@ -100,7 +100,7 @@ test("whatever is stopped stands on the kill switch's page and on the first one,
   await open("/kill-switch");
   const panel = page.getByRole("region", { name: "Agents, services and workflows" });
   await panel.getByText("none is stopped").waitFor();
-  await desk.hp.stop({ agent: "zebra", by: ROOT, reason: "it runs in circles" });
+  await desk.hp.pause({ agent: "zebra", by: ROOT, reason: "it runs in circles" });
   await panel.getByText("1 stopped").waitFor();
   const row = panel.getByRole("listitem").filter({ hasText: "agent:zebra" });
   await row.getByText("it runs in circles").waitFor();

@@ -48,7 +48,7 @@ async function askDeploy(desk: Desk): Promise<string> {
 
 /** Asks for an approval by a program outside. */
 async function askCheckpoint({ hp }: Desk, layers: object): Promise<string> {
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   const agent = "agent:plans";
   const id = await workflows.create({ name: "plan", by: agent });
   await workflows.start(id, { agent });

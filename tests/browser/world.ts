@@ -29,7 +29,7 @@ export type World = Waiting &
 
 /** What the server declares too: the workflows go on there. */
 export function defineWorld(hp: Holdpoint): Definitions {
-  hp.declare({ name: "dns.point", policy: "approve", undo: true });
+  hp.remote.tool({ name: "dns.point", policy: "approve", undo: true });
   return defineFlows(hp, defineTools(hp));
 }
 

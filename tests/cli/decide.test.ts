@@ -234,29 +234,29 @@ describe("the kill switch", () => {
     const hp = folder.open();
     const tool = hp.gate({ name: "note", policy: "approve", run: () => "done" });
     await tool({ n: 0 }, { requestId: "n-0" });
-    const typo = await runCli(folder, ["stop", "--agent", "testre", "--reason", "drill"]);
+    const typo = await runCli(folder, ["pause", "--agent", "testre", "--reason", "drill"]);
     assert.match(typo.err, /no recent action is by agent:testre\. Seen lately: agent:tester/);
-    const stopped = await runCli(folder, ["stop", "--agent", "agent:tester", "--reason", "drill"]);
+    const stopped = await runCli(folder, ["pause", "--agent", "agent:tester", "--reason", "drill"]);
     assert.equal(stopped.code, 0, stopped.err);
-    assert.match(stopped.out, /^Stopped: agent:tester starts nothing new/);
+    assert.match(stopped.out, /^Paused: agent:tester starts nothing new/);
     const held = await tool({ n: 1 }, { requestId: "n-1" });
     assert.ok("code" in held);
     assert.equal(held.code, "stopped");
-    const again = await runCli(folder, ["stop", "--agent", "tester", "--reason", "twice"]);
-    assert.match(again.out, new RegExp(`Nothing changed: it is stopped by ${ME}, .*: drill`));
+    const again = await runCli(folder, ["pause", "--agent", "tester", "--reason", "twice"]);
+    assert.match(again.out, new RegExp(`Nothing changed: it is paused by ${ME}, .*: drill`));
     const shown = await runCli(folder, ["show", "n-1"]);
     assert.match(shown.out, /Held back\n {2}stopped +kill switch \(agent:tester\)/);
-    const released = await runCli(folder, ["go", "--agent", "tester", "--reason", "over", "--json"]);
+    const released = await runCli(folder, ["resume", "--agent", "tester", "--reason", "over", "--json"]);
     assert.deepEqual(JSON.parse(released.out), {
-      stopped: false,
+      paused: false,
       changed: true,
       agent: "tester",
       workflow: null,
     });
     assert.equal((await tool({ n: 1 }, { requestId: "n-1" })).status, "done");
-    await runCli(folder, ["stop", "--reason", "everybody"]);
+    await runCli(folder, ["pause", "--reason", "everybody"]);
     const welcome = await runCli(folder, ["welcome"]);
-    assert.ok(linesOf(welcome.out).some((line) => line.includes("The kill switch is on: stopped by")));
-    assert.match((await runCli(folder, ["go", "--reason", "on we go"])).out, /^Released: every agent/);
+    assert.ok(linesOf(welcome.out).some((line) => line.includes("The kill switch is on: paused by")));
+    assert.match((await runCli(folder, ["resume", "--reason", "on we go"])).out, /^Resumed: every agent/);
   });
 });

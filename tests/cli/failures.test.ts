@@ -43,7 +43,7 @@ function copy(name: string): Place {
 const LINES = [
   ["approvals"],
   ["approve", ID],
-  ["stop", "--reason", "x"],
+  ["pause", "--reason", "x"],
   ["seal"],
   ["views", "rebuild"],
 ] as const;

@@ -7,7 +7,7 @@ import { linesOf, runCli } from "./bench.ts";
 test("`show` and `workflows` say what holds a workflow up, and how it is released", async (t) => {
   const folder = temporaryFolder(t);
   const hp = folder.open();
-  await hp.stop({ by: "person:ann", reason: "drill" });
+  await hp.pause({ by: "person:ann", reason: "drill" });
   const send = hp.gate({ name: "send", policy: "approve", run: () => "sent" });
   const flow = hp.workflow("flow", async (ctx, _: object) => (await ctx.call(send, {})).status);
   const { id, result } = await flow.start({});
@@ -19,9 +19,9 @@ test("`show` and `workflows` say what holds a workflow up, and how it is release
   ]);
   assert.match(shown.out, /waits for +the kill switch of every agent to be released, to go on with/);
   assert.match(shown.out, /held: waits for the kill switch of every\s+agent to be released/);
-  assert.ok(shown.out.includes('npx holdpoint go --reason "…"'), shown.out);
+  assert.ok(shown.out.includes('npx holdpoint resume --reason "…"'), shown.out);
   assert.equal(linesOf(listed.out)[0]?.split("\t").at(-1), "the kill switch of every agent to be released");
-  await runCli(folder, ["go", "--reason", "over"]);
+  await runCli(folder, ["resume", "--reason", "over"]);
   assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
 });
 
@@ -39,29 +39,29 @@ test("one workflow is stopped and released by its id, and one that is not there 
       if (type === wanted) return;
   };
   await until("workflow.suspended");
-  const stopped = await runCli(folder, ["stop", "--workflow", id, "--reason", "drill"]);
+  const stopped = await runCli(folder, ["pause", "--workflow", id, "--reason", "drill"]);
   assert.match(
     stopped.out,
-    new RegExp(`the workflow ${id} starts nothing new until .holdpoint go --workflow ${id}`),
+    new RegExp(`the workflow ${id} starts nothing new until .holdpoint resume --workflow ${id}`),
   );
   const [question] = (await hp.approvals.list()).items;
   await hp.approvals.approve(question?.id ?? "", { by: "person:ann" });
   while (!(await hp.workflows.get(id)).waits.some(({ kind }) => kind === "held"))
     await until("workflow.suspended");
   const shown = await runCli(folder, ["show", id]);
-  assert.ok(shown.out.includes(`npx holdpoint go --workflow ${id} --reason "…"`), shown.out);
-  const again = await runCli(folder, ["stop", "--workflow", id, "--reason", "drill", "--json"]);
-  assert.partialDeepStrictEqual(JSON.parse(again.out), { stopped: true, changed: false, workflow: id });
-  const both = await runCli(folder, ["stop", "--workflow", id, "--agent", "x", "--reason", "drill"]);
+  assert.ok(shown.out.includes(`npx holdpoint resume --workflow ${id} --reason "…"`), shown.out);
+  const again = await runCli(folder, ["pause", "--workflow", id, "--reason", "drill", "--json"]);
+  assert.partialDeepStrictEqual(JSON.parse(again.out), { paused: true, changed: false, workflow: id });
+  const both = await runCli(folder, ["pause", "--workflow", id, "--agent", "x", "--reason", "drill"]);
   assert.equal(both.code, 2, both.err);
   const other = await runCli(folder, [
-    "stop",
+    "pause",
     "--workflow",
     "wf_01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "--reason",
     "x",
   ]);
   assert.equal(other.code, 3, other.err);
-  await runCli(folder, ["go", "--workflow", id, "--reason", "over"]);
+  await runCli(folder, ["resume", "--workflow", id, "--reason", "over"]);
   assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
 });

@@ -68,7 +68,7 @@ before(async () => {
   const applied = hp.gate({ name: "applied", policy: "approve", run: () => ({ said: everything }) });
   await applied({}, { requestId: "a-1" });
   await startFlow(hp);
-  await hp.stop({ by: "person:e\u202eve", reason: "stop\u001b[31m\u200b\nnow" });
+  await hp.pause({ by: "person:e\u202eve", reason: "stop\u001b[31m\u200b\nnow" });
   await hp.close();
 });
 after(async () => {
@@ -103,7 +103,7 @@ const COMMANDS: readonly (() => readonly string[])[] = [
   () => ["show", approval, "--json"],
   () => ["journal", effect, "--json"],
   () => ["in-doubt", "--json"],
-  () => ["stop", "--reason", "again"],
+  () => ["pause", "--reason", "again"],
   () => ["approve", approval.slice(0, 12), "--edit", '{"p1":"\u202e\u009b31m"'],
   () => ["approve", approval, "--note", "fine\u202e\u009b31m"],
 ];

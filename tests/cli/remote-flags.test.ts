@@ -111,8 +111,8 @@ function casesOf(stage: Stage): { readonly [command: string]: readonly Case[] } 
     ],
     rollback: [{ words: [workflow], base: REASON, tries: { reason: "x", to: "start", fail: true } }],
     resolve: [{ words: [effect, "applied"], base: REASON, tries: { reason: "another" } }],
-    stop: [{ base: REASON, tries: { reason: "another", agent: "mailer", workflow } }],
-    go: [{ base: REASON, tries: { reason: "another", agent: "mailer", workflow } }],
+    pause: [{ base: REASON, tries: { reason: "another", agent: "mailer", workflow } }],
+    resume: [{ base: REASON, tries: { reason: "another", agent: "mailer", workflow } }],
     receipt: [{ words: [action], tries: { signed: true } }],
     verify: [{ tries: { "require-sealed": true, seal: join(files, "seal"), key: join(files, "key") } }],
     people: [

@@ -146,13 +146,13 @@ test("actions, receipts, workflows, the journal, the kill switch and policies an
   await same(site, (hp) => hp.policies.tools());
   assert.equal(await far.workflows.cancel(id, said), "failed");
 
-  assert.equal(await far.stop({ ...said, agent: "agent:a" }), true);
-  assert.equal((await same(site, (hp) => hp.stopped("agent:a"))).stopped, true);
-  assert.equal(await far.go({ ...said, agent: "agent:a" }), true);
-  await same(site, (hp) => hp.stopped());
-  assert.equal(await far.stop({ ...said, workflow: id }), true);
-  assert.equal((await same(site, (hp) => hp.stopped({ workflow: id }))).stopped, true);
-  assert.equal(await far.go({ ...said, workflow: id }), true);
+  assert.equal(await far.pause({ ...said, agent: "agent:a" }), true);
+  assert.equal((await same(site, (hp) => hp.paused("agent:a"))).paused, true);
+  assert.equal(await far.resume({ ...said, agent: "agent:a" }), true);
+  await same(site, (hp) => hp.paused());
+  assert.equal(await far.pause({ ...said, workflow: id }), true);
+  assert.equal((await same(site, (hp) => hp.paused({ workflow: id }))).paused, true);
+  assert.equal(await far.resume({ ...said, workflow: id }), true);
   assert.equal((await far.journal.verify()).ok, true);
   await assert.rejects(far.journal.verify({ keys: [] }), { code: "invalid_input" });
 });

@@ -135,9 +135,9 @@ test("a person logs in by a key that is typed and not shown, decides as themselv
   assert.equal((await paid).status, "done");
   const { votes } = await hp.approvals.get(approval);
   assert.deepEqual([votes[0]?.by, votes[0]?.via, votes[0]?.note], [by, "api_key", "fine"]);
-  const stop = await there(["stop", "--reason", "look"]);
+  const stop = await there(["pause", "--reason", "look"]);
   assert.equal(stop.code, 0, stop.err);
-  assert.equal((await hp.stopped()).stopped, true);
+  assert.equal((await hp.paused()).paused, true);
 
   const out = await there(["logout"]);
   assert.equal(out.code, 0, out.err);

@@ -8,10 +8,10 @@ test("the card shows the undo that the agent named, with strangers' characters m
   const folder = temporaryFolder(t);
   const hp = folder.open();
   const agent = "agent:far";
-  const workflow = await hp.outside.workflows.create({ name: "Trip", by: agent });
-  await hp.outside.workflows.start(workflow, { agent });
+  const workflow = await hp.remote.workflows.create({ name: "Trip", by: agent });
+  await hp.remote.workflows.start(workflow, { agent });
   const undo = { tool: "hotel.cancel", args: { booking: 7, note: "b\u001b[31m\u202e" } };
-  await hp.outside.propose({
+  await hp.remote.propose({
     tool: "hotel.book",
     args: { hotel: 1 },
     requestId: "book",

@@ -64,10 +64,10 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const instance = readSources();
   const parts = [
     ...["Approvals", "Actions", "Receipts", "Journal", "Budgets", "Intents"],
-    ...["Workflows", "Outside", "RemoteWorkflows"],
+    ...["Workflows", "Remote", "RemoteWorkflows"],
   ];
   const placeOf = (part: string) =>
-    part === "RemoteWorkflows" ? "outside.workflows" : part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
+    part === "RemoteWorkflows" ? "remote.workflows" : part.replace(/(?<=[a-z])(?=[A-Z])/, ".").toLowerCase();
   const expected = [
     ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),

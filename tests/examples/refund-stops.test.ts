@@ -195,7 +195,7 @@ describe("people and tools stop a run", () => {
       ...lines,
       propose: async (request: Parameters<typeof lines.propose>[0]) => {
         const isSecond = lines.asked.length === 1;
-        if (isSecond) await instance?.stop({ by: "person:ann", reason: "all hands off" });
+        if (isSecond) await instance?.pause({ by: "person:ann", reason: "all hands off" });
         return lines.propose(request);
       },
     };

@@ -153,7 +153,7 @@ function requestsOf({ key, cookie, csrf, link }: Site, [first = "", second = ""]
     { headers },
   ];
   const once = { "idempotency-key": canary("idempotency") };
-  const stop = "/api/kill-switch/stop";
+  const stop = "/api/kill-switch/pause";
   return [
     get("/api/session", bearer(canary("bearer"))),
     get("/api/session", { authorization: `Basic ${canary("basic")}` }),
@@ -177,7 +177,7 @@ function requestsOf({ key, cookie, csrf, link }: Site, [first = "", second = ""]
     post(stop, { reason: "once" }, once),
     post(stop, { reason: "once" }, once),
     post(stop, { reason: "otherwise" }, once),
-    post("/api/kill-switch/release", { reason: "go on" }),
+    post("/api/kill-switch/resume", { reason: "go on" }),
     post(`/api/approvals/${first}/votes`, { decision: "approve", note: `use ${TOKEN}` }),
     post("/api/approvals/submit", { request_id: second, decision: "REJECTED", rationale: `not ${TOKEN}` }),
     get("/api/endpoints"),

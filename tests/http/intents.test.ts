@@ -137,8 +137,8 @@ async function sentBack(bench: Bench): Promise<{ id: string; action: string }> {
   return { id, action };
 }
 
-const define = (hp: { declare(tool: { name: string; policy: "approve"; undo: true }): void }) =>
-  hp.declare({ name: "book", policy: "approve", undo: true });
+const define = (hp: { remote: { tool(tool: { name: string; policy: "approve"; undo: true }): void } }) =>
+  hp.remote.tool({ name: "book", policy: "approve", undo: true });
 
 async function inbox(bench: Bench): Promise<Record<string, unknown>> {
   return until(async () => {

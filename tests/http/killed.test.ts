@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Call, type Said, servingIn } from "./serving.ts";
 
-const DEFINITIONS = `export default (hp) => hp.declare({ name: "book", policy: "approve", undo: true });`;
+const DEFINITIONS = `export default (hp) => hp.remote.tool({ name: "book", policy: "approve", undo: true });`;
 const FLAGS = ["--no-auth", "--definitions", "definitions.ts"];
 
 const ok = ({ status, body }: Said): Record<string, unknown> => {

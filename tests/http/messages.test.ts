@@ -169,8 +169,8 @@ test("a seat is handed over and taken back; several are decided at once, each on
   const bench = await serverBench(t, {
     noAuth: false,
     define: (hp) => {
-      hp.declare({ name: "wire", policy: { verdict: "escalate", approvers: { from: ["person:ann"] } } });
-      hp.declare({ name: "mail", policy: "escalate" });
+      hp.remote.tool({ name: "wire", policy: { verdict: "escalate", approvers: { from: ["person:ann"] } } });
+      hp.remote.tool({ name: "mail", policy: "escalate" });
     },
   });
   const { as } = await staffed(bench);

@@ -48,7 +48,7 @@ test("a workflow is driven, decided, sent back and undone over two servers", {
   timeout: 240_000,
 }, async (t) => {
   const define: NonNullable<Parameters<typeof serverBench>[1]>["define"] = (hp) =>
-    hp.declare({ name: "book", policy: "approve", undo: true });
+    hp.remote.tool({ name: "book", policy: "approve", undo: true });
   const place = { database: database.url, data: undefined, folder, define };
   const [one, two] = [await serverBench(t, place), await serverBench(t, place)];
   const receiver = await startReceiver(t);

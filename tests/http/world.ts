@@ -41,8 +41,8 @@ export function define(hp: Holdpoint) {
       throw new Error(CANARY);
     },
   });
-  hp.declare({ name: "ship", policy: "approve" });
-  hp.declare({ name: "label", policy: "approve", effect: "idempotent" });
+  hp.remote.tool({ name: "ship", policy: "approve" });
+  hp.remote.tool({ name: "label", policy: "approve", effect: "idempotent" });
   const flow = hp.workflow("flow", async (ctx) => ctx.checkpoint("look", { outputs: { word: CANARY } }));
   return { pay, done, lost, flow };
 }
@@ -68,16 +68,16 @@ export const HOLDER = "0123456789abcdefghijkl";
 
 /** Under way from outside, with a permit that was not reported on. */
 async function outsideOf(hp: Holdpoint) {
-  const driven = await hp.outside.workflows.create({ name: CANARY, executor: FAR, by });
-  await hp.outside.workflows.start(driven, { agent: FAR });
-  const permit = await hp.outside.propose({
+  const driven = await hp.remote.workflows.create({ name: CANARY, executor: FAR, by });
+  await hp.remote.workflows.start(driven, { agent: FAR });
+  const permit = await hp.remote.propose({
     ...{ tool: "ship", args: { word: CANARY }, agent: FAR, requestId: `${CANARY}-ship` },
     holder: HOLDER,
   });
   // Begun, and handed out a second time, which its class allows.
   const label = { tool: "label", args: {}, agent: FAR, requestId: `${CANARY}-label`, holder: HOLDER };
-  const { action } = await hp.outside.propose(label);
-  for (const _ of [1, 2]) await hp.outside.begin({ action, agent: FAR, holder: HOLDER });
+  const { action } = await hp.remote.propose(label);
+  for (const _ of [1, 2]) await hp.remote.begin({ action, agent: FAR, holder: HOLDER });
   return { driven, permitted: permit.action };
 }
 

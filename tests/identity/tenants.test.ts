@@ -91,7 +91,7 @@ test("in a closed tenant a program that runs starts nothing, another does not be
     status: "pending",
     code: "stopped",
   });
-  await assert.rejects(acme.switch.go({ by, reason: "go on" }), { code: "tenant_closed" });
+  await assert.rejects(acme.switch.resume({ by, reason: "go on" }), { code: "tenant_closed" });
   const later = place.process({ tenant: "acme" });
   const late = later.gate({ name: "pay", policy: "approve", run: () => ++ran });
   await assert.rejects(late({}, { requestId: "pay-3", waitMs: 0 }), { code: "tenant_closed" });

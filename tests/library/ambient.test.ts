@@ -133,15 +133,15 @@ describe("a call inside an effect", () => {
 
   test("is refused as a proposal of a tool that is performed here, and not of one that its agent performs", async (context) => {
     const { hp, sent } = opened(context);
-    hp.declare({ name: "bank.wire", policy: "approve" });
+    hp.remote.tool({ name: "bank.wire", policy: "approve" });
     const agent = "agent:a";
     const desk = hp.gate({
       name: "desk",
       policy: "approve",
       run: async () => {
-        const permit = await hp.outside.propose({ tool: "bank.wire", args: {}, requestId: "wire", agent });
+        const permit = await hp.remote.propose({ tool: "bank.wire", args: {}, requestId: "wire", agent });
         await assert.rejects(
-          hp.outside.propose({ tool: "mail", args: { to: "ann" }, requestId: "inner", agent }),
+          hp.remote.propose({ tool: "mail", args: { to: "ann" }, requestId: "inner", agent }),
           /The tool "mail" was called inside the function of the tool "desk"/,
         );
         return permit.status;
@@ -261,7 +261,7 @@ describe("in a definition", () => {
     "a workflow": (hp, requestId) => starting(hp, requestId),
     "a workflow by its name": (hp, requestId) => hp.workflows.start("other", {}, optional(requestId)),
     "a proposal": (hp, requestId) =>
-      hp.outside.propose({ tool: "mail", args: { to: "ann" }, agent: "agent:a", ...optional(requestId) }),
+      hp.remote.propose({ tool: "mail", args: { to: "ann" }, agent: "agent:a", ...optional(requestId) }),
     "an intent": (hp, requestId) =>
       hp.intents.send({ intentType: "task", toAgent: "agent://doer", payload: {}, ...optional(requestId) }),
   };

@@ -356,7 +356,7 @@ allRefused("reading is checked", {
   "a rebuilding that reports to a number": () => hp.journal.rebuildViews(loose(5)),
   "a budget that is a number": () => hp.budgets.get(loose(5)),
   "a budget without a name": () => hp.budgets.get(loose(undefined)),
-  "the switch of a number": () => hp.stopped(loose(5)),
+  "the switch of a number": () => hp.paused(loose(5)),
 });
 
 allRefused("what operators do is checked", {
@@ -370,15 +370,15 @@ allRefused("what operators do is checked", {
     const { id } = await hp.actions.get("first");
     return hp.actions.resolve(id, { ...said, status: "applied" });
   },
-  "a stop by nobody": () => hp.stop(loose(undefined)),
-  "a stop by an agent": () => hp.stop({ ...said, by: "agent:tester" }),
-  "a stop without a reason": () => hp.stop(loose(person)),
-  "a stop with half a character": () => hp.stop({ ...said, reason: "\ud800" }),
-  "a stop of a number": () => hp.stop(loose({ ...said, agent: 5 })),
-  "a stop of an agent without a name": () => hp.stop({ ...said, agent: "" }),
-  "a stop of a person": () => hp.stop({ ...said, agent: "person:ann" }),
-  "a stop with an unknown field": () => hp.stop(loose({ ...said, agnet: "x" })),
-  "a go by nobody": () => hp.go(loose(undefined)),
+  "a stop by nobody": () => hp.pause(loose(undefined)),
+  "a stop by an agent": () => hp.pause({ ...said, by: "agent:tester" }),
+  "a stop without a reason": () => hp.pause(loose(person)),
+  "a stop with half a character": () => hp.pause({ ...said, reason: "\ud800" }),
+  "a stop of a number": () => hp.pause(loose({ ...said, agent: 5 })),
+  "a stop of an agent without a name": () => hp.pause({ ...said, agent: "" }),
+  "a stop of a person": () => hp.pause({ ...said, agent: "person:ann" }),
+  "a stop with an unknown field": () => hp.pause(loose({ ...said, agnet: "x" })),
+  "a go by nobody": () => hp.resume(loose(undefined)),
   "a budget without a limit": () => hp.budgets.limit("daily", loose(undefined)),
   "a budget in floating point": () => hp.budgets.limit("daily", loose({ currency: "USD", micros: 1.5 })),
   "a budget below nothing": () => hp.budgets.limit("daily", { currency: "USD", micros: -1n }),
@@ -461,9 +461,9 @@ describe("in the wrong order", () => {
       () => closed.budgets.get("daily"),
       () => admin(closed).people.suspend("person:ann", said),
       () => admin(closed).people.reinstate("person:ann", said),
-      () => closed.stop(said),
-      () => closed.go(said),
-      () => closed.stopped(),
+      () => closed.pause(said),
+      () => closed.resume(said),
+      () => closed.paused(),
       () => closed.recover(),
       () => closed.putSecret("x"),
     ];

@@ -212,18 +212,18 @@ test("the kill switch holds new effects of the tenant or of one agent; released,
   const [mailer, other] = [folder.open({ agent: "mailer" }), folder.open({ agent: "other" })];
   const gated = (hp: Holdpoint) => hp.gate({ name: "mail", policy: "approve", run: () => "sent" });
   const [mail, post] = [gated(mailer), gated(other)];
-  assert.equal(await other.stop({ ...ann, reason: "drill", agent: "mailer" }), true);
-  assert.equal(await other.stop({ ...ann, reason: "drill", agent: "agent:mailer" }), false);
+  assert.equal(await other.pause({ ...ann, reason: "drill", agent: "mailer" }), true);
+  assert.equal(await other.pause({ ...ann, reason: "drill", agent: "agent:mailer" }), false);
   assert.partialDeepStrictEqual(await mail({}, { requestId: "m1" }), {
     status: "pending",
     code: "stopped",
     retry: true,
   });
   assert.partialDeepStrictEqual(await post({}, { requestId: "m2" }), { status: "done" });
-  await other.stop({ ...ann, reason: "all of it" });
+  await other.pause({ ...ann, reason: "all of it" });
   assert.partialDeepStrictEqual(await post({}, { requestId: "m3" }), { status: "pending", code: "stopped" });
-  await other.go({ ...ann, reason: "over" });
-  await other.go({ ...ann, reason: "over", agent: "mailer" });
+  await other.resume({ ...ann, reason: "over" });
+  await other.resume({ ...ann, reason: "over", agent: "mailer" });
   assert.partialDeepStrictEqual(await mail({}, { requestId: "m1" }), { status: "done" });
   assert.partialDeepStrictEqual(await post({}, { requestId: "m3" }), { status: "done" });
 });

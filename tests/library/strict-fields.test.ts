@@ -58,10 +58,10 @@ type Place = {
 };
 
 const gate = (policy: unknown) => hp.gate(never({ name: fresh(), run, policy }));
-const declare = (policy: unknown) => hp.declare(never({ name: fresh(), policy }));
+const declare = (policy: unknown) => hp.remote.tool(never({ name: fresh(), policy }));
 const flow = (given: object) => hp.workflow(fresh(), never(given), run);
 const checkpoint = (given: object) => flow({ checkpoints: [{ name: "Pay", ...given }] });
-const outside = (given: object) => hp.outside.workflows.create(never({ name: "w", by: "agent:a", ...given }));
+const outside = (given: object) => hp.remote.workflows.create(never({ name: "w", by: "agent:a", ...given }));
 const supervise = (given: object) =>
   hp.supervise(never({ goal: "g", tools: [], model: { id: "m", propose: run }, ...given }));
 const grant = (given: object) => hp.grants.give(never({ ...said, tool: "pay", uses: 1, forMs: 1, ...given }));
@@ -139,16 +139,16 @@ const PLACES: Readonly<Record<string, Place>> = {
     nearest: "policy",
     wrong: { policy: { verdict: "escalate", approvers: { quorom: 2 } } },
   },
-  "hp.declare": {
-    take: (given) => hp.declare(never({ name: fresh(), ...given })),
+  "hp.remote.tool": {
+    take: (given) => hp.remote.tool(never({ name: fresh(), ...given })),
     misspelt: { efect: "read" },
     nearest: "effect",
     wrong: { effect: "probed" },
   },
-  "hp.declare, a verdict": { take: (given) => declare({ verdict: "escalate", ...given }), ...VERDICT },
-  "hp.declare, approvers": { take: (approvers) => declare({ verdict: "escalate", approvers }), ...RULE },
-  "hp.declare, an undo": {
-    take: (undo) => hp.declare(never({ name: fresh(), undo })),
+  "hp.remote.tool, a verdict": { take: (given) => declare({ verdict: "escalate", ...given }), ...VERDICT },
+  "hp.remote.tool, approvers": { take: (approvers) => declare({ verdict: "escalate", approvers }), ...RULE },
+  "hp.remote.tool, an undo": {
+    take: (undo) => hp.remote.tool(never({ name: fresh(), undo })),
     misspelt: { polcy: "block" },
     nearest: "policy",
     wrong: { policy: { verdict: "escalate", approvers: { quorum: "2" } } },
@@ -232,19 +232,19 @@ const PLACES: Readonly<Record<string, Place>> = {
     nearest: "status",
     wrong: { status: "nearly" },
   },
-  "hp.outside.workflows.create": {
+  "hp.remote.workflows.create": {
     take: outside,
     misspelt: { executr: "agent:a" },
     nearest: "executor",
     wrong: { attempts: 0 },
   },
-  "hp.outside.workflows.create, approvers": {
+  "hp.remote.workflows.create, approvers": {
     take: (approvers) => outside({ checkpoints: [{ name: "Pay", approvers }] }),
     ...RULE,
   },
-  "hp.outside.workflows.create, an escrow": { take: (escrow) => outside({ escrow }), ...MONEY },
-  "hp.outside.propose": {
-    take: (given) => hp.outside.propose(never({ tool: "x", args: {}, agent: "agent:a", ...given })),
+  "hp.remote.workflows.create, an escrow": { take: (escrow) => outside({ escrow }), ...MONEY },
+  "hp.remote.propose": {
+    take: (given) => hp.remote.propose(never({ tool: "x", args: {}, agent: "agent:a", ...given })),
     misspelt: { requestID: "x" },
     nearest: "requestId",
     wrong: { requestId: 5 },
@@ -354,7 +354,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     wrong: { status: "nearly" },
   },
   "hp.stop": {
-    take: (given) => hp.stop(never({ ...said, ...given })),
+    take: (given) => hp.pause(never({ ...said, ...given })),
     misspelt: { agnet: "x" },
     nearest: "agent",
     wrong: { agent: 5 },

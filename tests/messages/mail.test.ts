@@ -122,7 +122,7 @@ describe("mail", () => {
     const verdict = { verdict: "escalate", approvers: { quorum: 1, from: ["person:bob"] } } as const;
     const tool = desk.gate({ name: "wire", policy: () => verdict, run: () => "done" });
     await tool({}, { waitMs: 0 });
-    await desk.switch.stop({ by: "person:ann", reason: "drill" });
+    await desk.switch.pause({ by: "person:ann", reason: "drill" });
     await place.until(async () => (await desk.messages.count("delivered")) === 1);
     assert.deepEqual(
       server.got.map((got) => got.to),
@@ -236,7 +236,7 @@ describe("mail", () => {
     const desk = openDesk(place, server);
     await desk.endpoints.add({ to: ["ann@example.com"], events: ["switch.*"], ...ANN });
     desk.deliver();
-    await desk.switch.stop({ by: "person:ann", reason: "drill </pre> https://evil.example" });
+    await desk.switch.pause({ by: "person:ann", reason: "drill </pre> https://evil.example" });
     await place.until(() => server.got.length === 1);
     const [mail] = server.got.map(readMail);
     assert.equal(mail?.headers.get("subject"), "[Holdpoint] Stopped by the kill switch: tenant");

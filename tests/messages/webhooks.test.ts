@@ -83,7 +83,7 @@ describe("a webhook", () => {
     await desk.endpoints.add({ url: receiver.url, ...ANN });
     const approval = await desk.ask();
     await desk.approvals.reject(approval, { by: "person:bob", reason: "no" });
-    await desk.switch.stop({ by: "person:ann", reason: "drill" });
+    await desk.switch.pause({ by: "person:ann", reason: "drill" });
     desk.deliver();
     await place.until(() => receiver.got.length === 3);
     assert.deepEqual(types(receiver.got).toSorted(), [

@@ -28,21 +28,21 @@ async function untilPhase(hp: Holdpoint, action: string, phase: string): Promise
 describe("an effect that the agent performs itself", () => {
   test("is permitted, performed once, reported, and has a receipt on the agent's word", async (context) => {
     const hp = temporaryFolder(context).open();
-    hp.declare({ name: "ship", policy: "approve" });
+    hp.remote.tool({ name: "ship", policy: "approve" });
     const asked = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR, holder: HOLDER };
-    const first = permit(await hp.outside.propose(asked));
+    const first = permit(await hp.remote.propose(asked));
     assert.partialDeepStrictEqual(first, { args: { box: 1 }, key: first.effect, executeBy: null });
     assert.deepEqual([first.begun, first.handedOut], [false, 1]);
-    assert.deepEqual(await hp.outside.propose(asked), first);
-    assert.deepEqual(await hp.outside.takeUp(first.action, FAR.agent, { holder: HOLDER }), first);
-    const begun = await hp.outside.begin({ action: first.action, ...FAR, holder: HOLDER });
+    assert.deepEqual(await hp.remote.propose(asked), first);
+    assert.deepEqual(await hp.remote.takeUp(first.action, FAR.agent, { holder: HOLDER }), first);
+    const begun = await hp.remote.begin({ action: first.action, ...FAR, holder: HOLDER });
     assert.deepEqual(begun, { ...first, begun: true });
     const report = { action: first.action, ...FAR, status: "applied", result: { parcel: 7 } } as const;
-    const { kind, receipt } = await hp.outside.report(report);
+    const { kind, receipt } = await hp.remote.report(report);
     assert.equal(kind, "reported");
     assert.partialDeepStrictEqual(receipt, { status: "applied", by: FAR.agent, effect: first.effect });
-    assert.deepEqual(await hp.outside.report(report), { kind, action: first.action, receipt });
-    assert.deepEqual(await hp.outside.propose(asked), {
+    assert.deepEqual(await hp.remote.report(report), { kind, action: first.action, receipt });
+    assert.deepEqual(await hp.remote.propose(asked), {
       status: "done",
       action: first.action,
       receipt,
@@ -57,43 +57,40 @@ describe("an effect that the agent performs itself", () => {
   test("that nobody has declared is asked about, and an edit by people is what the agent is to perform", async (context) => {
     const hp = temporaryFolder(context).open();
     const asked = { tool: "bank.wire", args: { to: "DE1", amount: 900 }, requestId: "w-1", ...FAR };
-    const waiting = await hp.outside.propose({ ...asked, rationale: "rent" });
+    const waiting = await hp.remote.propose({ ...asked, rationale: "rent" });
     assert.equal(waiting.status, "pending");
-    assert.deepEqual(await hp.outside.propose(asked), waiting);
+    assert.deepEqual(await hp.remote.propose(asked), waiting);
     const approval = await pendingApproval(hp);
     assert.partialDeepStrictEqual(await hp.approvals.get(approval), { rationale: "rent", tool: "bank.wire" });
     await hp.approvals.approve(approval, { ...ANN, edit: { amount: 800 }, note: "less" });
-    const given = permit(await hp.outside.takeUp(waiting.action, FAR.agent));
+    const given = permit(await hp.remote.takeUp(waiting.action, FAR.agent));
     assert.partialDeepStrictEqual(given, {
       args: { to: "DE1", amount: 800 },
       approvedBy: ["person:ann"],
       notes: ["less"],
     });
-    const { receipt } = await hp.outside.report({ action: given.action, ...FAR, status: "applied" });
+    const { receipt } = await hp.remote.report({ action: given.action, ...FAR, status: "applied" });
     assert.partialDeepStrictEqual(receipt, { executedFrom: "human_revised", humanApproved: true, approval });
   });
 
   test("is refused when people reject it, and the answer stays that", async (context) => {
     const hp = temporaryFolder(context).open();
     const asked = { tool: "bank.wire", args: { amount: 1 }, requestId: "w-1", ...FAR };
-    const waiting = await hp.outside.propose(asked);
+    const waiting = await hp.remote.propose(asked);
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
-    for (const answer of [
-      await hp.outside.propose(asked),
-      await hp.outside.takeUp(waiting.action, FAR.agent),
-    ])
+    for (const answer of [await hp.remote.propose(asked), await hp.remote.takeUp(waiting.action, FAR.agent)])
       assert.partialDeepStrictEqual(answer, { status: "refused", code: "rejected", reason: "no" });
     const report = { action: waiting.action, ...FAR, status: "applied" } as const;
-    await assert.rejects(hp.outside.report(report), code("wrong_state"));
+    await assert.rejects(hp.remote.report(report), code("wrong_state"));
   });
 
   test("is one permit for one holder in two processes that takes it up at once", async (context) => {
     const folder = temporaryFolder(context);
     const [one, two] = [folder.open(), folder.open({ agent: "other" })];
-    const waiting = await one.outside.propose({ tool: "x", requestId: "r", ...FAR });
+    const waiting = await one.remote.propose({ tool: "x", requestId: "r", ...FAR });
     await one.approvals.approve(await pendingApproval(one), ANN);
     const takers = [one, two, one, two].map((hp) =>
-      hp.outside.takeUp(waiting.action, FAR.agent, { holder: HOLDER }),
+      hp.remote.takeUp(waiting.action, FAR.agent, { holder: HOLDER }),
     );
     const permits = (await Promise.all(takers)).map(permit);
     for (const other of permits) assert.deepEqual(other, permits[0]);
@@ -104,28 +101,28 @@ describe("an effect that the agent performs itself", () => {
 
   test("belongs to the agent that proposed it", async (context) => {
     const hp = temporaryFolder(context).open();
-    hp.declare({ name: "ship", policy: "approve" });
-    const { action } = permit(await hp.outside.propose({ tool: "ship", requestId: "s", ...FAR }));
-    await assert.rejects(hp.outside.takeUp(action, "agent:near"), code("not_eligible"));
+    hp.remote.tool({ name: "ship", policy: "approve" });
+    const { action } = permit(await hp.remote.propose({ tool: "ship", requestId: "s", ...FAR }));
+    await assert.rejects(hp.remote.takeUp(action, "agent:near"), code("not_eligible"));
     await assert.rejects(
-      hp.outside.report({ action, agent: "agent:near", status: "applied" }),
+      hp.remote.report({ action, agent: "agent:near", status: "applied" }),
       code("not_eligible"),
     );
     await assert.rejects(
-      hp.outside.propose({ tool: "ship", requestId: "s", agent: "agent:near" }),
+      hp.remote.propose({ tool: "ship", requestId: "s", agent: "agent:near" }),
       code("request_conflict"),
     );
     await assert.rejects(
-      hp.outside.propose({ tool: "ship", args: { box: 2 }, requestId: "s", ...FAR }),
+      hp.remote.propose({ tool: "ship", args: { box: 2 }, requestId: "s", ...FAR }),
       code("request_conflict"),
     );
   });
 
   test("is not run by a program that calls it by name", async (context) => {
     const hp = temporaryFolder(context).open();
-    hp.declare({ name: "ship", policy: "approve" });
+    hp.remote.tool({ name: "ship", policy: "approve" });
     await assert.rejects(hp.execute({ requestId: "a", action: "ship", payload: {} }), code("wrong_state"));
-    await hp.outside.propose({ tool: "free", args: {}, requestId: "b", ...FAR });
+    await hp.remote.propose({ tool: "free", args: {}, requestId: "b", ...FAR });
     const run = () => assert.fail("it ran here");
     await assert.rejects(
       hp.execute({ requestId: "b", action: "free", payload: {}, run }),
@@ -135,10 +132,10 @@ describe("an effect that the agent performs itself", () => {
 
   test("another report is a conflict that is recorded, and the outcome stays", async (context) => {
     const hp = temporaryFolder(context).open();
-    hp.declare({ name: "ship", policy: "approve" });
-    const { action } = permit(await hp.outside.propose({ tool: "ship", requestId: "s", ...FAR }));
-    await hp.outside.report({ action, ...FAR, status: "not_applied", reason: "no stock" });
-    await assert.rejects(hp.outside.report({ action, ...FAR, status: "applied" }), code("report_conflict"));
+    hp.remote.tool({ name: "ship", policy: "approve" });
+    const { action } = permit(await hp.remote.propose({ tool: "ship", requestId: "s", ...FAR }));
+    await hp.remote.report({ action, ...FAR, status: "not_applied", reason: "no stock" });
+    await assert.rejects(hp.remote.report({ action, ...FAR, status: "applied" }), code("report_conflict"));
     assert.equal((await hp.actions.get(action)).phase, "not_applied");
     assert.equal((await hp.journal.read(action)).at(-1)?.type, "effect.reported_late");
   });
@@ -147,20 +144,20 @@ describe("an effect that the agent performs itself", () => {
     process.env["OUTSIDE_TEST_KEY"] = "s3cr3t-value";
     const { secret } = await import("../../src/index.ts");
     const hp = temporaryFolder(context).open();
-    hp.declare({ name: "ship", policy: "approve" });
+    hp.remote.tool({ name: "ship", policy: "approve" });
     const args = { token: secret("env:OUTSIDE_TEST_KEY") };
-    const given = permit(await hp.outside.propose({ tool: "ship", args, requestId: "s", ...FAR }));
+    const given = permit(await hp.remote.propose({ tool: "ship", args, requestId: "s", ...FAR }));
     assert.deepEqual(given.args, { token: { $secret: "env:OUTSIDE_TEST_KEY" } });
     const result = { log: `used s3cr3t-value ${"x".repeat(100_000)}` };
-    await hp.outside.report({ action: given.action, ...FAR, status: "applied", result });
-    const answer = await hp.outside.takeUp(given.action, FAR.agent);
+    await hp.remote.report({ action: given.action, ...FAR, status: "applied", result });
+    const answer = await hp.remote.takeUp(given.action, FAR.agent);
     assert.equal(answer.status, "done");
     assert.ok(!JSON.stringify(answer).includes("s3cr3t-value"));
     assert.ok(JSON.stringify(answer).includes("xxxx"));
-    const forged = permit(await hp.outside.propose({ tool: "ship", args: {}, requestId: "f", ...FAR }));
+    const forged = permit(await hp.remote.propose({ tool: "ship", args: {}, requestId: "f", ...FAR }));
     const artifact = { $artifact: "sha256:00", bytes: 1 };
     await assert.rejects(
-      hp.outside.report({ action: forged.action, ...FAR, status: "applied", result: artifact }),
+      hp.remote.report({ action: forged.action, ...FAR, status: "applied", result: artifact }),
       code("reserved_key"),
     );
   });
@@ -169,24 +166,22 @@ describe("an effect that the agent performs itself", () => {
 describe("kill switch, budgets and policies", () => {
   test("hold for an agent's own effects as for ours", async (context) => {
     const hp = temporaryFolder(context).open();
-    hp.declare({
+    hp.remote.tool({
       name: "pay",
       policy: "approve",
       cost: ({ usd }: { usd: number }) => ({ budget: "b", amount: { currency: "USD", micros: BigInt(usd) } }),
     });
     await hp.budgets.limit("b", { currency: "USD", micros: 100n });
-    const given = permit(
-      await hp.outside.propose({ tool: "pay", args: { usd: 80 }, requestId: "1", ...FAR }),
-    );
-    const over = await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
+    const given = permit(await hp.remote.propose({ tool: "pay", args: { usd: 80 }, requestId: "1", ...FAR }));
+    const over = await hp.remote.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
     assert.partialDeepStrictEqual(over, { status: "pending", waitingFor: "budget", code: "over_budget" });
-    await hp.outside.report({ action: given.action, ...FAR, status: "applied", spent: { b: 60n } });
+    await hp.remote.report({ action: given.action, ...FAR, status: "applied", spent: { b: 60n } });
     assert.equal((await hp.budgets.get("b")).spent, 60n);
-    await hp.stop({ ...ANN, reason: "drill", agent: FAR.agent });
-    const held = await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
+    await hp.pause({ ...ANN, reason: "drill", agent: FAR.agent });
+    const held = await hp.remote.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
     assert.partialDeepStrictEqual(held, { status: "pending", waitingFor: "kill_switch", code: "stopped" });
-    await hp.go({ ...ANN, reason: "over", agent: FAR.agent });
-    permit(await hp.outside.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR }));
+    await hp.resume({ ...ANN, reason: "over", agent: FAR.agent });
+    permit(await hp.remote.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR }));
   });
 
   test("a policy document decides about what nobody has declared, and says its class", async (context) => {
@@ -202,7 +197,7 @@ describe("kill switch, budgets and policies", () => {
     } as const;
     const hp = temporaryFolder(context).open({ policy });
     const ask = (tool: string, args: unknown, requestId: string) =>
-      hp.outside.propose({ tool, args, requestId, ...FAR });
+      hp.remote.propose({ tool, args, requestId, ...FAR });
     const { action } = permit(await ask("lookup", {}, "1"));
     assert.equal((await hp.actions.get(action)).effectClass, "read");
     permit(await ask("buy", { usd: 5 }, "2"));
@@ -214,12 +209,12 @@ describe("kill switch, budgets and policies", () => {
     const hp = temporaryFolder(context).open();
     hp.gate({ name: "add", policy: "approve", run: ({ a }: { a: number }) => a + 1 });
     hp.gate({ name: "asked", run: () => "done" });
-    const sum = await hp.outside.propose({ tool: "add", args: { a: 1 }, requestId: "1", ...FAR });
+    const sum = await hp.remote.propose({ tool: "add", args: { a: 1 }, requestId: "1", ...FAR });
     assert.partialDeepStrictEqual(sum, { status: "done", result: 2, receipt: { status: "applied" } });
-    const waiting = await hp.outside.propose({ tool: "asked", requestId: "2", ...FAR });
+    const waiting = await hp.remote.propose({ tool: "asked", requestId: "2", ...FAR });
     assert.equal(waiting.status, "pending");
     await hp.approvals.approve(await pendingApproval(hp), ANN);
-    const done = await hp.outside.takeUp(waiting.action, FAR.agent);
+    const done = await hp.remote.takeUp(waiting.action, FAR.agent);
     assert.partialDeepStrictEqual(done, { status: "done", result: "done" });
     assert.equal((await hp.actions.get(waiting.action)).agent, FAR.agent);
   });
@@ -237,27 +232,27 @@ describe("processes that die", () => {
     child.kill("SIGKILL");
     await once(child, "exit");
     const hp = folder.open();
-    hp.declare({ name: "ship", policy: "approve" });
+    hp.remote.tool({ name: "ship", policy: "approve" });
     assert.deepEqual(await hp.recover(), { retried: 0, inDoubt: 0, left: 0 });
     assert.deepEqual(await hp.actions.abandoned(), []);
     assert.equal((await hp.actions.get(given.action)).phase, "running");
     const again = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR, holder: HOLDER };
-    assert.deepEqual(await hp.outside.propose(again), given);
-    const { receipt } = await hp.outside.report({ action: given.action, ...FAR, status: "applied" });
+    assert.deepEqual(await hp.remote.propose(again), given);
+    const { receipt } = await hp.remote.report({ action: given.action, ...FAR, status: "applied" });
     assert.equal(receipt.status, "applied");
   });
 
   test("nobody has reported in time: it is in doubt, a late report is testimony, a person ends it", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();
-    hp.declare({ name: "ship", policy: "approve", timeoutMs: 30 });
-    const { action, effect } = permit(await hp.outside.propose({ tool: "ship", requestId: "s", ...FAR }));
+    hp.remote.tool({ name: "ship", policy: "approve", timeoutMs: 30 });
+    const { action, effect } = permit(await hp.remote.propose({ tool: "ship", requestId: "s", ...FAR }));
     await untilPhase(hp, action, "in_doubt");
     assert.ok(folder.notices.some((notice) => notice.kind === "in_doubt" && notice.effect === effect));
-    const late = await hp.outside.report({ action, ...FAR, status: "applied", result: 1 });
+    const late = await hp.remote.report({ action, ...FAR, status: "applied", result: 1 });
     assert.partialDeepStrictEqual(late, { kind: "late", receipt: { status: "in_doubt", by: "deadline" } });
     await hp.actions.resolve(effect, { ...ANN, status: "applied", reason: "seen" });
-    const answer = await hp.outside.takeUp(action, FAR.agent);
+    const answer = await hp.remote.takeUp(action, FAR.agent);
     assert.partialDeepStrictEqual(answer, {
       status: "done",
       receipt: { status: "applied", by: "person:ann" },

@@ -16,15 +16,15 @@ type Undo = { readonly tool: string; readonly args: object };
 
 /** People approve a note that carries the undo; it is done; the workflow goes back, and the agent asks for the undo. */
 async function takenBack(hp: Holdpoint, undo: Undo): Promise<RemoteAnswer> {
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   const id = await workflows.create({ name: "Trip", by: FAR.agent });
   await workflows.start(id, FAR);
   const asked = { tool: "note", args: { n: 1 }, requestId: "note", workflow: id, undo, ...FAR };
-  assert.equal((await hp.outside.propose(asked)).status, "pending");
+  assert.equal((await hp.remote.propose(asked)).status, "pending");
   await hp.approvals.approve(await pendingApproval(hp), ANN);
-  const { status, action } = await hp.outside.propose(asked);
+  const { status, action } = await hp.remote.propose(asked);
   assert.equal(status, "permitted");
-  await hp.outside.report({ action, ...FAR, status: "applied" });
+  await hp.remote.report({ action, ...FAR, status: "applied" });
   await hp.workflows.rollback(id, { ...ANN, reason: "no" });
   return workflows.undo(id, { undoes: action, ...FAR });
 }
@@ -99,18 +99,18 @@ describe("an undo that an agent named, under a policy document", () => {
 
 /** Each note carries an undo of the same tool; the workflow goes back, and the agent asks for one undo after the other. */
 async function takenBackInTurn(hp: Holdpoint, notes: number): Promise<readonly string[]> {
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   const id = await workflows.create({ name: "Trip", by: FAR.agent });
   await workflows.start(id, FAR);
   const done: string[] = [];
   for (let n = 0; n < notes; n++) {
     const undo = { tool: "mail.send", args: { n } };
-    const { status, action } = await hp.outside.propose({
+    const { status, action } = await hp.remote.propose({
       ...{ tool: `note${n}`, args: {}, requestId: `note ${n}`, workflow: id, undo },
       ...FAR,
     });
     assert.equal(status, "permitted");
-    await hp.outside.report({ action, ...FAR, status: "applied" });
+    await hp.remote.report({ action, ...FAR, status: "applied" });
     done.unshift(action);
   }
   await hp.workflows.rollback(id, { ...ANN, reason: "no" });
@@ -118,7 +118,7 @@ async function takenBackInTurn(hp: Holdpoint, notes: number): Promise<readonly s
   for (const undoes of done) {
     const { status, action } = await workflows.undo(id, { undoes, ...FAR });
     statuses.push(status);
-    if (status === "permitted") await hp.outside.report({ action, ...FAR, status: "applied" });
+    if (status === "permitted") await hp.remote.report({ action, ...FAR, status: "applied" });
   }
   return statuses;
 }

@@ -11,11 +11,11 @@ import { readPermitCaller } from "../../src/agents/remote-checks.ts";
 import { proposeRemoteAction, takeUpPermit } from "../../src/agents/remote-proposal.ts";
 
 import {
-  type DeclaredTool,
   type Holdpoint,
   isHoldpointError,
   type Permit,
   type RemoteAnswer,
+  type RemoteTool,
 } from "../../src/index.ts";
 import { sha256 } from "../../src/kernel/canonical-json.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
@@ -40,7 +40,7 @@ function stateFolder(t: Pick<TestContext, "after">): string {
   return folder;
 }
 
-const wires = (hp: Holdpoint) => hp.declare({ name: "wire", policy: "approve" });
+const wires = (hp: Holdpoint) => hp.remote.tool({ name: "wire", policy: "approve" });
 
 describe("twenty agents with one request id perform a once effect exactly once", () => {
   const AGENTS = 20;
@@ -108,16 +108,13 @@ test("an agent that is killed between performing and reporting, and started agai
 describe("a permit that was begun and is asked for again", () => {
   type Asks = { readonly begun: Permit; readonly again: (more?: object) => Promise<RemoteAnswer> };
 
-  async function begun(
-    t: TestContext,
-    tool: Partial<DeclaredTool<never>>,
-  ): Promise<Asks & { hp: Holdpoint }> {
+  async function begun(t: TestContext, tool: Partial<RemoteTool<never>>): Promise<Asks & { hp: Holdpoint }> {
     const hp = temporaryFolder(t).open();
-    hp.declare({ name: "x", policy: "approve", ...tool } as DeclaredTool<never>);
+    hp.remote.tool({ name: "x", policy: "approve", ...tool } as RemoteTool<never>);
     const asked = { tool: "x", args: { n: 1 }, requestId: "r", ...FAR, holder: MINE, begin: true };
-    const first = permit(await hp.outside.propose(asked));
+    const first = permit(await hp.remote.propose(asked));
     assert.deepEqual([first.begun, first.handedOut], [true, 1]);
-    return { hp, begun: first, again: (more = {}) => hp.outside.propose({ ...asked, ...more }) };
+    return { hp, begun: first, again: (more = {}) => hp.remote.propose({ ...asked, ...more }) };
   }
 
   for (const effect of ["read", "idempotent", "keyed"] as const)
@@ -125,11 +122,11 @@ describe("a permit that was begun and is asked for again", () => {
       const { hp, begun: first, again } = await begun(t, { effect });
       assert.deepEqual(await again(), { ...first, handedOut: 2 });
       assert.deepEqual(await again({ holder: OTHERS }), { ...first, handedOut: 3 });
-      const fourth = await hp.outside.begin({ action: first.action, ...FAR, holder: MINE });
+      const fourth = await hp.remote.begin({ action: first.action, ...FAR, holder: MINE });
       assert.deepEqual(fourth, { ...first, handedOut: 4 });
       const entries = await hp.journal.read(first.action);
       assert.equal(entries.filter(({ type }) => type === "effect.handed_out").length, 3);
-      const { receipt } = await hp.outside.report({ action: first.action, ...FAR, status: "applied" });
+      const { receipt } = await hp.remote.report({ action: first.action, ...FAR, status: "applied" });
       assert.equal(receipt.status, "applied");
     });
 
@@ -163,7 +160,7 @@ describe("a permit that was begun and is asked for again", () => {
       items.map(({ id }) => id),
       [first.action],
     );
-    const late = await hp.outside.report({ action: first.action, ...FAR, status: "applied", result: 1 });
+    const late = await hp.remote.report({ action: first.action, ...FAR, status: "applied", result: 1 });
     assert.equal(late.kind, "late");
     await hp.actions.resolve(first.effect, { ...ANN, status: "applied", reason: "on the statement" });
     assert.partialDeepStrictEqual(await again(), { status: "done", receipt: { status: "applied" } });
@@ -174,9 +171,9 @@ describe("a permit that was begun and is asked for again", () => {
     const rules = [{ id: "all", tool: "*", verdict: "approve" }] as const;
     const policy = { policy: "p", tools: { post: { effect: "transactional" } }, rules } as const;
     const hp = temporaryFolder(t).open({ policy });
-    const declared = { name: "x", effect: "transactional" } as unknown as DeclaredTool<never>;
-    assert.throws(() => hp.declare(declared), code("invalid_input"));
-    await assert.rejects(hp.outside.propose({ tool: "post", requestId: "r", ...FAR }), code("invalid_input"));
+    const declared = { name: "x", effect: "transactional" } as unknown as RemoteTool<never>;
+    assert.throws(() => hp.remote.tool(declared), code("invalid_input"));
+    await assert.rejects(hp.remote.propose({ tool: "post", requestId: "r", ...FAR }), code("invalid_input"));
   });
 });
 
@@ -185,16 +182,16 @@ describe("a permit that was issued and not begun", () => {
     const hp = temporaryFolder(t).open();
     wires(hp);
     const asked = { tool: "wire", requestId: "r", ...FAR };
-    const first = permit(await hp.outside.propose({ ...asked, holder: MINE }));
+    const first = permit(await hp.remote.propose({ ...asked, holder: MINE }));
     assert.equal(first.begun, false);
     const { action, reportBy } = first;
-    assert.deepEqual(await hp.outside.propose({ ...asked, holder: MINE }), first);
+    assert.deepEqual(await hp.remote.propose({ ...asked, holder: MINE }), first);
     const pending = { status: "pending", action, waitingFor: "holder", reportBy };
-    assert.deepEqual(await hp.outside.propose({ ...asked, holder: OTHERS, begin: true }), pending);
-    assert.deepEqual(await hp.outside.propose(asked), pending);
-    assert.deepEqual(await hp.outside.begin({ action, ...FAR, holder: OTHERS }), pending);
-    assert.deepEqual(await hp.outside.begin({ action, ...FAR, holder: MINE }), { ...first, begun: true });
-    const { receipt } = await hp.outside.report({ action, ...FAR, status: "applied" });
+    assert.deepEqual(await hp.remote.propose({ ...asked, holder: OTHERS, begin: true }), pending);
+    assert.deepEqual(await hp.remote.propose(asked), pending);
+    assert.deepEqual(await hp.remote.begin({ action, ...FAR, holder: OTHERS }), pending);
+    assert.deepEqual(await hp.remote.begin({ action, ...FAR, holder: MINE }), { ...first, begun: true });
+    const { receipt } = await hp.remote.report({ action, ...FAR, status: "applied" });
     assert.equal(receipt.status, "applied");
   });
 
@@ -202,16 +199,16 @@ describe("a permit that was issued and not begun", () => {
     const hp = temporaryFolder(t).open();
     wires(hp);
     const { action } = permit(
-      await hp.outside.propose({ tool: "wire", requestId: "r", ...FAR, holder: MINE }),
+      await hp.remote.propose({ tool: "wire", requestId: "r", ...FAR, holder: MINE }),
     );
-    await hp.stop({ ...ANN, reason: "drill" });
-    const begins = () => hp.outside.begin({ action, ...FAR, holder: MINE });
+    await hp.pause({ ...ANN, reason: "drill" });
+    const begins = () => hp.remote.begin({ action, ...FAR, holder: MINE });
     assert.partialDeepStrictEqual(await begins(), {
       status: "pending",
       waitingFor: "kill_switch",
       code: "stopped",
     });
-    await hp.go({ ...ANN, reason: "over" });
+    await hp.resume({ ...ANN, reason: "over" });
     assert.equal(permit(await begins()).begun, true);
   });
 
@@ -220,7 +217,7 @@ describe("a permit that was issued and not begun", () => {
     wires(hp);
     for (const holder of ["short", `${MINE} `, "a".repeat(201), "ä".repeat(22)])
       await assert.rejects(
-        hp.outside.propose({ tool: "wire", ...FAR, holder }),
+        hp.remote.propose({ tool: "wire", ...FAR, holder }),
         (error) => isHoldpointError(error, "invalid_input") && !error.message.includes(holder),
       );
   });

@@ -3,9 +3,9 @@ import { holdpoint } from "../../src/index.ts";
 
 const [folder, keyFile, requestId] = process.argv.slice(2) as [string, string, string];
 const hp = holdpoint({ folder, keyFile, agent: "server", notify: () => undefined });
-hp.declare({ name: "ship", policy: "approve" });
+hp.remote.tool({ name: "ship", policy: "approve" });
 const holder = "0123456789abcdefghijkl";
 const asked = { tool: "ship", args: { box: 1 }, requestId, agent: "agent:far", holder };
-const answer = await hp.outside.propose(asked);
+const answer = await hp.remote.propose(asked);
 process.stdout.write(`${JSON.stringify(answer)}\n`);
 setInterval(() => undefined, 1_000);

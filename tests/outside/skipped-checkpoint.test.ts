@@ -14,13 +14,13 @@ const CHECKPOINTS = [
 
 async function begun(hp: Holdpoint): Promise<string> {
   const parties = { poster: "person:pia", executor: FAR.agent };
-  const id = await hp.outside.workflows.create({
+  const id = await hp.remote.workflows.create({
     name: "Trip",
     checkpoints: CHECKPOINTS,
     ...parties,
     by: "person:pia",
   });
-  await hp.outside.workflows.start(id, FAR);
+  await hp.remote.workflows.start(id, FAR);
   return id;
 }
 
@@ -30,7 +30,7 @@ const missing = (names: string) => (error: unknown) =>
 describe("a workflow whose agent has not stood at a checkpoint that asks people", () => {
   test("is not completed until each was passed; one that needs no approval may be left out", async (context) => {
     const hp = temporaryFolder(context).open();
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp);
     await assert.rejects(workflows.complete(id, FAR), missing('"Plan", "Unsure"'));
     assert.equal((await workflows.get(id)).status, "executing");
@@ -44,7 +44,7 @@ describe("a workflow whose agent has not stood at a checkpoint that asks people"
 
   test("is not completed either where it went back past one that was passed", async (context) => {
     const hp = temporaryFolder(context).open();
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp);
     await workflows.checkpoint(id, { checkpoint: "Unsure", confidence: 0.9, ...FAR });
     await workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
@@ -57,7 +57,7 @@ describe("a workflow whose agent has not stood at a checkpoint that asks people"
 
   test("may fail, and be cancelled", async (context) => {
     const hp = temporaryFolder(context).open();
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     assert.equal(await workflows.fail(await begun(hp), { ...FAR, reason: "no flight" }), "failed");
     assert.equal(await workflows.cancel(await begun(hp), { ...ANN, reason: "enough" }), "failed");
   });

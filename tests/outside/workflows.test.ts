@@ -16,13 +16,13 @@ function permit(answer: RemoteAnswer): Permit {
 }
 
 function tools(hp: Holdpoint): void {
-  hp.declare({ name: "book", policy: "approve", undo: true });
-  hp.declare({ name: "mail", policy: "approve" });
-  hp.declare({ name: "look", policy: "approve", effect: "read" });
+  hp.remote.tool({ name: "book", policy: "approve", undo: true });
+  hp.remote.tool({ name: "mail", policy: "approve" });
+  hp.remote.tool({ name: "look", policy: "approve", effect: "read" });
 }
 
 async function begun(hp: Holdpoint, more: object = {}): Promise<string> {
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   const id = await workflows.create({ name: "Trip", checkpoints: ["Plan", "Result"], ...BY, ...more });
   assert.equal(await workflows.start(id, FAR), "executing");
   return id;
@@ -30,20 +30,20 @@ async function begun(hp: Holdpoint, more: object = {}): Promise<string> {
 
 /** Permitted, performed and reported. */
 async function act(hp: Holdpoint, workflow: string, tool: string, result: unknown): Promise<string> {
-  const given = permit(await hp.outside.propose({ tool, args: { of: result }, workflow, ...FAR }));
-  await hp.outside.report({ action: given.action, ...FAR, status: "applied", result });
+  const given = permit(await hp.remote.propose({ tool, args: { of: result }, workflow, ...FAR }));
+  await hp.remote.report({ action: given.action, ...FAR, status: "applied", result });
   return given.action;
 }
 
 async function undo(hp: Holdpoint, workflow: string, undoes: string): Promise<void> {
-  const given = permit(await hp.outside.workflows.undo(workflow, { undoes, ...FAR }));
-  await hp.outside.report({ action: given.action, ...FAR, status: "applied" });
+  const given = permit(await hp.remote.workflows.undo(workflow, { undoes, ...FAR }));
+  await hp.remote.report({ action: given.action, ...FAR, status: "applied" });
 }
 
 /** Stands at each, and people agree. */
 async function passes(hp: Holdpoint, workflow: string, ...checkpoints: readonly string[]): Promise<void> {
   for (const checkpoint of checkpoints) {
-    await hp.outside.workflows.checkpoint(workflow, { checkpoint, ...FAR });
+    await hp.remote.workflows.checkpoint(workflow, { checkpoint, ...FAR });
     await hp.approvals.approve(await pendingApproval(hp), ANN);
   }
 }
@@ -60,7 +60,7 @@ describe("a workflow from outside", () => {
   test("is created, started, asked about, modified, goes on, and is completed", async (context) => {
     const hp = temporaryFolder(context).open();
     tools(hp);
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const creation = {
       name: "Trip",
       description: "to Rome",
@@ -147,7 +147,7 @@ describe("a workflow from outside", () => {
     const own = hp.workflow("Trip", {}, async () => void ran.push("ran"));
     const over = new AbortController();
     const working = hp.work(over.signal);
-    const idle = await hp.outside.workflows.create({ name: "Trip", ...BY });
+    const idle = await hp.remote.workflows.create({ name: "Trip", ...BY });
     const driven = await begun(hp);
     await own.run({}, { requestId: "own" });
     assert.deepEqual(ran, ["ran"]);
@@ -166,28 +166,28 @@ describe("a workflow from outside", () => {
     tools(hp);
     const id = await begun(hp);
     const near = { agent: "agent:near" };
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     await assert.rejects(workflows.checkpoint(id, { checkpoint: "Plan", ...near }), code("not_eligible"));
     await assert.rejects(workflows.complete(id, near), code("not_eligible"));
     await assert.rejects(workflows.fail(id, { ...near, reason: "x" }), code("not_eligible"));
-    await assert.rejects(hp.outside.propose({ tool: "book", workflow: id, ...near }), code("not_eligible"));
+    await assert.rejects(hp.remote.propose({ tool: "book", workflow: id, ...near }), code("not_eligible"));
   });
 
   test("does nothing while people decide, and a rejected action lets it complete", async (context) => {
     const hp = temporaryFolder(context).open();
     tools(hp);
     const id = await begun(hp);
-    const asked = await hp.outside.propose({ tool: "unheard", workflow: id, requestId: "u", ...FAR });
+    const asked = await hp.remote.propose({ tool: "unheard", workflow: id, requestId: "u", ...FAR });
     assert.equal(asked.status, "pending");
     assert.equal((await hp.workflows.get(id)).status, "executing");
-    await assert.rejects(hp.outside.workflows.complete(id, FAR), code("wrong_state"));
+    await assert.rejects(hp.remote.workflows.complete(id, FAR), code("wrong_state"));
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
-    await hp.outside.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
-    await assert.rejects(hp.outside.propose({ tool: "book", workflow: id, ...FAR }), code("wrong_state"));
-    await assert.rejects(hp.outside.workflows.complete(id, FAR), code("wrong_state"));
+    await hp.remote.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
+    await assert.rejects(hp.remote.propose({ tool: "book", workflow: id, ...FAR }), code("wrong_state"));
+    await assert.rejects(hp.remote.workflows.complete(id, FAR), code("wrong_state"));
     await hp.approvals.approve(await pendingApproval(hp), ANN);
     await passes(hp, id, "Result");
-    assert.equal(await hp.outside.workflows.complete(id, FAR), "completed");
+    assert.equal(await hp.remote.workflows.complete(id, FAR), "completed");
     const refused = (await hp.workflows.timeline(id)).filter(({ status }) => status === "refused");
     assert.ok(refused.length >= 2);
   });
@@ -195,10 +195,10 @@ describe("a workflow from outside", () => {
   test("is cancelled by an operator, which withdraws what it asks", async (context) => {
     const hp = temporaryFolder(context).open();
     const id = await begun(hp);
-    const asked = await hp.outside.propose({ tool: "x", workflow: id, requestId: "x", ...FAR });
-    assert.equal(await hp.outside.workflows.cancel(id, { ...ANN, reason: "enough" }), "failed");
+    const asked = await hp.remote.propose({ tool: "x", workflow: id, requestId: "x", ...FAR });
+    assert.equal(await hp.remote.workflows.cancel(id, { ...ANN, reason: "enough" }), "failed");
     assert.equal(await hp.approvals.count(), 0);
-    assert.partialDeepStrictEqual(await hp.outside.takeUp(asked.action, FAR.agent), {
+    assert.partialDeepStrictEqual(await hp.remote.takeUp(asked.action, FAR.agent), {
       status: "refused",
       code: "cancelled",
     });
@@ -209,14 +209,14 @@ describe("a workflow from outside", () => {
     const hp = temporaryFolder(context).open();
     const checkpoints = [{ name: "Plan", timeoutSeconds: 1, canRollback: false }];
     const id = await begun(hp, { checkpoints });
-    await hp.outside.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
+    await hp.remote.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
     await untilStatus(hp, id, "failed");
-    assert.partialDeepStrictEqual(await hp.outside.workflows.get(id), { end: { code: "expired" } });
+    assert.partialDeepStrictEqual(await hp.remote.workflows.get(id), { end: { code: "expired" } });
   });
 
   test("an approval of one checkpoint is never the answer to another under the same request id", async (context) => {
     const hp = temporaryFolder(context).open();
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp, { checkpoints: ["Plan", "Deploy"] });
     const plan = { checkpoint: "Plan", requestId: "r1", outputs: { budget: 10 }, ...FAR };
     await workflows.checkpoint(id, plan);
@@ -239,7 +239,7 @@ describe("a workflow from outside", () => {
 
   test("a request id that was rejected stays so after the next one was rejected too", async (context) => {
     const hp = temporaryFolder(context).open();
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp, { attempts: 5 });
     const asks = (requestId: string) => workflows.checkpoint(id, { checkpoint: "Plan", requestId, ...FAR });
     const approvals: (string | null)[] = [];
@@ -260,11 +260,11 @@ describe("a workflow from outside", () => {
     const id = await begun(hp, { checkpoints: [{ name: "Plan", when }] });
     const stand = { checkpoint: "Plan", confidence: 0.9, ...FAR };
     const cheap = { resource_consumption: { estimated_cost_usd: 0.5 } };
-    const passed = await hp.outside.workflows.checkpoint(id, { ...stand, executionState: cheap });
+    const passed = await hp.remote.workflows.checkpoint(id, { ...stand, executionState: cheap });
     assert.equal(passed.kind, "passed");
     const dear = { resource_consumption: { estimated_cost_usd: 2 } };
     assert.equal(
-      (await hp.outside.workflows.checkpoint(id, { ...stand, executionState: dear })).kind,
+      (await hp.remote.workflows.checkpoint(id, { ...stand, executionState: dear })).kind,
       "waiting",
     );
   });
@@ -274,7 +274,7 @@ describe("a workflow from outside that is sent back", () => {
   test("asks its agent to undo what it did, newest first, and is tried again", async (context) => {
     const hp = temporaryFolder(context).open();
     tools(hp);
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp);
     const first = await act(hp, id, "book", "flight");
     await act(hp, id, "look", "weather");
@@ -293,13 +293,13 @@ describe("a workflow from outside that is sent back", () => {
       action: null,
     });
     await assert.rejects(workflows.undo(id, { undoes: first, ...FAR }), code("wrong_state"));
-    await assert.rejects(hp.outside.propose({ tool: "book", workflow: id, ...FAR }), code("wrong_state"));
+    await assert.rejects(hp.remote.propose({ tool: "book", workflow: id, ...FAR }), code("wrong_state"));
     const holder = "0123456789abcdefghijkl";
     const given = permit(await workflows.undo(id, { undoes: second, ...FAR, holder }));
     assert.deepEqual(await workflows.undo(id, { undoes: second, ...FAR, holder }), given);
     assert.equal((await workflows.undo(id, { undoes: second, ...FAR })).status, "pending");
     assert.deepEqual(given.args, { args: { of: "hotel" }, result: "hotel" });
-    await hp.outside.report({ action: given.action, ...FAR, status: "not_applied", reason: "desk closed" });
+    await hp.remote.report({ action: given.action, ...FAR, status: "not_applied", reason: "desk closed" });
     assert.partialDeepStrictEqual(await workflows.compensations(id), [{ undoes: second, attempt: 2 }]);
     await undo(hp, id, second);
     await undo(hp, id, first);
@@ -319,7 +319,7 @@ describe("a workflow from outside that is sent back", () => {
   test("goes back no further than to the last checkpoint that was approved", async (context) => {
     const hp = temporaryFolder(context).open();
     tools(hp);
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp);
     await act(hp, id, "book", "flight");
     await workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
@@ -336,11 +336,11 @@ describe("a workflow from outside that is sent back", () => {
     tools(hp);
     const id = await begun(hp);
     const sent = await act(hp, id, "mail", "hello");
-    await hp.outside.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
+    await hp.remote.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
     assert.partialDeepStrictEqual((await hp.workflows.get(id)).pending, { irreversible: [{ action: sent }] });
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
     await untilStatus(hp, id, "failed");
-    const { end } = await hp.outside.workflows.get(id);
+    const { end } = await hp.remote.workflows.get(id);
     assert.partialDeepStrictEqual(end, {
       code: "rollback_failed",
       report: { irreversible: [{ action: sent }] },
@@ -350,13 +350,13 @@ describe("a workflow from outside that is sent back", () => {
   test("ends by itself where there is nothing to undo, and fails where the rejection was final", async (context) => {
     const hp = temporaryFolder(context).open();
     const again = await begun(hp);
-    await hp.outside.workflows.checkpoint(again, { checkpoint: "Plan", ...FAR });
+    await hp.remote.workflows.checkpoint(again, { checkpoint: "Plan", ...FAR });
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
     await untilStatus(hp, again, "executing");
     await passes(hp, again, "Plan", "Result");
-    await hp.outside.workflows.complete(again, FAR);
+    await hp.remote.workflows.complete(again, FAR);
     const last = await begun(hp);
-    await hp.outside.workflows.checkpoint(last, { checkpoint: "Plan", ...FAR });
+    await hp.remote.workflows.checkpoint(last, { checkpoint: "Plan", ...FAR });
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "never", final: true });
     await untilStatus(hp, last, "failed");
   });
@@ -364,12 +364,12 @@ describe("a workflow from outside that is sent back", () => {
   test("waits until what is in doubt was found out, and withdraws what people were asked", async (context) => {
     const hp = temporaryFolder(context).open();
     tools(hp);
-    const { workflows } = hp.outside;
+    const { workflows } = hp.remote;
     const id = await begun(hp);
     const booked = await act(hp, id, "book", "flight");
-    const lost = permit(await hp.outside.propose({ tool: "book", workflow: id, ...FAR }));
-    await hp.outside.report({ action: lost.action, ...FAR, status: "unknown", reason: "reset" });
-    const asked = await hp.outside.propose({ tool: "unheard", workflow: id, requestId: "u", ...FAR });
+    const lost = permit(await hp.remote.propose({ tool: "book", workflow: id, ...FAR }));
+    await hp.remote.report({ action: lost.action, ...FAR, status: "unknown", reason: "reset" });
+    const asked = await hp.remote.propose({ tool: "unheard", workflow: id, requestId: "u", ...FAR });
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
     assert.deepEqual(await workflows.compensations(id), []);
     await assert.rejects(workflows.undo(id, { undoes: booked, ...FAR }), code("wrong_state"));
@@ -392,12 +392,12 @@ describe("a workflow from outside that is sent back", () => {
     });
     const id = await begun(hp);
     const booked = await act(hp, id, "book", "flight");
-    const seat = await hp.outside.propose({ tool: "reserve", args: { of: "seat" }, workflow: id, ...FAR });
+    const seat = await hp.remote.propose({ tool: "reserve", args: { of: "seat" }, workflow: id, ...FAR });
     assert.equal(seat.status, "done");
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
     await undo(hp, id, booked);
     assert.deepEqual(done, ["seat", "undo seat"]);
-    assert.partialDeepStrictEqual(await hp.outside.workflows.get(id), {
+    assert.partialDeepStrictEqual(await hp.remote.workflows.get(id), {
       status: "executing",
       rolledBack: { undone: [seat.action, booked] },
     });
@@ -410,25 +410,25 @@ describe("a workflow from outside that is sent back", () => {
     hp.gate({ name: "reserve", policy: "approve", run, undo: run });
     for (const tool of ["book.undo", "reserve.undo"])
       await assert.rejects(
-        hp.outside.propose({ tool, args: { args: {}, result: 1 }, ...FAR }),
+        hp.remote.propose({ tool, args: { args: {}, result: 1 }, ...FAR }),
         code("invalid_input"),
       );
-    const other = await hp.outside.propose({ tool: "mail.undo", ...FAR });
+    const other = await hp.remote.propose({ tool: "mail.undo", ...FAR });
     assert.partialDeepStrictEqual(other, { status: "refused", code: "blocked" });
   });
 
   test("an undo that people are asked about and is turned down leaves the workflow failed, with the report", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();
-    hp.declare({ name: "book", policy: "approve", undo: { policy: "escalate" } });
+    hp.remote.tool({ name: "book", policy: "approve", undo: { policy: "escalate" } });
     const id = await begun(hp);
     const booked = await act(hp, id, "book", 1);
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
-    const waiting = await hp.outside.workflows.undo(id, { undoes: booked, ...FAR });
+    const waiting = await hp.remote.workflows.undo(id, { undoes: booked, ...FAR });
     assert.equal(waiting.status, "pending");
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "keep it" });
     await untilStatus(hp, id, "failed");
-    const { end } = await hp.outside.workflows.get(id);
+    const { end } = await hp.remote.workflows.get(id);
     assert.partialDeepStrictEqual(end, { report: { notUndone: [{ action: booked, reason: "keep it" }] } });
   });
 
@@ -438,11 +438,11 @@ describe("a workflow from outside that is sent back", () => {
     tools(hp);
     const id = await begun(hp, { rollbackEnabled: true });
     const booked = await act(hp, id, "book", "flight");
-    assert.equal(await hp.outside.workflows.fail(id, { ...FAR, reason: "no hotel" }), "rolling_back");
+    assert.equal(await hp.remote.workflows.fail(id, { ...FAR, reason: "no hotel" }), "rolling_back");
     await hp.close();
     const next = folder.open();
     await undo(next, id, booked);
-    assert.partialDeepStrictEqual(await next.outside.workflows.get(id), {
+    assert.partialDeepStrictEqual(await next.remote.workflows.get(id), {
       status: "failed",
       end: { code: "error", reason: "no hotel", report: { undone: [booked] } },
     });
@@ -455,8 +455,8 @@ describe("a workflow from outside that is sent back", () => {
     const [one, two] = [await act(hp, id, "book", 1), await act(hp, id, "book", 2)];
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
     await undo(hp, id, two);
-    await hp.outside.workflows.cancel(id, { ...ANN, reason: "leave it" });
-    const { end } = await hp.outside.workflows.get(id);
+    await hp.remote.workflows.cancel(id, { ...ANN, reason: "leave it" });
+    const { end } = await hp.remote.workflows.get(id);
     assert.partialDeepStrictEqual(end, {
       code: "cancelled",
       report: { undone: [two], notUndone: [{ action: one }] },

@@ -190,13 +190,13 @@ test("in code, where a program declares who is asked", async (t) => {
   const places: Readonly<Record<string, (rule: Rule) => unknown>> = {
     "hp.gate": (rule) =>
       hp.gate({ name: `t${count++}`, run, policy: { verdict: "escalate", ...rule } as Verdict }),
-    "hp.declare": (rule) =>
-      hp.declare({ name: `t${count++}`, policy: { verdict: "escalate", ...rule } as Verdict }),
+    "hp.remote.tool": (rule) =>
+      hp.remote.tool({ name: `t${count++}`, policy: { verdict: "escalate", ...rule } as Verdict }),
     "hp.workflow": (rule) =>
       hp.workflow(`t${count++}`, { policy: { verdict: "escalate", ...rule } as Verdict }, run),
     "a checkpoint": (rule) => hp.workflow(`t${count++}`, { checkpoints: [{ name: "Pay", ...rule }] }, run),
     "a workflow from outside": (rule) =>
-      hp.outside.workflows.create({ name: "w", by: "agent:a", checkpoints: [{ name: "Pay", ...rule }] }),
+      hp.remote.workflows.create({ name: "w", by: "agent:a", checkpoints: [{ name: "Pay", ...rule }] }),
   };
   for (const [place, take] of Object.entries(places)) {
     await take(GOOD.code);

@@ -20,12 +20,12 @@ test("an action that was read and changed while it was held runs as it was propo
   const hp = machine().process();
   const run = (args: { amount: number }) => args.amount;
   const pay = hp.gate({ name: "pay", policy: "approve", run });
-  await hp.switch.stop(said);
+  await hp.switch.pause(said);
   await pay({ amount: 10 }, { requestId: "p" });
   const read = await hp.actions.get("p");
   spoil(read);
-  spoil(await hp.switch.stopped());
-  await hp.switch.go(said);
+  spoil(await hp.switch.paused());
+  await hp.switch.resume(said);
   assert.partialDeepStrictEqual(await pay({ amount: 10 }, { requestId: "p" }), {
     status: "done",
     result: 10,

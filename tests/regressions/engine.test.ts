@@ -142,7 +142,7 @@ describe("an effect whose first send is late", () => {
 
   test("is not sent after the kill switch came on: it certainly did nothing", async () => {
     const { computer, hp, other, fault, call, sent } = await heldUp("approve");
-    await other.switch.stop(ann);
+    await other.switch.pause(ann);
     fault.broken = null;
     await computer.clock.advance(10 * SECOND);
     assert.partialDeepStrictEqual(await call, { status: "failed", code: "not_applied" });

@@ -170,16 +170,16 @@ describe("what was bound is what runs", () => {
         ? ("approve" as const)
         : { verdict: "escalate" as const, approvers: { quorum: 2, from: ["person:ann", "person:bob"] } };
     const pay = hp.gate({ name: "pay", policy, run: () => 1 });
-    void (await hp.switch.stop({ ...ANN, reason: "hold it before it starts", agent: "tester" }));
+    void (await hp.switch.pause({ ...ANN, reason: "hold it before it starts", agent: "tester" }));
     const first = pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
     assert.equal((await first).status, "pending");
-    await hp.switch.go({ ...ANN, reason: "go", agent: "tester" });
+    await hp.switch.resume({ ...ANN, reason: "go", agent: "tester" });
     await pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
     const id = await pendingOf(hp);
-    await hp.switch.stop({ ...ANN, reason: "hold it before it starts", agent: "tester" });
+    await hp.switch.pause({ ...ANN, reason: "hold it before it starts", agent: "tester" });
     await hp.approvals.approve(id, { ...ANN, edit: { amount: 50 } });
     strict = true;
-    await hp.switch.go({ ...ANN, reason: "go", agent: "tester" });
+    await hp.switch.resume({ ...ANN, reason: "go", agent: "tester" });
     const answer = await pay({ amount: 100 }, { requestId: "1", waitMs: 0 });
     assert.equal("code" in answer && answer.code, "pending");
   });

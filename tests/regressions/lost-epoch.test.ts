@@ -41,7 +41,7 @@ describe("while a stored secret is read for a call", () => {
   ] as const)
     test(`the kill switch comes on: nothing is sent (${effect})`, async () => {
       const { hp, other, row, sent, answer } = await onItsWay(effect);
-      await other.switch.stop(WHY);
+      await other.switch.pause(WHY);
       row.resolve();
       assert.equal((await answer).status, status);
       assert.deepEqual(sent, []);

@@ -130,7 +130,7 @@ async function answered(tools: Tools, round: number, kind: Kind): Promise<string
 /** Every program that starts now is refused, whatever it asks for. */
 async function refusedBefore(drill: Drill, hp: Holdpoint, tools: Tools, round: number): Promise<void> {
   // Nothing else keeps them from running.
-  await hp.go({ ...SAID, agent: "drill" });
+  await hp.resume({ ...SAID, agent: "drill" });
   for (const kind of KINDS) {
     const answer = await answered(tools, round, kind);
     if (answer === "store_restored") drill.counts.refused++;

@@ -149,12 +149,12 @@ test("what was open when the backup was made does not happen again by itself", a
   await ask({ to: "given" }, { requestId: "given", waitMs: 0 });
   await hp.approvals.approve(await pendingApproval(hp), { by: "person:bob" });
   await ask({ to: "asked" }, { requestId: "asked", waitMs: 0 });
-  await hp.stop({ ...SAID, agent: "tester" });
+  await hp.pause({ ...SAID, agent: "tester" });
   await gate(hp)({ to: "held" }, { requestId: "held" });
   const backup = `${folder.path}-backup`;
   backUp(folder.path, backup);
 
-  await hp.go({ ...SAID, agent: "tester" });
+  await hp.resume({ ...SAID, agent: "tester" });
   gone.resolve("done");
   await Promise.all(running);
   await ask({ to: "given" }, { requestId: "given" });
@@ -172,7 +172,7 @@ test("what was open when the backup was made does not happen again by itself", a
     { ...done, incarnation: "" },
     { incarnation: "", epochs: 1, workflows: 0, inDoubt: 3, refused: 2, waiting: 1, grants: 0 },
   );
-  await back.go({ ...SAID, agent: "tester" });
+  await back.resume({ ...SAID, agent: "tester" });
   for (const effect of classes)
     assert.equal((await slow(back, effect)({}, { requestId: effect })).status, "in_doubt");
   const askAgain = gate(back, "escalate");
@@ -224,7 +224,7 @@ test("a store that goes back in time under a program is noticed at the next seal
   const saw = witness.last(incarnation, "default");
   assert.ok(saw);
   witness.saw(incarnation, "default", { ...saw, n: saw.n + 5 });
-  await hp.stop({ ...SAID, agent: "somebody else" });
+  await hp.pause({ ...SAID, agent: "somebody else" });
   await assert.rejects(admin(hp).seals.create(), { code: "store_restored" });
   await assert.rejects(gate(hp)({ to: "d" }, { requestId: "d" }), { code: "store_restored" });
   assert.deepEqual(ran, ["a", "b"]);

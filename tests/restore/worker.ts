@@ -47,12 +47,12 @@ await Promise.all([...sent.values()].map(({ promise }) => promise));
 await call("given", 0);
 await approve(orderOf(task.round, "given"));
 await call("asked", 0);
-await hp.stop(SAID);
+await hp.pause(SAID);
 await call("held");
 say("open");
 
 await said.next();
-await hp.go(SAID);
+await hp.resume(SAID);
 released.resolve();
 await Promise.all(running);
 await call("given");

@@ -145,7 +145,10 @@ async function headersOf(bench: Bench, principal: string, role: Role) {
 }
 
 test("a seat is not handed to anybody who could not decide with it, and the refusal is recorded with its reason", async (t) => {
-  const bench = await serverBench(t, { noAuth: false, define: (hp) => void hp.declare({ name: "wire" }) });
+  const bench = await serverBench(t, {
+    noAuth: false,
+    define: (hp) => void hp.remote.tool({ name: "wire" }),
+  });
   const ann = await headersOf(bench, "person:ann", "supervisor");
   const agent = await headersOf(bench, "agent:a", "executor");
   for (const [name, role] of [

@@ -108,9 +108,9 @@ describe("an undo that the agent says with its proposal", () => {
 
   test("of what policy let through by itself is no way around the rules of the tool that it names", async (t) => {
     const define = (hp: Holdpoint) => {
-      hp.declare({ name: "note", policy: "approve" });
-      hp.declare({ name: "wire", policy: "escalate" });
-      hp.declare({ name: "erase", policy: "block" });
+      hp.remote.tool({ name: "note", policy: "approve" });
+      hp.remote.tool({ name: "wire", policy: "escalate" });
+      hp.remote.tool({ name: "erase", policy: "block" });
     };
     for (const [tool, told] of [
       ["wire", "approval"],
@@ -135,9 +135,9 @@ describe("an undo that the agent says with its proposal", () => {
 
   test("is validated by the schema of its tool, and refused where there is nothing to say", async (t) => {
     const define = (hp: Holdpoint) => {
-      hp.declare({ name: "hotel.cancel", input: z.object({ booking: z.number() }) });
-      hp.declare({ name: "look", effect: "read" });
-      hp.declare({ name: "own", undo: true });
+      hp.remote.tool({ name: "hotel.cancel", input: z.object({ booking: z.number() }) });
+      hp.remote.tool({ name: "look", effect: "read" });
+      hp.remote.tool({ name: "own", undo: true });
       hp.gate({ name: "here", run: () => 1 });
     };
     const bench = await serverBench(t, { define });

@@ -91,7 +91,7 @@ test("whoever an action was done for does not decide about its undo", async (t) 
   const bench = await serverBench(t, {
     noAuth: false,
     define(hp) {
-      hp.declare({ name: "refund", policy: "approve", undo: { policy: "escalate" } });
+      hp.remote.tool({ name: "refund", policy: "approve", undo: { policy: "escalate" } });
     },
   });
   const { posting, bob } = await staffed(bench);

@@ -67,7 +67,7 @@ async function untilIdle({ server }: Bench): Promise<void> {
 test("a client that hangs up while its start is held consumes no approval, and the next request gets the permit", async (t) => {
   const { preview, entered, hold, release } = heldPreview();
   const bench = await serverBench(t, {
-    define: (hp: Holdpoint) => hp.declare({ name: "wire", policy: "escalate", preview }),
+    define: (hp: Holdpoint) => hp.remote.tool({ name: "wire", policy: "escalate", preview }),
   });
   const { action, approval } = await approved(bench);
   hold();
@@ -83,7 +83,7 @@ test("a client that hangs up while its start is held consumes no approval, and t
 
 test("nothing is proposed, begun or handed out in the commit of a caller that is gone", async (t) => {
   const bench = await serverBench(t, {
-    define: (hp: Holdpoint) => hp.declare({ name: "wire", policy: "approve", effect: "idempotent" }),
+    define: (hp: Holdpoint) => hp.remote.tool({ name: "wire", policy: "approve", effect: "idempotent" }),
   });
   const { runtime } = await bench.server.office();
   const [agent, holder] = ["agent:far", "0123456789abcdefghijkl"];

@@ -159,7 +159,7 @@ test("that a server was closing is not the answer for ever: the next one works o
 
 test("a permit that was not begun is handed out again under its key to its holder, but not while the kill switch is on, nor once it was reported", async (t) => {
   const bench = await serverBench(t, {
-    define: (hp: Holdpoint) => hp.declare({ name: "wire", policy: "approve" }),
+    define: (hp: Holdpoint) => hp.remote.tool({ name: "wire", policy: "approve" }),
   });
   const agent = "agent:far";
   const made = await bench.ask(
@@ -183,9 +183,9 @@ test("a permit that was not begun is handed out again under its key to its holde
   };
   assert.deepEqual(await statuses(), ["permitted", "permitted", "permitted"]);
   const said = { reason: "a leak", by: "ann" };
-  assert.equal((await bench.ask("/api/kill-switch/stop", post(said, "stop"))).status, 200);
+  assert.equal((await bench.ask("/api/kill-switch/pause", post(said, "stop"))).status, 200);
   assert.deepEqual(await statuses(), ["kill_switch", "kill_switch", "kill_switch"]);
-  assert.equal((await bench.ask("/api/kill-switch/release", post(said, "go"))).status, 200);
+  assert.equal((await bench.ask("/api/kill-switch/resume", post(said, "go"))).status, 200);
   const [again] = await Promise.all(asks());
   assert.deepEqual(again?.body, first.body);
   const outcome = await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", agent }, "o"));
@@ -196,8 +196,8 @@ test("a permit that was not begun is handed out again under its key to its holde
 test("a proposal that waited or was held is permitted under its key, once people agree or the switch is released", async (t) => {
   const bench = await serverBench(t, {
     define(hp: Holdpoint) {
-      hp.declare({ name: "wire", policy: "approve" });
-      hp.declare({ name: "ask", policy: "escalate" });
+      hp.remote.tool({ name: "wire", policy: "approve" });
+      hp.remote.tool({ name: "ask", policy: "escalate" });
     },
   });
   const agent = "agent:far";
@@ -214,9 +214,9 @@ test("a proposal that waited or was held is permitted under its key, once people
     };
     const said = { reason: "a leak", by: "ann" };
     const [waits, approval] = await statusUnderKey("ask");
-    assert.equal((await bench.ask("/api/kill-switch/stop", post(said, `stop ${index}`))).status, 200);
+    assert.equal((await bench.ask("/api/kill-switch/pause", post(said, `stop ${index}`))).status, 200);
     assert.deepEqual([waits, (await statusUnderKey("wire"))[0]], ["approval", "kill_switch"]);
-    assert.equal((await bench.ask("/api/kill-switch/release", post(said, `go ${index}`))).status, 200);
+    assert.equal((await bench.ask("/api/kill-switch/resume", post(said, `go ${index}`))).status, 200);
     assert.deepEqual(
       [(await statusUnderKey("ask"))[0], (await statusUnderKey("wire"))[0]],
       ["approval", "permitted"],

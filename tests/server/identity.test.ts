@@ -108,7 +108,7 @@ test("the cookie holds sessions only and the header keys only: one in the other'
     });
   const stop = JSON.stringify({ reason: "all of it" });
   const [first = ""] = await waiting(bench, bearer(ann));
-  const POST = ["POST", "/api/kill-switch/stop"] as const;
+  const POST = ["POST", "/api/kill-switch/pause"] as const;
   const nobody = await send(...POST, {}, stop);
   const misplaced = [
     { cookie: `__Host-holdpoint=${ann}` },
@@ -131,11 +131,11 @@ test("the cookie holds sessions only and the header keys only: one in the other'
     assert.equal((await listenTo(`${bench.url}/api/events`, { headers })).status, 401);
   }
   const { body } = await bench.ask("/api/kill-switch", { headers: bearer(ann) });
-  assert.equal(body["stopped"], false, JSON.stringify(body));
+  assert.equal(body["paused"], false, JSON.stringify(body));
   // Each in its own place, on the same connection.
   assert.equal((await send(...POST, { cookie: session }, stop)).status, 403);
   assert.equal((await send(...POST, { cookie: session, ...token }, stop)).status, 200);
-  assert.equal((await send("POST", "/api/kill-switch/release", bearer(ann), stop)).status, 200);
+  assert.equal((await send("POST", "/api/kill-switch/resume", bearer(ann), stop)).status, 200);
 });
 
 test("somebody new gets in over the network by a link that an admin makes, once; nobody else makes one", async (t) => {

@@ -15,8 +15,8 @@ const post = (body: unknown, key?: string, headers: object = {}) =>
     headers: { ...headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
   }) as const;
 const define = (hp: Holdpoint) => {
-  hp.declare({ name: "wire", policy: "approve", undo: true });
-  hp.declare({ name: "ask", policy: "escalate" });
+  hp.remote.tool({ name: "wire", policy: "approve", undo: true });
+  hp.remote.tool({ name: "ask", policy: "escalate" });
 };
 const WORD = { reason: "a leak", by: "ann" };
 
@@ -47,10 +47,10 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
   const asked = ok(await bench.ask(`/api/workflows/${id}/actions`, post({ tool: "ask", args: {}, agent })));
   const vote = { request_id: asked["approval_id"], decision: "APPROVED", approved_by: "bob" };
 
-  const stopped = ok(await bench.ask("/api/kill-switch/stop", post({ ...WORD, workflow_id: id })));
-  assert.partialDeepStrictEqual(stopped, { stopped: true, changed: true, workflow_id: id, agent: null });
-  assert.equal(ok(await bench.ask(`/api/kill-switch?workflow_id=${id}`))["stopped"], true);
-  assert.equal(ok(await bench.ask("/api/kill-switch"))["stopped"], false);
+  const stopped = ok(await bench.ask("/api/kill-switch/pause", post({ ...WORD, workflow_id: id })));
+  assert.partialDeepStrictEqual(stopped, { paused: true, changed: true, workflow_id: id, agent: null });
+  assert.equal(ok(await bench.ask(`/api/kill-switch?workflow_id=${id}`))["paused"], true);
+  assert.equal(ok(await bench.ask("/api/kill-switch"))["paused"], false);
   ok(await bench.ask("/api/approvals/submit", post(vote)));
   const asks = async () => {
     const answers = await Promise.all([
@@ -66,7 +66,7 @@ test("while one workflow is stopped its agent gets no permit, kept or new; elsew
   assert.deepEqual(await asks(), [...Array(4).fill("kill_switch"), "permitted", "permitted"]);
   const [held] = [await bench.ask(`/api/actions/${action}/start`, post({ agent, holder }))];
   assert.equal(held.body["by"], `kill switch (workflow:${id})`);
-  ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
+  ok(await bench.ask("/api/kill-switch/resume", post({ ...WORD, workflow_id: id })));
   assert.deepEqual(new Set(await asks()), new Set(["permitted"]));
 });
 
@@ -78,10 +78,10 @@ test("what a stopped workflow has to take back is not begun until it is released
   const action = String(permit["action_id"]);
   ok(await bench.ask(`/api/actions/${action}/outcome`, post({ status: "applied", agent })));
   ok(await bench.ask(`/api/workflows/${id}/rollback`, post({ reason: "wrong", by: "ann" })));
-  ok(await bench.ask("/api/kill-switch/stop", post({ ...WORD, workflow_id: id })));
+  ok(await bench.ask("/api/kill-switch/pause", post({ ...WORD, workflow_id: id })));
   const undo = () => bench.ask(`/api/workflows/${id}/compensations/${action}/start`, post({ agent }));
   assert.equal(ok(await undo())["waiting_for"], "kill_switch");
-  ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, workflow_id: id })));
+  ok(await bench.ask("/api/kill-switch/resume", post({ ...WORD, workflow_id: id })));
   assert.equal(ok(await undo())["status"], "permitted");
 });
 
@@ -89,7 +89,7 @@ test("a workflow that is not there, or is named beside an agent, is not stopped"
   const bench = await serverBench(t, { define });
   const id = await underWay(bench);
   const stop = async (more: object) =>
-    (await bench.ask("/api/kill-switch/stop", post({ ...WORD, ...more }))).status;
+    (await bench.ask("/api/kill-switch/pause", post({ ...WORD, ...more }))).status;
   assert.equal(await stop({ workflow_id: "wf_01ARZ3NDEKTSV4RRFFQ69G5FAV" }), 404);
   assert.equal(await stop({ workflow_id: "elsewhere" }), 400);
   assert.equal(await stop({ workflow_id: id, agent: "far" }), 400);
@@ -106,7 +106,7 @@ test("of a workflow that is not there, or is another tenant's, nobody is told wh
   });
   const asks = async (workflow: string) => {
     const args = encodeURIComponent(JSON.stringify([{ workflow }]));
-    const paths = [`kill-switch?workflow_id=${workflow}`, `library?verb=switch.stopped&args=${args}`];
+    const paths = [`kill-switch?workflow_id=${workflow}`, `library?verb=switch.paused&args=${args}`];
     const answers = await Promise.all(paths.map((path) => bench.ask(`/api/${path}`)));
     return answers.map(({ status }) => status);
   };
@@ -139,37 +139,37 @@ test("whoever was suspended may stop, and releases nothing: a node may not have 
   const bench = await serverBench(t, { define });
   const { runtime } = await bench.server.office();
   await setStanding(runtime, true, { person: "person:ann", by: "person:root", reason: "left" });
-  ok(await bench.ask("/api/kill-switch/stop", post(WORD)));
-  const released = await bench.ask("/api/kill-switch/release", post(WORD));
+  ok(await bench.ask("/api/kill-switch/pause", post(WORD)));
+  const released = await bench.ask("/api/kill-switch/resume", post(WORD));
   assert.deepEqual([released.status, released.body["code"]], [403, "not_eligible"]);
-  assert.equal((await bench.ask("/api/kill-switch")).body["stopped"], true);
-  ok(await bench.ask("/api/kill-switch/release", post({ ...WORD, by: "bob" })));
+  assert.equal((await bench.ask("/api/kill-switch")).body["paused"], true);
+  ok(await bench.ask("/api/kill-switch/resume", post({ ...WORD, by: "bob" })));
 });
 
 test("all that is stopped is listed, with who said so and why, and leaves the list when it is released", async (t) => {
   const bench = await serverBench(t, { define });
   const id = await underWay(bench);
   const listed = async (query = "") => {
-    const { stops, next_cursor } = ok(await bench.ask(`/api/kill-switch/stops${query}`));
+    const { pauses: stops, next_cursor } = ok(await bench.ask(`/api/kill-switch/pauses${query}`));
     return { stops: stops as Record<string, unknown>[], next: next_cursor };
   };
   const attention = async () => ok(await bench.ask("/api/attention"))["stopped"];
   assert.deepEqual(await listed(), { stops: [], next: null });
   const turn = async (way: string, whose: object) =>
     ok(await bench.ask(`/api/kill-switch/${way}`, post({ ...WORD, ...whose })));
-  for (const whose of [{ agent: "zebra" }, { workflow_id: id }, {}]) await turn("stop", whose);
+  for (const whose of [{ agent: "zebra" }, { workflow_id: id }, {}]) await turn("pause", whose);
   const { stops } = await listed();
   assert.deepEqual(
     new Set(stops.map(({ agent, workflow_id }) => agent ?? workflow_id ?? "tenant")),
     new Set(["tenant", id, "agent:zebra"]),
   );
   for (const stop of stops)
-    assert.partialDeepStrictEqual(stop, { stopped: true, by: "person:ann", reason: WORD.reason });
+    assert.partialDeepStrictEqual(stop, { paused: true, by: "person:ann", reason: WORD.reason });
   assert.equal(await attention(), 2, "the tenant's own is no agent's and no workflow's");
   const first = await listed("?limit=2");
   const rest = await listed(`?cursor=${String(first.next)}`);
   assert.deepEqual([...first.stops, ...rest.stops], stops);
-  await turn("release", { agent: "agent:zebra" });
+  await turn("resume", { agent: "agent:zebra" });
   assert.equal((await listed()).stops.length, 2);
   assert.equal(await attention(), 1);
 });

@@ -41,7 +41,7 @@ test("whatever a verb is given over HTTP, it is answered or refused, and nothing
 test("a moment that is none is refused, also of a workflow that exists", async (t) => {
   let id = "";
   const create = async (hp: Holdpoint) => {
-    id = await hp.outside.workflows.create({ name: "Trip", checkpoints: ["Plan"], by: "agent:a" });
+    id = await hp.remote.workflows.create({ name: "Trip", checkpoints: ["Plan"], by: "agent:a" });
   };
   const bench = await serverBench(t, { define: create });
   for (const verb of ["workflows.timeline", "workflows.at"])

@@ -20,9 +20,9 @@ async function cardOf(bench: Bench, id: string): Promise<Shown> {
 test("an undo that only the agent knows takes away neither badge nor typed word", async (t) => {
   const { bench, hp } = await serverSite(t);
   const policy = { verdict: "escalate", approvers: { quorum: 2 } } as const;
-  hp.declare({ name: "hotel.book", policy });
-  hp.declare({ name: "hotel.cancel" });
-  hp.declare({ name: "hotel.look", effect: "read" });
+  hp.remote.tool({ name: "hotel.book", policy });
+  hp.remote.tool({ name: "hotel.cancel" });
+  hp.remote.tool({ name: "hotel.look", effect: "read" });
   const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
   const path = `/api/workflows/${String(made["workflow_id"])}`;
   ok(await bench.ask(`${path}/start`, post({})));
@@ -54,14 +54,14 @@ test("an undo that only the agent knows takes away neither badge nor typed word"
 
 test("a card reads of its workflow only what is new since somebody looked, however much its agent called", async (t) => {
   const { bench, hp } = await serverSite(t);
-  hp.declare({ name: "note", policy: "approve" });
-  const { workflows } = hp.outside;
+  hp.remote.tool({ name: "note", policy: "approve" });
+  const { workflows } = hp.remote;
   const agent = "agent:far";
   const workflow = await workflows.create({ name: "Busy", by: agent });
   await workflows.start(workflow, { agent });
   const calls = async (count: number) => {
     for (let time = 0; time < count; time++)
-      await hp.outside.propose({ tool: "note", args: {}, workflow, agent });
+      await hp.remote.propose({ tool: "note", args: {}, workflow, agent });
   };
   await calls(120);
   await workflows.checkpoint(workflow, { checkpoint: "Plan", agent, summary: "so" });
@@ -93,7 +93,7 @@ test("a card reads of its workflow only what is new since somebody looked, howev
 
 test("what only the agent says that it takes back is told apart from what is taken back", async (t) => {
   const { bench, hp } = await serverSite(t);
-  for (const name of ["hotel", "seat", "cancel"]) hp.declare({ name, policy: "approve" });
+  for (const name of ["hotel", "seat", "cancel"]) hp.remote.tool({ name, policy: "approve" });
   const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
   const path = `/api/workflows/${String(made["workflow_id"])}`;
   ok(await bench.ask(`${path}/start`, post({})));

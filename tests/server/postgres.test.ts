@@ -209,7 +209,7 @@ test("a workflow that one server stops is stopped at the other, far below it too
   const question = await until(pending);
   const post = (path: string, body: object) => two.ask(path, { method: "POST", body });
   const word = { reason: "drill", by: "ann", workflow_id: id };
-  assert.equal((await post("/api/kill-switch/stop", word)).status, 200);
+  assert.equal((await post("/api/kill-switch/pause", word)).status, 200);
   const vote = { request_id: question.request_id, decision: "APPROVED", approved_by: "ann" };
   assert.equal((await post("/api/approvals/submit", vote)).status, 200);
   await until(async () => {
@@ -217,7 +217,7 @@ test("a workflow that one server stops is stopped at the other, far below it too
     return (body["actions"] as { name?: string; tool?: string }[]).find(({ tool }) => tool === "send");
   });
   assert.deepEqual(done, []);
-  assert.equal((await post("/api/kill-switch/release", word)).status, 200);
+  assert.equal((await post("/api/kill-switch/resume", word)).status, 200);
   assert.partialDeepStrictEqual(await result(), { status: "completed", result: "done" });
   assert.deepEqual(done, ["send"]);
   const { runtime } = await one.server.office();
@@ -230,7 +230,7 @@ test("a back-test is kept by the server that ran it; activity is the same at bot
   const place = { database: database.url, data: undefined, folder, noAuth: true, ...fast };
   const one = await serverBench(t, {
     ...place,
-    define: (hp: Holdpoint) => hp.declare({ name: "ship", policy: "escalate" }),
+    define: (hp: Holdpoint) => hp.remote.tool({ name: "ship", policy: "escalate" }),
   });
   const two = await serverBench(t, place);
   const post = (body: unknown) => ({ method: "POST", body }) as const;

@@ -32,7 +32,7 @@ test("a workflow under a taken request_id with other terms is a conflict, and wi
 });
 
 test("whom a workflow acts for does not decide at its checkpoints, nor about its actions", async (t) => {
-  const bench = await serverBench(t, { define: (hp) => void hp.declare({ name: "wire" }) });
+  const bench = await serverBench(t, { define: (hp) => void hp.remote.tool({ name: "wire" }) });
   const made = await bench.ask(
     "/api/workflows",
     post({ name: "Trip", executor_id: "far", on_behalf_of: ["person:eve"] }),
@@ -53,7 +53,7 @@ test("whom a workflow acts for does not decide at its checkpoints, nor about its
 });
 
 test("an action under a taken request_id that is done for somebody else is a conflict", async (t) => {
-  const bench = await serverBench(t, { define: (hp) => void hp.declare({ name: "wire" }) });
+  const bench = await serverBench(t, { define: (hp) => void hp.remote.tool({ name: "wire" }) });
   const wire = { tool: "wire", args: { n: 1 }, agent: "far", request_id: "a", on_behalf_of: ["person:eve"] };
   const propose = (more: object) => bench.ask("/api/actions", post({ ...wire, ...more }));
   const first = await propose({});

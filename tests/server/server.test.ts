@@ -188,7 +188,7 @@ const answered = (socket: Socket): Promise<string> =>
 
 test("bodies that are too large, too deep, not JSON, not UTF-8 or ambiguous are refused", async (t) => {
   const bench = await serverBench(t);
-  const path = "/api/kill-switch/stop";
+  const path = "/api/kill-switch/pause";
   const post = (body: string, headers = {}) => bench.ask(path, { method: "POST", body, headers });
   assert.equal((await post(`{"reason":"${"x".repeat(1_100_000)}"}`)).status, 413);
   assert.equal((await post(`${"[".repeat(65)}${"]".repeat(65)}`)).body["code"], "invalid_json");
@@ -224,13 +224,13 @@ test("when it stops, a request under way gets its answer, idle connections end, 
   const body = JSON.stringify({ reason: "look", by: "ann" });
   const working = await opened(bench);
   working.write(
-    `POST /api/kill-switch/stop HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    `POST /api/kill-switch/pause HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   await new Promise<void>((resolve) => setTimeout(resolve, 50));
   const answer = answered(working);
   const closing = bench.close();
   working.write(body);
-  assert.match(await answer, /"stopped":true/);
+  assert.match(await answer, /"paused":true/);
   await closing;
   assert.ok(idle.destroyed || idle.readableEnded || (await answered(idle)) === "");
   await assert.rejects(opened(bench));

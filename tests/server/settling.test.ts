@@ -26,7 +26,7 @@ const report = async (bench: Bench, action: unknown, status: string) =>
   ok(await bench.ask(`/api/actions/${String(action)}/outcome`, post({ status, reason: "as it is" })));
 
 test("while nothing can be taken back yet the list is empty and settling, and then it is neither", async (t) => {
-  const define = (hp: Holdpoint) => hp.declare({ name: "book", policy: "approve", undo: true });
+  const define = (hp: Holdpoint) => hp.remote.tool({ name: "book", policy: "approve", undo: true });
   const bench = await serverBench(t, { define });
   const made = ok(await bench.ask("/api/workflows", post({ name: "Trip", executor_id: "far" })));
   const id = String(made["workflow_id"]);

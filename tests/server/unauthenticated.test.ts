@@ -20,7 +20,7 @@ async function furnished(context: Pick<TestContext, "after">) {
     ...{ noAuth: true, folder, rate: 1_000, burst: 1_000 },
     define(hp) {
       const declared = define(hp);
-      hp.declare({ name: "wire", policy: "escalate" });
+      hp.remote.tool({ name: "wire", policy: "escalate" });
       begin = () => furnish(hp, declared, { folder, tenant: "default" });
     },
   });
@@ -57,8 +57,8 @@ function stepsOf(world: World, given: string): readonly Step[] {
   const { approval, budget, driven, effect, grant, workflow } = world;
   const limit = { currency: "USD", micros: "2000000" };
   return [
-    ["switch.stopped", "/api/kill-switch/stop", said],
-    ["switch.released", "/api/kill-switch/release", said],
+    ["switch.stopped", "/api/kill-switch/pause", said],
+    ["switch.released", "/api/kill-switch/resume", said],
     ["grant.given", "/api/grants", { tool: "pay", uses: 1, for_seconds: 60, ...said }],
     ["grant.revoked", `/api/grants/${grant}/revoke`, said],
     ["effect.resolved", `/api/effects/${effect}/resolve`, { status: "applied", ...said }],
@@ -84,7 +84,7 @@ test("what is decided with a key says so too", async (t) => {
   await addPerson(runtime, { person: by, roles: ["admin"], by });
   const { text } = await issueApiKey(runtime, { principal: by, name: "root", by });
   const headers = { authorization: `Bearer ${text}` };
-  const { status } = await bench.ask("/api/kill-switch/stop", {
+  const { status } = await bench.ask("/api/kill-switch/pause", {
     ...{ method: "POST", headers, body: { reason: "drill" } },
   });
   assert.equal(status, 200);

@@ -280,7 +280,7 @@ describe("the kill switch of the agent that a run names", () => {
       return `${result.stop_reason} ${model.asked.length}`;
     };
     assert.equal(await run("agent:ada"), "success 1");
-    await desk.switch.stop({ ...ANN, reason: "stop bob", agent: "agent:bob" });
+    await desk.switch.pause({ ...ANN, reason: "stop bob", agent: "agent:bob" });
     // Right after one that was free: what was seen of one agent's switch says nothing of another's.
     assert.equal(await run("agent:ada"), "success 1");
     assert.equal(await run("agent:bob"), "stopped 0");
@@ -292,12 +292,12 @@ test("a run that waits while its own agent is stopped goes on when that one is l
   const place = office();
   const desk = place.open();
   const bob = { ...ANN, reason: "bob", agent: "agent:bob" };
-  await desk.switch.stop(bob);
+  await desk.switch.pause(bob);
   const model = scripted(FINAL);
   const running = desk.supervise({ goal: GOAL, tools: [], model, agent: "agent:bob", onHeld: "wait" });
   await place.pass(60_000);
   assert.equal(model.asked.length, 0);
-  await desk.switch.go(bob);
+  await desk.switch.resume(bob);
   assert.equal((await place.finish(running)).stop_reason, "success");
   await desk.close();
 });

@@ -252,7 +252,7 @@ describe("a run ends", () => {
   for (const onRefusal of ["stop", "continue"] as const)
     test(`with stopped while the kill switch is on, and the model is not asked (onRefusal: ${onRefusal})`, async () => {
       const { place, desk, done } = open();
-      await desk.switch.stop({ ...ANN, reason: "enough" });
+      await desk.switch.pause({ ...ANN, reason: "enough" });
       const model = scripted(refund(5));
       const result = await place.finish(desk.supervise({ ...given(desk, model, done), onRefusal }));
       check(result, "stopped", "worker");
@@ -264,7 +264,7 @@ describe("a run ends", () => {
   test("with stopped where the kill switch comes while the model thinks: the action is given up for good", async () => {
     const { place, desk, done } = open();
     const model = scripted(async () => {
-      await desk.switch.stop({ ...ANN, reason: "enough" });
+      await desk.switch.pause({ ...ANN, reason: "enough" });
       return { text: JSON.stringify(refund(5)) };
     });
     const result = check(
@@ -272,7 +272,7 @@ describe("a run ends", () => {
       "stopped",
       "execution",
     );
-    await desk.switch.go({ ...ANN, reason: "go on" });
+    await desk.switch.resume({ ...ANN, reason: "go on" });
     await place.pass(40_000);
     assert.deepEqual(done, []);
     assert.deepEqual((await desk.actions.list({ phase: "open" })).items, []);
@@ -282,11 +282,11 @@ describe("a run ends", () => {
 
   test("not while it is to wait for the kill switch, or for a budget", async () => {
     const { place, desk, done } = open();
-    await desk.switch.stop({ ...ANN, reason: "enough" });
+    await desk.switch.pause({ ...ANN, reason: "enough" });
     const running = desk.supervise({ ...given(desk, scripted(refund(5), FINAL), done), onHeld: "wait" });
     await place.pass(5_000);
     assert.deepEqual(done, []);
-    await desk.switch.go({ ...ANN, reason: "go on" });
+    await desk.switch.resume({ ...ANN, reason: "go on" });
     check(await place.finish(running), "success");
     assert.equal(done.length, 1);
     await desk.close();
@@ -368,7 +368,7 @@ describe("a run that waits for a person ends", () => {
 
   test("with stopped where the kill switch is on when it was approved: the approval lapses", async () => {
     const { place, desk, running, approval, done } = await waiting();
-    await desk.switch.stop({ ...ANN, reason: "enough" });
+    await desk.switch.pause({ ...ANN, reason: "enough" });
     await desk.approvals.approve(approval, ANN);
     const result = check(await place.finish(running), "stopped", "execution");
     assert.deepEqual(done, []);

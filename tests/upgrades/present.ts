@@ -42,9 +42,9 @@ export function definePresent(hp: Holdpoint, ran: (line: string) => void) {
   const cost = () => ({ budget: "trip", amount: usd(2_000_000n) });
   const twoPeople = { verdict: "escalate", approvers } as const;
   const twoStages = { verdict: "escalate", stages } as const;
-  hp.declare({ name: "wire", policy: "approve" });
-  hp.declare({ name: "ship" });
-  hp.declare({ name: "book", policy: "approve", undo: true });
+  hp.remote.tool({ name: "wire", policy: "approve" });
+  hp.remote.tool({ name: "ship" });
+  hp.remote.tool({ name: "book", policy: "approve", undo: true });
   defineErrand(hp, ran);
   return {
     pay: hp.gate({ name: "pay", policy: "escalate", run: pay }),

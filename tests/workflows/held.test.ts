@@ -36,7 +36,7 @@ describe("a call under the kill switch", () => {
       const place = office();
       const desk = place.open();
       const done: string[] = [];
-      await desk.switch.stop({ ...STOP, ...scope });
+      await desk.switch.pause({ ...STOP, ...scope });
       const { id, result } = await setUp(desk, done).start({});
       const on = "agent" in scope ? "switch/agent:tester" : "switch/tenant";
       await heldAt(place, desk, id, on);
@@ -46,7 +46,7 @@ describe("a call under the kill switch", () => {
       assert.deepEqual(listed?.["held"], [on]);
       await place.pass(100_000);
       assert.equal((await desk.workflows.get(id)).seq, seq, "to wait adds nothing to the journal");
-      await desk.switch.go({ ...STOP, ...scope });
+      await desk.switch.resume({ ...STOP, ...scope });
       const since = place.clock.now();
       assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
       assert.ok(place.clock.now() - since < 5_000, "nobody had to wait for the slow look");
@@ -58,12 +58,12 @@ describe("a call under the kill switch", () => {
     const place = office();
     const first = place.open();
     const done: string[] = [];
-    await first.switch.stop(STOP);
+    await first.switch.pause(STOP);
     const { id } = await setUp(first, done).start({});
     await heldAt(place, first, id, "switch/tenant");
     first.crash();
     const second = place.open();
-    await second.switch.go(STOP);
+    await second.switch.resume(STOP);
     await place.pass(1_000);
     setUp(second, done);
     const since = place.clock.now();
@@ -77,7 +77,7 @@ describe("a call under the kill switch", () => {
   test("is withdrawn when its workflow is cancelled", async () => {
     const place = office();
     const desk = place.open();
-    await desk.switch.stop(STOP);
+    await desk.switch.pause(STOP);
     const { id } = await setUp(desk, []).start({});
     await heldAt(place, desk, id, "switch/tenant");
     const [action] = (await desk.workflows.get(id)).open;
@@ -86,7 +86,7 @@ describe("a call under the kill switch", () => {
       phase: "refused",
       refusal: { code: "cancelled" },
     });
-    await desk.switch.go(STOP);
+    await desk.switch.resume(STOP);
     await place.pass(40_000);
     assert.equal((await desk.workflows.get(id)).status, "failed");
     await desk.close();
@@ -96,14 +96,14 @@ describe("a call under the kill switch", () => {
     const place = office();
     const desk = place.open();
     const done: string[] = [];
-    await desk.switch.stop(STOP);
+    await desk.switch.pause(STOP);
     const { id, result } = await setUp(desk, done).start({});
     await heldAt(place, desk, id, "switch/tenant");
     const [action] = (await desk.workflows.get(id)).open;
     await desk.workflows.rollback(id, STOP);
     assert.partialDeepStrictEqual(await place.finish(result()), { result: "again" });
     assert.partialDeepStrictEqual(await desk.actions.get(String(action)), { phase: "refused" });
-    await desk.switch.go(STOP);
+    await desk.switch.resume(STOP);
     await place.pass(40_000);
     assert.deepEqual(done, []);
     await desk.close();
@@ -117,7 +117,7 @@ describe("a call under the kill switch", () => {
     const flow = desk.workflow("w", {}, async (ctx, _: object) =>
       ctx.parallel([
         async (own) => {
-          await own.step("begin", () => desk.switch.stop(STOP));
+          await own.step("begin", () => desk.switch.pause(STOP));
           await own.call(send, {});
         },
         (own) => own.step("long", () => place.clock.sleep(60_000).then(() => void done.push("long"))),
@@ -125,7 +125,7 @@ describe("a call under the kill switch", () => {
     );
     const { id, result } = await flow.start({});
     await place.pass(10_000);
-    await desk.switch.go(STOP);
+    await desk.switch.resume(STOP);
     await place.until(async () => done.length > 0);
     assert.deepEqual(done, ["send"]);
     assert.notEqual((await desk.workflows.get(id)).runner, null);
@@ -142,11 +142,11 @@ describe("a call under the kill switch", () => {
     const { id, result } = await flow.start({});
     const asked = await question(place, desk);
     await atRest(place, desk, id);
-    await desk.switch.stop(STOP);
+    await desk.switch.pause(STOP);
     await desk.approvals.approve(asked, ANN);
     await heldAt(place, desk, id, "switch/tenant");
     assert.deepEqual(done, []);
-    await desk.switch.go(STOP);
+    await desk.switch.resume(STOP);
     assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
     await desk.close();
   });
@@ -165,11 +165,11 @@ describe("a plain step under the kill switch", () => {
       });
     const { id } = await define(first).start({});
     await atRest(place, first, id);
-    await first.switch.stop(STOP);
+    await first.switch.pause(STOP);
     const second = await reopen(place, first, define);
     await heldAt(place, second, id, "switch/tenant");
     assert.deepEqual(ran, ["one"]);
-    await second.switch.go(STOP);
+    await second.switch.resume(STOP);
     assert.partialDeepStrictEqual(await place.finish(second.workflows.result(id)), { result: 2 });
     assert.deepEqual(ran, ["one", "two"]);
     await second.close();
@@ -178,7 +178,7 @@ describe("a plain step under the kill switch", () => {
   test("of an agent that is not stopped begins", async () => {
     const place = office();
     const desk = place.open();
-    await desk.switch.stop({ ...STOP, agent: "another" });
+    await desk.switch.pause({ ...STOP, agent: "another" });
     const flow = desk.workflow("w", {}, (ctx, _: object) => ctx.step("one", () => 1));
     assert.partialDeepStrictEqual(await place.finish(flow.run({})), { result: 1 });
     await desk.close();

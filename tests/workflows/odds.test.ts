@@ -104,12 +104,12 @@ test("a rollback that meets the kill switch waits, and goes on when it is off", 
     return ctx.attempt;
   });
   const asked = await question(place, desk);
-  await desk.switch.stop({ ...ANN, reason: "drill" });
+  await desk.switch.pause({ ...ANN, reason: "drill" });
   await reject(desk, asked);
   await place.pass(40_000);
   assert.equal((await desk.workflows.get(id)).status, "rolling_back");
   assert.deepEqual(done, ["book 1"]);
-  await desk.switch.go({ ...ANN, reason: "over" });
+  await desk.switch.resume({ ...ANN, reason: "over" });
   await place.until(async () => (await desk.workflows.get(id)).attempt === 2);
   await desk.approvals.approve(await question(place, desk), ANN);
   assert.partialDeepStrictEqual(await end(), { status: "completed", result: 2 });

@@ -38,12 +38,12 @@ describe("the kill switch of one workflow", () => {
     const flow = setUp(desk, done);
     const [one, two] = [await flow.start({ who: "one" }), await flow.start({ who: "two" })];
     await atRest(place, desk, one.id);
-    await desk.switch.stop({ ...STOP, workflow: one.id });
-    assert.partialDeepStrictEqual(await desk.switch.stopped({ workflow: one.id }), {
-      stopped: true,
+    await desk.switch.pause({ ...STOP, workflow: one.id });
+    assert.partialDeepStrictEqual(await desk.switch.paused({ workflow: one.id }), {
+      paused: true,
       ...STOP,
     });
-    assert.deepEqual(await desk.switch.stopped(), { stopped: false });
+    assert.deepEqual(await desk.switch.paused(), { paused: false });
     await place.pass(20_000);
     assert.partialDeepStrictEqual(await place.finish(two.result()), { result: "done" });
     await heldAt(place, desk, one.id, `switch/workflow:${one.id}`);
@@ -51,7 +51,7 @@ describe("the kill switch of one workflow", () => {
     const { seq } = await desk.workflows.get(one.id);
     await place.pass(100_000);
     assert.equal((await desk.workflows.get(one.id)).seq, seq, "to wait adds nothing to the journal");
-    await desk.switch.go({ ...STOP, workflow: one.id });
+    await desk.switch.resume({ ...STOP, workflow: one.id });
     assert.partialDeepStrictEqual(await place.finish(one.result()), { result: "done" });
     assert.deepEqual(done, ["buy two", "count two", "buy one", "count one"]);
     await desk.close();
@@ -69,12 +69,12 @@ describe("the kill switch of one workflow", () => {
     const [one, two] = [await flow.start({ who: "one" }), await flow.start({ who: "two" })];
     await atRest(place, desk, one.id);
     await atRest(place, desk, two.id);
-    await desk.switch.stop({ ...STOP, workflow: one.id });
+    await desk.switch.pause({ ...STOP, workflow: one.id });
     await place.pass(20_000);
     await heldAt(place, desk, one.id, `switch/workflow:${one.id}`);
     await place.finish(two.result());
     assert.deepEqual(ran.toSorted(), ["one", "two", "two again"]);
-    await desk.switch.go({ ...STOP, workflow: one.id });
+    await desk.switch.resume({ ...STOP, workflow: one.id });
     await place.finish(one.result());
     assert.equal(ran.at(-1), "one again");
     await desk.close();
@@ -99,11 +99,11 @@ describe("the kill switch of one workflow", () => {
     await place.until(async () => (await idOf("inner")) !== "undefined");
     const deepest = await idOf("inner");
     await atRest(place, desk, deepest);
-    await desk.switch.stop({ ...STOP, workflow: id });
+    await desk.switch.pause({ ...STOP, workflow: id });
     await place.pass(20_000);
     await heldAt(place, desk, deepest, `switch/workflow:${id}`);
     assert.deepEqual(done, []);
-    await desk.switch.go({ ...STOP, workflow: id });
+    await desk.switch.resume({ ...STOP, workflow: id });
     assert.partialDeepStrictEqual(await place.finish(result()), { result: "done" });
     assert.deepEqual(done, ["buy"]);
     await desk.close();
@@ -126,12 +126,12 @@ describe("the kill switch of one workflow", () => {
     const { id, result } = await flow.start({});
     const asked = await question(place, desk);
     await atRest(place, desk, id);
-    await desk.switch.stop({ ...STOP, workflow: id });
+    await desk.switch.pause({ ...STOP, workflow: id });
     await desk.approvals.reject(asked, { ...ANN, reason: "no" });
     await place.pass(60_000);
     assert.deepEqual(done, ["buy"]);
     assert.equal((await desk.workflows.get(id)).status, "rolling_back");
-    await desk.switch.go({ ...STOP, workflow: id });
+    await desk.switch.resume({ ...STOP, workflow: id });
     assert.partialDeepStrictEqual(await place.finish(result()), { status: "failed" });
     assert.deepEqual(done, ["buy", "undo"]);
     await desk.close();
@@ -140,10 +140,10 @@ describe("the kill switch of one workflow", () => {
   test("is of a workflow that is there, and of nobody else at the same time", async () => {
     const desk = office().open();
     const nowhere = "wf_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    await assert.rejects(desk.switch.stop({ ...STOP, workflow: nowhere }), refusedAs("unknown_id"));
-    await assert.rejects(desk.switch.stopped({ workflow: nowhere }), refusedAs("unknown_id"));
+    await assert.rejects(desk.switch.pause({ ...STOP, workflow: nowhere }), refusedAs("unknown_id"));
+    await assert.rejects(desk.switch.paused({ workflow: nowhere }), refusedAs("unknown_id"));
     for (const odd of [{ workflow: "w" }, { workflow: nowhere, agent: "a" }, { workflow: 5 as never }])
-      await assert.rejects(desk.switch.stop({ ...STOP, ...odd }), refusedAs("invalid_input"));
+      await assert.rejects(desk.switch.pause({ ...STOP, ...odd }), refusedAs("invalid_input"));
     await desk.close();
   });
 });

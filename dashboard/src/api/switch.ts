@@ -7,7 +7,7 @@ export type SwitchState = AnswerOf<"GET /api/kill-switch">;
 /** Whose: everybody's of the tenant where nobody is named. */
 export type Whose = InputOf<"GET /api/kill-switch">;
 
-export type Stop = AnswerOf<"GET /api/kill-switch/stops">["stops"][number];
+export type Stop = AnswerOf<"GET /api/kill-switch/pauses">["pauses"][number];
 
 export const switchQuery = queryOptions({
   queryKey: ["switch", "tenant"],
@@ -22,8 +22,8 @@ const MOST = 1_000;
 async function allStops(): Promise<readonly Stop[]> {
   const found: Stop[] = [];
   for (let cursor: string | undefined; ; ) {
-    const { stops, next_cursor } = await client.killSwitch.stops({ limit: MOST, cursor });
-    found.push(...stops);
+    const { pauses, next_cursor } = await client.killSwitch.pauses({ limit: MOST, cursor });
+    found.push(...pauses);
     if (next_cursor === null) return found;
     cursor = next_cursor;
   }

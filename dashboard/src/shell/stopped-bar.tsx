@@ -6,7 +6,7 @@ import { Icon } from "../ui/icon.tsx";
 
 export function StoppedBar() {
   const { data } = useQuery(switchQuery);
-  if (data?.stopped !== true) return null;
+  if (data?.paused !== true) return null;
   return (
     <p
       role="alert"

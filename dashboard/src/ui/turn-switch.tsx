@@ -21,7 +21,7 @@ export function TurnSwitch({ whose, name, isStopped }: Props) {
         kind="go"
         touches="switch"
         told={`${name} is released.`}
-        does={(reason) => client.killSwitch.release({ ...whose, reason, ...byOf(session) })}
+        does={(reason) => client.killSwitch.resume({ ...whose, reason, ...byOf(session) })}
       />
     );
   return (
@@ -33,7 +33,7 @@ export function TurnSwitch({ whose, name, isStopped }: Props) {
       submit="Stop"
       touches="switch"
       told={`${name} is stopped.`}
-      does={(reason) => client.killSwitch.stop({ ...whose, reason, ...byOf(session) })}
+      does={(reason) => client.killSwitch.pause({ ...whose, reason, ...byOf(session) })}
     />
   );
 }

@@ -117,8 +117,8 @@ export function remoteSwitch(speaker: RemoteActor, look: AskLibrary): KillSwitch
     ...actorField(speaker, who),
   });
   return {
-    stop: (said) => relay(async () => (await killSwitch.stop(word(said))).changed),
-    go: (said) => relay(async () => (await killSwitch.release(word(said))).changed),
-    stopped: (whose) => look("switch.stopped", whose),
+    pause: (said) => relay(async () => (await killSwitch.pause(word(said))).changed),
+    resume: (said) => relay(async () => (await killSwitch.resume(word(said))).changed),
+    paused: (whose) => look("switch.paused", whose),
   };
 }

@@ -155,10 +155,10 @@ function printFailure(sections: Sections, end: FailedEnd, rows: readonly Timelin
 function heldCommands(on: string): readonly string[] {
   const ref = parseObstacle(on);
   if (ref?.kind !== "switch") return [];
-  if (ref.id === TENANT_SCOPE) return ['go --reason "…"'];
+  if (ref.id === TENANT_SCOPE) return ['resume --reason "…"'];
   const flow = /^workflow:(.+)$/.exec(ref.id)?.[1];
   const whose = flow === undefined ? ` --agent '${ref.id.replace(/^agent:/, "")}'` : ` --workflow ${flow}`;
-  return [`go${whose} --reason "…"`];
+  return [`resume${whose} --reason "…"`];
 }
 
 function waitCommands({ kind, on }: Wait): readonly string[] {

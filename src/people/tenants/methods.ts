@@ -187,7 +187,7 @@ export async function closeTenant(
       "wrong_state",
       "The home tenant is not closed: the others are looked after there.",
       {
-        next: "Stop the server, or use the kill switch: `holdpoint stop`.",
+        next: "Stop the server, or use the kill switch: `holdpoint pause`.",
       },
     );
   await getTenant(place, name);

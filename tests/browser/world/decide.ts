@@ -35,7 +35,7 @@ let proposals = 0;
 /** Answers the approval that waits for it; undefined where nobody is asked. */
 export async function propose({ hp }: Pick<Scene, "hp">, proposed: Proposed) {
   proposals += 1;
-  return hp.outside.propose({ ...proposed, requestId: `request-${proposals}` });
+  return hp.remote.propose({ ...proposed, requestId: `request-${proposals}` });
 }
 
 /** The same again after `afterMs`, decided, and then performed where people agreed. */
@@ -53,5 +53,5 @@ export async function decided(
   if (kind === "approve") await hp.approvals.approve(answer.approval, said);
   else await hp.approvals.reject(answer.approval, { reason: "no", ...said });
   time.at(Date.now() + 5_000);
-  if (kind === "approve") await hp.outside.takeUp(answer.action, proposed.agent);
+  if (kind === "approve") await hp.remote.takeUp(answer.action, proposed.agent);
 }

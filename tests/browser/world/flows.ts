@@ -114,16 +114,16 @@ async function goingBack(scene: Scene): Promise<string> {
   const { hp } = scene;
   const next = await questions(scene);
   const agent = AGENTS.release;
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   const id = await workflows.create({
     ...{ name: "Move the shop to Frankfurt", checkpoints: ["Cut over"], by: agent, poster: BEN },
     description: "Database first, then the shop, then the names",
   });
   await workflows.start(id, { agent });
   const copied = { tool: "dns.point", args: { name: "shop.example", to: "fra-2" }, workflow: id, agent };
-  const answer = await hp.outside.propose(copied);
+  const answer = await hp.remote.propose(copied);
   if (answer.status === "permitted")
-    await hp.outside.report({ action: answer.action, agent, status: "applied", result: { ttl: 300 } });
+    await hp.remote.report({ action: answer.action, agent, status: "applied", result: { ttl: 300 } });
   await workflows.checkpoint(id, { checkpoint: "Cut over", agent, summary: "Everything is copied" });
   await hp.approvals.reject(await next(), { by: ANN, reason: "not on a Friday" });
   return id;
@@ -131,7 +131,7 @@ async function goingBack(scene: Scene): Promise<string> {
 
 async function failed({ hp }: Scene): Promise<string> {
   const agent = AGENTS.tidy;
-  const { workflows } = hp.outside;
+  const { workflows } = hp.remote;
   const id = await workflows.create({ name: "Archive old cases", checkpoints: ["Delete"], by: agent });
   await workflows.start(id, { agent });
   await workflows.fail(id, { agent, reason: "the archive answers 507: it is full" });
@@ -152,7 +152,7 @@ export async function present(scene: Scene, definitions: Definitions) {
   const { id: question } = await definitions.audit.start({ quarter: "2025-Q4" });
   const asked = await next();
   const { id: executing } = await definitions.backup.start({ bucket: "exports-eu" });
-  const initialized = await hp.outside.workflows.create({
+  const initialized = await hp.remote.workflows.create({
     ...{ name: "Renew the certificates", checkpoints: ["Install"], by: AGENTS.release, poster: CHLOE },
   });
   return {

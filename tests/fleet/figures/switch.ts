@@ -29,7 +29,7 @@ type Fleet = {
   readonly random: Random;
 };
 
-async function turn(fleet: Fleet, server: string, path: "stop" | "release"): Promise<number> {
+async function turn(fleet: Fleet, server: string, path: "pause" | "resume"): Promise<number> {
   const key = fleet.base.people["ann"] ?? "";
   const body = { reason: "measured" };
   for (;;) {
@@ -49,12 +49,12 @@ async function tryOnce(fleet: Fleet): Promise<Trial> {
   await sleep(random.between(0, 50));
   frozen.signal("SIGSTOP");
   await sleep(random.between(0, 100));
-  const acknowledged = await turn(fleet, server, "stop");
+  const acknowledged = await turn(fleet, server, "pause");
   await sleep(random.between(50, 600));
   frozen.signal("SIGCONT");
   await sleep(900);
   const released = Date.now();
-  await turn(fleet, server, "release");
+  await turn(fleet, server, "resume");
   return { acknowledged, released };
 }
 

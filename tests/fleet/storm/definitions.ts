@@ -51,7 +51,7 @@ function declareTools(hp: Holdpoint): void {
     },
   });
   hp.gate<Args, string>({ ...usual, name: "asked.wire", policy: "escalate", run: through("ignores") });
-  hp.declare({ name: "ship", policy: "approve", effect: "keyed" });
+  hp.remote.tool({ name: "ship", policy: "approve", effect: "keyed" });
 }
 
 function done(answer: Answer<unknown>): void {

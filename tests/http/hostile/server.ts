@@ -28,8 +28,8 @@ const by = "person:amy";
 const ALL = ["admin", "supervisor", "verifier", "executor", "poster"] as const;
 
 function define(hp: Holdpoint): void {
-  hp.declare({ name: "ask", policy: { verdict: "escalate", decideWithinMs: 3_600_000 } });
-  hp.declare({ name: "ship", policy: "approve" });
+  hp.remote.tool({ name: "ask", policy: { verdict: "escalate", decideWithinMs: 3_600_000 } });
+  hp.remote.tool({ name: "ship", policy: "approve" });
   hp.gate({ name: "pay", policy: "escalate", run: () => "paid" });
   hp.workflow("flow", async (ctx) => ctx.checkpoint("look", { outputs: { done: true } }));
 }

@@ -22,7 +22,7 @@ export type Slow = {
 const DRIP_MS = 250;
 const CLIENTS = 4;
 
-const HEAD = "POST /api/kill-switch/release HTTP/1.1\r\nHost: localhost\r\n";
+const HEAD = "POST /api/kill-switch/resume HTTP/1.1\r\nHost: localhost\r\n";
 /** Headers that drip, a body that drips, and connections that were used once and are kept. */
 const KINDS: readonly ((key: string) => { readonly first: string; readonly drip: string })[] = [
   () => ({ first: HEAD, drip: "X: y\r\n" }),

@@ -78,9 +78,9 @@ await hp.approvals.revoke(revoked, { ...ANN, reason: "wait" });
 await again(5);
 await hp.approvals.extend(await ask(6), { ...ANN, byMs: 60_000 }).catch(() => undefined);
 
-await hp.stop({ ...ANN, reason: "a drill" });
+await hp.pause({ ...ANN, reason: "a drill" });
 await plain({ n: 9 }, { requestId: "held" });
-await hp.go({ ...ANN, reason: "over" });
+await hp.resume({ ...ANN, reason: "over" });
 await plain({ n: 9 }, { requestId: "held" });
 
 const child = hp.workflow("child", async (ctx) => ctx.step("one", () => 1));

@@ -41,7 +41,7 @@ type Props = { readonly of: Principal };
 
 function Stopped({ of }: Props) {
   const { data } = useQuery(switchOfQuery({ agent: of.principal }));
-  if (data?.stopped !== true) return null;
+  if (data?.paused !== true) return null;
   return (
     <p className="flex flex-wrap items-center gap-x-2 border-b border-line bg-stop-wash px-4 py-2 text-small text-stop sm:px-5">
       <Icon name="stop" className="size-4" />
@@ -58,7 +58,7 @@ function Switch({ of }: Props) {
   const { data } = useQuery(switchOfQuery({ agent: of.principal }));
   const canTurn = may(useSession(), "switch:write");
   if (data === undefined || !canTurn) return null;
-  return <TurnSwitch whose={{ agent: of.principal }} name={of.principal} isStopped={data.stopped} />;
+  return <TurnSwitch whose={{ agent: of.principal }} name={of.principal} isStopped={data.paused} />;
 }
 
 function Keys({ of: { keys, kind } }: Props) {

@@ -104,7 +104,7 @@ function FoundSwitch({ whose, name }: Omit<RowProps, "stop">) {
     <Asked query={query} lines={1}>
       {(state) => (
         <ul className="border-t border-line">
-          <SwitchRow {...{ whose, name, stop: state.stopped ? state : null }} />
+          <SwitchRow {...{ whose, name, stop: state.paused ? state : null }} />
         </ul>
       )}
     </Asked>

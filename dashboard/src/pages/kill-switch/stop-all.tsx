@@ -30,7 +30,7 @@ function SecondStep({ isStopped, onClose }: StepProps) {
   const deed = useDeed({
     does: () => {
       const said = { reason: given, ...byOf(session) };
-      return isStopped ? client.killSwitch.release(said) : client.killSwitch.stop(said);
+      return isStopped ? client.killSwitch.resume(said) : client.killSwitch.pause(said);
     },
     touches: "switch",
     onDone: () => {
@@ -111,7 +111,7 @@ const WHEN_STOPPED = [
 ] as const;
 
 export function StopAll({ state }: { readonly state: SwitchState }) {
-  const { stopped, by, reason, at } = state;
+  const { paused: stopped, by, reason, at } = state;
   return (
     <section
       aria-labelledby={HEADING}

@@ -76,7 +76,7 @@ function signsOf(
 
 export function Signs({ attention }: { readonly attention: Attention }) {
   const { data } = useQuery(switchQuery);
-  const signs = signsOf(attention, data?.stopped === true);
+  const signs = signsOf(attention, data?.paused === true);
   if (signs.length === 0) return null;
   return (
     <ul className="grid gap-3 sm:grid-cols-[repeat(auto-fit,minmax(14rem,1fr))]">

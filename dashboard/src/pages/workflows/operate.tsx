@@ -22,7 +22,7 @@ export function Operate({ workflow }: { readonly workflow: Workflow }) {
     ...workflowSwitchQuery(workflow.workflow_id),
     enabled: may(session, "switch:read"),
   });
-  const isStopped = own?.stopped === true;
+  const isStopped = own?.paused === true;
   const close = () => setOpen(null);
   const given = { workflow, onClose: close };
   if (isOver(workflow.status) && !isStopped) return null;
@@ -58,7 +58,7 @@ export function Operate({ workflow }: { readonly workflow: Workflow }) {
 export function StoppedNote({ id }: { readonly id: string }) {
   const session = useSession();
   const { data } = useQuery({ ...workflowSwitchQuery(id), enabled: may(session, "switch:read") });
-  if (data?.stopped !== true) return null;
+  if (data?.paused !== true) return null;
   return (
     <p className="flex flex-wrap items-center gap-x-2 rounded-base bg-stop-wash px-3 py-2 text-small text-stop">
       <Icon name="stop" className="size-4" />

@@ -28,7 +28,7 @@ export function StopDialog({ workflow, isOpen, onClose, isStopped }: Props) {
   const turn = useOperation({
     act: (reason: string) => {
       const word = { reason, workflow_id, ...byOf(session) };
-      return isStopped ? client.killSwitch.release(word) : client.killSwitch.stop(word);
+      return isStopped ? client.killSwitch.resume(word) : client.killSwitch.pause(word);
     },
     done: isStopped ? "It may go on" : "Its effects are stopped",
     onDone: onClose,
