@@ -1,5 +1,6 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has its invariants. */
 
+import { actionTitle } from "../effects/rules/title.ts";
 import { canonicalJson, shortFieldsFirst } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -136,6 +137,12 @@ export function previewOf(value: unknown): string {
     : `${shortFieldsFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
 }
 
+/** Only an action has arguments to name: anything else that is asked goes by its name. */
+export function approvalTitle(approval: ApprovalQuestion): string {
+  const { subject, tool, titleTemplate, args } = approval;
+  return actionTitle(tool, titleTemplate, subject === undefined ? args : null);
+}
+
 function summary(approval: LiveApproval): JsonObject {
   return {
     status: approval.status,
@@ -160,6 +167,8 @@ function summary(approval: LiveApproval): JsonObject {
     decidedBy: approval.decided?.by ?? [],
     ...(listApproval(approval) as unknown as JsonObject),
     edited: approval.edited,
+    // Without a template the list makes it from the other fields, so older rows need not be built again.
+    ...(approval.titleTemplate && { title: approvalTitle(approval) }),
   };
 }
 
@@ -185,7 +194,7 @@ export const approval = define("approval", {
   events: {
     "approval.requested": after(
       ["none"],
-      "the question: everything that is asked, who may decide, in which stages, until when and what happens then, [which policy](#which-policy) asks, the [preview](../guide/previews.md) if the tool has one, the agent's `undo` if it names one, and the binding; its `subject` when it is a workflow's checkpoint or question, or an intent; the `workflow` in which an action was called, or null, and the level of `risk` that policies saw, if any",
+      "the question: everything that is asked, who may decide, in which stages, until when and what happens then, [which policy](#which-policy) asks, the [preview](../guide/previews.md) if the tool has one, the agent's `undo` if it names one, and the binding; its `subject` when it is a workflow's checkpoint or question, or an intent; the `workflow` in which an action was called, or null, the level of `risk` that policies saw, if any, and the `titleTemplate` of the tool, if it has one",
       request,
     ),
     "approval.voted": pending(

@@ -4,6 +4,7 @@ import { previewOf } from "../approvals/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, RecordedEvent } from "../kernel/stream.ts";
+import { actionTitle } from "./rules/title.ts";
 import type {
   ActionEvent,
   ActionEventOf,
@@ -287,7 +288,7 @@ export const actionsView = {
   oldest: 2,
   row(_id: string, state: ActionState) {
     if (state.phase === "none") return undefined;
-    const { tool, effectClass, agent, requestId, argsDigest } = state;
+    const { tool, effectClass, agent, requestId, argsDigest, titleTemplate } = state;
     const data = {
       tool,
       effectClass,
@@ -296,6 +297,8 @@ export const actionsView = {
       argsHash: argsDigest.slice(0, 12),
       args: previewOf(state.args),
       verdict: verdictOf(state),
+      // Without a template the list makes it from the other fields, so older rows need not be built again.
+      ...(titleTemplate && { title: actionTitle(tool, titleTemplate, state.args) }),
       ...progress(state),
     };
     // A running effect without a report is announced at this time.

@@ -18,6 +18,7 @@ import { cut, fit, formatMoment, formatSpan, formatTimeLeft, type Terminal } fro
 import { decisionWord, stageCount } from "./card-parts.ts";
 
 const LONGEST_NAME = 24;
+const LONGEST_TITLE = 48;
 
 function readChoice<Name extends string>(what: string, names: readonly Name[], given: string): Name {
   const found = names.find((name) => name === given);
@@ -62,6 +63,9 @@ const votesCell: Cell = ({ votes, quorum, edit }) => `${votes}/${quorum}${edit =
 
 /** Rows by an older process have no stage and no subject. */
 const stageCell: Cell = ({ stage, stages = 1 }) => (Number(stages) > 1 ? `${stage}/${stages}` : "-");
+/** Visible text already. An older server sends none. */
+const titleCell = ({ title, tool }: ApprovalSummary): string =>
+  typeof title === "string" ? visiblePreview(title) : visible(String(tool));
 const aboutCell: Cell = ({ about = "action" }) => visible(String(about));
 
 /** Shows what happens at the deadline only if it is not the usual: that it expires. */
@@ -89,7 +93,7 @@ const COLUMNS: { readonly [head: string]: Cell } = {
   DEADLINE: deadlineCell,
   ASKED: ({ from }) => (Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person"),
   ABOUT: aboutCell,
-  NAME: ({ tool }) => name(tool),
+  TITLE: (item) => fit(titleCell(item), LONGEST_TITLE),
   AGENT: ({ agent }) => name(agent),
   "ARGUMENTS OR QUESTION": contentCell,
 };
@@ -106,6 +110,7 @@ const PIPED: readonly Cell[] = [
   contentCell,
   aboutCell,
   stageCell,
+  titleCell,
 ];
 
 function printItems(
@@ -157,7 +162,7 @@ export const approvalsCommand: Command = {
   words: [],
   summary: "what waits for a decision, oldest first",
   details: [
-    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), and which of its stages is asked, such as 2/3, or -.",
+    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), which of its stages is asked, such as 2/3, or -, and its title.",
     "The votes are those of the stage that is asked. A star after them: an edit waits for review.",
   ],
   flags: {
