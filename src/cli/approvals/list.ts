@@ -18,7 +18,6 @@ import { cut, fit, formatMoment, formatSpan, formatTimeLeft, type Terminal } fro
 import { decisionWord, stageCount } from "./card-parts.ts";
 
 const LONGEST_NAME = 24;
-const LONGEST_TITLE = 48;
 
 function readChoice<Name extends string>(what: string, names: readonly Name[], given: string): Name {
   const found = names.find((name) => name === given);
@@ -93,9 +92,8 @@ const COLUMNS: { readonly [head: string]: Cell } = {
   DEADLINE: deadlineCell,
   ASKED: ({ from }) => (Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person"),
   ABOUT: aboutCell,
-  TITLE: (item) => fit(titleCell(item), LONGEST_TITLE),
   AGENT: ({ agent }) => name(agent),
-  "ARGUMENTS OR QUESTION": contentCell,
+  "TITLE, ARGUMENTS OR QUESTION": (item) => `${titleCell(item)}  ${contentCell(item)}`,
 };
 
 /** For pipes; the reference documents their order. */
