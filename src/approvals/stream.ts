@@ -137,6 +137,15 @@ export function previewOf(value: unknown): string {
     : `${shortFieldsFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
 }
 
+/**
+ * A row holds its title only if the list cannot make it from the row's name and arguments. So rows of before, which have
+ * none, need not be built again.
+ */
+export function titleForRow(preview: string, template: string | undefined, title: () => string) {
+  const isWhole = preview.length <= PREVIEW_CHARACTERS;
+  return template === undefined && isWhole ? {} : { title: title() };
+}
+
 /** Only an action has arguments to name: anything else that is asked goes by its name. */
 export function approvalTitle(approval: ApprovalQuestion): string {
   const { subject, tool, titleTemplate, args } = approval;
@@ -144,13 +153,14 @@ export function approvalTitle(approval: ApprovalQuestion): string {
 }
 
 function summary(approval: LiveApproval): JsonObject {
+  const args = previewOf(approval.args);
   return {
     status: approval.status,
     about: approval.subject?.kind ?? "action",
     action: approval.action,
     tool: approval.tool,
     agent: approval.agent,
-    args: previewOf(approval.args),
+    args,
     argsHash: approval.argsDigest.slice(0, 12),
     reason: approval.reason,
     votes: votesNow(approval).length,
@@ -167,8 +177,7 @@ function summary(approval: LiveApproval): JsonObject {
     decidedBy: approval.decided?.by ?? [],
     ...(listApproval(approval) as unknown as JsonObject),
     edited: approval.edited,
-    // Without a template the list makes it from the other fields, so older rows need not be built again.
-    ...(approval.titleTemplate && { title: approvalTitle(approval) }),
+    ...titleForRow(args, approval.titleTemplate, () => approvalTitle(approval)),
   };
 }
 

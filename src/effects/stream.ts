@@ -1,6 +1,6 @@
 /** The fold of an action's stream, and the list of actions by phase: waiting, running, in doubt, done or refused. */
 
-import { previewOf } from "../approvals/stream.ts";
+import { previewOf, titleForRow } from "../approvals/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, RecordedEvent } from "../kernel/stream.ts";
@@ -289,16 +289,16 @@ export const actionsView = {
   row(_id: string, state: ActionState) {
     if (state.phase === "none") return undefined;
     const { tool, effectClass, agent, requestId, argsDigest, titleTemplate } = state;
+    const args = previewOf(state.args);
     const data = {
       tool,
       effectClass,
       agent,
       requestId,
       argsHash: argsDigest.slice(0, 12),
-      args: previewOf(state.args),
+      args,
       verdict: verdictOf(state),
-      // Without a template the list makes it from the other fields, so older rows need not be built again.
-      ...(titleTemplate && { title: actionTitle(tool, titleTemplate, state.args) }),
+      ...titleForRow(args, titleTemplate, () => actionTitle(tool, titleTemplate, state.args)),
       ...progress(state),
     };
     // A running effect without a report is announced at this time.

@@ -177,9 +177,9 @@ function actionCard(card: ActionCard): CardDocument {
     ...(approval === undefined
       ? { title: `Action ${action.id}`, badge: { text: action.phase, tone } }
       : approvalHead(approval)),
+    subtitle: titleLine(approval ?? action),
     sections: {
       [HEADINGS[action.phase]]: {
-        title: { block: [titleLine(approval ?? action)] },
         tool: action.tool,
         effect: `${action.effectClass}: ${classWords(card)}`,
         args: { args: (approval ?? action).args },

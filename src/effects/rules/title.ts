@@ -114,7 +114,7 @@ export function actionTitle(tool: string, template: string | undefined, args: Js
   return cutText(text, MOST_TITLE);
 }
 
-/** A list's row holds the arguments as JSON text that may have been cut: its complete fields. */
+/** A list's row holds the arguments as JSON text. Rows of before hold no title although it was cut: its complete fields. */
 function fieldsInPreview(text: string): Json {
   for (let end = text.length; end > 0; end = text.lastIndexOf(",", end - 1)) {
     try {
@@ -126,7 +126,7 @@ function fieldsInPreview(text: string): Json {
   return null;
 }
 
-/** Of a row in the lists of actions and approvals. Only rows of tools with a title hold one. */
+/** Of a row in the lists of actions and approvals, which holds its title or all that it is made from. */
 export function titleInRow({ title, tool, args, about = "action" }: JsonObject): string {
   if (typeof title === "string") return title;
   const isAction = about === "action" && typeof args === "string";
