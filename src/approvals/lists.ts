@@ -4,7 +4,6 @@
  * call.
  */
 
-import { titleInRow } from "../effects/rules/title.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER } from "../kernel/stream.ts";
@@ -26,6 +25,7 @@ import { knownUndo } from "./card-workflow.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { isIrreversible, type KnownUndo } from "./rules/card.ts";
 import { isWaitingFor } from "./rules/seats.ts";
+import { titleInRow } from "./rules/title.ts";
 import {
   APPROVAL_STATUSES,
   type ApprovalStatus,

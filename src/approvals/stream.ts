@@ -1,12 +1,12 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has its invariants. */
 
-import { actionTitle } from "../effects/rules/title.ts";
 import { canonicalJson, shortFieldsFirst } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Via } from "../kernel/principal.ts";
 import { withRefusal } from "../kernel/refusals.ts";
 import { defineStream } from "../kernel/stream.ts";
+import { actionTitle } from "./rules/title.ts";
 import {
   type ApprovalEnding,
   type ApprovalQuestion,

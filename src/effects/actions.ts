@@ -1,6 +1,7 @@
 /** Reads actions and their receipts. Signs a receipt on request, with its path to a seal. */
 
-import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
+import { actionTitle, titleInRow } from "../approvals/rules/title.ts";
+import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkOneOf, rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
@@ -13,7 +14,6 @@ import type { TenantStore, ViewQuery, ViewRow } from "../stores/store.ts";
 import { requestName } from "./rules/propose.ts";
 import { type Receipt, receiptOf, receiptPayload } from "./rules/receipt.ts";
 import { actionIdOf } from "./rules/start.ts";
-import { actionTitle, titleInRow } from "./rules/title.ts";
 import type { LiveAction } from "./state.ts";
 
 export const ACTION_LABEL = "An action";
@@ -53,6 +53,8 @@ export async function signedReceipt(runtime: Runtime, id: string): Promise<Recei
   const seal = await runtime.store.sealOver(runtime.tenant, outcome.position);
   const sealedAt = seal?.leaves.find((leaf) => leaf.stream === streamName(stream))?.seq ?? receipt.seq;
   const links = later.slice(0, sealedAt - receipt.seq).map((entry) => entry.header);
+  // Loaded here because a program that only makes calls signs no receipt.
+  const { signReceipt } = await import("../journal/receipt-jws.ts");
   const proof = seal === undefined ? undefined : { seal, links };
   return signReceipt(receiptPayload(receipt, outcome.hash), await runtime.signingKey(), proof);
 }

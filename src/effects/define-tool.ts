@@ -1,5 +1,6 @@
 /** Tool definitions: the options that users write, their validation, and the `Tool` built from them. */
 
+import { titleFault } from "../approvals/rules/title.ts";
 import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkFields, fieldFault, isPlainObject, rejectInput } from "../kernel/fields.ts";
@@ -23,7 +24,6 @@ import {
 } from "./call-context.ts";
 import { argsSchema, type InputSchema, schemaRules } from "./input-schema.ts";
 import type { ProbeAnswer } from "./rules/outcome.ts";
-import { titleFault } from "./rules/title.ts";
 import type { PreviewContext, ProbeContext, Tool, ToolContext } from "./tool.ts";
 
 /** `"approve"`, `"escalate"`, `"block"`, a verdict, or a pure synchronous function that returns one of these. */

@@ -197,7 +197,7 @@ type ActionFacts = {
   readonly requester: readonly string[];
   /** The agent's explanation: untrusted text. */
   readonly says: string | null;
-  /** Of the tool's title; absent if it has none. `rules/title.ts` fills it. */
+  /** Of the tool's title; absent if it has none. `approvals/rules/title.ts` fills it. */
   readonly titleTemplate?: string;
   /** Position in a workflow, if any. */
   readonly within?: Within;

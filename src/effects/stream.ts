@@ -1,10 +1,10 @@
 /** The fold of an action's stream, and the list of actions by phase: waiting, running, in doubt, done or refused. */
 
+import { actionTitle } from "../approvals/rules/title.ts";
 import { previewOf, titleForRow } from "../approvals/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, RecordedEvent } from "../kernel/stream.ts";
-import { actionTitle } from "./rules/title.ts";
 import type {
   ActionEvent,
   ActionEventOf,

@@ -72,7 +72,16 @@ function hostileHp(text: string): Holdpoint {
     ...{ checkpoint: text, reason: text, held: [] },
   };
   const approval = {
-    ...{ id: text, status: text, about: text, tool: text, title: text, agent: text, args: text, reason: text },
+    ...{
+      id: text,
+      status: text,
+      about: text,
+      tool: text,
+      title: text,
+      agent: text,
+      args: text,
+      reason: text,
+    },
     ...{ votes: 0, quorum: 1, stage: 1, stages: 2, from: [text], preview: text, requestedAt: NOW },
   };
   const hp = {

@@ -216,7 +216,14 @@ describe("the card of a checkpoint", () => {
     ]);
     assert.ok(!out.includes("cannot be undone"));
     const list = linesOf((await cli("approvals")).out)[0]?.split("\t") ?? [];
-    assert.deepEqual(list.slice(5), ["Food order", "agent:tester", '{"count":100}', "checkpoint", "-", "Food order"]);
+    assert.deepEqual(list.slice(5), [
+      "Food order",
+      "agent:tester",
+      '{"count":100}',
+      "checkpoint",
+      "-",
+      "Food order",
+    ]);
   });
 
   test("says what cannot be undone, before and after somebody rejects", async (t) => {

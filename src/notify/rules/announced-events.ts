@@ -5,7 +5,7 @@
  * - Arguments are those in effect at the time of the event, never those from before an edit.
  */
 
-import { actionTitle } from "../../effects/rules/title.ts";
+import { actionTitle } from "../../approvals/rules/title.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
 import { visible } from "../../kernel/text.ts";

@@ -59,14 +59,28 @@ test("values are visible and cut, between characters and never within an escape"
   assert.equal(shown("x".repeat(1_000_000)), `To ${"x".repeat(39)}….`);
   assert.equal(shown(`${"x".repeat(37)}\u202e\u202e`), `To ${"x".repeat(37)}….`);
   assert.equal(shown("😀".repeat(30)), `To ${"😀".repeat(19)}….`);
-  const long = actionTitle("t", "{a} {b} {c} {d}", Object.fromEntries("abcd".split("").map((n) => [n, "y".repeat(50)])));
+  const long = actionTitle(
+    "t",
+    "{a} {b} {c} {d}",
+    Object.fromEntries("abcd".split("").map((n) => [n, "y".repeat(50)])),
+  );
   assert.equal(long.length, 120);
   assert.ok(long.endsWith("y…"));
 });
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),
-  fc.constantFrom("\u001b]8;;x\u0007", "\u202e", "a\nb", "\ud800", "{", "}}", "\u0301\u0301\u0301\u0301", "…", "\\"),
+  fc.constantFrom(
+    "\u001b]8;;x\u0007",
+    "\u202e",
+    "a\nb",
+    "\ud800",
+    "{",
+    "}}",
+    "\u0301\u0301\u0301\u0301",
+    "…",
+    "\\",
+  ),
 );
 const anyArgs = fc.oneof(fc.jsonValue(), fc.dictionary(anyText, fc.oneof(anyText, fc.jsonValue())));
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -74,8 +88,11 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 test("no arguments, template or name make a title that is long, hides anything or throws", () => {
   const isSafe = (title: string): boolean => title !== "" && title.length <= 120 && !HIDDEN.test(title);
   fc.assert(
-    fc.property(fc.string({ minLength: 1 }), fc.option(anyText, { nil: undefined }), anyArgs, (tool, template, args) =>
-      isSafe(actionTitle(tool, template, args as Json)),
+    fc.property(
+      fc.string({ minLength: 1 }),
+      fc.option(anyText, { nil: undefined }),
+      anyArgs,
+      (tool, template, args) => isSafe(actionTitle(tool, template, args as Json)),
     ),
     { numRuns: 2_000 },
   );
@@ -87,8 +104,14 @@ test("no arguments, template or name make a title that is long, hides anything o
 test("a row without a title gets it from the beginning of its arguments", () => {
   const row = (args: string, more = {}) => titleInRow({ tool: "refund", args, ...more });
   assert.equal(row('{"amount_usd":900,"customer":"Ann"}'), "refund: amount_usd 900, customer Ann");
-  assert.equal(row('{"amount_usd":900,"customer":"Ann","note":"a, b… (400 characters)'), "refund: amount_usd 900, customer Ann");
-  assert.equal(row('{"amount_usd":900,"in":{"a":1,"customer":"Ann","note":"x… (400 characters)'), "refund: amount_usd 900");
+  assert.equal(
+    row('{"amount_usd":900,"customer":"Ann","note":"a, b… (400 characters)'),
+    "refund: amount_usd 900, customer Ann",
+  );
+  assert.equal(
+    row('{"amount_usd":900,"in":{"a":1,"customer":"Ann","note":"x… (400 characters)'),
+    "refund: amount_usd 900",
+  );
   assert.equal(row('{"amount_usd":9… (400 characters)'), "refund");
   assert.equal(row("[1,2,3… (400 characters)"), "refund");
   assert.equal(row("{}", { title: "Refund 900" }), "Refund 900");
