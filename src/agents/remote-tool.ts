@@ -32,6 +32,7 @@ export type RemoteTool<Args> = Pick<
   ToolDefinition<Args, unknown>,
   | "name"
   | "description"
+  | "title"
   | "input"
   | "version"
   | "policy"
@@ -60,6 +61,7 @@ type DeclaredUndo = {
 const FIELDS = [
   "name",
   "description",
+  "title",
   "input",
   "version",
   "effect",

@@ -200,6 +200,7 @@ export async function readCard(
     ...part,
     ...around,
     heading: headingOf(approval),
+    title: approval.title,
     inputSchema: await readInputSchema(runtime, approval),
     proposedArgs: await readProposedArgs(runtime, id, recorded, action),
     voters,

@@ -48,6 +48,8 @@ const LONGEST_EXTENSION_MS = 1e12;
 /** An approval in full: the question, who may decide, and the outcome. */
 export type Approval = WithRationale<LiveApproval> & {
   readonly id: string;
+  /** One line for people, in visible text: the title of the action's tool, or the name of what is asked. */
+  readonly title: string;
   /** JSON Schema of the answer; only for a question that defines one. */
   readonly answerSchema?: Json;
 };
@@ -175,7 +177,7 @@ export const approvals = contract({
               .min(1)
               .max(200)
               .optional()
-              .describe("text in the id, name, agent, arguments or reason"),
+              .describe("text in the id, title, name, agent, arguments or reason"),
           ),
           about: about.optional(),
           agent: z.string().min(1).max(200).optional(),

@@ -28,6 +28,7 @@ import { raisedName } from "../workflows/rules/ask.ts";
 import type { Approval, Decided, Decision, Rejection } from "./contract.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";
+import { approvalTitle } from "./stream.ts";
 
 export const unknownApproval = (id: string): HoldpointError =>
   new HoldpointError("unknown_id", `There is no approval ${shownText(id)}.`);
@@ -42,11 +43,13 @@ export async function getApproval(place: TenantStore, id: string): Promise<Appro
 export async function approvalInFull(place: TenantStore, id: string, state: LiveApproval): Promise<Approval> {
   const { edit, preview, undo } = state;
   const load = (value: Json) => loadValue(place, value);
+  const args = await load(state.args);
   // A copy: the next decision uses the state itself.
   return structuredClone({
     ...withRationale(state),
     id,
-    args: await load(state.args),
+    title: approvalTitle({ ...state, args }),
+    args,
     edit: edit && { ...edit, args: await load(edit.args) },
     ...(state.subject?.kind === "question" ? await answerSchemaOf(place, state) : {}),
     ...(preview && { preview: { ...preview, value: await load(preview.value) } }),

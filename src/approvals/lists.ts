@@ -25,6 +25,7 @@ import { knownUndo } from "./card-workflow.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { isIrreversible, type KnownUndo } from "./rules/card.ts";
 import { isWaitingFor } from "./rules/seats.ts";
+import { titleInRow } from "./rules/title.ts";
 import {
   APPROVAL_STATUSES,
   type ApprovalStatus,
@@ -96,12 +97,13 @@ async function isMine(place: TenantStore, row: ViewRow, { person, roster }: Onlo
 /** Case-insensitive. */
 function holdsText({ stream, data }: ViewRow, text: string): boolean {
   const { tool, agent, args, reason } = data;
+  const title = titleInRow(data);
   const sought = text.toLowerCase();
   const holds = (one: unknown) =>
     String(one ?? "")
       .toLowerCase()
       .includes(sought);
-  return [stream.id, tool, agent, args, reason].some(holds);
+  return [stream.id, title, tool, agent, args, reason].some(holds);
 }
 
 function fits(row: ViewRow, { status, text, about, agent, name }: ApprovalPage): boolean {
@@ -132,7 +134,8 @@ async function summaryFor(
 ): Promise<ApprovalSummary> {
   const summary = { ...rowSummary(row), ...(await listedIn(place, row)) } as ApprovalSummary;
   const { waiting: _, ...rest } = summary;
-  const shown = { ...rest, isIrreversible: await isIrreversibleRow(place, row) };
+  const title = titleInRow(row.data);
+  const shown = { ...rest, title, isIrreversible: await isIrreversibleRow(place, row) };
   return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
 }
 

@@ -109,6 +109,8 @@ export type ApprovalQuestion = {
   readonly requester: readonly string[];
   /** The agent's explanation: untrusted text. */
   readonly says: string | null;
+  /** Of the title of the action's tool; absent if it has none. Not bound. */
+  readonly titleTemplate?: string;
   readonly reason: string;
   readonly rule: string;
   readonly approvers: ApproverRule;

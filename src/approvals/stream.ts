@@ -1,11 +1,12 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has its invariants. */
 
-import { previewOf } from "../kernel/canonical-json.ts";
+import { isWholePreview, previewOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Via } from "../kernel/principal.ts";
 import { withRefusal } from "../kernel/refusals.ts";
 import { defineStream } from "../kernel/stream.ts";
+import { actionTitle } from "./rules/title.ts";
 import {
   type ApprovalEnding,
   type ApprovalQuestion,
@@ -126,14 +127,29 @@ const close =
   (state: LiveApproval, { by, reason }: By, { at }: Entry): LiveApproval =>
     decide(state, status, { at, by: [by], reason });
 
+/**
+ * A row holds its title only if the list cannot make it from the row's name and arguments. So rows of before, which have
+ * none, need not be built again.
+ */
+export function titleForRow(preview: string, template: string | undefined, title: () => string) {
+  return template === undefined && isWholePreview(preview) ? {} : { title: title() };
+}
+
+/** Only an action has arguments to name: anything else that is asked goes by its name. */
+export function approvalTitle(approval: ApprovalQuestion): string {
+  const { subject, tool, titleTemplate, args } = approval;
+  return actionTitle(tool, titleTemplate, subject === undefined ? args : null);
+}
+
 function summary(approval: LiveApproval): JsonObject {
+  const args = previewOf(approval.args);
   return {
     status: approval.status,
     about: approval.subject?.kind ?? "action",
     action: approval.action,
     tool: approval.tool,
     agent: approval.agent,
-    args: previewOf(approval.args),
+    args,
     argsHash: approval.argsDigest.slice(0, 12),
     reason: approval.reason,
     votes: votesNow(approval).length,
@@ -150,6 +166,7 @@ function summary(approval: LiveApproval): JsonObject {
     decidedBy: approval.decided?.by ?? [],
     ...(listApproval(approval) as unknown as JsonObject),
     edited: approval.edited,
+    ...titleForRow(args, approval.titleTemplate, () => approvalTitle(approval)),
   };
 }
 
@@ -175,7 +192,7 @@ export const approval = define("approval", {
   events: {
     "approval.requested": after(
       ["none"],
-      "the question: everything that is asked, who may decide, in which stages, until when and what happens then, [which policy](#which-policy) asks, the [preview](../guide/previews.md) if the tool has one, the agent's `undo` if it names one, and the binding; its `subject` when it is a workflow's checkpoint or question, or an intent; the `workflow` in which an action was called, or null, and the level of `risk` that policies saw, if any",
+      "the question: everything that is asked, who may decide, in which stages, until when and what happens then, [which policy](#which-policy) asks, the [preview](../guide/previews.md) if the tool has one, the agent's `undo` if it names one, and the binding; its `subject` when it is a workflow's checkpoint or question, or an intent; the `workflow` in which an action was called, or null, the level of `risk` that policies saw, if any, and the `titleTemplate` of the tool, if it has one",
       request,
     ),
     "approval.voted": pending(

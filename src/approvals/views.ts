@@ -7,6 +7,9 @@ import { APPROVAL_STATUSES, COMMENT_CATEGORIES } from "./state.ts";
 const names = z.array(z.string()).readonly();
 const status = z.enum(APPROVAL_STATUSES);
 export const about = z.enum(["action", "checkpoint", "question", "intent"]);
+export const title = z
+  .string()
+  .describe("one line of visible text: the title of the action's tool, or the name of anything else");
 /** The subject. Ids of other kinds are null, and `workflow` is null if it was requested outside one. */
 const subject = {
   about,
@@ -20,6 +23,7 @@ export const summaryView = z.object({
   status,
   ...subject,
   name: z.string().describe("of the tool, the checkpoint or the question"),
+  title,
   agent: z.string(),
   args: z.string().describe("the beginning of what is decided on"),
   argsHash: z.string(),
@@ -111,6 +115,7 @@ export const approvalView = z.object({
   status,
   ...subject,
   name: z.string(),
+  title,
   effectClass: z.string(),
   args: anyJson,
   argsHash: z.string(),

@@ -1,12 +1,13 @@
 /** Reads actions and their receipts. Signs a receipt on request, with its path to a seal. */
 
-import { type ReceiptBundle, signReceipt } from "../journal/receipt-jws.ts";
+import { actionTitle, titleInRow } from "../approvals/rules/title.ts";
+import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkOneOf, rejectInput, type WithRationale, withRationale } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
 import { sealTenant } from "../runtime/keyring.ts";
-import { eachRow, rowPage, rowSummary } from "../runtime/lists.ts";
+import { eachRow, rowPage, skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore, ViewQuery, ViewRow } from "../stores/store.ts";
@@ -52,12 +53,14 @@ export async function signedReceipt(runtime: Runtime, id: string): Promise<Recei
   const seal = await runtime.store.sealOver(runtime.tenant, outcome.position);
   const sealedAt = seal?.leaves.find((leaf) => leaf.stream === streamName(stream))?.seq ?? receipt.seq;
   const links = later.slice(0, sealedAt - receipt.seq).map((entry) => entry.header);
+  // Loaded here because a program that only makes calls signs no receipt.
+  const { signReceipt } = await import("../journal/receipt-jws.ts");
   const proof = seal === undefined ? undefined : { seal, links };
   return signReceipt(receiptPayload(receipt, outcome.hash), await runtime.signingKey(), proof);
 }
 
-/** An action in full. The agent's explanation is its `rationale`. */
-export type Action = WithRationale<LiveAction> & { readonly id: string };
+/** An action in full. The agent's explanation is its `rationale`. `title`: one line for people, in visible text. */
+export type Action = WithRationale<LiveAction> & { readonly id: string; readonly title: string };
 export type ActionPage = {
   readonly phase: LiveAction["phase"];
   readonly limit?: number;
@@ -67,6 +70,14 @@ export type ActionSummary = { readonly id: string; readonly phase: string; reado
 export type ActionList = { readonly items: readonly ActionSummary[]; readonly total: number };
 
 const ACTIONS = "actions";
+
+const actionSummary = (row: ViewRow): ActionSummary => ({
+  id: row.stream.id,
+  phase: row.bucket,
+  at: row.at,
+  ...row.data,
+  title: titleInRow(row.data),
+});
 const MOST = 1_000;
 
 /** By action id, effect id or request id. */
@@ -74,8 +85,28 @@ export async function getAction(place: TenantStore, id: string): Promise<Action>
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
+  const args = await loadValue(place, state.args);
+  const title = actionTitle(state.tool, state.titleTemplate, args);
   // A copy: the next decision uses the state itself.
-  return structuredClone({ ...withRationale(state), id: action, args: await loadValue(place, state.args) });
+  return structuredClone({ ...withRationale(state), id: action, title, args });
+}
+
+const MOST_AT_ONCE = 100;
+
+/** By action id. An action that cannot be read here has none. Large arguments are not loaded for it. */
+export async function readTitles(
+  place: TenantStore,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const titles = new Map<string, string>();
+  const read = async (id: string): Promise<void> => {
+    const state = await skipUnreadable(readState(place, actionStream(id)));
+    if (state === undefined || state.phase === "none") return;
+    titles.set(id, actionTitle(state.tool, state.titleTemplate, state.args));
+  };
+  for (let from = 0; from < ids.length; from += MOST_AT_ONCE)
+    await Promise.all(ids.slice(from, from + MOST_AT_ONCE).map(read));
+  return titles;
 }
 
 export async function listActions(place: TenantStore, page: ActionPage): Promise<ActionList> {
@@ -85,7 +116,7 @@ export async function listActions(place: TenantStore, page: ActionPage): Promise
   const rows = await place.store.query(place.tenant, { view: ACTIONS, bucket: phase, order, limit });
   const total = await place.store.count(place.tenant, ACTIONS, phase);
   return {
-    items: rows.map((row) => ({ id: row.stream.id, phase: row.bucket, at: row.at, ...row.data })),
+    items: rows.map(actionSummary),
     total,
   };
 }
@@ -102,7 +133,7 @@ export async function pageOfActions(
 ): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
   const list = { view: ACTIONS, kind: "action", prefix: "act", bucket: phase } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map((row) => ({ phase: row.bucket, at: row.at, ...rowSummary(row) })), next };
+  return { items: rows.map(actionSummary), next };
 }
 
 /** Effects started by processes that have ended. The next process that executes takes them over. */

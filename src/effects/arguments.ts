@@ -98,6 +98,7 @@ export type InputSchema<Output> = {
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+      readonly output?: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
     };
   };
 };
@@ -145,6 +146,15 @@ function jsonSchemaText(schema: InputSchema<unknown>): string | null {
   try {
     const json = schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
     return json === undefined ? null : canonicalJson(json);
+  } catch {
+    return null;
+  }
+}
+
+/** JSON Schema of what validation returns, which is what tools get. null: not known. */
+export function argsSchema(schema: InputSchema<unknown> | undefined): Json {
+  try {
+    return copyJson(schema?.["~standard"].jsonSchema?.output?.({ target: "draft-2020-12" }) ?? null);
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 /** Tool definitions: the options that users write, their validation, and the `Tool` built from them. */
 
+import { titleFault } from "../approvals/rules/title.ts";
 import { canonicalJson, digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkFields, fieldFault, isPlainObject, rejectInput } from "../kernel/fields.ts";
@@ -13,7 +14,7 @@ import type { PolicyInput, Verdict } from "../policy/rules/verdict.ts";
 import { ignoreRejection } from "../runtime/concurrency.ts";
 import { handlesIn, reservedKey } from "../runtime/secrets.ts";
 import type { SqlTransaction } from "../stores/store.ts";
-import { type InputSchema, schemaRules } from "./arguments.ts";
+import { argsSchema, type InputSchema, schemaRules } from "./arguments.ts";
 import {
   type CheckFrame,
   type CheckPart,
@@ -40,6 +41,11 @@ export type ToolDefinition<Args, Result> = {
   readonly name: string;
   /** What the tool does, in one sentence. Shown to models that may propose it. */
   readonly description?: string;
+  /**
+   * One line for people, such as `Refund {amount_usd} to {customer}`: `{a.b}` is a field of the arguments, `{{` a brace.
+   * Default: the name and two of the arguments.
+   */
+  readonly title?: string;
   /** Any Standard Schema (zod, valibot, arktype …). Default: arguments are only checked to be JSON. */
   readonly input?: InputSchema<Args>;
   /** Change it when the schema changes in a way that its library cannot express as JSON Schema. */
@@ -125,6 +131,7 @@ function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
 const FIELDS = [
   "name",
   "description",
+  "title",
   "input",
   "version",
   "effect",
@@ -164,6 +171,12 @@ function checkShape(definition: ToolDefinition<never, unknown>): void {
   }
 }
 
+function checkTitle({ name, title, input }: ToolDefinition<never, unknown>): void {
+  if (title === undefined) return;
+  const fault = titleFault(title, argsSchema(input));
+  if (fault !== undefined) rejectInput(`The tool "${name}" has a title ${fault}.`);
+}
+
 function check(definition: ToolDefinition<never, unknown>): void {
   checkShape(definition);
   const { name, effect = "once" } = definition;
@@ -179,6 +192,7 @@ function check(definition: ToolDefinition<never, unknown>): void {
     checkNumber(name, number, definition[number as keyof typeof NUMBERS], least);
   if (effect === "probed" && definition.verify === undefined)
     rejectInput(`The tool "${name}" is probed and has no verify function.`);
+  checkTitle(definition);
 }
 
 /** A revision may contain handles from the policy's author or from the action, but none written as JSON. */
@@ -320,6 +334,7 @@ export function defineTool<Args, Result>(
     rules: {
       name,
       effectClass: effect,
+      ...(definition.title === undefined ? {} : { title: definition.title }),
       ...schemaRules(definition.input, definition.version),
       policyDigest: policyDigest(policy as unknown as Policy<never>, definition.policyVersion),
       keyRetentionMs: definition.keyRetentionMs ?? 24 * HOUR_MS,

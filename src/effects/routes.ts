@@ -36,9 +36,14 @@ import type { Receipt } from "./rules/receipt.ts";
 const PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"] as const;
 const phase = z.enum(PHASES);
 
+const title = z
+  .string()
+  .meta({ description: "one line of visible text: the tool's title, or its name and two of the arguments" });
+
 const summary = z.object({
   action_id: z.string(),
   phase,
+  title,
   tool: z.string(),
   effect_class: z.string(),
   agent: z.string(),
@@ -63,6 +68,7 @@ export const actionSchema = z.object({
   action_id: z.string(),
   phase,
   request_id: z.string().nullable(),
+  title,
   tool: z.string(),
   effect_class: z.string(),
   agent: z.string(),
@@ -98,6 +104,7 @@ function summaryOnWire({ id, phase: standing, ...row }: ActionSummary) {
   return {
     action_id: id,
     phase: standing,
+    title: row["title"],
     tool: row["tool"],
     effect_class: row["effectClass"],
     agent: row["agent"],
@@ -141,6 +148,7 @@ export async function actionOnWire(place: TenantStore, action: Action) {
     action_id: action.id,
     phase: action.phase,
     request_id: action.requestId,
+    title: action.title,
     tool,
     effect_class: action.effectClass,
     ...{ agent, requester, rationale, args },

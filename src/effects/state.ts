@@ -96,6 +96,8 @@ export type ActionEvent =
         readonly agent: string;
         readonly requester: readonly string[];
         readonly says: string | null;
+        /** Of the tool's title; absent if it has none. */
+        readonly titleTemplate?: string;
         readonly within?: Within;
         /** The agent performs the effect itself. */
         readonly outside?: true;
@@ -195,6 +197,8 @@ type ActionFacts = {
   readonly requester: readonly string[];
   /** The agent's explanation: untrusted text. */
   readonly says: string | null;
+  /** Of the tool's title; absent if it has none. `approvals/rules/title.ts` fills it. */
+  readonly titleTemplate?: string;
   /** Position in a workflow, if any. */
   readonly within?: Within;
   /** The agent performs the effect itself and reports its outcome. */

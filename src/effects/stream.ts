@@ -1,5 +1,7 @@
 /** The fold of an action's stream, and the list of actions by phase: waiting, running, in doubt, done or refused. */
 
+import { actionTitle } from "../approvals/rules/title.ts";
+import { titleForRow } from "../approvals/stream.ts";
 import { previewOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -287,15 +289,17 @@ export const actionsView = {
   oldest: 2,
   row(_id: string, state: ActionState) {
     if (state.phase === "none") return undefined;
-    const { tool, effectClass, agent, requestId, argsDigest } = state;
+    const { tool, effectClass, agent, requestId, argsDigest, titleTemplate } = state;
+    const args = previewOf(state.args);
     const data = {
       tool,
       effectClass,
       agent,
       requestId,
       argsHash: argsDigest.slice(0, 12),
-      args: previewOf(state.args),
+      args,
       verdict: verdictOf(state),
+      ...titleForRow(args, titleTemplate, () => actionTitle(tool, titleTemplate, state.args)),
       ...progress(state),
     };
     // A running effect without a report is announced at this time.

@@ -219,6 +219,9 @@ export function shortFieldsFirst(value: unknown): string {
 
 const PREVIEW_CHARACTERS = 200;
 
+/** Whether a preview is the whole value. */
+export const isWholePreview = (preview: string): boolean => preview.length <= PREVIEW_CHARACTERS;
+
 /** The whole value, or its beginning. */
 export function previewOf(value: unknown): string {
   const text = canonicalJson(value);

@@ -38,6 +38,8 @@ export type Tone = "green" | "yellow" | "red" | "bold";
 /** The view of one thing for all readers: sections of labelled values, in reading order. */
 export type CardDocument = {
   readonly title: string;
+  /** What it is about, in one line of visible text. */
+  readonly subtitle?: string;
   /** When it last changed, so that a terminal whose clock is behind does not show that as the future. */
   readonly asOf?: number;
   readonly badge: { readonly text: string; readonly tone: Tone };

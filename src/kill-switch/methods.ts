@@ -19,13 +19,7 @@ import { rowPage } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import type { Store, TenantStore, ViewRow } from "../stores/store.ts";
-import {
-  decideSwitch,
-  parseSwitchScope,
-  type Stoppable,
-  type Stopped,
-  switchScopeOf,
-} from "./stream.ts";
+import { decideSwitch, parseSwitchScope, type Stoppable, type Stopped, switchScopeOf } from "./stream.ts";
 
 /** A bare name or a principal. undefined: the whole tenant. */
 function checkAgent(agent: unknown): void {

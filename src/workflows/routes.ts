@@ -42,6 +42,10 @@ const rowSchema = z.object({
   at: timeSchema,
   kind: z.string(),
   name: z.string(),
+  title: z.string().nullable().meta({
+    description:
+      "of a call, and of the call that an undo is for: its tool's title, in visible text; null otherwise",
+  }),
   attempt: z.number(),
   branch: z.array(z.number()),
   ref: z.string().nullable(),
@@ -156,9 +160,9 @@ function reportOnWire({ report }: TimelineRow) {
 }
 
 function rowOnWire(line: TimelineRow) {
-  const { seq, kind, name, attempt, branch, ref, undoes, by, reason, isBack, isUndone } = line;
+  const { seq, kind, name, title, attempt, branch, ref, undoes, by, reason, isBack, isUndone } = line;
   return {
-    ...{ seq, kind, name, attempt, branch, ref, undoes, by, reason },
+    ...{ seq, kind, name, title, attempt, branch, ref, undoes, by, reason },
     status: line.status,
     at: time(line.at),
     ended_at: timeOrNull(line.endedAt),

@@ -3,6 +3,7 @@
  * changes of its status. Which process took it up and let go of it is left out.
  */
 
+import { readTitles } from "../effects/actions.ts";
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { TenantStore } from "../stores/store.ts";
@@ -37,6 +38,8 @@ export type TimelineRow = {
   readonly at: number;
   readonly kind: TimelineKind;
   readonly name: string;
+  /** Of a call, and of the call that an undo is for: its tool's title, in visible text. null for anything else. */
+  readonly title: string | null;
   /** 1-based; grows by one each time the workflow is sent back. */
   readonly attempt: number;
   /** Numbers of the parallel branches that it is in, outermost first. */
@@ -85,6 +88,7 @@ function operationName(op: string): string {
 }
 
 const FRESH = {
+  title: null,
   ref: null,
   undoes: null,
   status: "open",
@@ -360,6 +364,15 @@ function applyLife(tale: TimelineTable, entry: WorkflowEntry): void {
   }
 }
 
+/** As the arguments are now. Rows of calls and undos name an action. */
+async function withTitles(place: TenantStore, rows: readonly TimelineRow[]) {
+  const actionIn = ({ kind, ref, undoes }: TimelineRow) =>
+    kind === "call" || kind === "undo" ? (undoes ?? ref) : null;
+  const ids = new Set(rows.map(actionIn).filter((id) => id !== null));
+  const titles = await readTitles(place, [...ids]);
+  return rows.map((row) => ({ ...row, title: titles.get(actionIn(row) ?? "") ?? null }));
+}
+
 /** Up to the given moment, or until now. */
 export async function readTimeline(
   place: TenantStore,
@@ -378,5 +391,5 @@ export async function readTimeline(
     applyRollback(tale, entry);
     applyLife(tale, entry);
   }
-  return structuredClone(tale.rows);
+  return withTitles(place, structuredClone(tale.rows));
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alerts } from "../../src/cli/alerts.ts";
+import { approvalsCommand } from "../../src/cli/approvals/list.ts";
 import { intents } from "../../src/cli/intents.ts";
 import { endpoints, notifications } from "../../src/cli/notify.ts";
 import { keys } from "../../src/cli/people/keys.ts";
@@ -69,7 +70,21 @@ function hostileHp(text: string): Context["hp"] {
     ...{ id: text, status: text, passed: 0, checkpoints: 0, attempt: 1, createdAt: NOW, name: text },
     ...{ checkpoint: text, reason: text, held: [] },
   };
+  const approval = {
+    ...{
+      id: text,
+      status: text,
+      about: text,
+      tool: text,
+      title: text,
+      agent: text,
+      args: text,
+      reason: text,
+    },
+    ...{ votes: 0, quorum: 1, stage: 1, stages: 2, from: [text], preview: text, requestedAt: NOW },
+  };
   const hp = {
+    approvals: { list: async () => page(approval), count: async () => 1 },
     intents: {
       list: async () => page({ ...intent, payload: text }),
       get: async () => intent,
@@ -133,6 +148,7 @@ const CASES: readonly Case[] = [
   { command: notifications, words: ["retry", id("msg")] },
   { command: alerts, words: [] },
   { command: workflows, words: [] },
+  { command: approvalsCommand, words: [] },
 ];
 
 const nameOf = ({ command, words }: Case): string => [command.name, ...words].join(" ");

@@ -44,7 +44,7 @@ describe("an approval with stages", () => {
     assert.match(second.out, /vote {8}person:\S+ approve in stage 1,/);
     assert.match(second.out, /then {8}it expires/);
     const [row = ""] = linesOf((await runCli(folder, ["approvals"])).out);
-    assert.equal(row.split("\t").at(-1), "2/2");
+    assert.deepEqual(row.split("\t").slice(-2), ["2/2", "pay: amount 5"]);
     const [item] = linesOf((await runCli(folder, ["approvals", "--json"])).out).map((line) =>
       JSON.parse(line),
     );

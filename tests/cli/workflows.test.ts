@@ -125,7 +125,7 @@ describe("show of a workflow", () => {
       "attempt      1 of 5",
       'passed       1/2: "Plan"',
       "✓ checkpoint  Plan: passed",
-      "✓ call        room.book: applied",
+      "✓ call        room.book: room A: applied",
       "✓ call          [1] mail.send: applied",
       "log         “it is booked”",
       "✓ step        count: completed",
@@ -216,7 +216,14 @@ describe("the card of a checkpoint", () => {
     ]);
     assert.ok(!out.includes("cannot be undone"));
     const list = linesOf((await cli("approvals")).out)[0]?.split("\t") ?? [];
-    assert.deepEqual(list.slice(5), ["Food order", "agent:tester", '{"count":100}', "checkpoint", "-"]);
+    assert.deepEqual(list.slice(5), [
+      "Food order",
+      "agent:tester",
+      '{"count":100}',
+      "checkpoint",
+      "-",
+      "Food order",
+    ]);
   });
 
   test("says what cannot be undone, before and after somebody rejects", async (t) => {
@@ -241,8 +248,8 @@ describe("the card of a checkpoint", () => {
       "✗ checkpoint  Food order: rejected by person:",
       '↶ rollback    back to "Plan" by person:',
       "cannot be undone: mail.send",
-      "✓ undo        room.book: undone",
-      "room.book: applied, then undone",
+      "✓ undo        room.book: room A: undone",
+      "room.book: room A: applied, then undone",
       "undone       room.book (act_",
       "irreversible mail.send (act_",
     ]);

@@ -44,11 +44,11 @@ for (const { tool: name, status, waitingFor } of EXPECTED)
 test("a call under the kill switch is pending until it is released", async (t) => {
   const hp = temporaryFolder(t).open();
   const read = defineStatuses(hp).get("read") ?? assert.fail();
-  await hp.stop(STOP);
+  await hp.pause(STOP);
   const held = await read({}, { requestId: "one" });
   assert.partialDeepStrictEqual(held, { status: "pending", waitingFor: "kill_switch", approval: null });
   await assert.rejects(read.run({}, { requestId: "one" }), Pending);
-  await hp.go(STOP);
+  await hp.resume(STOP);
   assert.equal(await read.run({}, { requestId: "one" }), "ran");
 });
 

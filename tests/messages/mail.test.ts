@@ -5,7 +5,7 @@ import { cardLines } from "../../src/cli/approvals/card.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { isMailAddress } from "../../src/notify/addresses.ts";
 import { composeMail } from "../../src/notify/mail.ts";
-import { ANNOUNCED_EVENTS, cutTitle } from "../../src/notify/rules/announced-events.ts";
+import { ANNOUNCED_EVENTS, announcementOf, cutTitle } from "../../src/notify/rules/announced-events.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
 import { START } from "../fixtures/runtime.ts";
@@ -287,6 +287,47 @@ test("a name that is hostile stays in the subject, on one line", () => {
     for (const [, tag = ""] of html.matchAll(TAGS))
       assert.ok(OURS.has(tag.toLowerCase()), JSON.stringify(name));
   }
+});
+
+test("a title of hostile arguments stays in the subject, on one line", () => {
+  const ref = { kind: "approval", id: "apr_1" } as const;
+  for (const text of INJECTIONS)
+    for (const titleTemplate of ["Refund {amount} to {to}", text.slice(0, 200)]) {
+      const first = { tool: "refund", titleTemplate, args: { to: text, amount: 900, [text]: text } };
+      const { titleTemplate: _, ...untitled } = first;
+      for (const one of [first, untitled]) {
+        const said = announcementOf("approval.requested", ref, { first: one, body: {} });
+        const { title = "", data } = said ?? {};
+        assert.equal(title, `Approval needed: ${data?.["title"]}`);
+        const { subject, html } = composeMail({ title, type: "x", at: START }, [], null);
+        assert.doesNotMatch(subject, FORBIDDEN, JSON.stringify(text));
+        assert.doesNotMatch(subject, /:\/\/|www\./i);
+        assert.ok(title.length <= "Approval needed: ".length + 120);
+        for (const [, tag = ""] of html.matchAll(TAGS))
+          assert.ok(OURS.has(tag.toLowerCase()), JSON.stringify(text));
+      }
+    }
+});
+
+test("the subject has the tool's title, with the arguments as people changed them", async (context) => {
+  const place = bench(context);
+  const server = await startMailServer(context);
+  const desk = openDesk(place, server);
+  const refund = desk.gate({ name: "refund", title: "Refund {amount} to {to}", run: () => "done" });
+  const events = ["approval.requested", "approval.revised"];
+  await desk.endpoints.add({ to: ["ann@example.com"], events, ...ANN });
+  desk.deliver();
+  const call = refund({ amount: 900, to: "Ann\r\nBcc: x" }, { requestId: "r-1" });
+  await place.until(() => server.got.length === 1);
+  const [{ id = "" } = {}] = (await desk.approvals.list()).items;
+  await desk.approvals.approve(id, { by: "person:ann", edit: { amount: 40 } });
+  assert.equal((await call).status, "done");
+  await place.until(() => server.got.length === 2);
+  const subjects = server.got.map((got) => readMail(got).headers.get("subject"));
+  assert.deepEqual(subjects, [
+    "[Holdpoint] Approval needed: Refund 900 to Ann\\r\\nBcc: x",
+    "[Holdpoint] Approval needed, somebody changed it: Refund 40 to Ann\\r\\nBcc: x",
+  ]);
 });
 
 test("what is too long for a mail is cut, and how much is said", () => {

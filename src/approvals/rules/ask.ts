@@ -151,7 +151,16 @@ type AskPeople = {
   readonly action: string;
   readonly state: Pick<
     ApprovalQuestion,
-    "tool" | "schema" | "effectClass" | "args" | "argsDigest" | "agent" | "requester" | "says" | "undo"
+    | "tool"
+    | "schema"
+    | "effectClass"
+    | "args"
+    | "argsDigest"
+    | "agent"
+    | "requester"
+    | "says"
+    | "titleTemplate"
+    | "undo"
   > & { readonly within?: { readonly workflow: string } };
   readonly review: EscalateReview;
   /** People excluded by separation of duties. */
@@ -164,12 +173,14 @@ type AskPeople = {
 export function askPeople(draft: Draft, ask: AskPeople, { rules, ids }: Executor): void {
   const { action, state, review } = ask;
   const { tool, schema, effectClass, args, argsDigest, agent, requester, says, undo, within } = state;
+  const { titleTemplate } = state;
   const { approvers, reason, rule } = review;
   // Stored with the question, so that any process can check an approver's edit.
   if (rules.schemaText !== null) draft.attach({ hash: schema, bytes: Buffer.from(rules.schemaText) });
   const call = { action, tool, schema, effectClass, args, argsDigest, agent, requester, says };
   openQuestion(draft, ids.approval, {
     ...call,
+    ...(titleTemplate === undefined ? {} : { titleTemplate }),
     ...versionsOf(rules),
     approvers,
     reason,

@@ -9,7 +9,7 @@ import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
-import { visiblePreview } from "../../kernel/text.ts";
+import { visible, visiblePreview } from "../../kernel/text.ts";
 import type { CardContent } from "../../notify/content.ts";
 import { policyWords, remarkFields } from "../policy/words.ts";
 import { type CardView, type Paper, printCard, sectionsOn } from "../shell/sections.ts";
@@ -178,6 +178,10 @@ function actionNext({ approval, action }: ActionCard): readonly string[] {
   ];
 }
 
+/** Visible text already. An older server sends none. */
+const titleLine = ({ title, tool }: { readonly title?: string; readonly tool: string }): string =>
+  title === undefined ? visible(tool) : visiblePreview(title);
+
 function actionCard(card: ActionCard): CardDocument {
   const { action, approval, policies } = card;
   const tone = TONES[action.phase] ?? "bold";
@@ -185,6 +189,7 @@ function actionCard(card: ActionCard): CardDocument {
     ...(approval === undefined
       ? { title: `Action ${action.id}`, badge: { text: STATUSES[action.phase], tone } }
       : approvalHead(approval)),
+    subtitle: titleLine(approval ?? action),
     sections: {
       [HEADINGS[action.phase]]: {
         tool: action.tool,

@@ -62,6 +62,9 @@ const votesCell: Cell = ({ votes, quorum, edit }) => `${votes}/${quorum}${edit =
 
 /** Rows by an older process have no stage and no subject. */
 const stageCell: Cell = ({ stage, stages = 1 }) => (Number(stages) > 1 ? `${stage}/${stages}` : "-");
+/** Visible text already. An older server sends none. */
+const titleCell = ({ title, tool }: ApprovalSummary): string =>
+  typeof title === "string" ? visiblePreview(title) : visible(String(tool));
 const aboutCell: Cell = ({ about = "action" }) => visible(String(about));
 
 /** Shows what happens at the deadline only if it is not the usual: that it expires. */
@@ -89,9 +92,8 @@ const COLUMNS: { readonly [head: string]: Cell } = {
   DEADLINE: deadlineCell,
   ASKED: ({ from }) => (Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person"),
   ABOUT: aboutCell,
-  NAME: ({ tool }) => name(tool),
   AGENT: ({ agent }) => name(agent),
-  "ARGUMENTS OR QUESTION": contentCell,
+  "TITLE, ARGUMENTS OR QUESTION": (item) => `${titleCell(item)}  ${contentCell(item)}`,
 };
 
 /** For pipes; the reference documents their order. */
@@ -106,6 +108,7 @@ const PIPED: readonly Cell[] = [
   contentCell,
   aboutCell,
   stageCell,
+  titleCell,
 ];
 
 function printItems(
@@ -157,7 +160,7 @@ export const approvalsCommand: Command = {
   words: [],
   summary: "what waits for a decision, oldest first",
   details: [
-    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), and which of its stages is asked, such as 2/3, or -.",
+    "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), which of its stages is asked, such as 2/3, or -, and its title.",
     "The votes are those of the stage that is asked. A star after them: an edit waits for review.",
   ],
   flags: {

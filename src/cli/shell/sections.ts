@@ -119,6 +119,7 @@ export function printCard(terminal: Paper, card: CardDocument, given: CardView):
   const view = { ...given, now: Math.max(given.now, asOf) };
   const sections = sectionsOn(terminal, view.full);
   terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
+  if (card.subtitle !== undefined) sections.block([card.subtitle]);
   for (const [heading, fields] of Object.entries(card.sections)) {
     if (fields == null) continue;
     sections.heading(heading, tones[heading]);

@@ -5,7 +5,7 @@
 
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
-import { visible } from "../../kernel/text.ts";
+import { visible, visiblePreview } from "../../kernel/text.ts";
 import type { WorkflowDetails } from "../../workflows/read.ts";
 import { LAYERS } from "../../workflows/rules/snapshot.ts";
 import type { TimelineRow } from "../../workflows/timeline.ts";
@@ -104,9 +104,13 @@ function rollbackWords(row: TimelineRow, state: WorkflowDetails, full: boolean):
   return `back to ${to}${end}${byWords(row.by)}${because(row.reason, full)}`;
 }
 
+/** A title is visible text already. An older server sends none. */
+const nameWords = ({ title, name }: TimelineRow): string =>
+  typeof title === "string" ? visiblePreview(title) : visible(name);
+
 /** The text of a question is its reason until a person has answered. */
 function operationWords(row: TimelineRow, state: WorkflowDetails, full: boolean): string {
-  const name = row.kind === "sleep" ? "" : visible(row.name);
+  const name = row.kind === "sleep" ? "" : nameWords(row);
   if (row.kind === "log") return `“${name}”`;
   if (row.status === "open") {
     const text = row.kind === "question" ? because(row.reason, full) : "";

@@ -120,6 +120,7 @@ function recordProposal(draft: Draft, proposal: ActionProposal): void {
     agent: proposal.agent,
     requester: proposal.requester,
     says: proposal.says,
+    ...(rules.title === undefined ? {} : { titleTemplate: rules.title }),
     ...withinOf(proposal),
     ...(proposal.executor.outside === undefined ? {} : { outside: true }),
     ...keepUndo(draft, proposal.undo),

@@ -5,6 +5,7 @@
  * - Arguments are those in effect at the time of the event, never those from before an edit.
  */
 
+import { actionTitle } from "../../approvals/rules/title.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
 import { visible } from "../../kernel/text.ts";
@@ -25,8 +26,8 @@ type AnnouncedBodies = {
 };
 type AnnouncedFacts = { readonly [field: string]: Json | undefined };
 type Announcement = {
-  /** For people: the subject of a mail. */
-  readonly title: (about: string) => string;
+  /** For people: the beginning of a mail's subject. */
+  readonly words: string;
   readonly data: (bodies: AnnouncedBodies, id: string) => AnnouncedFacts;
 };
 
@@ -37,6 +38,18 @@ const argumentsOf = ({ first, revised = first }: AnnouncedBodies): AnnouncedFact
   arguments: revised["args"],
   arguments_digest: revised["argsDigest"],
 });
+
+/** Of an action, or of an approval of one, with the arguments in effect; undefined for anything else. */
+function titleInEntries({ kind }: Pick<StreamRef, "kind">, bodies: AnnouncedBodies): string | undefined {
+  const { first, revised = first } = bodies;
+  if ((kind !== "action" && kind !== "approval") || first["subject"] !== undefined) return undefined;
+  const { tool, titleTemplate: template } = first;
+  return actionTitle(
+    String(tool),
+    typeof template === "string" ? template : undefined,
+    revised["args"] ?? null,
+  );
+}
 
 /** How the agent would undo it. */
 const undoOf = ({ undo }: JsonObject): Json | undefined =>
@@ -49,6 +62,7 @@ function questionOf(bodies: AnnouncedBodies, id: string): AnnouncedFacts {
     approval: id,
     about: isJsonObject(subject) ? subject["kind"] : "action",
     action: first["action"],
+    title: titleInEntries({ kind: "approval" }, bodies),
     tool: first["tool"],
     effect_class: first["effectClass"],
     ...argumentsOf(bodies),
@@ -115,6 +129,7 @@ const decided = (bodies: AnnouncedBodies, id: string): AnnouncedFacts => ({
 const effect = ({ first, body, ...more }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   action: id,
   request_id: first["requestId"],
+  title: titleInEntries({ kind: "action" }, { first, body, ...more }),
   tool: first["tool"],
   effect_class: first["effectClass"],
   ...argumentsOf({ first, body, ...more }),
@@ -182,10 +197,7 @@ const test = ({ first }: AnnouncedBodies, id: string): AnnouncedFacts => ({
   name: first["name"],
 });
 
-const say = (words: string, data: Announcement["data"]): Announcement => ({
-  title: (about) => cutTitle(words, about),
-  data,
-});
+const say = (words: string, data: Announcement["data"]): Announcement => ({ words, data });
 
 /** By type: a message has the type of its entry. */
 export const ANNOUNCED_EVENTS: ReadonlyMap<string, Announcement> = new Map([
@@ -240,9 +252,12 @@ export function announcementOf(
 ): AnnouncementText | undefined {
   const saying = ANNOUNCED_EVENTS.get(type);
   if (saying === undefined) return undefined;
+  const { first } = bodies;
+  const title = titleInEntries(ref, bodies);
   const facts = Object.entries(saying.data(bodies, ref.id)).filter(([, value]) => value !== undefined);
   return {
-    title: saying.title(subjectName(ref, bodies.first)),
+    title:
+      title === undefined ? cutTitle(saying.words, subjectName(ref, first)) : `${saying.words}: ${title}`,
     data: Object.fromEntries(facts) as JsonObject,
   };
 }

@@ -208,7 +208,7 @@ describe("what is told", () => {
   test("has a title on one line, however long and strange the name is", () => {
     const first = { tool: `a\r\nBcc: x@evil.example\u202e${"x".repeat(500)}` };
     const said = announcementOf("approval.requested", { kind: "approval", id: "apr_1" }, { first, body: {} });
-    assert.match(said?.title ?? "", /^Approval needed: a\\r\\nBcc: x@evil\.example\\u202ex+… \(\d+ more\)$/);
+    assert.match(said?.title ?? "", /^Approval needed: a\\r\\nBcc: x@evil\.example\\u202ex+…$/);
   });
 });
 

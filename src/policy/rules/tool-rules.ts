@@ -34,6 +34,8 @@ export type Validation =
 export type ToolRules = {
   readonly name: string;
   readonly effectClass: EffectClass;
+  /** Template of the title that people see; absent if the tool has none. */
+  readonly title?: string;
   readonly schemaDigest: string;
   /** The input schema as JSON Schema text, if its library can produce it. `schemaDigest` is then its SHA-256. */
   readonly schemaText: string | null;

@@ -11,6 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { CardSheet } from "./card-sheet.tsx";
+import { headText } from "./words.ts";
 
 /** Loaded when there is one: it has the form with it. */
 const QuestionSheet = lazyPart(async () => (await import("./question-sheet.tsx")).QuestionSheet);
@@ -39,7 +40,7 @@ function OnItsWay() {
 export function ApprovalPage() {
   const { id } = useParams({ from: "/approvals/$id" });
   const { data, error, refetch } = useQuery(cardQuery(id));
-  const name = data?.card.heading ?? "Approval";
+  const name = data === undefined ? "Approval" : headText(data.approval, data.card);
   useEffect(() => {
     document.title = `${visible(name)} · Holdpoint`;
   }, [name]);

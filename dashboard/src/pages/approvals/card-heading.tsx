@@ -10,7 +10,7 @@ import { Deadline } from "./deadline.tsx";
 import { lastInbox } from "./last-inbox.ts";
 import { RiskBadge } from "./risk-badge.tsx";
 import type { Neighbours } from "./use-neighbours.ts";
-import { kindWord, personName, statusWord } from "./words.ts";
+import { headText, kindWord, personName, statusWord } from "./words.ts";
 
 function Steps({ neighbours: { before, next, go } }: { readonly neighbours: Neighbours }) {
   return (
@@ -61,8 +61,13 @@ export function CardHeading({ approval, card, neighbours, place }: Props) {
         {card.is_irreversible ? <Badge status="cannot be taken back" tone="stop" /> : null}
       </div>
       <h1 ref={place} tabIndex={-1} className="text-title outline-none font-semibold tracking-tight">
-        <Strange text={card.heading} />
+        <Strange text={headText(approval, card)} />
       </h1>
+      {approval.about === "action" ? (
+        <p className="text-soft">
+          <Strange text={card.heading} />
+        </p>
+      ) : null}
       <p className="flex flex-wrap items-center gap-x-2 text-soft">
         <Icon name="agent" className="size-4" />
         <span>

@@ -43,9 +43,12 @@ function What({ row }: { readonly row: Summary }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:flex-nowrap">
       <Strange
-        text={row.name}
+        text={row.title}
         className="min-w-0 truncate font-semibold whitespace-nowrap max-md:basis-full"
       />
+      {row.title.startsWith(row.name) ? null : (
+        <Strange text={row.name} className="min-w-0 truncate whitespace-nowrap text-faint" />
+      )}
       {row.about === "action" ? null : <Badge status={kindWord(row.about)} tone="note" />}
       {row.risk === null || row.risk === "low" ? null : <RiskBadge level={row.risk} />}
       {row.is_irreversible && row.status === "pending" ? (

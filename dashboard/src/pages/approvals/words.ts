@@ -1,5 +1,5 @@
 /** What stands of an approval, in plain words. */
-import type { Approval, Summary } from "../../api/approvals.ts";
+import type { Approval, Card, Summary } from "../../api/approvals.ts";
 import { several } from "../../format/amounts.ts";
 
 type Standing = Pick<Approval, "status" | "about" | "edited">;
@@ -17,6 +17,12 @@ const KINDS: { readonly [about in Summary["about"]]: string } = {
   question: "Question",
   intent: "Request",
 };
+/** An action goes by its title; of anything else the heading says more. */
+export const headText = (
+  { about }: Pick<Approval, "about">,
+  card: Pick<Card, "title" | "heading">,
+): string => (about === "action" ? card.title : card.heading);
+
 export const kindWord = (about: Summary["about"]): string => KINDS[about];
 
 export const RISK_TONES = { low: "go", medium: "hold", high: "stop", critical: "stop" } as const;

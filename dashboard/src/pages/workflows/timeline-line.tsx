@@ -19,7 +19,8 @@ const emptyName = (kind: string): string => (kind === "rollback" ? "back to the 
 
 /** To what has a page of its own. */
 function Name({ row }: { readonly row: TimelineRow }) {
-  const { kind, ref, name, is_back: isBack } = row;
+  const { kind, ref, is_back: isBack } = row;
+  const name = row.title ?? row.name;
   const text = (
     <Strange
       text={name === "" ? emptyName(kind) : name}

@@ -4,7 +4,15 @@ import type { TimelineRow } from "../../api/workflows.ts";
 import { attemptsOf, toneOfRow, tookMs } from "./timeline-words.ts";
 
 const row = (given: Partial<TimelineRow>): TimelineRow => ({
-  ...{ seq: 1, at: "2026-01-01T00:00:00.000Z", kind: "call", name: "pay", attempt: 1, branch: [] },
+  ...{
+    seq: 1,
+    at: "2026-01-01T00:00:00.000Z",
+    kind: "call",
+    name: "pay",
+    title: null,
+    attempt: 1,
+    branch: [],
+  },
   ...{ ref: null, undoes: null, status: "open", ended_at: null, by: [], reason: "", is_back: false },
   ...{ is_undone: false, until: null, checkpoint: null, report: null },
   ...given,

@@ -6,7 +6,16 @@ import { movesOf, wayOf } from "./way.ts";
 const at = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
 function row(seq: number, given: Partial<TimelineRow>): TimelineRow {
-  const fresh = { name: "", attempt: 1, branch: [], ref: null, undoes: null, by: [], reason: "" };
+  const fresh = {
+    name: "",
+    title: null,
+    attempt: 1,
+    branch: [],
+    ref: null,
+    undoes: null,
+    by: [],
+    reason: "",
+  };
   const ends = {
     ended_at: null,
     is_back: false,
