@@ -29,6 +29,8 @@ export type Part = {
   readonly needs?: readonly string[];
   /** Number of words after its name. */
   readonly words: 0 | 1;
+  /** What the word is, for a part that is refused without it. */
+  readonly word?: string;
   run(context: Context): Promise<number>;
 };
 
@@ -66,6 +68,12 @@ export function runPart(
       `Try: holdpoint ${command} --help`,
     );
   checkFlags(context, `${command} ${name}`, part);
+  if (part.word !== undefined && word(context, 1) === "")
+    throw new CommandError(
+      "usage",
+      `${command} ${name} needs ${part.word}.`,
+      `Try: holdpoint ${command} --help`,
+    );
   return part.run(context);
 }
 
