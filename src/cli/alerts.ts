@@ -7,9 +7,9 @@ import type { Holdpoint } from "../index.ts";
 import { visible } from "../kernel/text.ts";
 import { type Notice, noticeText } from "../runtime/notices.ts";
 import { type Command, type Context, EXIT, flag, isOn, whereFlags, word } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
 import { locateStore } from "./shell/files.ts";
 import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "./shell/lists.ts";
+import { type Part, runPart } from "./shell/parse.ts";
 import { resolveId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import {
@@ -106,7 +106,7 @@ function alertCellsForPipe(item: AlertSummary): readonly string[] {
   return [...cells, text(item, "monitor"), text(item, "rule"), text(item, "subject"), text(item, "says")];
 }
 
-async function listAlertsCommand(context: Context): Promise<void> {
+async function listAlertsCommand(context: Context): Promise<number> {
   const status = isOn(context, "all") ? "any" : "standing";
   printList(context, await readAlerts(context, status, readLimit(context)), {
     heads: ALERT_HEADS,
@@ -114,15 +114,19 @@ async function listAlertsCommand(context: Context): Promise<void> {
     piped: alertCellsForPipe,
     empty: status === "any" ? "There were no alerts yet." : "No alert stands.",
   });
+  return EXIT.ok;
 }
 
-async function acknowledgeCommand(context: Context): Promise<void> {
+async function acknowledgeCommand(context: Context): Promise<number> {
   const { hp, terminal, now, person: by } = context;
   const id = await resolveId(context, "alr", word(context, 1));
   const note = flag(context, "note");
   const { acknowledged: before } = await hp.alerts.get(id);
   const alert = await hp.alerts.acknowledge(id, note === undefined ? { by } : { by, note });
-  if (context.json) return terminal.json({ alert });
+  if (context.json) {
+    terminal.json({ alert });
+    return EXIT.ok;
+  }
   const stands = alert.status === "standing" ? "It stands until what it is about is over." : "It is over.";
   const first = before ?? (alert.acknowledged?.by === by ? null : alert.acknowledged);
   const said =
@@ -130,15 +134,17 @@ async function acknowledgeCommand(context: Context): Promise<void> {
       ? `Seen: ${id}.`
       : `Seen already: ${id}, ${acknowledgedText(first, now)}. Nothing was written.`;
   terminal.line(hanging(`${said} ${stands}`, terminal).join("\n"));
+  return EXIT.ok;
 }
 
-function alertsUsage(problem: string): CommandError {
-  return new CommandError("usage", problem, "Try: holdpoint alerts, or holdpoint alerts ack <id>");
-}
+const PARTS = {
+  list: { flags: ["all", "limit"], words: 0, run: listAlertsCommand },
+  ack: { flags: ["note"], words: 1, word: "the id of an alert", run: acknowledgeCommand },
+} as const satisfies { readonly [name: string]: Part };
 
 export const alerts: Command = {
   name: "alerts",
-  words: ["[ack]", "[id]"],
+  words: ["[list|ack]", "[id]"],
   summary: "what monitors have found: newest first, those that stand; `ack <id>` says that you have seen one",
   details: [
     "In a pipe each line is tab-separated: id, standing or cleared, severity, raised at, seen by, monitor, rule, subject, what it says.",
@@ -149,18 +155,7 @@ export const alerts: Command = {
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
     note: { value: "<text>", summary: "with ack: what you have to say to it" },
   },
-  async run(context) {
-    const [verb, id] = context.words;
-    if (verb === undefined) {
-      if (flag(context, "note") !== undefined) throw alertsUsage("--note goes with ack <id>.");
-      await listAlertsCommand(context);
-      return EXIT.ok;
-    }
-    if (verb !== "ack") throw alertsUsage(`${JSON.stringify(verb)} is not ack.`);
-    if (id === undefined) throw alertsUsage("alerts ack needs the id of an alert.");
-    await acknowledgeCommand(context);
-    return EXIT.ok;
-  },
+  run: async (context) => runPart(context, "alerts", PARTS),
 };
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;

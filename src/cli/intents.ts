@@ -2,21 +2,13 @@ import type { IntentAnswer, IntentPage, OutgoingIntent } from "../agents/intents
 import type { Intent, IntentSummary } from "../agents/intents/send-and-answer.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
-import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
+import { type Command, type Context, EXIT, flag, isOn, needed, word } from "./shell/command.ts";
 import { usage } from "./shell/failure.ts";
 import { printList, readLimit } from "./shell/lists.ts";
-import { parseSpan } from "./shell/parse.ts";
+import { type Part, parseSpan, runPart } from "./shell/parse.ts";
 import { resolveId } from "./shell/resolve-id.ts";
 import { printArgs, sectionsOn } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
-
-type Part = { readonly flags: readonly string[]; readonly run: (context: Context) => Promise<number> };
-
-function neededFor(context: Context, part: string, name: string): string {
-  const given = flag(context, name);
-  if (given !== undefined && given.trim() !== "") return given;
-  throw usage(`intents ${part} needs --${name}.`, "Try: holdpoint intents --help");
-}
 
 function jsonIn(context: Context, name: string): Json {
   const given = flag(context, name);
@@ -100,8 +92,8 @@ async function get(context: Context): Promise<number> {
 function outgoingOf(context: Context): OutgoingIntent {
   const [requestId, within] = ["request-id", "within"].map((name) => flag(context, name));
   return {
-    intentType: neededFor(context, "send", "type"),
-    toAgent: neededFor(context, "send", "to"),
+    intentType: needed(context, "type"),
+    toAgent: needed(context, "to"),
     payload: jsonIn(context, "payload"),
     from: context.person,
     ...(requestId === undefined ? {} : { requestId }),
@@ -135,17 +127,22 @@ async function answer(context: Context): Promise<number> {
 
 async function cancel(context: Context): Promise<number> {
   const id = await resolveId(context, "int", word(context, 1));
-  const said = { by: context.person, reason: neededFor(context, "cancel", "reason") };
+  const said = { by: context.person, reason: needed(context, "reason") };
   return printIntent(context, await context.hp.intents.cancel(id, said));
 }
 
-const PARTS: ReadonlyMap<string, Part> = new Map([
-  ["list", { flags: ["status", "to", "from", "limit"], run: list }],
-  ["get", { flags: ["full"], run: get }],
-  ["send", { flags: ["type", "to", "payload", "request-id", "within"], run: send }],
-  ["answer", { flags: ["result", "failed", "full"], run: answer }],
-  ["cancel", { flags: ["reason", "full"], run: cancel }],
-]);
+const PARTS = {
+  list: { flags: ["status", "to", "from", "limit"], words: 0, run: list },
+  get: { flags: ["full"], words: 1, run: get },
+  send: {
+    flags: ["type", "to", "payload", "request-id", "within"],
+    needs: ["type", "to"],
+    words: 0,
+    run: send,
+  },
+  answer: { flags: ["result", "failed", "full"], words: 1, run: answer },
+  cancel: { flags: ["reason", "full"], needs: ["reason"], words: 1, run: cancel },
+} as const satisfies { readonly [name: string]: Part };
 
 export const intents: Command = {
   name: "intents",
@@ -171,13 +168,5 @@ export const intents: Command = {
     reason: { value: "<text>", summary: "cancel: why; it is recorded" },
     full: { summary: "get: long values in full" },
   },
-  async run(context) {
-    const name = word(context) === "" ? "list" : word(context);
-    const part = PARTS.get(name);
-    if (part === undefined)
-      throw usage(`There is no "intents ${visible(name)}".`, `There are: ${[...PARTS.keys()].join(", ")}.`);
-    const extra = Object.keys(this.flags).find((one) => isOn(context, one) && !part.flags.includes(one));
-    if (extra !== undefined) throw usage(`--${extra} does not go with "intents ${name}".`, "Leave it out.");
-    return part.run(context);
-  },
+  run: async (context) => runPart(context, "intents", PARTS),
 };

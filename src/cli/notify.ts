@@ -7,23 +7,11 @@ import { type EndpointTarget, MESSAGE_STATUSES } from "../notify/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
 import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "./shell/lists.ts";
-import { parseSpan } from "./shell/parse.ts";
+import { type Part, parseSpan, runPart } from "./shell/parse.ts";
 import { resolveId } from "./shell/resolve-id.ts";
 import { formatMoment, formatSpan } from "./shell/terminal.ts";
 
 const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
-
-/** Flags of each part. */
-const ENDPOINT_PARTS: { readonly [part: string]: readonly string[] } = {
-  list: ["all"],
-  add: ["url", "to", "event", "name", "owner"],
-  change: ["url", "to", "event", "name", "owner"],
-  rotate: ["overlap"],
-  test: [],
-  off: ["reason"],
-  on: [],
-  remove: ["reason"],
-};
 
 const targetText = (target: EndpointTarget): string =>
   target.kind === "webhook" ? target.url : target.to.join(" ");
@@ -43,7 +31,7 @@ function endpointCells(
   return [...cells, ...more].map(visible);
 }
 
-async function listEndpointsCommand(context: Context): Promise<void> {
+async function listEndpointsCommand(context: Context): Promise<number> {
   const { hp } = context;
   const standing = await hp.endpoints.list();
   const gone = isOn(context, "all") ? await hp.endpoints.list({ status: "removed" }) : [];
@@ -57,6 +45,7 @@ async function listEndpointsCommand(context: Context): Promise<void> {
       empty: "There are no endpoints.",
     },
   );
+  return EXIT.ok;
 }
 
 function offerFromFlags({ values }: Context) {
@@ -78,27 +67,37 @@ function printSecret({ terminal }: Context, secret: string | null): void {
   terminal.note("The receiver checks signatures with this secret. It is shown this once.");
 }
 
-async function addCommand(context: Context): Promise<void> {
+async function addCommand(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
   const endpoint = await hp.endpoints.add({ ...offerFromFlags(context), by });
-  if (context.json) return terminal.json(endpoint);
-  terminal.line(`Added: ${visible(endpoint.id)}, ${visible(targetText(endpoint.target))}`);
-  printSecret(context, endpoint.secret);
+  if (context.json) terminal.json(endpoint);
+  else {
+    terminal.line(`Added: ${visible(endpoint.id)}, ${visible(targetText(endpoint.target))}`);
+    printSecret(context, endpoint.secret);
+  }
+  return EXIT.ok;
 }
 
-async function rotateCommand(context: Context, id: string): Promise<void> {
+const endpointId = (context: Context): Promise<string> => resolveId(context, "end", word(context, 1));
+
+async function rotateCommand(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
+  const id = await endpointId(context);
   const overlap = flag(context, "overlap");
   const more = overlap === undefined ? {} : { overlapMs: parseSpan("overlap", overlap) };
   const endpoint = await hp.endpoints.rotate(id, { by, ...more });
-  if (context.json) return terminal.json(endpoint);
-  const until = endpoint.secrets[1]?.until;
-  terminal.line(`Rotated: ${id}. The secret before signs too until ${formatMoment(Number(until))}.`);
-  printSecret(context, endpoint.secret);
+  if (context.json) terminal.json(endpoint);
+  else {
+    const until = endpoint.secrets[1]?.until;
+    terminal.line(`Rotated: ${id}. The secret before signs too until ${formatMoment(Number(until))}.`);
+    printSecret(context, endpoint.secret);
+  }
+  return EXIT.ok;
 }
 
-async function testCommand(context: Context, id: string): Promise<number> {
+async function testCommand(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
+  const id = await endpointId(context);
   const { message, arrived, status, problem } = await hp.endpoints.test(id, { by });
   if (context.json) terminal.json({ message, arrived, status, problem });
   else if (arrived) terminal.line(`Arrived: ${visible(message)}, status ${status}.`);
@@ -111,31 +110,53 @@ const byAndReason = (context: Context): { readonly by: string; readonly reason?:
   return { by: context.person, ...(reason === undefined ? {} : { reason }) };
 };
 
-/** Parts that print the endpoint after the change. */
-async function switchCommand(context: Context, part: string, id: string): Promise<void> {
-  const { hp, terminal } = context;
-  if (part === "remove") await hp.endpoints.remove(id, byAndReason(context));
-  if (part === "off") await hp.endpoints.switchOff(id, byAndReason(context));
-  if (part === "on") await hp.endpoints.switchOn(id, byAndReason(context));
-  if (part === "change") await hp.endpoints.change(id, { ...offerFromFlags(context), by: context.person });
-  const endpoint = await hp.endpoints.get(id);
-  if (context.json) return terminal.json(endpoint);
-  const word = endpoint.status === "removed" ? "removed" : `switched ${visible(endpoint.status)}`;
-  terminal.line(
-    `${id} is ${word}: ${visible(targetText(endpoint.target))}, ${endpoint.events.map(visible).join(" ")}`,
-  );
-}
+/** Changes an endpoint and prints it. */
+const changing =
+  (change: (context: Context, id: string) => Promise<unknown>) =>
+  async (context: Context): Promise<number> => {
+    const { hp, terminal } = context;
+    const id = await endpointId(context);
+    await change(context, id);
+    const endpoint = await hp.endpoints.get(id);
+    const word = endpoint.status === "removed" ? "removed" : `switched ${visible(endpoint.status)}`;
+    const events = endpoint.events.map(visible).join(" ");
+    if (context.json) terminal.json(endpoint);
+    else terminal.line(`${id} is ${word}: ${visible(targetText(endpoint.target))}, ${events}`);
+    return EXIT.ok;
+  };
 
-function checkFlags({ values }: Context, part: string): void {
-  const own = new Set(Object.values(ENDPOINT_PARTS).flat());
-  const extra = [...values.keys()].find((name) => own.has(name) && !ENDPOINT_PARTS[part]?.includes(name));
-  if (extra !== undefined)
-    throw new CommandError("usage", `--${extra} does not go with "endpoints ${part}".`, "Leave it out.");
-}
+const OFFER_FLAGS = ["url", "to", "event", "name", "owner"];
 
-function endpointsUsage(problem: string): CommandError {
-  return new CommandError("usage", problem, `There are: ${Object.keys(ENDPOINT_PARTS).join(", ")}.`);
-}
+const ofOne = { words: 1, word: "the id of an endpoint" } as const;
+
+const ENDPOINT_PARTS = {
+  list: { flags: ["all"], words: 0, run: listEndpointsCommand },
+  add: { flags: OFFER_FLAGS, words: 0, run: addCommand },
+  change: {
+    flags: OFFER_FLAGS,
+    ...ofOne,
+    run: changing((context, id) =>
+      context.hp.endpoints.change(id, { ...offerFromFlags(context), by: context.person }),
+    ),
+  },
+  rotate: { flags: ["overlap"], ...ofOne, run: rotateCommand },
+  test: { flags: [], ...ofOne, run: testCommand },
+  off: {
+    flags: ["reason"],
+    ...ofOne,
+    run: changing((context, id) => context.hp.endpoints.switchOff(id, byAndReason(context))),
+  },
+  on: {
+    flags: [],
+    ...ofOne,
+    run: changing((context, id) => context.hp.endpoints.switchOn(id, { by: context.person })),
+  },
+  remove: {
+    flags: ["reason"],
+    ...ofOne,
+    run: changing((context, id) => context.hp.endpoints.remove(id, byAndReason(context))),
+  },
+} as const satisfies { readonly [name: string]: Part };
 
 export const endpoints: Command = {
   name: "endpoints",
@@ -165,26 +186,9 @@ export const endpoints: Command = {
     reason: { value: "<text>", summary: "off, remove: why; it is recorded" },
     all: { summary: "list: also those that were removed" },
   },
-  async run(context) {
-    const [part = "list", given] = context.words;
-    if (ENDPOINT_PARTS[part] === undefined) throw endpointsUsage(`There is no "endpoints ${visible(part)}".`);
-    checkFlags(context, part);
-    const isOfOne = part !== "list" && part !== "add";
-    if (isOfOne && given === undefined)
-      throw endpointsUsage(`endpoints ${part} needs the id of an endpoint.`);
-    if (!isOfOne && given !== undefined) throw endpointsUsage(`"${visible(given)}" is one word too many.`);
-    if (part === "list") await listEndpointsCommand(context);
-    else if (part === "add") await addCommand(context);
-    else {
-      const id = await resolveId(context, "end", word(context, 1));
-      if (part === "test") return testCommand(context, id);
-      await (part === "rotate" ? rotateCommand(context, id) : switchCommand(context, part, id));
-    }
-    return EXIT.ok;
-  },
+  run: async (context) => runPart(context, "endpoints", ENDPOINT_PARTS),
 };
 
-const MESSAGE_PARTS = ["list", "dead", "retry"];
 const MESSAGE_HEADS = ["ID", "AGE", "STATUS", "TRIED", "LAST", "TYPE", "TO"];
 
 type Status = NonNullable<MessagePage["status"]>;
@@ -232,29 +236,23 @@ function messageCellsForPipe(item: MessageSummary): readonly string[] {
   return [...cells, text(item, "type"), text(item, "endpoint"), text(item, "to"), text(item, "reason")];
 }
 
-async function listMessagesCommand(context: Context, status: Status): Promise<void> {
+async function listMessages(context: Context, status: Status): Promise<number> {
   printList(context, await readMessages(context, status, readLimit(context)), {
     heads: MESSAGE_HEADS,
     cells: (item) => messageCellsForPeople(item, context.now),
     piped: messageCellsForPipe,
     empty: status === "any" ? "There are no messages." : `No message is ${status}.`,
   });
+  return EXIT.ok;
 }
 
-async function retryCommand(context: Context): Promise<void> {
+async function retryCommand(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
   const id = await resolveId(context, "msg", word(context, 1));
   const message = await hp.messages.retry(id, { by });
-  if (context.json) return terminal.json({ message });
-  terminal.line(`It is tried again: ${id}, under the same id. A process that delivers sends it.`);
-}
-
-function notificationsUsage(problem: string): CommandError {
-  return new CommandError(
-    "usage",
-    problem,
-    `There are: ${MESSAGE_PARTS.join(", ")}. Try: holdpoint notifications --help`,
-  );
+  if (context.json) terminal.json({ message });
+  else terminal.line(`It is tried again: ${id}, under the same id. A process that delivers sends it.`);
+  return EXIT.ok;
 }
 
 function statusOf(context: Context): Status {
@@ -266,6 +264,16 @@ function statusOf(context: Context): Status {
     `Use ${MESSAGE_STATUSES.join(", ")} or any.`,
   );
 }
+
+const MESSAGE_PARTS = {
+  list: {
+    flags: ["status", "limit"],
+    words: 0,
+    run: (context: Context) => listMessages(context, statusOf(context)),
+  },
+  dead: { flags: ["limit"], words: 0, run: (context: Context) => listMessages(context, "dead") },
+  retry: { flags: [], words: 1, word: "the id of a message", run: retryCommand },
+} as const satisfies { readonly [name: string]: Part };
 
 export const notifications: Command = {
   name: "notifications",
@@ -279,18 +287,5 @@ export const notifications: Command = {
     status: { value: "<status>", summary: "list: waiting, delivered, dead, dropped or any; any unless set" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
   },
-  async run(context) {
-    const [part = "list", id] = context.words;
-    if (!MESSAGE_PARTS.includes(part))
-      throw notificationsUsage(`There is no "notifications ${visible(part)}".`);
-    if (part === "retry" && id === undefined)
-      throw notificationsUsage("notifications retry needs the id of a message.");
-    if (part !== "retry" && id !== undefined)
-      throw notificationsUsage(`"${visible(id)}" is one word too many.`);
-    if (part !== "list" && flag(context, "status") !== undefined)
-      throw notificationsUsage("--status goes with list.");
-    if (part === "retry") await retryCommand(context);
-    else await listMessagesCommand(context, part === "dead" ? "dead" : statusOf(context));
-    return EXIT.ok;
-  },
+  run: async (context) => runPart(context, "notifications", MESSAGE_PARTS),
 };

@@ -22,7 +22,7 @@ import {
 import { CommandError } from "./shell/failure.ts";
 import { jsonWithMicros, printList, readLimit, readList } from "./shell/lists.ts";
 import { type Part, parseMoneyFlag, parseSpan, runPart } from "./shell/parse.ts";
-import { type IdPrefix, resolveId } from "./shell/resolve-id.ts";
+import { type ResolvedPrefix, resolveId } from "./shell/resolve-id.ts";
 import { printCard, richText } from "./shell/sections.ts";
 import { hanging } from "./shell/terminal.ts";
 
@@ -33,7 +33,7 @@ type Listed = { readonly items: readonly Item[]; readonly next: string | null };
 /** A contract and its presentation. */
 type Resource = {
   readonly contract: Contract;
-  readonly prefix: IdPrefix;
+  readonly prefix: ResolvedPrefix;
   readonly terminal: ResourceCommand<Item>;
 };
 

@@ -65,6 +65,21 @@ export function checkFields<Given>(what: string, given: Given, fields: readonly 
   return fault === undefined ? given : rejectInput(`${fault}.`);
 }
 
+/** A check of one value, and the end of the sentence that says what the value is: `is a list`. */
+export type ValueCheck = { readonly isRight: (value: unknown) => boolean; readonly what: string };
+
+export const checkNothing: ValueCheck = { isRight: () => true, what: "" };
+
+export const oneOfCheck = (list: readonly string[]): ValueCheck => ({
+  isRight: (value) => list.some((one) => one === value),
+  what: `is one of ${list.join(", ")}`,
+});
+
+export const functionCheck: ValueCheck = {
+  isRight: (value) => typeof value === "function",
+  what: "is a function",
+};
+
 export function checkId(what: string, id: unknown): string {
   if (typeof id === "string" && id !== "" && id.length <= 600 && id.isWellFormed()) return id;
   return rejectInput(`${what} is named by a text that is not empty.`);

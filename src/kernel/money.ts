@@ -3,7 +3,7 @@
  * amounts that programs pass in: a field other than currency and micros is refused, not ignored.
  */
 
-import { fieldFault, rejectInput } from "./fields.ts";
+import { fieldFault, rejectInput, type ValueCheck } from "./fields.ts";
 import { displayValue } from "./text.ts";
 
 /** Money is an integer number of micros (millionths) of a currency; in JSON the integer is a decimal string. */
@@ -38,16 +38,23 @@ function exactMicros(units: string): bigint | undefined {
   return BigInt(whole + digits.padEnd(MICRO_DIGITS, "0"));
 }
 
+/** An amount as people write it: `10.00 USD`. Undefined if it is none, negative, or finer than a micro. */
+export function parseMoney(text: string): Money | undefined {
+  const [, units = "", currency = ""] = /^(\S+)\s+([A-Z]{3,8})$/.exec(text) ?? [];
+  const micros = exactMicros(units);
+  return micros === undefined ? undefined : { currency, micros };
+}
+
 /**
  * An amount from its text: `money("10.00 USD")`. Throws `invalid_input` for a negative amount and for one that is finer than a
  * micro: money is never rounded.
  */
 export function money(text: string): Money {
-  const [, units = "", currency = ""] = /^(\S+) ([A-Z]{3,8})$/.exec(String(text)) ?? [];
-  const micros = exactMicros(units);
-  if (micros !== undefined) return { currency, micros };
-  return rejectInput(
-    `"${displayValue(text)}" is no amount of money. Write it as "10.00 USD", with at most ${MICRO_DIGITS} decimals.`,
+  return (
+    parseMoney(String(text)) ??
+    rejectInput(
+      `"${displayValue(text)}" is no amount of money. Write it as "10.00 USD", with at most ${MICRO_DIGITS} decimals.`,
+    )
   );
 }
 
@@ -69,12 +76,16 @@ export function unitsToMicros(units: number): bigint | undefined {
 export const moneyFault = (what: string, given: unknown): string | undefined =>
   typeof given === "object" && given !== null ? fieldFault(what, given, ["currency", "micros"]) : undefined;
 
+export const amountCheck: ValueCheck = {
+  isRight: (value) => moneyFault("", value) === undefined && isMoney(value) && value.micros >= 0n,
+  what: "is { currency, micros } with micros as a bigint of at least 0",
+};
+
 /** Requires an amount of at least 0, with no field but currency and micros. */
 export function checkAmount(what: string, given: Money): Money {
   const fault = moneyFault(what, given);
   if (fault !== undefined) rejectInput(`${fault}.`);
-  if (isMoney(given) && given.micros >= 0n) return given;
-  return rejectInput(`${what} is { currency, micros } with micros as a bigint of at least 0.`);
+  return amountCheck.isRight(given) ? given : rejectInput(`${what} ${amountCheck.what}.`);
 }
 
 export function isMoney(value: unknown): value is Money {

@@ -4,71 +4,63 @@
  */
 
 import { durationMs } from "../../kernel/duration.ts";
-import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import { noField } from "../../kernel/fields.ts";
+import { isHoldpointError } from "../../kernel/errors.ts";
+import {
+  checkNothing,
+  functionCheck,
+  noField,
+  oneOfCheck,
+  rejectInput,
+  type ValueCheck,
+} from "../../kernel/fields.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { amountCheck, parseMoney } from "../../kernel/money.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { PolicyFault } from "../../policy/rules/document.ts";
 import { BAD_OUTCOMES, type MonitorRule, PER, SEVERITIES } from "./monitor-rule.ts";
 
-type Check = { readonly isRight: (value: unknown) => boolean; readonly what: string };
-
 const MOST = 1_000;
 const LONGEST_MS = 366 * 24 * 60 * 60 * 1000;
 
-const oneOf = (list: readonly string[]): Check => ({
-  isRight: (value) => list.some((one) => one === value),
-  what: `is one of ${list.join(", ")}`,
-});
-const whole = (least: number, most: number): Check => ({
+const whole = (least: number, most: number): ValueCheck => ({
   isRight: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
   what: `is a whole number from ${least} to ${most}`,
 });
 const MS = whole(1, LONGEST_MS);
 const COUNT = whole(1, MOST);
 const AMOUNT = whole(0, Number.MAX_SAFE_INTEGER);
-const SHARE: Check = {
+const SHARE: ValueCheck = {
   isRight: (value) => typeof value === "number" && value >= 0 && value < 1,
   what: "is a share from 0 to less than 1",
 };
-const POSITIVE: Check = {
+const POSITIVE: ValueCheck = {
   isRight: (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
   what: "is a number above 0",
 };
 
-const BASELINE_FIELDS: Readonly<Record<string, Check>> = {
+const BASELINE_FIELDS: Readonly<Record<string, ValueCheck>> = {
   deviations: POSITIVE,
   warmUp: COUNT,
   least: AMOUNT,
 };
 
-const isMoney = (value: unknown): boolean => {
-  const { currency, micros, ...more } = (value ?? {}) as { currency?: unknown; micros?: unknown };
-  return (
-    typeof currency === "string" &&
-    /^[A-Z]{3,12}$/.test(currency) &&
-    typeof micros === "bigint" &&
-    micros >= 0n &&
-    Object.keys(more).length === 0
-  );
-};
-
-const COMMON_FIELDS: Readonly<Record<string, Check>> = {
-  kind: { isRight: () => true, what: "" },
+const COMMON_FIELDS: Readonly<Record<string, ValueCheck>> = {
+  kind: checkNothing,
   name: {
     isRight: (value) =>
       typeof value === "string" && value.isWellFormed() && /^[^\s/#][^/#\n\r]{0,59}$/u.test(value),
     what: "is a text of 1 to 60 characters without / and #, and does not begin with a space",
   },
-  severity: oneOf(SEVERITIES),
-  raise: oneOf(["alert", "checkpoint"]),
+  severity: oneOfCheck(SEVERITIES),
+  raise: oneOfCheck(["alert", "checkpoint"]),
 };
 
 /** Every field of every kind of rule. */
-const RULE_FIELDS: { readonly [kind in MonitorRule["kind"]]: Readonly<Record<string, Check>> } = {
+const RULE_FIELDS: { readonly [kind in MonitorRule["kind"]]: Readonly<Record<string, ValueCheck>> } = {
   rate: {
-    of: oneOf(["calls", "errors", "escalations"]),
-    per: oneOf(PER),
+    of: oneOfCheck(["calls", "errors", "escalations"]),
+    per: oneOfCheck(PER),
     windowMs: MS,
     above: whole(0, MOST),
     baseline: { isRight: isBaseline, what: "is an object of deviations, warmUp and least" },
@@ -85,20 +77,20 @@ const RULE_FIELDS: { readonly [kind in MonitorRule["kind"]]: Readonly<Record<str
         value.every((one) => BAD_OUTCOMES.some((bad) => bad === one)),
       what: `is a list of ${BAD_OUTCOMES.join(", ")}`,
     },
-    per: oneOf(PER),
+    per: oneOfCheck(PER),
   },
   silence: { forMs: MS },
   progress: { withinMs: MS, fewerThan: COUNT, moreThan: COUNT },
   resources: {
     tokens: AMOUNT,
-    cost: { isRight: isMoney, what: "is { currency, micros } with micros as a bigint of at least 0" },
+    cost: amountCheck,
     operations: AMOUNT,
     elapsedMs: MS,
     apiCalls: AMOUNT,
   },
   when: {
-    condition: { isRight: (value) => typeof value === "function", what: "is a function" },
-    per: oneOf(PER),
+    condition: functionCheck,
+    per: oneOfCheck(PER),
   },
 };
 
@@ -129,10 +121,6 @@ function isBaseline(value: unknown): boolean {
   return Object.entries(value).every(([field, one]) => BASELINE_FIELDS[field]?.isRight(one) === true);
 }
 
-function invalidRule(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
-
 function isKind(kind: unknown): kind is MonitorRule["kind"] {
   return typeof kind === "string" && Object.hasOwn(RULE_FIELDS, kind);
 }
@@ -143,32 +131,32 @@ function checkRuleFields(where: string, kind: MonitorRule["kind"], rule: RuleInp
   const fields = { ...COMMON_FIELDS, ...RULE_FIELDS[kind] };
   for (const [field, value] of Object.entries(rule)) {
     const check = Object.hasOwn(fields, field) ? fields[field] : undefined;
-    if (check === undefined) invalidRule(`${where}${noField(field, Object.keys(fields))}.`);
-    else if (value !== undefined && !check.isRight(value)) invalidRule(`${where}: "${field}" ${check.what}.`);
+    if (check === undefined) rejectInput(`${where}${noField(field, Object.keys(fields))}.`);
+    else if (value !== undefined && !check.isRight(value)) rejectInput(`${where}: "${field}" ${check.what}.`);
   }
 }
 
 function checkNeeds(where: string, kind: MonitorRule["kind"], rule: RuleInput): void {
-  if (rule["name"] === undefined) invalidRule(`${where} has a name.`);
+  if (rule["name"] === undefined) rejectInput(`${where} has a name.`);
   for (const [how, needed] of NEEDS[kind]) {
     const count = needed.filter((field) => rule[field] !== undefined).length;
-    if (count === 0 && needed.length === 1) invalidRule(`${where} needs "${needed[0]}".`);
+    if (count === 0 && needed.length === 1) rejectInput(`${where} needs "${needed[0]}".`);
     if (count === 0 || (how === "one" && count > 1))
-      invalidRule(`${where} has ${how === "one" ? "one" : "at least one"} of ${needed.join(", ")}.`);
+      rejectInput(`${where} has ${how === "one" ? "one" : "at least one"} of ${needed.join(", ")}.`);
   }
   const { last = MOST, least = 5 } = rule as { readonly last?: number; readonly least?: number };
   if (kind === "errors" && last < least)
-    invalidRule(`${where}: the last ${last} outcomes are never as many as "least" wants, ${least}.`);
+    rejectInput(`${where}: the last ${last} outcomes are never as many as "least" wants, ${least}.`);
 }
 
 function checkRule(given: unknown, at: number): MonitorRule {
   if (typeof given !== "object" || given === null)
-    return invalidRule(`Rule ${at + 1} is an object: { kind, name, … }.`);
+    return rejectInput(`Rule ${at + 1} is an object: { kind, name, … }.`);
   const rule = given as RuleInput;
   const { kind } = rule;
   const kinds = Object.keys(RULE_FIELDS).join(", ");
   if (!isKind(kind))
-    return invalidRule(`Rule ${at + 1} has a kind: one of ${kinds}, not "${displayValue(kind)}".`);
+    return rejectInput(`Rule ${at + 1} has a kind: one of ${kinds}, not "${displayValue(kind)}".`);
   const where = `Rule ${at + 1} (${kind})`;
   checkRuleFields(where, kind, rule);
   checkNeeds(where, kind, rule);
@@ -177,17 +165,17 @@ function checkRule(given: unknown, at: number): MonitorRule {
 }
 
 export function checkRules(given: unknown): readonly MonitorRule[] {
-  if (!Array.isArray(given) || given.length === 0) return invalidRule("A monitor has a list of rules.");
+  if (!Array.isArray(given) || given.length === 0) return rejectInput("A monitor has a list of rules.");
   const rules = given.map(checkRule);
   const names = rules.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) invalidRule(`Two rules are named "${twice}".`);
+  if (twice !== undefined) rejectInput(`Two rules are named "${twice}".`);
   return rules;
 }
 
 export function checkMonitorName(name: unknown): string {
   if (COMMON_FIELDS["name"]?.isRight(name) === true) return name as string;
-  return invalidRule(`The name of a monitor ${COMMON_FIELDS["name"]?.what}.`);
+  return rejectInput(`The name of a monitor ${COMMON_FIELDS["name"]?.what}.`);
 }
 
 type Path = PolicyFault["path"];
@@ -216,16 +204,8 @@ export const WRITTEN_FIELDS: Readonly<Record<string, string>> = {
   warmUp: "warm_up",
 };
 const SPAN_FIELDS: ReadonlySet<string> = new Set(["windowMs", "forMs", "withinMs", "elapsedMs"]);
-const LONGEST_SPAN_MS = 366 * 86_400_000;
 const KEYS = ["monitor", "description", "agents", "workflows", "tools", "rules"];
-const COMMON_KEYS = ["kind", "name", "severity", "raise"];
-const BASELINE_KEYS = ["deviations", "warmUp", "least"];
-const MONEY_TEXT = /^(\d{1,15})(?:\.(\d{1,6}))?\s+([A-Z]{3,12})$/;
-
 const writtenName = (field: string): string => WRITTEN_FIELDS[field] ?? field;
-
-const isObject = (value: unknown): value is RuleInput =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 type Reading = { readonly faults: PolicyFault[] };
 
@@ -237,16 +217,15 @@ function unknownKey({ faults }: Reading, path: Path, key: string, known: readonl
 
 function spanOf({ faults }: Reading, path: Path, value: unknown): unknown {
   const ms = typeof value === "string" ? durationMs(value) : undefined;
-  if (ms !== undefined && ms > 0 && ms <= LONGEST_SPAN_MS) return ms;
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return ms;
   const message = `${path.at(-1)} is not a length of time like "90s", "30m", "24h" or "7d", of at most 366d`;
   faults.push({ path, message });
   return undefined;
 }
 
 function moneyOf({ faults }: Reading, path: Path, value: unknown): unknown {
-  const [, whole, rest = "", currency] = MONEY_TEXT.exec(typeof value === "string" ? value.trim() : "") ?? [];
-  if (whole !== undefined && currency !== undefined)
-    return { currency, micros: BigInt(whole + rest.padEnd(6, "0")) };
+  const money = typeof value === "string" ? parseMoney(value.trim()) : undefined;
+  if (money !== undefined) return money;
   faults.push({ path, message: `${path.at(-1)} is not an amount of money like "50 USD"` });
   return undefined;
 }
@@ -266,7 +245,9 @@ function renameField(reading: Reading, path: Path, given: RuleInput, fields: rea
 function nestedPart(reading: Reading, path: Path, field: string, value: unknown): unknown {
   if (SPAN_FIELDS.has(field)) return spanOf(reading, path, value);
   if (field === "cost") return moneyOf(reading, path, value);
-  return field === "baseline" && isObject(value) ? renameField(reading, path, value, BASELINE_KEYS) : value;
+  return field === "baseline" && isJsonObject(value)
+    ? renameField(reading, path, value, Object.keys(BASELINE_FIELDS))
+    : value;
 }
 
 /** With the names used in files, and without the rule number: the line identifies the rule. */
@@ -297,13 +278,13 @@ function ruleOf(reading: Reading, given: unknown, index: number): MonitorRule | 
   const fault = (key: string, message: string): undefined => {
     reading.faults.push({ path: key === "" ? path : [...path, key], message });
   };
-  if (!isObject(given)) return fault("", "a rule is an object: { kind, name, … }");
+  if (!isJsonObject(given)) return fault("", "a rule is an object: { kind, name, … }");
   const kinds = Object.keys(RULE_FIELDS).filter((one) => one !== "when");
   const { kind } = given;
   if (kind === "when") return fault("kind", FUNCTION);
   if (typeof kind !== "string" || !kinds.includes(kind))
     return fault("kind", `kind is one of ${kinds.join(", ")}${didYouMean(String(kind ?? ""), kinds)}`);
-  const fields = [...COMMON_KEYS, ...Object.keys(RULE_FIELDS[kind as MonitorRule["kind"]])];
+  const fields = [...Object.keys(COMMON_FIELDS), ...Object.keys(RULE_FIELDS[kind as MonitorRule["kind"]])];
   const before = reading.faults.length;
   const rule = renameField(reading, path, given, fields);
   return reading.faults.length > before
@@ -335,7 +316,7 @@ function namesOf({ faults }: Reading, given: RuleInput, key: "agents" | "workflo
 
 export function readMonitorDocument(document: unknown): MonitorShaped {
   const reading: Reading = { faults: [] };
-  if (!isObject(document))
+  if (!isJsonObject(document))
     return { ok: false, faults: [{ path: [], message: "a monitor is an object: { monitor, rules }" }] };
   for (const key of Object.keys(document)) if (!KEYS.includes(key)) unknownKey(reading, [], key, KEYS);
   if (document["monitor"] === undefined)

@@ -71,7 +71,7 @@ export function printTable(terminal: Terminal, heads: Cells, rows: readonly Cell
   for (const row of rows) for (const line of linesOf(row)) terminal.line(terminal.strange(line));
 }
 
-export type ListLayout<Item> = {
+type ListLayout<Item> = {
   readonly heads: Cells;
   readonly cells: (item: Item) => Cells;
   /** Columns in a pipe, as the reference documents them; without it, those of the table. */

@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { durationMs } from "../../kernel/duration.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Money } from "../../kernel/money.ts";
+import { type Money, parseMoney } from "../../kernel/money.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { visible } from "../../kernel/text.ts";
 import type { Moment, WorkflowDetails } from "../../workflows/read.ts";
@@ -29,6 +29,8 @@ export type Part = {
   readonly needs?: readonly string[];
   /** Number of words after its name. */
   readonly words: 0 | 1;
+  /** What the word is, for a part that is refused without it. */
+  readonly word?: string;
   run(context: Context): Promise<number>;
 };
 
@@ -66,6 +68,12 @@ export function runPart(
       `Try: holdpoint ${command} --help`,
     );
   checkFlags(context, `${command} ${name}`, part);
+  if (part.word !== undefined && word(context, 1) === "")
+    throw new CommandError(
+      "usage",
+      `${command} ${name} needs ${part.word}.`,
+      `Try: holdpoint ${command} --help`,
+    );
   return part.run(context);
 }
 
@@ -283,10 +291,8 @@ export function parseSpan(flag: string, given: string): number {
 
 /** `500 USD`, `12.50 EUR`. */
 export function parseMoneyFlag(flag: string, given: string): Money {
-  const [, whole, rest = "", currency] =
-    /^(\d{1,15})(?:\.(\d{1,6}))?\s+([A-Z]{3,8})$/.exec(given.trim()) ?? [];
-  if (whole !== undefined && currency !== undefined)
-    return { currency, micros: BigInt(whole + rest.padEnd(6, "0")) };
+  const money = parseMoney(given.trim());
+  if (money !== undefined) return money;
   throw new CommandError(
     "usage",
     `--${flag} "${given}" is not an amount of money.`,

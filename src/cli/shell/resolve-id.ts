@@ -32,12 +32,12 @@ const KINDS = {
   wf: { noun: "a workflow", group: "workflows", next: WORKFLOW_ID_HINT },
 } as const satisfies { readonly [prefix: string]: KindOfId };
 
-export type IdPrefix = keyof typeof KINDS;
-type PartialId = { readonly prefix: IdPrefix; readonly rest: string };
+export type ResolvedPrefix = keyof typeof KINDS;
+type PartialId = { readonly prefix: ResolvedPrefix; readonly rest: string };
 
-const idKind = (prefix: IdPrefix): KindOfId => KINDS[prefix];
+const idKind = (prefix: ResolvedPrefix): KindOfId => KINDS[prefix];
 
-function unknownId(prefix: IdPrefix, what: string): HoldpointError {
+function unknownId(prefix: ResolvedPrefix, what: string): HoldpointError {
   const { next } = idKind(prefix);
   return new HoldpointError("unknown_id", what, next === undefined ? {} : { next });
 }
@@ -46,7 +46,7 @@ function read(given: string): PartialId | undefined {
   const [, prefix = "", rest] = /^([a-z]+)_([0-9A-Za-z]+)$/.exec(given.trim()) ?? [];
   return rest === undefined || !Object.hasOwn(KINDS, prefix)
     ? undefined
-    : { prefix: prefix as IdPrefix, rest: rest.toUpperCase() };
+    : { prefix: prefix as ResolvedPrefix, rest: rest.toUpperCase() };
 }
 
 async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<string> {
@@ -66,7 +66,7 @@ async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<s
 }
 
 /** Resolves the id of one kind of thing. */
-export async function resolveId(context: Context, prefix: IdPrefix, given: string): Promise<string> {
+export async function resolveId(context: Context, prefix: ResolvedPrefix, given: string): Promise<string> {
   const id = read(given);
   if (id?.prefix === prefix) return complete(context, id);
   const { noun } = idKind(prefix);

@@ -1,7 +1,7 @@
 /** Opens the model that a program names in its `model` option. Reads a key only when that model needs it. */
 import type { LanguageModel } from "ai";
 import { HoldpointError } from "../../kernel/errors.ts";
-import { fieldFault } from "../../kernel/fields.ts";
+import { fieldFault, rejectInput } from "../../kernel/fields.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { aiSdkModel, loadPackage } from "./ai-sdk.ts";
 import { isModel, type Model } from "./model.ts";
@@ -10,10 +10,6 @@ type Environment = (name: string) => string | undefined;
 
 const DEFAULT_OPENAI = "gpt-4.1-mini";
 const DEFAULT_SECONDS = 60;
-
-function wrong(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
 
 function keyOf(environment: Environment, name: string): string {
   const key = environment(name)?.trim() ?? "";
@@ -27,7 +23,7 @@ function timeoutOf(environment: Environment): number {
   const said = environment("OPENAI_TIMEOUT_SECONDS");
   const seconds = said === undefined || said.trim() === "" ? DEFAULT_SECONDS : Number(said);
   if (!(Number.isFinite(seconds) && seconds > 0))
-    wrong(`OPENAI_TIMEOUT_SECONDS is a number of seconds over 0, not "${displayValue(said)}".`);
+    rejectInput(`OPENAI_TIMEOUT_SECONDS is a number of seconds over 0, not "${displayValue(said)}".`);
   return Math.max(Math.round(seconds * 1_000), 1);
 }
 
@@ -37,9 +33,9 @@ type ModelContext = { readonly environment: Environment; readonly manner: ModelC
 
 function callOptions({ environment, manner }: ModelContext) {
   const { stream = false, timeoutMs = timeoutOf(environment) } = manner;
-  if (typeof stream !== "boolean") wrong("A model's stream is true or false.");
+  if (typeof stream !== "boolean") rejectInput("A model's stream is true or false.");
   if (!(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1))
-    wrong("A model's timeoutMs is a whole number of at least 1.");
+    rejectInput("A model's timeoutMs is a whole number of at least 1.");
   return { isStreamed: stream, timeoutMs };
 }
 
@@ -79,9 +75,9 @@ type Address = ModelCallOptions & {
 
 function checkAddress({ baseUrl, model, apiKey }: Address): void {
   const isUrl = typeof baseUrl === "string" && /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl);
-  if (!isUrl) wrong("A model's baseUrl is an address that begins with http:// or https://.");
-  if (typeof model !== "string" || model === "") wrong("A model's address names a model.");
-  if (apiKey !== undefined && typeof apiKey !== "string") wrong("A model's apiKey is a text.");
+  if (!isUrl) rejectInput("A model's baseUrl is an address that begins with http:// or https://.");
+  if (typeof model !== "string" || model === "") rejectInput("A model's address names a model.");
+  if (apiKey !== undefined && typeof apiKey !== "string") rejectInput("A model's apiKey is a text.");
 }
 
 async function addressedModel(given: Address, place: ModelContext): Promise<Model> {
@@ -110,7 +106,7 @@ function namedModel(given: string, place: ModelContext): Promise<Model> {
   if (provider === "openai")
     return openaiModel(name === "" ? (place.environment("OPENAI_MODEL") ?? DEFAULT_OPENAI) : name, place);
   if (provider === "anthropic" && name !== "") return anthropicModel(name, place);
-  return wrong(
+  return rejectInput(
     `"${displayValue(given)}" is no model: name one as openai/<model> or anthropic/<model>, or give an address.`,
   );
 }
@@ -134,15 +130,15 @@ const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
 /** `{ model, … }`: an endpoint, or a named or AI SDK model with call options. */
 function describedModel(given: Address, environment: Environment): Promise<Model> {
   const fault = fieldFault("A model", given, FIELDS);
-  if (fault !== undefined) wrong(`${fault}.`);
+  if (fault !== undefined) rejectInput(`${fault}.`);
   const place = { environment, manner: given };
   const model: unknown = given.model;
   if (Object.hasOwn(given, "baseUrl")) return addressedModel(given, place);
   if (Object.hasOwn(given, "apiKey"))
-    wrong("A model's apiKey goes with its baseUrl; the providers' keys are read from the environment.");
+    rejectInput("A model's apiKey goes with its baseUrl; the providers' keys are read from the environment.");
   if (typeof model === "string") return namedModel(model, place);
   if (typeof model === "object" && model !== null && isSdkModel(model)) return sdkModel(model, place);
-  return wrong("A model is named, or one of the AI SDK.");
+  return rejectInput("A model is named, or one of the AI SDK.");
 }
 
 /** Async, so that a fault in the option is a rejection and never a synchronous throw. */
@@ -150,7 +146,7 @@ export async function openModel(given: unknown, environment: Environment): Promi
   if (typeof given === "string") return namedModel(given, { environment, manner: {} });
   if (isModel(given)) return given;
   if (typeof given !== "object" || given === null)
-    return wrong("A model is a name, { baseUrl, model }, a model of the AI SDK, or { id, propose }.");
+    return rejectInput("A model is a name, { baseUrl, model }, a model of the AI SDK, or { id, propose }.");
   return isSdkModel(given)
     ? sdkModel(given, { environment, manner: {} })
     : describedModel(given as Address, environment);

@@ -1,6 +1,16 @@
 /** Checks a workflow's checkpoints when they are declared, so that mistakes show before an agent reaches one. */
 import { HoldpointError } from "../../kernel/errors.ts";
-import { fieldFault, isPlainObject } from "../../kernel/fields.ts";
+import {
+  checkNothing,
+  fieldFault,
+  functionCheck,
+  isPlainObject,
+  oneOfCheck,
+  rejectInput,
+  type ValueCheck,
+} from "../../kernel/fields.ts";
+import { isJsonObject } from "../../kernel/json.ts";
+import { amountCheck } from "../../kernel/money.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { checkWrittenTerms, whyUnmeetable } from "../../policy/rules/stages.ts";
 import {
@@ -22,41 +32,21 @@ const DESCRIPTION_LENGTH = 2_000;
 const LONGEST_SECONDS = 1e10;
 
 type Fields = { readonly [field: string]: unknown };
-type Rule = { readonly isRight: (value: unknown) => boolean; readonly what: string };
-type RulesOf<Given> = { readonly [field in keyof Given]-?: Rule };
-
-function wrong(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
+type RulesOf<Given> = { readonly [field in keyof Given]-?: ValueCheck };
 
 const isText = (value: unknown, least: number, most: number): value is string =>
   typeof value === "string" && value.isWellFormed() && value.length >= least && value.length <= most;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function isAmount(value: unknown): boolean {
-  if (!isFields(value)) return false;
-  const { currency, micros, ...more } = value as { readonly currency?: unknown; readonly micros?: unknown };
-  const isCurrency = typeof currency === "string" && /^[A-Z]{3,8}$/.test(currency);
-  return isCurrency && typeof micros === "bigint" && micros >= 0n && Object.keys(more).length === 0;
-}
-
-const BOOLEAN: Rule = { isRight: (value) => typeof value === "boolean", what: "is true or false" };
-const NAME: Rule = {
+const BOOLEAN: ValueCheck = { isRight: (value) => typeof value === "boolean", what: "is true or false" };
+const NAME: ValueCheck = {
   isRight: (value) => isText(value, 1, NAME_LENGTH) && NAME_FORM.test(value),
   what: `is a text of 1 to ${NAME_LENGTH} characters without / and #, and does not begin with a space`,
 };
 /** `start` is reserved: a rollback to `start` goes back to the beginning. */
-const OWN_NAME: Rule = {
+const OWN_NAME: ValueCheck = {
   isRight: (value) => NAME.isRight(value) && value !== "start",
   what: `${NAME.what}; it is not named "start", which is where a workflow begins`,
 };
-const MONEY: Rule = {
-  isRight: isAmount,
-  what: "is { currency, micros } with micros as a bigint of at least 0",
-};
-
 const DEFINITION: RulesOf<CheckpointDefinition> = {
   name: OWN_NAME,
   id: NAME,
@@ -76,13 +66,13 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
     what: 'is "expire", "escalate" or "extend": nobody approves by letting time pass',
   },
   when: {
-    isRight: (value) => typeof value === "function" || isFields(value),
+    isRight: (value) => typeof value === "function" || isJsonObject(value),
     what: "is an object of conditions or a function",
   },
   // Checked below, with more detailed errors.
-  undo: { isRight: () => true, what: "" },
-  approvers: { isRight: () => true, what: "" },
-  stages: { isRight: () => true, what: "" },
+  undo: checkNothing,
+  approvers: checkNothing,
+  stages: checkNothing,
 };
 
 const CONDITIONS: RulesOf<CheckpointConditions> = {
@@ -90,7 +80,7 @@ const CONDITIONS: RulesOf<CheckpointConditions> = {
     isRight: (value) => typeof value === "number" && value >= 0 && value <= 1,
     what: "is a number from 0 to 1",
   },
-  costAbove: MONEY,
+  costAbove: amountCheck,
   tools: {
     isRight: (value) =>
       Array.isArray(value) && value.length > 0 && value.every((tool) => typeof tool === "string"),
@@ -99,31 +89,28 @@ const CONDITIONS: RulesOf<CheckpointConditions> = {
 };
 
 const UNDO: RulesOf<CheckpointUndo> = {
-  run: { isRight: (value) => typeof value === "function", what: "is a function" },
-  effect: {
-    isRight: (value) => UNDO_EFFECTS.some((one) => one === value),
-    what: `is one of ${UNDO_EFFECTS.join(", ")}`,
-  },
+  run: functionCheck,
+  effect: oneOfCheck(UNDO_EFFECTS),
   // A verdict is checked together with all policies.
-  policy: { isRight: () => true, what: "" },
+  policy: checkNothing,
 };
 
 const SET: RulesOf<CheckpointSet> = {
   checkpoints: { isRight: Array.isArray, what: "is a list" },
-  escrow: MONEY,
+  escrow: amountCheck,
 };
 
 /** Returns its fields, without those that are undefined. */
-function checkFields(whose: string, given: unknown, rules: Readonly<Record<string, Rule>>): Fields {
+function checkFields(whose: string, given: unknown, rules: Readonly<Record<string, ValueCheck>>): Fields {
   const known = Object.keys(rules);
-  if (!isPlainObject(given)) return wrong(`${whose} is an object: { ${known.join(", ")} }.`);
+  if (!isPlainObject(given)) return rejectInput(`${whose} is an object: { ${known.join(", ")} }.`);
   const fault = fieldFault(whose, given, known);
-  if (fault !== undefined) wrong(`${fault}.`);
+  if (fault !== undefined) rejectInput(`${fault}.`);
   const said = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [field, value] of said) {
     const rule = rules[field];
     if (rule?.isRight(value) !== true)
-      wrong(`${whose}: "${field}" ${rule?.what}, not "${displayValue(value)}".`);
+      rejectInput(`${whose}: "${field}" ${rule?.what}, not "${displayValue(value)}".`);
   }
   return Object.fromEntries(said);
 }
@@ -134,7 +121,7 @@ function checkApprovers(
   requester: readonly string[],
 ): void {
   const terms = checkWrittenTerms(given);
-  if (typeof terms === "string") wrong(`${whose}: ${terms}.`);
+  if (typeof terms === "string") rejectInput(`${whose}: ${terms}.`);
   const fault = whyUnmeetable(terms, requester);
   if (fault !== undefined)
     throw new HoldpointError("unsatisfiable_quorum", `${whose} can never be approved: ${fault}.`);
@@ -142,35 +129,35 @@ function checkApprovers(
 
 function checkUndo(whose: string, undo: unknown): void {
   const { run } = checkFields(`${whose}, "undo"`, undo, UNDO) as Partial<CheckpointUndo>;
-  if (run === undefined) wrong(`${whose} has an undo without a function to run.`);
+  if (run === undefined) rejectInput(`${whose} has an undo without a function to run.`);
 }
 
 function checkConditions(whose: string, when: Fields): CheckpointConditions {
   const conditions = checkFields(`${whose}, "when"`, when, CONDITIONS);
   if (Object.keys(conditions).length === 0)
-    wrong(`${whose} would never ask: its "when" has no condition. Leave "when" out to ask always.`);
+    rejectInput(`${whose} would never ask: its "when" has no condition. Leave "when" out to ask always.`);
   return conditions;
 }
 
 function checkOne(given: unknown, index: number, requester: readonly string[]): CheckpointDefinition {
-  const name = isFields(given) ? given["name"] : undefined;
+  const name = isJsonObject(given) ? given["name"] : undefined;
   const isNamed = typeof name === "string" && name !== "";
   const whose = isNamed ? `The checkpoint "${displayValue(name)}"` : `The checkpoint number ${index + 1}`;
   const fields = checkFields(whose, given, DEFINITION) as {
     readonly [field in keyof CheckpointDefinition]: unknown;
   };
-  if (name === undefined) wrong(`${whose} has no name.`);
+  if (name === undefined) rejectInput(`${whose} has no name.`);
   const { when, undo } = fields;
   if (undo !== undefined) checkUndo(whose, undo);
   checkApprovers(whose, fields as Partial<CheckpointDefinition>, requester);
-  const own = isFields(when) ? { ...fields, when: checkConditions(whose, when) } : fields;
+  const own = isJsonObject(when) ? { ...fields, when: checkConditions(whose, when) } : fields;
   return own as CheckpointDefinition;
 }
 
 function checkUnique(list: readonly CheckpointDefinition[], field: "name" | "id"): void {
   const values = list.flatMap((one) => one[field] ?? []);
   const twice = values.find((value, index) => values.indexOf(value) !== index);
-  if (twice !== undefined) wrong(`Two checkpoints have the ${field} "${displayValue(twice)}".`);
+  if (twice !== undefined) rejectInput(`Two checkpoints have the ${field} "${displayValue(twice)}".`);
 }
 
 function checkList(given: readonly unknown[], requester: readonly string[]): readonly CheckpointDefinition[] {
@@ -186,9 +173,10 @@ function checkList(given: readonly unknown[], requester: readonly string[]): rea
 
 function checkSet(complexity: string, given: unknown, requester: readonly string[]): CheckpointSet {
   if (!COMPLEXITIES.some((one) => one === complexity))
-    wrong(`"${displayValue(complexity)}" is not a complexity; there are ${COMPLEXITIES.join(", ")}.`);
+    rejectInput(`"${displayValue(complexity)}" is not a complexity; there are ${COMPLEXITIES.join(", ")}.`);
   const set = checkFields(`The set "${complexity}"`, given, SET) as Partial<CheckpointSet>;
-  if (set.checkpoints === undefined) return wrong(`The set "${complexity}" has no list of checkpoints.`);
+  if (set.checkpoints === undefined)
+    return rejectInput(`The set "${complexity}" has no list of checkpoints.`);
   return { ...set, checkpoints: checkList(set.checkpoints, requester) };
 }
 
@@ -199,8 +187,10 @@ function checkSet(complexity: string, given: unknown, requester: readonly string
 export function checkCheckpoints(given: unknown, requester: readonly string[] = []): Checkpoints {
   if (Array.isArray(given)) return checkList(given, requester);
   const names = COMPLEXITIES.join(", ");
-  if (!isFields(given)) return wrong(`Checkpoints are a list, or an object of sets by complexity: ${names}.`);
+  if (!isJsonObject(given))
+    return rejectInput(`Checkpoints are a list, or an object of sets by complexity: ${names}.`);
   const sets = Object.entries(given).filter(([, set]) => set !== undefined);
-  if (sets.length === 0) wrong(`There is no set of checkpoints; there has to be at least one of ${names}.`);
+  if (sets.length === 0)
+    rejectInput(`There is no set of checkpoints; there has to be at least one of ${names}.`);
   return Object.fromEntries(sets.map(([name, set]) => [name, checkSet(name, set, requester)]));
 }

@@ -4,7 +4,7 @@
  * Anything unknown is a reason to ask: an undeclared checkpoint, a missing figure, a condition that fails.
  */
 
-import { HoldpointError } from "../../kernel/errors.ts";
+import { rejectInput } from "../../kernel/fields.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { type Money, moneyText } from "../../kernel/money.ts";
 import { displayValue, errorText } from "../../kernel/text.ts";
@@ -184,10 +184,6 @@ export const isCheckpointList = (given: Checkpoints): given is readonly Checkpoi
 const namesOf = (set: CheckpointSet | undefined): readonly string[] =>
   set?.checkpoints.map(({ name }) => name) ?? [];
 
-function wrongSet(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
-
 /** The set for a complexity. Default: the set for the most complex tasks. */
 export function chosenSet(given: Checkpoints, complexity: string | null = null): ChosenSet {
   if (isCheckpointList(given)) return { checkpoints: given, leftOut: [] };
@@ -195,7 +191,7 @@ export function chosenSet(given: Checkpoints, complexity: string | null = null):
   const chosen = complexity === null ? declared.at(-1) : declared.find((one) => one === complexity);
   const set = chosen === undefined ? undefined : given[chosen];
   if (set === undefined)
-    return wrongSet(
+    return rejectInput(
       `There is no set of checkpoints for "${displayValue(complexity)}"; there are ${declared.join(", ")}.`,
     );
   const kept = new Set(namesOf(set));
@@ -232,7 +228,7 @@ function spaced<Item>(list: readonly Item[], most: number): readonly Item[] {
  * in escrow. Medium: the one halfway and the last, 100 USD. Complex: four, evenly spaced, 100 USD.
  */
 export function adaptiveCheckpoints(all: readonly CheckpointDefinition[]): Required<CheckpointSets> {
-  if (!Array.isArray(all)) wrongSet("adaptiveCheckpoints takes a list of checkpoints.");
+  if (!Array.isArray(all)) rejectInput("adaptiveCheckpoints takes a list of checkpoints.");
   const cut = (complexity: Complexity): CheckpointSet => {
     const { most, escrow } = ADAPTIVE[complexity];
     return { checkpoints: spaced(all, most), escrow };

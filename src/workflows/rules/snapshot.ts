@@ -7,7 +7,7 @@
 
 import { frozenJson } from "../../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import { noField } from "../../kernel/fields.ts";
+import { noField, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
 
@@ -299,29 +299,25 @@ const CAPTURED_SHAPE: ShapesOf<Captured> = {
   agent: NAME,
 };
 
-function wrong(what: string): never {
-  throw new HoldpointError("invalid_input", what);
-}
-
 /** The value as an error shows it: data as JSON, not as `[object Object]`. */
 const shownJson = (value: Json): string => displayValue(JSON.stringify(value));
 
 function checkShape(path: string, value: Json, shape: Shape): void {
   if ("isRight" in shape) {
-    if (!shape.isRight(value)) wrong(`"${path}" ${shape.what}, not ${shownJson(value)}.`);
+    if (!shape.isRight(value)) rejectInput(`"${path}" ${shape.what}, not ${shownJson(value)}.`);
   } else if ("each" in shape) {
-    if (!Array.isArray(value)) wrong(`"${path}" is a list, not ${shownJson(value)}.`);
+    if (!Array.isArray(value)) rejectInput(`"${path}" is a list, not ${shownJson(value)}.`);
     for (const [index, part] of value.entries()) checkShape(`${path}[${index}]`, part, shape.each);
   } else checkFields(path, value, shape);
 }
 
 function checkFields(path: string, value: Json, shape: Extract<Shape, { fields: unknown }>): void {
   const names = Object.keys(shape.fields);
-  if (!isJsonObject(value)) wrong(`"${path}" is an object, not ${shownJson(value)}.`);
+  if (!isJsonObject(value)) rejectInput(`"${path}" is an object, not ${shownJson(value)}.`);
   for (const [field, part] of Object.entries(value)) {
     const known = Object.hasOwn(shape.fields, field) ? shape.fields[field] : undefined;
     if (known !== undefined) checkShape(`${path}.${field}`, part, known);
-    else if (shape.open !== true) wrong(`"${path}"${noField(field, names)}.`);
+    else if (shape.open !== true) rejectInput(`"${path}"${noField(field, names)}.`);
   }
 }
 
@@ -329,7 +325,7 @@ function checkFields(path: string, value: Json, shape: Extract<Shape, { fields: 
 function checkSpelling({ memory }: Captured): void {
   for (const [name, stored] of MEMORY_NAMES) {
     if (memory?.[stored] !== undefined)
-      wrong(`"captured.memory" has the field "${stored}"; in a program it is "${name}".`);
+      rejectInput(`"captured.memory" has the field "${stored}"; in a program it is "${name}".`);
   }
 }
 
