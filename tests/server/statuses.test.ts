@@ -18,7 +18,7 @@ test("a proposal is answered with the status of its call, and with what a pendin
       assert.equal(answer.body["status"], status, `${tool}, ${turn}: ${answer.text}`);
       assert.equal(answer.body["waiting_for"], waitingFor, `${tool}, ${turn}: ${answer.text}`);
     }
-  await bench.ask("/api/kill-switch/stop", { method: "POST", body: { by: "ann", reason: "drill" } });
+  await bench.ask("/api/kill-switch/pause", { method: "POST", body: { by: "ann", reason: "drill" } });
   const held = await propose("read", "call-held");
   assert.partialDeepStrictEqual(held.body, { status: "pending", waiting_for: "kill_switch", retry: true });
 });
