@@ -14,6 +14,8 @@ import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
 import {
   type Contract,
   httpMethod,
+  itemsField,
+  type Method,
   nounFor,
   parseInput,
   pathNames,
@@ -42,9 +44,12 @@ import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/rou
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
 import { referenceRoutes } from "./pages/reference.ts";
 import { problemOf } from "./problem.ts";
-import { type Route, type RouteRequest, route, type ScopedRoute, type Tag } from "./route.ts";
+import { type Route, type RouteRequest, route, type ScopedRoute, TAGS, type Tag } from "./route.ts";
 import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
+
+/** Contracts with their verbs, whose routes are made from them. */
+const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -57,29 +62,34 @@ type InputOnWire<One extends VerbContract> = One extends {
   ? { [field in Field]: Value } & Fields<One>
   : Fields<One>;
 type OutputOnWire<One extends VerbContract, Name extends string> = One extends { readonly item: infer Item }
-  ? { [field in Name]: OnWire<Item>[] } & { next_cursor: string | null }
+  ? { [field in ItemsField<One, Name>]: OnWire<Item>[] } & { next_cursor: string | null }
   : One extends { readonly wrap: infer Field extends string }
     ? { [field in Field]: OnWire<One["output"]> }
     : OnWire<One["output"]>;
+type ItemsField<One, Name extends string> = One extends { readonly items: infer Field extends string }
+  ? Field
+  : Name;
 type IfInput<One extends VerbContract, Method, Schema> = One["input"] extends z.ZodType
   ? One["http"] extends `${Method & string} ${string}`
     ? Schema
     : z.ZodType
   : z.ZodType;
+type WithBody = Exclude<Method, "GET">;
 
 type VerbRoute<One extends VerbContract, Name extends string> = Route & {
   readonly types?: {
     readonly name: One["http"];
     readonly query: IfInput<One, "GET", Plain<InputOnWire<One>>>;
-    readonly body: IfInput<One, "POST", Plain<InputOnWire<One>>>;
+    readonly body: IfInput<One, WithBody, Plain<InputOnWire<One>>>;
     readonly answers: { readonly 200: Plain<OutputOnWire<One, Name>> };
   };
 };
-/** Types the client. */
 type VerbRoutes<One> =
   One extends Contract<infer Name, infer All>
     ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
     : never;
+/** Types the client. */
+type ContractRoute = VerbRoutes<(typeof CAPABILITIES)[number]["contract"]>;
 
 type Wire = {
   readonly input: z.ZodObject | undefined;
@@ -90,21 +100,23 @@ type Wire = {
 };
 type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
-function listWire({ name }: Contract, { input, item, cursorName, read }: VerbContract): Wire {
+function listWire(contract: Contract, facts: VerbContract): Wire {
+  const { input, item, cursorName, read } = facts;
+  const field = itemsField(contract, facts);
   const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
   const query = makeCodec(z.strictObject(filters), "text");
   const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
-  const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? name;
+  const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? field;
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
-    output: z.object({ [name]: z.array(one.wire), next_cursor: nextCursor }),
+    output: z.object({ [field]: z.array(one.wire), next_cursor: nextCursor }),
     decode: (given) => ({
       ...(query.decode(given) as object),
       ...pageOf(cursorsOf(given), given as { limit: number }),
     }),
     encode(answer, given) {
       const { items, next } = answer as Paged;
-      return { [name]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
+      return { [field]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
     },
   };
 }
@@ -191,7 +203,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     path: http.slice(http.indexOf("/")) as `/${string}`,
     summary: shares?.summary ?? facts.summary,
     ...(description === undefined ? {} : { description }),
-    tag: contract.name as Tag,
+    tag: (contract.tag ?? contract.name) as Tag,
     scope: scopeFor(contract, facts),
     ...(orScope === undefined ? {} : { orScope }),
     ...(names.length === 0
@@ -205,16 +217,19 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
   return route(value);
 }
 
-function verbRoutes<One extends Contract>(one: Capability<One>): readonly VerbRoutes<One>[] {
-  const general = one as unknown as Capability;
-  const { contract } = general;
+function verbRoutes(one: Capability): readonly Route[] {
+  const { contract } = one;
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    return { facts, wire, serve: serveVerb(general, name, facts, wire) };
+    return { facts, wire, serve: serveVerb(one, name, facts, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
-  return [...byRoute.values()].map((all) => routeFor(contract, all)) as unknown as readonly VerbRoutes<One>[];
+  return [...byRoute.values()].map((all) => routeFor(contract, all));
 }
+
+const contractRoutes = (CAPABILITIES as unknown as readonly Capability[]).flatMap(
+  verbRoutes,
+) as unknown as readonly ContractRoute[];
 
 export type RouteParts = {
   readonly condition: ServerCondition;
@@ -232,11 +247,11 @@ export type RouteParts = {
 function resources({ condition, audience, hands, metrics, cards, pages, example }: RouteParts) {
   return [
     ...seedRoutes,
+    ...contractRoutes,
     ...remoteRoutes,
     ...workflowRoutes,
     ...definitionRoutes,
     ...actionRoutes,
-    ...verbRoutes(approvalVerbs),
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
@@ -245,7 +260,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
-    ...verbRoutes(grantVerbs),
     ...budgetRoutes,
     ...policyRoutes,
     ...policyTrialRoutes,
@@ -271,10 +285,16 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
 
 export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
 
+const tagOrder = ({ tag }: Route): number => (TAGS.includes(tag) ? TAGS.indexOf(tag) : TAGS.length);
+
+const byTagAndPath = (one: Route, other: Route): number =>
+  tagOrder(one) - tagOrder(other) || Number(one.path > other.path) - Number(one.path < other.path);
+
+/** In the order of the reference: by tag, then by path. */
 export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
   const all: readonly ListedRoute[] = [
     ...resources(parts),
     ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
-  ];
+  ].toSorted(byTagAndPath);
   return all;
 }
