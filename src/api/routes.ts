@@ -44,12 +44,26 @@ import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/rou
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
 import { referenceRoutes } from "./pages/reference.ts";
 import { problemOf } from "./problem.ts";
-import { type Route, type RouteRequest, route, type ScopedRoute, TAGS, type Tag } from "./route.ts";
+import {
+  type Guard,
+  type Route,
+  type RouteRequest,
+  route,
+  type ScopedRoute,
+  TAGS,
+  type Tag,
+} from "./route.ts";
 import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
 const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
+
+type Bound = (typeof CAPABILITIES)[number]["contract"];
+/** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
+const GUARDS: {
+  readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
+} = {};
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -89,7 +103,7 @@ type VerbRoutes<One> =
     ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
     : never;
 /** Types the client. */
-type ContractRoute = VerbRoutes<(typeof CAPABILITIES)[number]["contract"]>;
+type ContractRoute = VerbRoutes<Bound>;
 
 type Wire = {
   readonly input: z.ZodObject | undefined;
@@ -155,14 +169,17 @@ function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, 
 
 type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
 
-function serveVerb(one: Capability, name: string, { input, http }: VerbContract, wire: Wire): Serve {
+type Serving = { readonly name: string; readonly facts: VerbContract; readonly guard: Guard | undefined };
+
+function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Serving, wire: Wire): Serve {
   const { perform, present } = bindingFor(one, name);
   return async (asked, given) => {
     const { runtime, who, params, requestId } = asked;
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const answer = await perform({ runtime, how: { via: who.via } }, all);
+    const serve = () => perform({ runtime, how: { via: who.via } }, all);
+    const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
     const instance = http.slice(http.indexOf("/"));
     const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
     return wire.encode(
@@ -171,6 +188,8 @@ function serveVerb(one: Capability, name: string, { input, http }: VerbContract,
     );
   };
 }
+
+type Guards<Verb extends string = string> = { readonly [Name in Verb]?: Guard };
 
 type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
 
@@ -219,9 +238,10 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
 
 function verbRoutes(one: Capability): readonly Route[] {
   const { contract } = one;
+  const guards = (GUARDS as { readonly [contract: string]: Guards })[contract.name] ?? {};
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    return { facts, wire, serve: serveVerb(one, name, facts, wire) };
+    return { facts, wire, serve: serveVerb(one, { name, facts, guard: guards[name] }, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
   return [...byRoute.values()].map((all) => routeFor(contract, all));

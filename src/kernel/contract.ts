@@ -43,10 +43,10 @@ export type VerbFacts<Http> = {
   readonly description?: string;
   /** Name of the input in the reference: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
-  /** For a POST whose answer is not kept: running it twice does no harm, so a client may retry it. */
+  /** A POST that changes nothing: the client retries it although the server keeps no answer. */
   readonly repeatable?: true;
 };
 
@@ -69,7 +69,7 @@ export type VerbContract<
   /** The field that holds an output that is no object, on the wire. */
   readonly wrap?: string;
   readonly read?: (view: never, readProblem: ReadProblem) => unknown;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
 };
 
 type Verbs = { readonly [name: string]: VerbContract };
@@ -83,6 +83,8 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly tag?: string;
   /** What its scopes begin with. Default: the name. */
   readonly scopes?: string;
+  /** The library's methods are at `admin(hp)`, not at the instance. */
+  readonly door?: "admin";
   readonly verbs: All;
 };
 
