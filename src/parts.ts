@@ -12,11 +12,12 @@ export const parts = {
   actions: () => load<typeof import("./effects/methods.ts")>("./effects/methods.ts"),
   alerts: () => load<typeof import("./alerts/methods.ts")>("./alerts/methods.ts"),
   approvals: () => load<typeof import("./approvals/verbs.ts")>("./approvals/verbs.ts"),
-  budgets: () => load<typeof import("./budgets/methods.ts")>("./budgets/methods.ts"),
+  budgets: () => load<typeof import("./budgets/verbs.ts")>("./budgets/verbs.ts"),
   card: () => load<typeof import("./cli/approvals/card.ts")>("./cli/approvals/card.ts"),
   grants: () => load<typeof import("./grants/verbs.ts")>("./grants/verbs.ts"),
   intents: () => load<typeof import("./agents/intents/methods.ts")>("./agents/intents/methods.ts"),
   journal: () => load<typeof import("./runtime/journal.ts")>("./runtime/journal.ts"),
+  killSwitch: () => load<typeof import("./kill-switch/verbs.ts")>("./kill-switch/verbs.ts"),
   livePolicy: () => load<typeof import("./policy/live-policy.ts")>("./policy/live-policy.ts"),
   models: () => load<typeof import("./supervise/models/open-model.ts")>("./supervise/models/open-model.ts"),
   nodes: () => load<typeof import("./runtime/epochs.ts")>("./runtime/epochs.ts"),
@@ -46,13 +47,18 @@ export function startSupervised(
 /** Adds the groups of methods of one instance. Each loads when it is first used. */
 export function withMethodGroups<Base extends object>(base: Base, gates: Gates, definitions: Definitions) {
   const { open } = gates;
+  const killSwitch = () => parts.killSwitch().bindKillSwitch(open);
   return withLazy(base, {
     actions: () => parts.actions().actionsOf(open),
     approvals: () => parts.approvals().approvalsOf(open),
-    budgets: () => parts.budgets().budgetsOf(open),
+    budgets: () => parts.verb().bindLibrary(open, parts.budgets().budgetVerbs),
     grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
     intents: () => parts.intents().intentMethods(open),
     journal: () => parts.journal().journalOf(open),
+    pause: () => killSwitch().pause,
+    paused: () => killSwitch().paused,
+    pauses: () => killSwitch().pauses,
+    resume: () => killSwitch().resume,
     remote: () => parts.remote().remoteMethods(gates),
     receipts: () => parts.actions().receiptsOf(open),
     workflows: () => parts.workflows().workflowsOf(definitions),

@@ -6,11 +6,9 @@ import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";
 import { approvalsOf } from "../approvals/verbs.ts";
-import { budgetsOf } from "../budgets/methods.ts";
 import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
-import { killSwitchOf } from "../kill-switch/methods.ts";
 import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
@@ -37,10 +35,8 @@ const READS = {
   workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
-  budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
-  switch: { scope: "switch:read", verbs: ["paused"] },
   people: { scope: "people:read", verbs: ["list", "get"] },
   keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
   endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
@@ -84,7 +80,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
     },
     alerts: alertMethods(open),
     intents: intentMethods(open),
-    budgets: budgetsOf(open),
     policies: {
       list: () => listPolicies(runtime),
       versions: () => listVersions(runtime),
@@ -93,7 +88,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
       told: (action: string) => readFirstReview(runtime, String(action)),
     },
     journal: journalOf(open),
-    switch: killSwitchOf(open),
     people: peopleMethods(open),
     keys: keyMethods(open),
     endpoints,

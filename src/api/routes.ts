@@ -7,7 +7,7 @@ import { seedRoutes } from "../agents/seed-routes.ts";
 import { alertRoutes } from "../alerts/routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
-import { budgetRoutes } from "../budgets/routes.ts";
+import { budgetVerbs } from "../budgets/verbs.ts";
 import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
@@ -24,7 +24,7 @@ import {
 } from "../kernel/contract.ts";
 import type { HoldpointError } from "../kernel/errors.ts";
 import { viewerIn } from "../kernel/values.ts";
-import { killSwitchRoutes } from "../kill-switch/routes.ts";
+import { killSwitchVerbs } from "../kill-switch/verbs.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
@@ -57,7 +57,7 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
+const CAPABILITIES = [approvalVerbs, budgetVerbs, grantVerbs, killSwitchVerbs] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
@@ -279,8 +279,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...intentWaitRoutes(audience),
     ...receiptRoutes,
     ...journalRoutes,
-    ...killSwitchRoutes,
-    ...budgetRoutes,
     ...policyRoutes,
     ...policyTrialRoutes,
     ...alertRoutes,

@@ -12,6 +12,11 @@ export const CONTRACT_CALLS = {
     decideAll: { route: "POST /api/approvals/batch", takes: "body" },
     comment: { route: "POST /api/approvals/{id}/comments", takes: "body" },
   },
+  budgets: {
+    list: { route: "GET /api/budgets", takes: "query" },
+    get: { route: "GET /api/budgets/{name}", takes: "nothing" },
+    limit: { route: "PUT /api/budgets/{name}", takes: "body" },
+  },
   grants: {
     list: { route: "GET /api/grants", takes: "query" },
     give: { route: "POST /api/grants", takes: "body" },
@@ -19,5 +24,11 @@ export const CONTRACT_CALLS = {
     uses: { route: "GET /api/grants/{id}/uses", takes: "nothing" },
     find: { route: "GET /api/grants/find", takes: "query" },
     revoke: { route: "POST /api/grants/{id}/revoke", takes: "body" },
+  },
+  killSwitch: {
+    paused: { route: "GET /api/kill-switch", takes: "query" },
+    pauses: { route: "GET /api/kill-switch/pauses", takes: "query" },
+    pause: { route: "POST /api/kill-switch/pause", takes: "body" },
+    resume: { route: "POST /api/kill-switch/resume", takes: "body" },
   },
 } as const;

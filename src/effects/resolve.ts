@@ -6,7 +6,6 @@ import { isId } from "../kernel/ids.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import { actionStream, epochStream } from "../kernel/stream.ts";
 import { displayValue, errorText } from "../kernel/text.ts";
-import type { CommandStore } from "../kill-switch/methods.ts";
 import { checkSaid, type Said } from "../people/input.ts";
 import { redactTexts } from "../people/secret-guesses/limit.ts";
 import { endIfDead } from "../runtime/epochs.ts";
@@ -113,7 +112,7 @@ export async function startProbing(runtime: Runtime, clock: Clock = runtime.cloc
 }
 
 export async function resolveEffect(
-  place: CommandStore & Pick<Runtime, "clock" | "secrets">,
+  place: Pick<Runtime, "store" | "tenant" | "clock" | "secrets">,
   effect: string,
   command: Said & Via & { readonly status: "applied" | "not_applied"; readonly evidence?: string },
 ): Promise<LiveAction> {

@@ -8,7 +8,7 @@
  * | `timestamp`: milliseconds since 1970    | RFC 3339 in UTC                         |
  * | `duration`, a field `…Ms`: milliseconds | `…_seconds`: whole seconds, at least 1  |
  * | `moneyAmount`: `micros` is a bigint     | `micros` is text                        |
- * | `micros`: a bigint                      | text                                    |
+ * | `micros` as `spent`: a bigint           | `spent_micros`: text                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
  * | `id("action")` as `action`              | `action_id`                             |
  * | `actor`, a field `by`: required         | optional: taken from the credential     |
@@ -51,7 +51,9 @@ type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as":
       ? Name extends `${infer Start}Ms`
         ? `${Snake<Start>}_seconds`
         : never
-      : Snake<Name>;
+      : Bare<Schema> extends Marked<unknown, "micros">
+        ? `${Snake<Name>}_micros`
+        : Snake<Name>;
 
 type Unwrapped<Schema> = Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
   ? Inner
@@ -185,6 +187,7 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   const { as, kind, of } = { ...marks.get(unwrap(schema)), ...marks.get(schema) };
   if (as !== undefined) return as;
   if (kind === "id") return `${name === "id" ? of : snake(name)}_id`;
+  if (kind === "micros") return `${snake(name)}_micros`;
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
@@ -193,7 +196,7 @@ export function actorIn(
   input: z.ZodObject | undefined,
 ): { readonly as: string; readonly may: string } | undefined {
   const by = input?.shape["by"] as z.ZodType | undefined;
-  const { may } = (by && marks.get(by)) ?? {};
+  const { may } = (by && marks.get(unwrap(by))) ?? {};
   return by === undefined || may === undefined ? undefined : { as: fieldOnWire("by", by), may };
 }
 

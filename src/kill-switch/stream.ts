@@ -14,7 +14,10 @@ export const TENANT_SCOPE = "tenant";
 export const workflowScope = (id: string): string => `workflow:${id}`;
 
 /** Target whose new effects are stopped. Default: the whole tenant. */
-export type Stoppable = { readonly agent?: string; readonly workflow?: string };
+export type Stoppable = {
+  readonly agent?: string | undefined;
+  readonly workflow?: string | undefined;
+};
 
 export function switchScopeOf({ agent, workflow }: Stoppable): string {
   if (workflow !== undefined) return workflowScope(workflow);

@@ -2,20 +2,22 @@
 import { createHash } from "node:crypto";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
+import type { Budgets } from "../../src/budgets/contract.ts";
+import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
 import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import { NotApplied } from "../../src/effects/run-tool.ts";
 import type { Tool } from "../../src/effects/tool.ts";
-
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
-import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
+import type { KillSwitch } from "../../src/kill-switch/contract.ts";
+import { bindKillSwitch } from "../../src/kill-switch/verbs.ts";
 import { type Journal, journalOf, type Seals, sealMethods } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
+import { bindLibrary } from "../../src/runtime/verb.ts";
 import type { Store } from "../../src/stores/store.ts";
 
 export const TENANT = "acme";
@@ -96,8 +98,8 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     actions: actionsOf(open),
     journal: journalOf(open),
     seals: sealMethods(open),
-    budgets: budgetsOf(open),
-    killSwitch: killSwitchOf(open),
+    budgets: bindLibrary(open, budgetVerbs),
+    killSwitch: bindKillSwitch(open),
     putSecret: (value) => putSecret(open, value),
     close: () => runtime.close(),
   };

@@ -6,17 +6,16 @@
 
 import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
 import { approvalVerbs } from "../../src/approvals/verbs.ts";
-import { setBudget } from "../../src/budgets/methods.ts";
 import { resolveByPerson } from "../../src/effects/rules/outcome.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { actionStream, approvalStream } from "../../src/kernel/stream.ts";
 import type { Draft } from "../../src/kernel/transaction.ts";
-import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { setStanding } from "../../src/people/methods.ts";
 import { readState, runCommand } from "../../src/runtime/store-access.ts";
 import { bindLibrary } from "../../src/runtime/verb.ts";
 import { cancelById, rollBackById } from "../../src/workflows/methods.ts";
+import { setBudget, setSwitch } from "../fixtures/verbs.ts";
 import { handleTopError } from "./nodes.ts";
 import { delegateSome, moveMember } from "./people.ts";
 import { amountPolicy, deskPolicy, stagedPolicy } from "./scenario.ts";

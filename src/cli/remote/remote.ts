@@ -13,6 +13,7 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
+import { killSwitch, withNames } from "../../kill-switch/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
@@ -25,7 +26,7 @@ import {
   remotePeople,
   remoteTenants,
 } from "./resources.ts";
-import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
+import { remoteActions, remoteJournal, remoteReceipts, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -172,12 +173,12 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     policies: policiesAt(look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
-    budgets: {
-      list: (page: object = {}) => look("budgets.list", page),
-      get: (id: string) => look("budgets.get", id),
-    },
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);
-  const all = { ...Object.fromEntries(known), ...remoteSwitch(speaker, look), close: async () => undefined };
+  const all = {
+    ...Object.fromEntries(known),
+    ...withNames(remoteVerbs(speaker, killSwitch)),
+    close: async () => undefined,
+  };
   return guarded("", all) as unknown as Instance;
 }

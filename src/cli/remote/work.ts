@@ -1,12 +1,9 @@
-/** Actions, receipts, workflows, the journal and the kill switch of a server. */
+/** Actions, receipts, workflows and the journal of a server. */
 
 import type { Actions, Receipts } from "../../effects/methods.ts";
 import type { ReceiptBundle } from "../../journal/receipt-jws.ts";
 import type { Report } from "../../journal/verify.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { KillSwitch } from "../../kill-switch/methods.ts";
-import type { Stoppable } from "../../kill-switch/stream.ts";
-import type { Said } from "../../people/input.ts";
 import type { Journal } from "../../runtime/journal.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
 import type { Workflows } from "../../workflows/methods.ts";
@@ -106,19 +103,5 @@ export function remoteJournal({ client }: RemoteActor, look: AskLibrary): Pick<J
       const lastSeal = seal === null ? undefined : { n: seal.n, at: Date.parse(seal.at) };
       return { ok, findings, total, counts, lastSeal } as unknown as Report;
     },
-  };
-}
-
-export function remoteSwitch(speaker: RemoteActor, look: AskLibrary): KillSwitch {
-  const { killSwitch } = speaker.client;
-  const word = ({ by: who, reason, agent, workflow }: Said & Stoppable) => ({
-    reason,
-    ...definedFields({ agent, workflow_id: workflow }),
-    ...actorField(speaker, who),
-  });
-  return {
-    pause: (said) => relay(async () => (await killSwitch.pause(word(said))).changed),
-    resume: (said) => relay(async () => (await killSwitch.resume(word(said))).changed),
-    paused: (whose) => look("switch.paused", whose),
   };
 }

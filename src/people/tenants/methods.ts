@@ -10,7 +10,7 @@ import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { tenantStream } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
-import { forgetSwitchChecks } from "../../kill-switch/methods.ts";
+import { forgetSwitchChecks } from "../../kill-switch/switches.ts";
 import type { Runtime, RuntimeOpener } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import { forgetCredentials } from "../authenticate.ts";
