@@ -71,18 +71,17 @@ export function waitForDrain(response: ServerResponse): Promise<void> {
   });
 }
 
+const whenClosed = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    if (response.destroyed || response.closed) resolve();
+    else response.once("close", resolve);
+  });
+
 export function listenToJournal({ hub, place, wish, response, after }: Listening): JournalListener {
   let last = after;
   let leave: () => void = () => undefined;
   const isOver = () => response.destroyed || response.writableEnded;
-  const gone = new Promise<void>((resolve) => {
-    const left = () => {
-      leave();
-      resolve();
-    };
-    if (response.destroyed || response.closed) left();
-    else response.once("close", left);
-  });
+  const gone = whenClosed(response).then(() => leave());
 
   function put(text: string): void {
     if (text === "" || isOver()) return;
