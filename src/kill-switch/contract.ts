@@ -9,21 +9,27 @@ import { actor, channel, id, reason, timestamp } from "../kernel/values.ts";
 
 const BOTH = "The switch is of an agent or of a workflow: one of them, not both.";
 
-/** A bare name, an agent or a service. */
-const isStoppable = (name: unknown): boolean =>
-  typeof name === "string" && !name.startsWith("person:") && isPrincipal(agentScope(name));
+const notAn = (what: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => `"${displayValue(input)}" is not ${what}.`,
+});
+const AGENT = notAn("an agent's name");
+const WORKFLOW = notAn("a workflow's id: wf_…");
+
 const target = {
   agent: z
-    .custom<string>(isStoppable, {
-      error: ({ input }) => `"${displayValue(input)}" is not an agent's name.`,
-    })
+    .string(AGENT)
+    .min(1, AGENT)
+    .max(210, AGENT)
+    .refine((name) => !name.startsWith("person:") && isPrincipal(agentScope(name)), AGENT)
     .optional()
     .describe("one agent by its name, or agent:<name>; or service:<name>"),
   workflow: id(
     "workflow",
-    z.custom<string>((given) => isId("wf", given), {
-      error: ({ input }) => `"${displayValue(input)}" is not a workflow's id: wf_….`,
-    }) as unknown as z.ZodString,
+    z
+      .string(WORKFLOW)
+      .min(1, WORKFLOW)
+      .max(200, WORKFLOW)
+      .refine((given) => isId("wf", given), WORKFLOW),
   )
     .optional()
     .describe("one workflow, with those that it started; instead of agent"),

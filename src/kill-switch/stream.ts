@@ -24,7 +24,7 @@ export function switchScopeOf({ agent, workflow }: Stoppable): string {
   return agent === undefined ? TENANT_SCOPE : agentScope(agent);
 }
 
-export type Stopped =
+type Stopped =
   | { readonly what: "tenant" }
   | { readonly what: "agent"; readonly agent: string }
   | { readonly what: "workflow"; readonly workflow: string };
