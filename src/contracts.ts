@@ -5,6 +5,10 @@ import { budgets } from "./budgets/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { killSwitch } from "./kill-switch/contract.ts";
+import { people } from "./people/contract.ts";
+import { keys } from "./people/keys/contract.ts";
+import { tenants } from "./people/tenants/contract.ts";
 
-export const CONTRACTS = [approvals, budgets, grants, killSwitch] as const;
+/** In a column: each line is a resource. */
+export const CONTRACTS = [approvals, budgets, grants, keys, killSwitch, people, tenants] as const;
 export const STREAMS = [approval, grant] as const;

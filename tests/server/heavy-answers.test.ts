@@ -5,7 +5,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { test } from "node:test";
 import { createResponseBackpressure } from "../../src/api/guards/quotas.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 import { setSwitch } from "../fixtures/verbs.ts";
 

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRemoteWorkflowNow } from "../../src/agents/remote-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { setStanding } from "../../src/people/methods.ts";
+import { issueApiKey, setStanding } from "../fixtures/people.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 import { setSwitch } from "../fixtures/verbs.ts";
 

@@ -6,21 +6,16 @@
 
 import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
 import { approvalVerbs } from "../../src/approvals/verbs.ts";
-import { limitBudget } from "../../src/budgets/stream.ts";
 import { resolveByPerson } from "../../src/effects/rules/outcome.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
-import type { Money } from "../../src/kernel/money.ts";
-import { actionStream, approvalStream, budgetStream, switchStream } from "../../src/kernel/stream.ts";
+import { actionStream, approvalStream } from "../../src/kernel/stream.ts";
 import type { Draft } from "../../src/kernel/transaction.ts";
-import { turnSwitch as turnSwitchRule } from "../../src/kill-switch/rules.ts";
-import { switchScopeOf } from "../../src/kill-switch/stream.ts";
-import { forgetSwitchChecks } from "../../src/kill-switch/switches.ts";
-import { setStanding } from "../../src/people/methods.ts";
-import { readOwnTenant } from "../../src/people/tenants/stream.ts";
 import { readState, runCommand } from "../../src/runtime/store-access.ts";
 import { bindLibrary } from "../../src/runtime/verb.ts";
 import { cancelById, rollBackById } from "../../src/workflows/methods.ts";
+import { setStanding } from "../fixtures/people.ts";
+import { setBudget, setSwitch } from "./commands.ts";
 import { handleTopError } from "./nodes.ts";
 import { delegateSome, moveMember } from "./people.ts";
 import { amountPolicy, deskPolicy, stagedPolicy } from "./scenario.ts";
@@ -185,24 +180,6 @@ async function attemptWork<Value>(
   return said;
 }
 
-/** The rule alone, without the library around it: what a verb adds would change the order of every run. */
-async function setSwitch(runtime: SimProcess["runtime"], command: Parameters<typeof turnSwitchRule>[1]) {
-  const needs = { write: [switchStream(switchScopeOf(command))], read: [readOwnTenant(runtime)] };
-  try {
-    return await runCommand(runtime, needs, (draft) => turnSwitchRule(draft, command));
-  } finally {
-    forgetSwitchChecks(runtime.store);
-  }
-}
-
-async function setBudget({ runtime }: SimProcess, id: string, limit: Money): Promise<void> {
-  const ref = budgetStream(id);
-  await runCommand(runtime, { write: [ref] }, (draft) => {
-    if (draft.state(ref).limit?.micros !== limit.micros)
-      draft.append(ref, limitBudget(limit, "person:operator"));
-  });
-}
-
 export async function turnSwitch(
   sim: Sim,
   life: SimProcess,
@@ -245,7 +222,7 @@ const suspendSomebody: Deed = async (sim, life) => {
 
 export async function openBudget(sim: Sim, life: SimProcess, id: string, limit: number): Promise<void> {
   const money = { currency: CURRENCY, micros: BigInt(limit) };
-  await attemptWork(sim, life, () => setBudget(life, id, money));
+  await attemptWork(sim, life, () => setBudget(life.runtime, id, money));
 }
 
 const changeBudget: Deed = async (sim, life) => {

@@ -17,15 +17,7 @@ import { killSwitch, withNames } from "../../kill-switch/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import {
-  remoteAlerts,
-  remoteEndpoints,
-  remoteIntents,
-  remoteKeys,
-  remoteMessages,
-  remotePeople,
-  remoteTenants,
-} from "./resources.ts";
+import { remoteAlerts, remoteEndpoints, remoteIntents, remoteMessages } from "./resources.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
@@ -165,9 +157,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     journal: remoteJournal(speaker, look),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),
-    people: remotePeople(speaker, look),
-    keys: remoteKeys(speaker, look),
-    tenants: remoteTenants(speaker),
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
     policies: policiesAt(look),
