@@ -5,7 +5,14 @@ import fs from "node:fs";
 import { approvals } from "../src/approvals/contract.ts";
 import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import { type Contract, httpMethod, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
+import {
+  type Contract,
+  clientCall,
+  httpMethod,
+  pathNames,
+  scopeFor,
+  type VerbContract,
+} from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
@@ -21,7 +28,7 @@ function callText({ http, input, whenLost, repeatable }: VerbContract): string {
 
 function clientTable(): string {
   const resources = contracts.map(({ name, verbs: all }) => {
-    const calls = Object.entries(all).map(([verb, facts]) => [facts.shares?.call ?? verb, callText(facts)]);
+    const calls = Object.entries(all).map(([verb, facts]) => [clientCall(verb, facts), callText(facts)]);
     const lines = Object.entries(Object.fromEntries(calls)).map(([call, text]) => `    ${call}: ${text},\n`);
     return `  ${name}: {\n${lines.join("")}  },\n`;
   });
@@ -70,9 +77,9 @@ const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } 
     const scope = scopes.map((one) => `\`${one}\``).join(" or ");
     return [http, `| \`${http}\` | ${scope} | ${shares?.summary ?? summary} |`];
   }),
-  "docs/reference/client.md": verbs.map(({ name, verb, facts: { http, shares } }) => {
-    const call = `${name}.${shares?.call ?? verb}`;
-    return [call, `| \`${call}\` | \`${http}\` |`];
+  "docs/reference/client.md": verbs.map(({ name, verb, facts }) => {
+    const call = `${name}.${clientCall(verb, facts)}`;
+    return [call, `| \`${call}\` | \`${facts.http}\` |`];
   }),
   "docs/reference/library.md": methodRows(undefined),
   "docs/reference/admin.md": methodRows("admin"),

@@ -30,9 +30,9 @@ import type { Acknowledged, Restored } from "./runtime/restore.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
-import type { Workflows } from "./workflows/methods.ts";
 import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
+import type { Workflows } from "./workflows/verbs.ts";
 
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
 export type { IntentAnswer, OutgoingIntent } from "./agents/intents/input.ts";
@@ -99,6 +99,7 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./supervise
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./supervise/options.ts";
 export type { StopReason } from "./supervise/rules/stop-reason.ts";
 export type { SuperviseResult } from "./supervise/rules/turn.ts";
+export type { WorkflowDetails } from "./workflows/contract.ts";
 export type {
   Asked,
   Current,
@@ -119,7 +120,6 @@ export type {
   WorkflowResult,
 } from "./workflows/definition.ts";
 export type { RollbackReport } from "./workflows/events.ts";
-export type { WorkflowDetails } from "./workflows/read.ts";
 export {
   adaptiveCheckpoints,
   type CheckpointConditions,

@@ -29,7 +29,7 @@ export const parts = {
   supervise: () => load<typeof import("./supervise/supervise.ts")>("./supervise/supervise.ts"),
   tenants: () => load<typeof import("./people/tenants/methods.ts")>("./people/tenants/methods.ts"),
   verb: () => load<typeof import("./runtime/verb.ts")>("./runtime/verb.ts"),
-  workflows: () => load<typeof import("./workflows/methods.ts")>("./workflows/methods.ts"),
+  workflows: () => load<typeof import("./workflows/verbs.ts")>("./workflows/verbs.ts"),
 };
 
 type Supervise = ReturnType<typeof parts.supervise>["supervise"];

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api/wire.ts";
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
-import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
+import { approverFields, readApproverTerms } from "./creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
 import type { Permit, RemoteAnswer } from "./remote-answer.ts";
 import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-checkpoint.ts";

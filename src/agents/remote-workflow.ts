@@ -11,9 +11,10 @@ import { workflowStream } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
+import type { WorkflowDetails } from "../workflows/contract.ts";
 import { DEFAULT_MAX_ATTEMPTS } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
-import { getWorkflow, type WorkflowDetails, workflowState } from "../workflows/read.ts";
+import { getWorkflow, workflowState } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
 import {
   type CheckpointConditions,

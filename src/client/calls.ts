@@ -96,6 +96,7 @@ const text = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> =
 
 export const CALLS = {
   workflows: {
+    ...CONTRACT_CALLS.workflows,
     create: body("POST /api/workflows"),
     list: query("GET /api/workflows"),
     get: alone("GET /api/workflows/{id}"),
@@ -107,16 +108,7 @@ export const CALLS = {
     fail: body("POST /api/workflows/{id}/fail"),
     compensations: alone("GET /api/workflows/{id}/compensations"),
     compensate: repeatable(body("POST /api/workflows/{id}/compensations/{action}/start")),
-    timeline: alone("GET /api/workflows/{id}/timeline"),
-    jobs: alone("GET /api/workflows/{id}/jobs"),
-    checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
-    cancel: body("POST /api/workflows/{id}/cancel"),
-    rollbackOutlook: alone("GET /api/workflows/{id}/rollback"),
-    rollback: body("POST /api/workflows/{id}/rollback"),
     wait: query("GET /api/workflows/{id}/wait"),
-  },
-  definitions: {
-    start: body("POST /api/definitions/{name}/start"),
   },
   actions: {
     list: query("GET /api/actions"),

@@ -45,6 +45,8 @@ export type VerbFacts<Http> = {
   readonly status?: 200 | 201 | 202;
   /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
+  /** Whether the input may put a new question before people: their number is limited. */
+  readonly mayAsk?: (input: never) => boolean;
   /** A POST that changes nothing: the client retries it although the server keeps no answer. */
   readonly repeatable?: true;
 };
@@ -57,6 +59,8 @@ export type VerbContract<
   readonly input: In;
   readonly output: Out;
   readonly positional?: string;
+  /** The client's call, if another has the verb's name. */
+  readonly call?: string;
   readonly shares?: SharedRoute;
   /** For a list: the schema of one item, and the list's name in cursors (default: the contract's name). */
   readonly item?: z.ZodType;
@@ -89,7 +93,7 @@ export function contract<const Name extends string, All extends Verbs>(
 export function plainVerb<
   const Http extends `${Method} /${string}`,
   Out extends z.ZodType,
-  More extends Pick<VerbContract, "wrap">,
+  const More extends Pick<VerbContract, "wrap">,
 >(facts: VerbFacts<Http> & { readonly output: Out } & More) {
   return { status: 200 as const, ...facts, input: undefined };
 }
@@ -98,7 +102,7 @@ export function verb<
   const Http extends `${Method} /${string}`,
   In extends z.ZodObject,
   Out extends z.ZodType,
-  const More extends Pick<VerbContract, "wrap" | "positional" | "shares">,
+  const More extends Pick<VerbContract, "wrap" | "positional" | "call" | "shares">,
 >(facts: VerbFacts<Http> & More & { readonly input: In; readonly output: Out }) {
   return { status: 200 as const, ...facts };
 }
@@ -139,7 +143,7 @@ export function listVerb<
 }
 
 /** Finds ids by prefix, at most ten: for people who type them. */
-export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFacts<Http>, "summary">) {
+export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFacts<Http>, "summary"> & { readonly summary?: string }) {
   const input = z.strictObject({ beginning: z.string().min(1).max(LONGEST_ID) });
   const summary = "Ids that begin with a text, at most ten";
   const output = z.array(z.string()).readonly();
@@ -157,7 +161,11 @@ type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
       ? readonly [input?: z.input<One["input"]>]
       : readonly [input: z.input<One["input"]>]
   : readonly [];
-type Remaining<Fields> = keyof Fields extends never ? readonly [] : readonly [more: Fields];
+type Remaining<Fields> = keyof Fields extends never
+  ? readonly []
+  : Record<never, never> extends Fields
+    ? readonly [more?: Fields]
+    : readonly [more: Fields];
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
 /** What the library returns. */
@@ -182,6 +190,10 @@ export const scopeFor = ({ name }: Pick<Contract, "name">, { http, scope }: Verb
   scope ?? (`${name}:${httpMethod(http) === "GET" ? "read" : "write"}` as Scope);
 
 export const httpMethod = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
+
+/** The verb's call in the client. */
+export const clientCall = (name: string, { call, shares }: VerbContract): string =>
+  call ?? shares?.call ?? name;
 
 /** Arguments of a library method as one object: the names in the path, and the input parsed by its schema. */
 export function parseArguments(
@@ -287,9 +299,13 @@ function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): 
   return `${what} does not fit: "${path}": ${issue.message}.`;
 }
 
-/** Error for an id that no stream has. */
-export function unknownId({ owner, name }: Pick<Contract, "owner" | "name">, given: string): HoldpointError {
+/** Error for an id that no stream has. `command`: what lists the others. */
+export function unknownId(
+  { owner, name }: Pick<Contract, "owner" | "name">,
+  given: string,
+  command: string = name,
+): HoldpointError {
   return new HoldpointError("unknown_id", `There is no ${owner} ${displayValue(given)}.`, {
-    next: `\`holdpoint ${name}\` lists them.`,
+    next: `\`holdpoint ${command}\` lists them.`,
   });
 }

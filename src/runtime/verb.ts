@@ -16,7 +16,7 @@ import {
 import { HoldpointError } from "../kernel/errors.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
-import type { Runtime, RuntimeOpener } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 
 /** `how.via`: the channel through which the actor authenticated, if known. */
@@ -90,12 +90,29 @@ export const decideVerb = <In, Decision, Out>(
   },
 });
 
+/** A `decide` whose rule gets a command that `prepare` makes of the input, with ids and texts that are known only then. */
+export const preparedVerb = <In, Command, Decision, Out>(
+  prepare: (runtime: Runtime, input: In, how: Via) => Promise<Prepared<Command>>,
+  rule: (draft: Draft, command: Command) => Need | Decision,
+  answer: (runtime: Runtime, decision: Exclude<Decision, Need>, command: Command) => Promise<Out> | Out,
+): BoundVerb<In, Out> => ({
+  form: "decide",
+  async perform({ runtime, how }, given) {
+    const { input, needs } = await prepare(runtime, given, how);
+    const decision = await runCommand(runtime, needs, (draft) => rule(draft, input));
+    return answer(runtime, decision, input);
+  },
+});
+
 type AnyBinding = BoundVerb<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
 export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 
 /** The library's methods. Input is checked at the call, before the store is opened. */
-export function bindLibrary<One extends Contract>(open: RuntimeOpener, one: Capability<One>): Library<One> {
+export function bindLibrary<One extends Contract>(
+  open: () => Promise<Runtime>,
+  one: Capability<One>,
+): Library<One> {
   const { contract } = one;
   const methods = Object.entries(contract.verbs).map(([name, facts]) => [
     name,

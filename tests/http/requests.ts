@@ -67,6 +67,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=approvals.list",
   "GET /api/grants/find": "?beginning=grt_",
+  "GET /api/workflows/find": "?beginning=wf_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");

@@ -24,6 +24,7 @@ import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { supervise } from "../../src/supervise/supervise.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
+import type { WorkflowDetails } from "../../src/workflows/contract.ts";
 import type {
   Current,
   Definition,
@@ -32,12 +33,11 @@ import type {
   WorkflowOptions,
 } from "../../src/workflows/definition.ts";
 import { entriesOf } from "../../src/workflows/entries.ts";
-import { type Workflows, workflowsOf } from "../../src/workflows/methods.ts";
-import type { WorkflowDetails } from "../../src/workflows/read.ts";
 import type { WorkflowEntry } from "../../src/workflows/rules/operations.ts";
 import { currentIn } from "../../src/workflows/run/context.ts";
 import { createDispatcher } from "../../src/workflows/run/dispatch.ts";
 import { declareWorkflow } from "../../src/workflows/start.ts";
+import { type Workflows, workflowsOf } from "../../src/workflows/verbs.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };

@@ -6,12 +6,14 @@ import { grants } from "../../grants/contract.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
+  clientCall,
   type Library,
   parseArguments,
   pathNames,
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
+import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
@@ -68,7 +70,7 @@ function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One):
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
     const write = inputWriter(speaker, facts);
     const read = answerReader(contract, facts);
-    const call = calls[facts.shares?.call ?? name];
+    const call = calls[clientCall(name, facts)];
     return [
       name,
       async (...args: readonly unknown[]) => {
@@ -156,7 +158,7 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     approvals: remoteApprovals(speaker, look),
     actions: remoteActions(speaker, look),
     receipts: remoteReceipts(speaker, look),
-    workflows: remoteWorkflows(speaker, look),
+    workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
     journal: remoteJournal(speaker, look),
     grants: remoteVerbs(speaker, grants),
     alerts: remoteAlerts(speaker, look),

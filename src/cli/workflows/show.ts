@@ -6,10 +6,10 @@
 import type { Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
+import type { TimelineRow, WorkflowDetails } from "../../workflows/contract.ts";
 import type { Wait } from "../../workflows/events.ts";
-import type { WorkflowDetails, WorkflowSummary } from "../../workflows/read.ts";
+import type { WorkflowSummary } from "../../workflows/read.ts";
 import { parseObstacle, WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
-import type { TimelineRow } from "../../workflows/timeline.ts";
 import { type Command, type Context, EXIT, flag, whereFlags } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "../shell/lists.ts";

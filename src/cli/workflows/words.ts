@@ -3,7 +3,7 @@
 import { type AtStake, rejectionOf } from "../../approvals/rules/card.ts";
 import { visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
-import type { WorkflowDetails } from "../../workflows/read.ts";
+import type { WorkflowDetails } from "../../workflows/contract.ts";
 import { parseObstacle } from "../../workflows/state.ts";
 import type { Style } from "../shell/terminal.ts";
 
