@@ -99,7 +99,6 @@ export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./supervise
 export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./supervise/options.ts";
 export type { StopReason } from "./supervise/rules/stop-reason.ts";
 export type { SuperviseResult } from "./supervise/rules/turn.ts";
-export type { WorkflowDetails } from "./workflows/contract.ts";
 export type {
   Asked,
   Current,
@@ -128,10 +127,10 @@ export {
   type CheckpointSets,
   type CheckpointUndo,
 } from "./workflows/rules/checkpoints.ts";
-
 export { StepFailed, StepRefused } from "./workflows/run/step.ts";
 export { ChildFailed } from "./workflows/run/wait.ts";
 export type { WorkflowStatus } from "./workflows/state.ts";
+export type { WorkflowDetails } from "./workflows/views.ts";
 
 /** A policy document in TypeScript. Its conditions may also be pure functions. */
 export function definePolicy(document: PolicyText): PolicyText {

@@ -2,13 +2,13 @@
 import { z } from "zod";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api/wire.ts";
 import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
+import { workflowStatus } from "../workflows/views.ts";
 import { approverFields, readApproverTerms } from "./creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
 import type { Permit, RemoteAnswer } from "./remote-answer.ts";
 import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-checkpoint.ts";
 import type { PermitRequest } from "./remote-checks.ts";
 import type { Compensation } from "./remote-rollback.ts";
-import { workflowStatus } from "./seed-wire.ts";
 
 const refusal = {
   by: z.string(),

@@ -11,7 +11,6 @@ import { workflowStream } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
-import type { WorkflowDetails } from "../workflows/contract.ts";
 import { DEFAULT_MAX_ATTEMPTS } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
 import { getWorkflow, workflowState } from "../workflows/read.ts";
@@ -28,6 +27,7 @@ import {
   startRemoteWorkflow,
 } from "../workflows/rules/remote.ts";
 import type { CheckpointTally, WorkflowStatus } from "../workflows/state.ts";
+import type { WorkflowDetails } from "../workflows/views.ts";
 import { withdrawOpen } from "../workflows/withdraw.ts";
 import { checkPrincipal, checkTextLength, requesterWithAgent, requireDriver } from "./remote-checks.ts";
 import { type Compensation, listCompensations, settleRollback } from "./remote-rollback.ts";

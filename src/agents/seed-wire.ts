@@ -13,12 +13,11 @@ import { presentStages } from "../approvals/present.ts";
 import { stagesView } from "../approvals/views.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { WorkflowDetails } from "../workflows/contract.ts";
 import { getWorkflow, type WorkflowSummary } from "../workflows/read.ts";
 import { WORKFLOW_STATUSES } from "../workflows/state.ts";
+import { type WorkflowDetails, workflowStatus } from "../workflows/views.ts";
 import { type CheckpointAccount, loadCheckpointAccount } from "./remote-workflow.ts";
 
-export const workflowStatus = z.enum(WORKFLOW_STATUSES);
 const count = z.number().int().min(0);
 
 const setup = z.object({

@@ -15,8 +15,8 @@ import { actionStream, approvalStream, type StreamRef, workflowStream } from "..
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import type { WaitLimit } from "../runtime/waker.ts";
-import type { WorkflowDetails } from "../workflows/contract.ts";
 import { getWorkflow } from "../workflows/read.ts";
+import type { WorkflowDetails } from "../workflows/views.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { ok, route } from "./route.ts";
 import { idParams } from "./wire.ts";

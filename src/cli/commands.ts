@@ -31,7 +31,7 @@ import type { Command } from "./shell/command.ts";
 import { show } from "./show.ts";
 import { fork, rollback, start } from "./workflows/operate.ts";
 import { run } from "./workflows/run.ts";
-import { workflows } from "./workflows/show.ts";
+import { workflowsCommand } from "./workflows/show.ts";
 
 /** The implementation of a contract's command is loaded when it runs. */
 const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
@@ -49,7 +49,7 @@ export const COMMANDS: readonly Command[] = [
   nodesCommand,
   start,
   approvalsCommand,
-  workflows,
+  workflowsCommand,
   alerts,
   monitor,
   notifications,

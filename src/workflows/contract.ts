@@ -6,266 +6,8 @@
 import { z } from "zod";
 import { isBudgetName } from "../budgets/stream.ts";
 import { contract, findVerb, plainVerb, verb } from "../kernel/contract.ts";
-import type { Json } from "../kernel/json.ts";
-import { actorOrAgent, anyJson, id, moneyOnWire, principal, reason, timestamp } from "../kernel/values.ts";
-import { WORKFLOW_STATUSES } from "./state.ts";
-
-const json = anyJson as z.ZodType<Json, Json>;
-const text = z.string();
-const optionalTime = timestamp.nullable();
-const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
-const status = z.enum(WORKFLOW_STATUSES);
-
-const irreversible = z.object({ op: text, action: id("action"), tool: text });
-const irreversibles = listOf(irreversible).describe("what a rollback could not undo");
-const report = z.object({
-  undone: listOf(text).describe("ids of actions"),
-  notUndone: listOf(z.object({ action: id("action"), reason: text })),
-  irreversible: irreversibles,
-});
-const snapshot = z.object({
-  id: id("snapshot"),
-  uri: text,
-  hash: text,
-  bytes: z.number(),
-  compressedBytes: z.number(),
-});
-
-const party = text.nullable();
-const parties = z.object({ poster: party, executor: party, supervisor: party });
-const requestId = { requestId: text.optional() };
-const passedAt = { op: text, snapshot, approval: id("approval").nullable(), at: timestamp };
-const rollback = {
-  to: text.nullable().describe("the checkpoint's operation; null for the start"),
-  toSeq: z.number(),
-  by: text,
-  reason: text,
-  after: z.enum(["again", "fail"]),
-  scope: z.enum(["all", "declared"]),
-  rejected: text.nullable(),
-};
-
-/** What it was created with. */
-const creation = {
-  name: text,
-  description: text,
-  version: text.nullable(),
-  input: json,
-  given: text.optional(),
-  agent: text,
-  requester: listOf(text),
-  parties,
-  escrow: moneyOnWire.nullable().describe("recorded; nothing is locked"),
-  complexity: text.nullable(),
-  checkpoints: listOf(
-    z.object({
-      id: text,
-      name: text,
-      description: text,
-      requiresApproval: z.boolean(),
-      canRollback: z.boolean(),
-      timeoutSeconds: z.number().nullable(),
-      asks: anyJson.optional().describe("who is asked and when, as recorded"),
-    }),
-  ),
-  attempts: z.number().describe("in total, before a rejection is final"),
-  rollbackEnabled: z.boolean(),
-  onIrreversible: z.enum(["fail", "continue"]),
-  approvalRequired: z.literal(true).optional(),
-  budget: text.optional(),
-  policies: listOf(text).optional(),
-  isOfOneRun: z.literal(true).optional(),
-  isOutside: z.literal(true).optional().describe("a remote agent drives it"),
-  parent: z.object({ workflow: id("workflow"), op: text, above: listOf(text).optional() }).nullable(),
-  fork: z
-    .object({
-      workflow: id("workflow"),
-      seq: z.number(),
-      checkpoint: text,
-      passed: z.object(passedAt).optional(),
-      upTo: z.number().optional(),
-    })
-    .nullable(),
-};
-
-const decision = z.object({
-  checkpoint: text,
-  op: text,
-  approval: id("approval"),
-  decision: z.enum(["approved", "modified", "rejected", "expired", "cancelled"]),
-  by: listOf(text),
-  reason: text,
-  at: timestamp,
-  outputs: json.describe("as they are from then on"),
-  reachedSeq: z.number(),
-  ...requestId,
-});
-
-const pending = z.object({
-  op: text,
-  name: text,
-  approval: id("approval"),
-  canRollback: z.boolean(),
-  snapshot,
-  irreversible: irreversibles,
-  seq: z.number(),
-  monitor: text.optional().describe("the monitor that raised it"),
-  ...requestId,
-});
-
-const end = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("completed"), at: timestamp, result: json }),
-  z.object({
-    status: z.literal("failed"),
-    at: timestamp,
-    code: z.enum([
-      "error",
-      "invalid_args",
-      "rejected",
-      "expired",
-      "cancelled",
-      "rollback_failed",
-      "rolled_back",
-    ]),
-    reason: text,
-    by: text,
-    report: report.nullable(),
-  }),
-]);
-
-const wait = z.object({
-  op: text,
-  kind: z.enum([
-    "approval",
-    "checkpoint",
-    "question",
-    "sleep",
-    "retry",
-    "child",
-    "intent",
-    "doubt",
-    "held",
-    "definition",
-    "node",
-  ]),
-  on: text,
-});
-
-const workflowDetails = z.object({
-  id: id("workflow"),
-  ...creation,
-  status,
-  attempt: z.number().describe("1-based; grows by one each time it is sent back"),
-  createdAt: timestamp,
-  changedAt: timestamp,
-  seq: z.number(),
-  runner: text.nullable().describe("the process that runs it, or the agent that drives it"),
-  written: z.number(),
-  isReady: z.boolean().describe("no process runs it, and there is work to do"),
-  wakeAt: optionalTime,
-  waits: listOf(wait),
-  operations: z.number(),
-  pending: pending.nullable(),
-  passed: listOf(z.object({ ...passedAt, name: text, seq: z.number(), ...requestId })),
-  lastDecision: decision.nullable(),
-  tally: z.object({ snapshots: z.number(), questions: z.number(), decisions: z.number() }),
-  rollback: z.object(rollback).nullable().describe("in progress"),
-  rolledBack: z
-    .object({ ...rollback, ...report.shape })
-    .nullable()
-    .describe("the last that ended"),
-  irreversible: irreversibles,
-  open: listOf(text).describe("what it began and has not ended"),
-  closing: z.boolean(),
-  settledSeq: z.number(),
-  forks: listOf(z.object({ workflow: id("workflow"), seq: z.number() })),
-  end: end.nullable(),
-  requested: z.object({ by: text, given: text, isDefined: z.boolean() }).optional(),
-  refusals: z.record(text, z.number()).optional(),
-});
-
-const timelineRow = z.object({
-  seq: z.number(),
-  at: timestamp,
-  kind: z.enum([
-    "call",
-    "step",
-    "sleep",
-    "child",
-    "question",
-    "intent",
-    "wait",
-    "checkpoint",
-    "log",
-    "rollback",
-    "undo",
-    "workflow",
-  ]),
-  name: text,
-  title: text
-    .nullable()
-    .describe(
-      "of a call, and of the call that an undo is for: its tool's title, in visible text; null otherwise",
-    ),
-  attempt: z.number().describe("1-based; grows by one each time the workflow is sent back"),
-  branch: listOf(z.number()).describe("numbers of the parallel branches that it is in, outermost first"),
-  op: text.nullable(),
-  ref: text.nullable().describe("the action, approval or child workflow that has a stream of its own"),
-  undoes: text.nullable().describe("the action that an undo is for"),
-  status: text.describe(
-    "`open` until it has ended; then its outcome: `applied`, `completed`, `rejected`, `undone`",
-  ),
-  endedSeq: z.number().nullable(),
-  endedAt: optionalTime,
-  by: listOf(text),
-  reason: text,
-  isBack: z.boolean().describe("a rollback has gone back over it"),
-  isUndone: z.boolean().describe("its effect was undone"),
-  until: optionalTime.describe("when a sleep ends, or a step is retried"),
-  checkpoint: z
-    .object({
-      snapshot,
-      canRollback: z.boolean(),
-      irreversible: listOf(irreversible).describe("what a rejection could not undo"),
-    })
-    .nullable(),
-  report: report.nullable().describe("of a rollback that has ended"),
-});
-
-const job = z.object({
-  id: id("job").describe("the first is that of x402_setup"),
-  kind: z.enum(["main", "approval", "settlement"]),
-  name: text,
-  status: z.enum(["open", "completed", "failed", "rejected"]),
-  openedAt: timestamp,
-  closedAt: optionalTime,
-  artifactUri: text.nullable(),
-  approval: id("approval").nullable(),
-  by: listOf(text),
-  reason: text,
-});
-
-const rollbackOutlook = z.object({
-  whyNot: text.nullable().describe("null if it can be rolled back now"),
-  targets: listOf(
-    z.object({
-      to: text.describe("what a rollback takes as `to`"),
-      checkpoint: text.nullable().describe("null for the start"),
-      at: timestamp,
-      calls: listOf(
-        z.object({
-          action: id("action"),
-          tool: text,
-          phase: text,
-          at: timestamp,
-          undo: z
-            .enum(["yes", "no", "nothing", "unknown"])
-            .describe("unknown: only a process that has the tool can say"),
-        }),
-      ),
-    }),
-  ).describe("nearest first; the calls in the order in which they would be undone"),
-});
+import { actorOrAgent, anyJson, id, principal, reason, timestamp } from "../kernel/values.ts";
+import { job, jsonValue, listOf, outlook, timelineRow, workflowDetails, workflowStatus } from "./views.ts";
 
 const MOMENT = "A moment is { seq }, the number of an entry, or { time } in milliseconds.";
 const moment = z
@@ -337,7 +79,7 @@ export const workflows = contract({
     snapshot: plainVerb({
       http: "GET /api/workflows/{id}/checkpoints/{checkpoint}",
       summary: "What a checkpoint captured, by its name or its snapshot's id",
-      output: json,
+      output: jsonValue,
     }),
     /** Ends it. Effects stay: roll back first to undo them. */
     cancel: verb({
@@ -349,13 +91,13 @@ export const workflows = contract({
         "Of programs, those that posted or execute it. Of people, these too, and every admin and supervisor.",
       takes: "said",
       input: z.strictObject(statement),
-      output: status,
+      output: workflowStatus,
       wrap: "status",
     }),
     rollbackOutlook: plainVerb({
       http: "GET /api/workflows/{id}/rollback",
       summary: "Where it could be sent back to, and what that would do to each of its calls",
-      output: rollbackOutlook,
+      output: outlook,
     }),
     /** Undoes what was done since a checkpoint, newest first; then retries from there, or fails. */
     rollback: verb({
@@ -373,7 +115,7 @@ export const workflows = contract({
           .describe("a checkpoint's name, or `start`; the last approved one unless set"),
         after: z.enum(["again", "fail"], { error: "After a rollback comes again or fail." }).default("again"),
       }),
-      output: status,
+      output: workflowStatus,
       wrap: "status",
     }),
     /**
@@ -391,8 +133,8 @@ export const workflows = contract({
       input: request,
       output: z.object({
         id: id("workflow"),
-        name: text,
-        status,
+        name: z.string(),
+        status: workflowStatus,
         isNew: z.boolean().describe("false if the request_id already named it"),
         nodes: z.number().nullable().describe("how many live nodes have the definition; null if unknown"),
       }),
@@ -401,11 +143,6 @@ export const workflows = contract({
 });
 
 type Verbs = (typeof workflows)["verbs"];
-/** A workflow in full, with its input and result in their original form. `attempt` is its generation, as in `ctx`. */
-export type WorkflowDetails = z.output<typeof workflowDetails>;
-export type TimelineRow = z.output<typeof timelineRow>;
-export type Job = z.output<typeof job>;
-export type RollbackOutlook = z.output<typeof rollbackOutlook>;
 /** After an entry, or at a time in milliseconds. */
 export type Moment = { readonly seq: number } | { readonly time: number };
 export type WorkflowRequest = Omit<z.input<typeof request>, "input">;

@@ -15,7 +15,6 @@ import { type RowFilter, rowPage, rowSummary } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../stores/store.ts";
-import type { Job, RollbackOutlook, WorkflowDetails } from "./contract.ts";
 import { entriesOf, readChildRecords } from "./entries.ts";
 import type { CallUndo, Irreversible, ReachedBody, Snapshot } from "./events.ts";
 import {
@@ -28,6 +27,7 @@ import {
 import { openSnapshot } from "./snapshots.ts";
 import { type LiveWorkflow, mayMove, WORKFLOW_STATUSES, type WorkflowStatus } from "./state.ts";
 import { workflowFold } from "./stream.ts";
+import type { Job, RollbackOutlook, WorkflowDetails } from "./views.ts";
 
 export async function workflowState(place: TenantStore, id: string): Promise<LiveWorkflow> {
   const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };

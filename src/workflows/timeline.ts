@@ -7,11 +7,11 @@ import { readTitles } from "../effects/actions.ts";
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { TenantStore } from "../stores/store.ts";
-import type { TimelineRow } from "./contract.ts";
 import { entriesOf } from "./entries.ts";
 import type { RollbackReport } from "./events.ts";
 import { isAfter, type ReadUntil, workflowState } from "./read.ts";
 import { keyOfOperation, type WorkflowEntry } from "./rules/operations.ts";
+import type { TimelineRow } from "./views.ts";
 
 type TimelineCheckpoint = NonNullable<TimelineRow["checkpoint"]>;
 

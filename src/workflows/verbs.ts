@@ -11,7 +11,7 @@ import { countNodesWith } from "../runtime/epochs.ts";
 import { findWorkflows } from "../runtime/lists.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { bindLibrary, capability, decideVerb, preparedVerb, readVerb, runVerb } from "../runtime/verb.ts";
-import { type Requested, type WorkflowDetails, type WorkflowRequest, workflows } from "./contract.ts";
+import { type Requested, type WorkflowRequest, workflows } from "./contract.ts";
 import { DEFAULT_MAX_ATTEMPTS, pickRunTerms } from "./define.ts";
 import type { WorkflowResult } from "./definition.ts";
 import { cancelById, checkOperatorAnswer, forkById } from "./operate.ts";
@@ -32,6 +32,7 @@ import { rollBack } from "./rules/rollback.ts";
 import { checkName } from "./run/operation.ts";
 import { awaitEnd, type Definitions, SPAWN_HINT } from "./start.ts";
 import { readTimeline } from "./timeline.ts";
+import type { WorkflowDetails } from "./views.ts";
 
 /** A person who requests it is the poster and may decide, unless duties are separated. A program is a requester. */
 function requesterOf(runtime: Runtime, by: string, onBehalfOf: readonly string[]): readonly string[] {

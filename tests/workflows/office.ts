@@ -24,7 +24,7 @@ import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { supervise } from "../../src/supervise/supervise.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
-import type { WorkflowDetails } from "../../src/workflows/contract.ts";
+import type { WorkflowDetails } from "../../src/workflows/views.ts";
 import type {
   Current,
   Definition,
