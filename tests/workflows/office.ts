@@ -24,7 +24,6 @@ import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import type { SuperviseResult } from "../../src/supervise/rules/turn.ts";
 import { supervise } from "../../src/supervise/supervise.ts";
 import { randomOf } from "../../src/testing/store-contract/fixture.ts";
-import type { WorkflowDetails } from "../../src/workflows/views.ts";
 import type {
   Current,
   Definition,
@@ -38,6 +37,7 @@ import { currentIn } from "../../src/workflows/run/context.ts";
 import { createDispatcher } from "../../src/workflows/run/dispatch.ts";
 import { declareWorkflow } from "../../src/workflows/start.ts";
 import { type Workflows, workflowsOf } from "../../src/workflows/verbs.ts";
+import type { WorkflowDetails } from "../../src/workflows/views.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };
