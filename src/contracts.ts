@@ -3,7 +3,10 @@ import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { people } from "./people/contract.ts";
+import { keys } from "./people/keys/contract.ts";
+import { tenants } from "./people/tenants/contract.ts";
 import { workflows } from "./workflows/contract.ts";
 
-export const CONTRACTS = [approvals, grants, workflows] as const;
+export const CONTRACTS = [approvals, grants, keys, people, tenants, workflows] as const;
 export const STREAMS = [approval, grant] as const;

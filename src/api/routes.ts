@@ -1,6 +1,5 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
-import { actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
 import { intentRoutes } from "../agents/intents/routes.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
@@ -24,27 +23,20 @@ import {
   type VerbContract,
 } from "../kernel/contract.ts";
 import type { HoldpointError } from "../kernel/errors.ts";
-import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
-import { keyRoutes, peopleRoutes } from "../people/routes.ts";
+import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
-import { tenantRoutes } from "../people/tenants/routes.ts";
+import { tenantVerbs } from "../people/tenants/verbs.ts";
+import { peopleVerbs } from "../people/verbs.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
 import { workflowState } from "../workflows/read.ts";
 import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import {
-  actingOperator,
-  actingPerson,
-  actingPrincipal,
-  checkMayEnd,
-  checkMaySendBack,
-  type Who,
-} from "./authenticate.ts";
+import { actingPerson, actingPrincipal, checkMayEnd, checkMaySendBack } from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -67,7 +59,7 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs, workflowVerbs] as const;
+const CAPABILITIES = [approvalVerbs, grantVerbs, keyVerbs, peopleVerbs, tenantVerbs, workflowVerbs] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 const whoMay =
@@ -166,15 +158,6 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
   };
 }
 
-const ACTING: {
-  readonly [may in Actor]: (who: Who, named: string | undefined, field: string) => string;
-} = {
-  person: actingPerson,
-  principal: actingPrincipal,
-  operator: actingOperator,
-  speaker: actingSpeaker,
-};
-
 /** If the verb has an actor, the credential determines it. */
 function withActor(
   input: z.ZodObject | undefined,
@@ -183,8 +166,9 @@ function withActor(
 ): object {
   const actor = actorIn(input);
   if (actor === undefined) return given;
-  const { [actor.field]: named } = given as { readonly [field: string]: string | undefined };
-  return { ...given, [actor.field]: ACTING[actor.may](who, named, actor.as) };
+  const { by: named } = given as { readonly by?: string };
+  const by = actor.may === "person" ? actingPerson(who, named, actor.as) : actingPrincipal(who, named);
+  return { ...given, by };
 }
 
 /** Adds the viewer, if the verb depends on it. */
@@ -204,7 +188,7 @@ function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Ser
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const serve = () => perform({ runtime, how: { via: who.via } }, all);
+    const serve = () => perform({ runtime, how: { via: who.via }, caller: who }, all);
     const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
     const instance = http.slice(http.indexOf("/"));
     const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
@@ -239,10 +223,9 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
 
 function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire }] = all as readonly [Served];
-  const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
+  const { http, shares, description, orScope, status, whenLost } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
-  const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
   const value: ScopedRoute = {
     method: httpMethod(http),
@@ -255,10 +238,9 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
+    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
-    ...(mayAsk === undefined ? {} : { mayAsk: async ({ body }) => mayAsk(wire.decode(body) as never) }),
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
@@ -317,9 +299,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...messageRoutes,
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
-    ...peopleRoutes,
-    ...keyRoutes,
-    ...tenantRoutes,
     ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
