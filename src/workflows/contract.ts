@@ -7,7 +7,7 @@ import { z } from "zod";
 import { isBudgetName } from "../budgets/stream.ts";
 import { contract, findVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { actorOrAgent, anyJson, id, principal, reason, timestamp } from "../kernel/values.ts";
-import { job, jsonValue, listOf, outlook, timelineRow, workflowDetails, workflowStatus } from "./views.ts";
+import { job, jsonValue, many, outlook, timelineRow, workflowDetails, workflowStatus } from "./views.ts";
 
 const MOMENT = "A moment is { seq }, the number of an entry, or { time } in milliseconds.";
 const moment = z
@@ -32,7 +32,7 @@ const request = z.strictObject({
     .describe("names it for ever"),
   /** Becomes its poster. Default: the program itself. */
   by: actorOrAgent.optional(),
-  onBehalfOf: listOf(principal)
+  onBehalfOf: many(principal)
     .optional()
     .describe("principals for whom it is done; none of them decides about it"),
   approvalRequired: z
@@ -62,7 +62,7 @@ export const workflows = contract({
       summary: "What happened to it, in order",
       takes: "moment",
       input: moment,
-      output: listOf(timelineRow),
+      output: many(timelineRow),
       wrap: "rows",
     }),
     find: findVerb({
@@ -73,7 +73,7 @@ export const workflows = contract({
     jobs: plainVerb({
       http: "GET /api/workflows/{id}/jobs",
       summary: "Its history as jobs: one for the workflow, one for each checkpoint, a settlement at the end",
-      output: listOf(job),
+      output: many(job),
       wrap: "jobs",
     }),
     snapshot: plainVerb({

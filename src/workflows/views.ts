@@ -7,14 +7,14 @@ import { WORKFLOW_STATUSES } from "./state.ts";
 export const jsonValue = anyJson as z.ZodType<Json, Json>;
 const text = z.string();
 const optionalTime = timestamp.nullable();
-export const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
+export const many = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 export const workflowStatus = z.enum(WORKFLOW_STATUSES);
 
 const irreversible = z.object({ op: text, action: id("action"), tool: text });
-const irreversibles = listOf(irreversible).describe("what a rollback could not undo");
+const irreversibles = many(irreversible).describe("what a rollback could not undo");
 const report = z.object({
-  undone: listOf(text).describe("ids of actions"),
-  notUndone: listOf(z.object({ action: id("action"), reason: text })),
+  undone: many(text).describe("ids of actions"),
+  notUndone: many(z.object({ action: id("action"), reason: text })),
   irreversible: irreversibles,
 });
 const snapshot = z.object({
@@ -47,11 +47,11 @@ const creation = {
   input: jsonValue,
   given: text.optional(),
   agent: text,
-  requester: listOf(text),
+  requester: many(text),
   parties,
   escrow: moneyOnWire.nullable().describe("recorded; nothing is locked"),
   complexity: text.nullable(),
-  checkpoints: listOf(
+  checkpoints: many(
     z.object({
       id: text,
       name: text,
@@ -67,10 +67,10 @@ const creation = {
   onIrreversible: z.enum(["fail", "continue"]),
   approvalRequired: z.literal(true).optional(),
   budget: text.optional(),
-  policies: listOf(text).optional(),
+  policies: many(text).optional(),
   isOfOneRun: z.literal(true).optional(),
   isOutside: z.literal(true).optional().describe("a remote agent drives it"),
-  parent: z.object({ workflow: id("workflow"), op: text, above: listOf(text).optional() }).nullable(),
+  parent: z.object({ workflow: id("workflow"), op: text, above: many(text).optional() }).nullable(),
   fork: z
     .object({
       workflow: id("workflow"),
@@ -87,7 +87,7 @@ const decision = z.object({
   op: text,
   approval: id("approval"),
   decision: z.enum(["approved", "modified", "rejected", "expired", "cancelled"]),
-  by: listOf(text),
+  by: many(text),
   reason: text,
   at: timestamp,
   outputs: jsonValue.describe("as they are from then on"),
@@ -157,10 +157,10 @@ export const workflowDetails = z.object({
   written: z.number(),
   isReady: z.boolean().describe("no process runs it, and there is work to do"),
   wakeAt: optionalTime,
-  waits: listOf(wait),
+  waits: many(wait),
   operations: z.number(),
   pending: pending.nullable(),
-  passed: listOf(z.object({ ...passedAt, name: text, seq: z.number(), ...requestId })),
+  passed: many(z.object({ ...passedAt, name: text, seq: z.number(), ...requestId })),
   lastDecision: decision.nullable(),
   tally: z.object({ snapshots: z.number(), questions: z.number(), decisions: z.number() }),
   rollback: z.object(rollback).nullable().describe("in progress"),
@@ -169,10 +169,10 @@ export const workflowDetails = z.object({
     .nullable()
     .describe("the last that ended"),
   irreversible: irreversibles,
-  open: listOf(text).describe("what it began and has not ended"),
+  open: many(text).describe("what it began and has not ended"),
   closing: z.boolean(),
   settledSeq: z.number(),
-  forks: listOf(z.object({ workflow: id("workflow"), seq: z.number() })),
+  forks: many(z.object({ workflow: id("workflow"), seq: z.number() })),
   end: end.nullable(),
   requested: z.object({ by: text, given: text, isDefined: z.boolean() }).optional(),
   refusals: z.record(text, z.number()).optional(),
@@ -202,7 +202,7 @@ export const timelineRow = z.object({
       "of a call, and of the call that an undo is for: its tool's title, in visible text; null otherwise",
     ),
   attempt: z.number().describe("1-based; grows by one each time the workflow is sent back"),
-  branch: listOf(z.number()).describe("numbers of the parallel branches that it is in, outermost first"),
+  branch: many(z.number()).describe("numbers of the parallel branches that it is in, outermost first"),
   op: text.nullable(),
   ref: text.nullable().describe("the action, approval or child workflow that has a stream of its own"),
   undoes: text.nullable().describe("the action that an undo is for"),
@@ -211,7 +211,7 @@ export const timelineRow = z.object({
   ),
   endedSeq: z.number().nullable(),
   endedAt: optionalTime,
-  by: listOf(text),
+  by: many(text),
   reason: text,
   isBack: z.boolean().describe("a rollback has gone back over it"),
   isUndone: z.boolean().describe("its effect was undone"),
@@ -220,7 +220,7 @@ export const timelineRow = z.object({
     .object({
       snapshot,
       canRollback: z.boolean(),
-      irreversible: listOf(irreversible).describe("what a rejection could not undo"),
+      irreversible: many(irreversible).describe("what a rejection could not undo"),
     })
     .nullable(),
   report: report.nullable().describe("of a rollback that has ended"),
@@ -235,18 +235,18 @@ export const job = z.object({
   closedAt: optionalTime,
   artifactUri: text.nullable(),
   approval: id("approval").nullable(),
-  by: listOf(text),
+  by: many(text),
   reason: text,
 });
 
 export const outlook = z.object({
   whyNot: text.nullable().describe("null if it can be rolled back now"),
-  targets: listOf(
+  targets: many(
     z.object({
       to: text.describe("what a rollback takes as `to`"),
       checkpoint: text.nullable().describe("null for the start"),
       at: timestamp,
-      calls: listOf(
+      calls: many(
         z.object({
           action: id("action"),
           tool: text,
