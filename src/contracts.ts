@@ -1,8 +1,9 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
+import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 
-export const CONTRACTS = [approvals, grants] as const;
+export const CONTRACTS = [actions, approvals, grants, receipts] as const;
 export const STREAMS = [approval, grant] as const;

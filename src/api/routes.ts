@@ -8,7 +8,7 @@ import { alertRoutes } from "../alerts/routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
-import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
+import { actionVerbs, receiptVerbs } from "../effects/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
 import {
@@ -245,14 +245,14 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...remoteRoutes,
     ...workflowRoutes,
     ...definitionRoutes,
-    ...actionRoutes,
+    ...verbRoutes(actionVerbs),
     ...verbRoutes(approvalVerbs),
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentRoutes,
     ...intentWaitRoutes(audience),
-    ...receiptRoutes,
+    ...verbRoutes(receiptVerbs),
     ...journalRoutes,
     ...killSwitchRoutes,
     ...verbRoutes(grantVerbs),

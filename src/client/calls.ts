@@ -119,13 +119,11 @@ export const CALLS = {
     start: body("POST /api/definitions/{name}/start"),
   },
   actions: {
-    list: query("GET /api/actions"),
-    get: alone("GET /api/actions/{id}"),
+    ...CONTRACT_CALLS.actions,
     propose: body("POST /api/actions"),
     start: repeatable(body("POST /api/actions/{id}/start")),
     begin: unkept(body("POST /api/actions/{id}/begin")),
     report: body("POST /api/actions/{id}/outcome"),
-    resolve: body("POST /api/effects/{id}/resolve"),
     wait: query("GET /api/actions/{id}/wait"),
   },
   approvals: {
@@ -149,10 +147,7 @@ export const CALLS = {
     answer: body("POST /api/intents/{id}/answer"),
     cancel: body("POST /api/intents/{id}/cancel"),
   },
-  receipts: {
-    get: alone("GET /api/receipts/{id}"),
-    sign: alone("POST /api/receipts/{id}/sign"),
-  },
+  receipts: CONTRACT_CALLS.receipts,
   journal: {
     list: query("GET /api/journal"),
     stream: query("GET /api/journal/{kind}/{id}"),

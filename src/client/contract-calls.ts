@@ -1,5 +1,13 @@
 /** Made from the contracts by `npm run generate`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
+  actions: {
+    list: { route: "GET /api/actions", takes: "query" },
+    get: { route: "GET /api/actions/{id}", takes: "nothing" },
+    resolve: { route: "POST /api/effects/{id}/resolve", takes: "body" },
+    count: { route: "GET /api/effects/count", takes: "query" },
+    find: { route: "GET /api/effects/find", takes: "query" },
+    abandoned: { route: "GET /api/effects/abandoned", takes: "nothing" },
+  },
   approvals: {
     list: { route: "GET /api/approvals", takes: "query" },
     get: { route: "GET /api/approvals/{id}", takes: "nothing" },
@@ -19,5 +27,9 @@ export const CONTRACT_CALLS = {
     uses: { route: "GET /api/grants/{id}/uses", takes: "nothing" },
     find: { route: "GET /api/grants/find", takes: "query" },
     revoke: { route: "POST /api/grants/{id}/revoke", takes: "body" },
+  },
+  receipts: {
+    get: { route: "GET /api/receipts/{id}", takes: "nothing" },
+    sign: { route: "POST /api/receipts/{id}/sign", takes: "nothing" },
   },
 } as const;

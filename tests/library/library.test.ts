@@ -162,7 +162,7 @@ test("an effect whose outcome nobody knows is in doubt until a person says what 
   assert.ok(answer.status === "in_doubt");
   assert.match(answer.next, /holdpoint resolve eff_/);
   assert.ok(folder.notices.some(({ kind }) => kind === "in_doubt"));
-  assert.equal((await hp.actions.list({ phase: "in_doubt" })).total, 1);
+  assert.equal(await hp.actions.count("in_doubt"), 1);
   await hp.actions.resolve(answer.effect, { ...ann, reason: "the bank has it", status: "applied" });
   assert.partialDeepStrictEqual(await wire({}, { requestId: "w" }), {
     status: "done",
@@ -353,7 +353,7 @@ test("receipts are signed and verify, the journal verifies, and so does its expo
   const hp = folder.open();
   const tool = hp.gate({ name: "t", policy: "approve", run: () => "done" });
   for (const requestId of ["1", "2", "3"]) await tool({ requestId }, { requestId });
-  const bundle = await hp.receipts.signed("2");
+  const bundle = await hp.receipts.sign("2");
   const saved = await admin(hp).seals.save();
   assert.ok(bundle !== undefined && saved !== undefined);
   const check = verifyReceipt(bundle, saved.key);

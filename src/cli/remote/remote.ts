@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
+import { actions, receipts } from "../../effects/contract.ts";
 import { grants } from "../../grants/contract.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
@@ -24,7 +25,7 @@ import {
   remotePeople,
   remoteTenants,
 } from "./resources.ts";
-import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
+import { remoteJournal, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -154,8 +155,8 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
     approvals: remoteApprovals(speaker, look),
-    actions: remoteActions(speaker, look),
-    receipts: remoteReceipts(speaker, look),
+    actions: remoteVerbs(speaker, actions),
+    receipts: remoteVerbs(speaker, receipts),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
     grants: remoteVerbs(speaker, grants),
