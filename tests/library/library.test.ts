@@ -163,7 +163,9 @@ test("an effect whose outcome nobody knows is in doubt until a person says what 
   assert.match(answer.next, /holdpoint resolve eff_/);
   assert.ok(folder.notices.some(({ kind }) => kind === "in_doubt"));
   assert.equal(await hp.actions.count("in_doubt"), 1);
-  await hp.actions.resolve(answer.effect, { ...ann, reason: "the bank has it", status: "applied" });
+  const said = { ...ann, reason: "the bank has it", evidence: "transfer 17" };
+  const resolved = await hp.actions.resolve(answer.effect, { ...said, status: "applied" });
+  assert.partialDeepStrictEqual(resolved.outcome, { by: "person:ann", evidence: "transfer 17" });
   assert.partialDeepStrictEqual(await wire({}, { requestId: "w" }), {
     status: "done",
     result: null,
