@@ -53,7 +53,7 @@ const summary = z.object({
 });
 
 /** Why an action does not run, or does not run yet. */
-export const refusalFields = {
+const refusalFields = {
   by: z.string(),
   code: z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]]),
   reason: z.string(),
@@ -320,4 +320,4 @@ export type Receipts = Library<typeof receipts>;
 export type Action = z.output<typeof action>;
 export type ActionSummary = z.output<typeof summary>;
 export type ActionPage = z.output<(typeof actions)["verbs"]["list"]["input"]>;
-export type Statement = z.output<typeof statement>;
+export type EffectStatement = z.output<typeof statement>;

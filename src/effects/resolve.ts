@@ -11,7 +11,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { redactJson, redactText, resolveSecrets, revealSecrets } from "../runtime/secrets.ts";
 import { loadArgs, loadValue, readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { actionRows } from "./actions.ts";
-import type { Statement } from "./contract.ts";
+import type { EffectStatement } from "./contract.ts";
 import { type ProbeAnswer, type ResolveAnswer, recordProbe } from "./rules/outcome.ts";
 import { actionIdOf } from "./rules/start.ts";
 import { resultJson } from "./run-tool.ts";
@@ -110,7 +110,7 @@ export async function startProbing(runtime: Runtime, clock: Clock = runtime.cloc
   }
 }
 
-type Resolution = Statement & { readonly id: string };
+type Resolution = EffectStatement & { readonly id: string };
 
 /** People's texts are stored in clear, so the values of the action's secrets are removed. */
 export async function prepareStatement(runtime: Runtime, given: Resolution) {
