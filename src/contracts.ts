@@ -4,6 +4,9 @@ import { approval } from "./approvals/stream.ts";
 import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { people } from "./people/contract.ts";
+import { keys } from "./people/keys/contract.ts";
+import { tenants } from "./people/tenants/contract.ts";
 
-export const CONTRACTS = [actions, approvals, grants, receipts] as const;
+export const CONTRACTS = [actions, approvals, grants, keys, people, receipts, tenants] as const;
 export const STREAMS = [approval, grant] as const;

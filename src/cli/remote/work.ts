@@ -2,9 +2,9 @@
 
 import type { Report } from "../../journal/verify.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import type { Said } from "../../kernel/said.ts";
 import type { KillSwitch } from "../../kill-switch/methods.ts";
 import type { Stoppable } from "../../kill-switch/stream.ts";
-import type { Said } from "../../people/input.ts";
 import type { Journal } from "../../runtime/journal.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
 import type { Workflows } from "../../workflows/methods.ts";
