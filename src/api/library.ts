@@ -7,7 +7,6 @@ import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
-import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
@@ -28,8 +27,6 @@ type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
   approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
-  actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
-  receipts: { scope: "actions:read", verbs: ["get"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
@@ -64,8 +61,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
     approvals: approvalsOf(open),
-    actions: actionsOf(open),
-    receipts: receiptsOf(open),
     alerts: alertMethods(open),
     intents: intentMethods(open),
     budgets: budgetsOf(open),
