@@ -2,13 +2,25 @@
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgets } from "./budgets/contract.ts";
+import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { killSwitch } from "./kill-switch/contract.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
+import { workflows } from "./workflows/contract.ts";
 
-/** In a column: each line is a resource. */
-export const CONTRACTS = [approvals, budgets, grants, keys, killSwitch, people, tenants] as const;
+export const CONTRACTS = [
+  actions,
+  approvals,
+  budgets,
+  grants,
+  keys,
+  killSwitch,
+  people,
+  receipts,
+  tenants,
+  workflows,
+] as const;
 export const STREAMS = [approval, grant] as const;

@@ -9,7 +9,7 @@ import type { Definitions } from "./workflows/start.ts";
 const load = partLoader(import.meta.url);
 /** Modules that load at their first use. */
 export const parts = {
-  actions: () => load<typeof import("./effects/methods.ts")>("./effects/methods.ts"),
+  actions: () => load<typeof import("./effects/verbs.ts")>("./effects/verbs.ts"),
   alerts: () => load<typeof import("./alerts/methods.ts")>("./alerts/methods.ts"),
   approvals: () => load<typeof import("./approvals/verbs.ts")>("./approvals/verbs.ts"),
   budgets: () => load<typeof import("./budgets/verbs.ts")>("./budgets/verbs.ts"),
@@ -31,7 +31,7 @@ export const parts = {
   supervise: () => load<typeof import("./supervise/supervise.ts")>("./supervise/supervise.ts"),
   tenants: () => load<typeof import("./people/tenants/verbs.ts")>("./people/tenants/verbs.ts"),
   verb: () => load<typeof import("./runtime/verb.ts")>("./runtime/verb.ts"),
-  workflows: () => load<typeof import("./workflows/methods.ts")>("./workflows/methods.ts"),
+  workflows: () => load<typeof import("./workflows/verbs.ts")>("./workflows/verbs.ts"),
 };
 
 type Supervise = ReturnType<typeof parts.supervise>["supervise"];
@@ -50,7 +50,7 @@ export function withMethodGroups<Base extends object>(base: Base, gates: Gates, 
   const { open } = gates;
   const killSwitch = () => parts.killSwitch().bindKillSwitch(open);
   return withLazy(base, {
-    actions: () => parts.actions().actionsOf(open),
+    actions: () => parts.verb().bindLibrary(open, parts.actions().actionVerbs),
     approvals: () => parts.approvals().approvalsOf(open),
     budgets: () => parts.verb().bindLibrary(open, parts.budgets().budgetVerbs),
     grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
@@ -61,7 +61,7 @@ export function withMethodGroups<Base extends object>(base: Base, gates: Gates, 
     pauses: () => killSwitch().pauses,
     resume: () => killSwitch().resume,
     remote: () => parts.remote().remoteMethods(gates),
-    receipts: () => parts.actions().receiptsOf(open),
+    receipts: () => parts.verb().bindLibrary(open, parts.actions().receiptVerbs),
     workflows: () => parts.workflows().workflowsOf(definitions),
   });
 }

@@ -5,14 +5,12 @@ import type { Who } from "../api/authenticate.ts";
 import { ok, type RouteRequest, route } from "../api/route.ts";
 import { idParams, json, reasonSchema } from "../api/wire.ts";
 import { getAction } from "../effects/actions.ts";
-import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { actionStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
 
 import { workflowState } from "../workflows/read.ts";
-import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { actingAgent, agentSchema, mayActFor, onlyForItselfError } from "./identify-agent.ts";
 import { reachRemoteCheckpointNow } from "./remote-checkpoint.ts";
 import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
@@ -31,6 +29,8 @@ import {
   permitFields,
   permitRequestFrom,
   proposalSchema,
+  receiptOnWire,
+  receiptSchema,
   remoteAnswerOnWire,
   remoteAnswerSchema,
   reportSchema,
@@ -40,7 +40,7 @@ import {
   failRemoteWorkflowNow,
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
-import { workflowSchema } from "./seed-wire.ts";
+import { readWorkflowAnswer, workflowSchema } from "./seed-wire.ts";
 
 /** Without authentication, a request that names no agent acts as the agent of that workflow or action. */
 async function driverFromRequest(

@@ -6,15 +6,16 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { followApprovals } from "../approvals/lists.ts";
-import { pageOfActions } from "../effects/actions.ts";
+import { listActions } from "../effects/actions.ts";
 import type { Holdpoint } from "../index.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
+import type { WorkflowRequest } from "../workflows/contract.ts";
 import { listWorkflows } from "../workflows/read.ts";
-import { requestByName, type WorkflowRequest } from "../workflows/start.ts";
+import { workflowVerbs } from "../workflows/verbs.ts";
 import { actingPrincipal } from "./authenticate.ts";
 import { ok, route } from "./route.ts";
 import type { TenantHost } from "./tenant-hosts.ts";
@@ -195,14 +196,15 @@ async function standing(runtime: Runtime): Promise<ExampleStanding> {
 }
 
 async function ask({ runtime, wake }: TenantHost, request: WorkflowRequest): Promise<string> {
-  const { id } = await requestByName(runtime, EXAMPLE.workflow, {}, request);
+  const { start } = workflowVerbs.verbs;
+  const { id } = await start.perform({ runtime, how: {} }, { name: EXAMPLE.workflow, ...request });
   wake();
   return id;
 }
 
 async function isUntouched(runtime: Runtime): Promise<boolean> {
   const [actions, workflows] = [
-    await pageOfActions(runtime, { phase: "any", limit: 1 }),
+    await listActions(runtime, { phase: "any", order: "newest", limit: 1 }),
     await listWorkflows(runtime, { status: "any", limit: 1 }),
   ];
   return actions.items.length === 0 && workflows.items.length === 0;

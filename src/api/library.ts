@@ -6,7 +6,6 @@ import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";
 import { approvalsOf } from "../approvals/verbs.ts";
-import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import type { Scope } from "../people/rules/scopes.ts";
@@ -15,10 +14,7 @@ import { readFirstReview } from "../policy/backtest/replay-journal.ts";
 import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
-import { findWorkflows } from "../runtime/lists.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
-import { getWorkflow, listWorkflows, readSnapshot, workflowAt } from "../workflows/read.ts";
-import { readTimeline } from "../workflows/timeline.ts";
 import { writeMicros } from "./micros-json.ts";
 import { ok, route } from "./route.ts";
 import type { TenantHost } from "./tenant-hosts.ts";
@@ -29,9 +25,6 @@ type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
   approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
-  actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
-  receipts: { scope: "actions:read", verbs: ["get"] },
-  workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
@@ -64,17 +57,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
     approvals: approvalsOf(open),
-    actions: actionsOf(open),
-    receipts: receiptsOf(open),
-    workflows: {
-      list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
-      get: (id: string) => getWorkflow(runtime, id),
-      at: (id: string, moment: Parameters<typeof workflowAt>[2]) => workflowAt(runtime, id, moment),
-      timeline: (id: string, moment?: Parameters<typeof readTimeline>[2]) =>
-        readTimeline(runtime, id, moment),
-      find: (text: string) => findWorkflows(runtime, String(text)),
-      snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
-    },
     alerts: alertMethods(open),
     intents: intentMethods(open),
     policies: {

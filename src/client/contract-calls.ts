@@ -1,5 +1,13 @@
 /** Made from the contracts by `npm run generate`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
+  actions: {
+    list: { route: "GET /api/actions", takes: "query" },
+    get: { route: "GET /api/actions/{id}", takes: "nothing" },
+    resolve: { route: "POST /api/effects/{id}/resolve", takes: "body" },
+    count: { route: "GET /api/effects/count", takes: "query" },
+    find: { route: "GET /api/effects/find", takes: "query" },
+    abandoned: { route: "GET /api/effects/abandoned", takes: "nothing" },
+  },
   approvals: {
     list: { route: "GET /api/approvals", takes: "query" },
     get: { route: "GET /api/approvals/{id}", takes: "nothing" },
@@ -49,10 +57,25 @@ export const CONTRACT_CALLS = {
     suspend: { route: "POST /api/people/{person}/suspend", takes: "body" },
     reinstate: { route: "POST /api/people/{person}/reinstate", takes: "body" },
   },
+  receipts: {
+    get: { route: "GET /api/receipts/{id}", takes: "nothing" },
+    sign: { route: "POST /api/receipts/{id}/sign", takes: "nothing" },
+  },
   tenants: {
     list: { route: "GET /api/tenants", takes: "query" },
     add: { route: "POST /api/tenants", takes: "body", unkept: "once" },
     get: { route: "GET /api/tenants/{tenant}", takes: "nothing" },
     close: { route: "POST /api/tenants/{tenant}/close", takes: "body" },
+  },
+  workflows: {
+    at: { route: "GET /api/workflows/{id}/at", takes: "query" },
+    timeline: { route: "GET /api/workflows/{id}/timeline", takes: "query" },
+    find: { route: "GET /api/workflows/find", takes: "query" },
+    jobs: { route: "GET /api/workflows/{id}/jobs", takes: "nothing" },
+    snapshot: { route: "GET /api/workflows/{id}/checkpoints/{checkpoint}", takes: "nothing" },
+    cancel: { route: "POST /api/workflows/{id}/cancel", takes: "body" },
+    rollbackOutlook: { route: "GET /api/workflows/{id}/rollback", takes: "nothing" },
+    rollback: { route: "POST /api/workflows/{id}/rollback", takes: "body" },
+    startByName: { route: "POST /api/definitions/{name}/start", takes: "body" },
   },
 } as const;

@@ -11,8 +11,8 @@ export function checkVia(via: unknown): Via {
   return rejectInput("A channel is a word of small letters and digits, such as cli.");
 }
 
-export const STATEMENT = "What is said";
-export const STATEMENT_FIELDS = ["by", "reason"];
+const STATEMENT = "What is said";
+const STATEMENT_FIELDS = ["by", "reason"];
 
 export type Said = { readonly by: string; readonly reason: string };
 

@@ -2,7 +2,8 @@
 
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
-import { type Action, getAction, getReceipt } from "../effects/actions.ts";
+import { getAction, getReceipt } from "../effects/actions.ts";
+import type { Action } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
@@ -10,8 +11,9 @@ import { parseStreamRef, type StreamRef } from "../kernel/stream.ts";
 import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
-import { getWorkflow, readSnapshot, type WorkflowDetails } from "../workflows/read.ts";
-import { readTimeline, type TimelineRow } from "../workflows/timeline.ts";
+import { getWorkflow, readSnapshot } from "../workflows/read.ts";
+import { readTimeline } from "../workflows/timeline.ts";
+import type { TimelineRow, WorkflowDetails } from "../workflows/views.ts";
 import { type AnnouncementText, announcementOf } from "./rules/announced-events.ts";
 import type { DeliverySettings } from "./settings.ts";
 import type { LiveMessage } from "./stream.ts";
@@ -139,7 +141,7 @@ async function approvalCard(runtime: Runtime, id: string): Promise<CardContent> 
   if (subject.kind === "intent") return { kind: "intent", approval };
   const workflow = await getWorkflow(runtime, subject.workflow);
   if (subject.kind === "question") return { kind: "question", approval, workflow };
-  const rows = await readTimeline(runtime, subject.workflow, undefined);
+  const rows = await readTimeline(runtime, subject.workflow);
   const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? subject.op;
   const snapshot = await snapshotUnlessGone(readSnapshot(runtime, subject.workflow, name));
   return { kind: "checkpoint", approval, workflow, rows, snapshot };

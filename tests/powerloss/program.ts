@@ -5,11 +5,12 @@ import { approvalsOf } from "../../src/approvals/verbs.ts";
 import type { Budgets } from "../../src/budgets/contract.ts";
 import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
+import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
-import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import { NotApplied } from "../../src/effects/run-tool.ts";
 import type { Tool } from "../../src/effects/tool.ts";
+import { actionVerbs } from "../../src/effects/verbs.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { KillSwitch } from "../../src/kill-switch/contract.ts";
@@ -95,7 +96,7 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     tools: Object.fromEntries(gated) as Program["tools"],
     ran,
     approvals: approvalsOf(open),
-    actions: actionsOf(open),
+    actions: bindLibrary(open, actionVerbs),
     journal: journalOf(open),
     seals: sealMethods(open),
     budgets: bindLibrary(open, budgetVerbs),

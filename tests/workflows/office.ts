@@ -6,10 +6,11 @@ import { approvalsOf } from "../../src/approvals/verbs.ts";
 import type { Budgets } from "../../src/budgets/contract.ts";
 import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
+import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
-import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import type { Tool } from "../../src/effects/tool.ts";
+import { actionVerbs } from "../../src/effects/verbs.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { KillSwitch } from "../../src/kill-switch/contract.ts";
 import { bindKillSwitch } from "../../src/kill-switch/verbs.ts";
@@ -35,12 +36,12 @@ import type {
   WorkflowOptions,
 } from "../../src/workflows/definition.ts";
 import { entriesOf } from "../../src/workflows/entries.ts";
-import { type Workflows, workflowsOf } from "../../src/workflows/methods.ts";
-import type { WorkflowDetails } from "../../src/workflows/read.ts";
 import type { WorkflowEntry } from "../../src/workflows/rules/operations.ts";
 import { currentIn } from "../../src/workflows/run/context.ts";
 import { createDispatcher } from "../../src/workflows/run/dispatch.ts";
 import { declareWorkflow } from "../../src/workflows/start.ts";
+import { type Workflows, workflowsOf } from "../../src/workflows/verbs.ts";
+import type { WorkflowDetails } from "../../src/workflows/views.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };
@@ -212,7 +213,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         store,
         notices,
         approvals: approvalsOf(open),
-        actions: actionsOf(open),
+        actions: bindLibrary(open, actionVerbs),
         journal: journalOf(open),
         budgets: bindLibrary(open, budgetVerbs),
         switch: bindKillSwitch(open),
