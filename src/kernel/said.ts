@@ -11,9 +11,6 @@ export function checkVia(via: unknown): Via {
   return rejectInput("A channel is a word of small letters and digits, such as cli.");
 }
 
-const STATEMENT = "What is said";
-const STATEMENT_FIELDS = ["by", "reason"];
-
 export type Said = { readonly by: string; readonly reason: string };
 
 export function checkSaid({ by, reason }: Said): void {
