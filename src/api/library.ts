@@ -5,7 +5,6 @@
 import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";
-import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -31,7 +30,6 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
   actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
   receipts: { scope: "actions:read", verbs: ["get"] },
   workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
@@ -70,7 +68,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    approvals: approvalsOf(open),
     actions: actionsOf(open),
     receipts: receiptsOf(open),
     workflows: {

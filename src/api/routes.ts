@@ -20,7 +20,6 @@ import {
   scopeFor,
   type VerbContract,
 } from "../kernel/contract.ts";
-import type { HoldpointError } from "../kernel/errors.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
@@ -41,7 +40,6 @@ import type { Metrics } from "./metrics/metrics.ts";
 import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/routes.ts";
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
 import { referenceRoutes } from "./pages/reference.ts";
-import { problemOf } from "./problem.ts";
 import { type Route, type RouteRequest, route, type ScopedRoute, type Tag } from "./route.ts";
 import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
@@ -90,10 +88,10 @@ type Wire = {
 };
 type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
-function listWire({ name }: Contract, { input, item, cursorName, read }: VerbContract): Wire {
+function listWire({ name }: Contract, { input, item, cursorName }: VerbContract): Wire {
   const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
   const query = makeCodec(z.strictObject(filters), "text");
-  const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
+  const one = makeCodec(item as z.ZodType);
   const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? name;
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
@@ -110,10 +108,10 @@ function listWire({ name }: Contract, { input, item, cursorName, read }: VerbCon
 }
 
 function wireForm(contract: Contract, facts: VerbContract): Wire {
-  const { http, input, output, item, wrap, read } = facts;
+  const { http, input, output, item, wrap } = facts;
   if (item !== undefined) return listWire(contract, facts);
   const given = input && makeCodec(input, httpMethod(http) === "GET" ? "text" : "json");
-  const out = makeCodec(output, read === undefined ? "json" : "view");
+  const out = makeCodec(output);
   return {
     input: given?.wire as z.ZodObject | undefined,
     output: wrap === undefined ? out.wire : z.object({ [wrap]: out.wire }),
@@ -143,20 +141,14 @@ function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, 
 
 type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
 
-function serveVerb(one: Capability, name: string, { input, http }: VerbContract, wire: Wire): Serve {
-  const { perform, present } = bindingFor(one, name);
+function serveVerb(one: Capability, name: string, { input }: VerbContract, wire: Wire): Serve {
+  const { perform } = bindingFor(one, name);
   return async (asked, given) => {
-    const { runtime, who, params, requestId } = asked;
+    const { runtime, who, params } = asked;
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const answer = await perform({ runtime, how: { via: who.via } }, all);
-    const instance = http.slice(http.indexOf("/"));
-    const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
-    return wire.encode(
-      present === undefined ? answer : await present({ runtime, problem }, answer, all),
-      given,
-    );
+    return wire.encode(await perform({ runtime, how: { via: who.via } }, all), given);
   };
 }
 

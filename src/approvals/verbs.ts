@@ -2,7 +2,7 @@
 import { copyEdit } from "../effects/arguments.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
-import { checkId, checkOneOf, checkSignal, isPlainObject } from "../kernel/fields.ts";
+import { checkSignal, isPlainObject } from "../kernel/fields.ts";
 import { channelField } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
@@ -11,15 +11,7 @@ import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.t
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import {
-  type BoundVerb,
-  bindLibrary,
-  capability,
-  decideVerb,
-  readVerb,
-  runVerb,
-  type ViewContext,
-} from "../runtime/verb.ts";
+import { bindLibrary, capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
 import {
   type Approval,
   type Approvals,
@@ -32,9 +24,9 @@ import {
   type Extension,
   rejection,
 } from "./contract.ts";
-import { approveApproval, getApproval, rejectApproval, secretsOf, unknownApproval } from "./decide.ts";
+import { approveApproval, rejectApproval, secretsOf } from "./decide.ts";
 import { countApprovals, followApprovals, listApprovals } from "./lists.ts";
-import { presentApproval, presentSummary } from "./present.ts";
+import { getApproval, type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
 import {
   type CommentAnswer,
   comment,
@@ -44,11 +36,7 @@ import {
   extend,
 } from "./rules/delegate.ts";
 import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/end.ts";
-import { aboutOf, LISTED_STATUSES } from "./state.ts";
-
-function checkApprovalStatus(status: unknown): void {
-  checkOneOf("An approval's status", status, LISTED_STATUSES);
-}
+import { aboutOf } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
 type Wording = {
@@ -117,11 +105,11 @@ const keepWords =
   <Field extends "reason" | "text">(
     field: Field,
     keep = redactTexts,
-    needs: (id: string, approval: Approval) => Needs = needsOf,
+    needs: (id: string, approval: LoadedApproval) => Needs = needsOf,
   ) =>
   async <In extends Written & { readonly [name in Field]: string }>(runtime: Runtime, input: In) => {
     const { id, by, [field]: text } = input;
-    const approval = await getApproval(runtime, id);
+    const approval = await loadApproval(runtime, id);
     const known = await secretsOf(runtime, approval);
     const kept = keep(runtime, { by, text, known });
     return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
@@ -132,8 +120,8 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
   decideVerb(
     (draft, { id, by, reason }: Worded, how) =>
       rule(draft, { approval: id, by, reason, ...channelField(how) }),
-    (_, answer, { id }) => {
-      if (answer.kind === "ended") return;
+    (runtime, answer, { id }) => {
+      if (answer.kind === "ended") return getApproval(runtime, id);
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -151,7 +139,10 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
 const moveSeat = decideVerb(
   (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
     delegate(draft, { approval: id, by, to, reason, via }),
-  (_, answer, { id }) => void checkDone("delegate", id, answer),
+  (runtime, answer, { id }) => {
+    checkDone("delegate", id, answer);
+    return getApproval(runtime, id);
+  },
   keepWords("reason"),
 );
 
@@ -166,11 +157,7 @@ async function findDeadline(runtime: Runtime, id: string, { byMs, until }: Exten
   return { until: decideBy + (byMs ?? 0), seen: decideBy };
 }
 
-async function extendApproval(
-  runtime: Runtime,
-  id: string,
-  more: Extension,
-): Promise<{ readonly decideBy: number }> {
+async function extendApproval(runtime: Runtime, id: string, more: Extension): Promise<Approval> {
   const { by, via = "embedded" } = more;
   const once = async () => {
     const command = { approval: id, by, via, ...(await findDeadline(runtime, id, more)) };
@@ -179,8 +166,8 @@ async function extendApproval(
   const answer = await once();
   // The deadline that was read had passed. The next one is known only now.
   const moved = answer.kind === "not_possible" && answer.status === "pending" && more.byMs !== undefined;
-  const { decideBy } = checkDone("extend", id, moved ? await once() : answer);
-  return { decideBy };
+  checkDone("extend", id, moved ? await once() : answer);
+  return getApproval(runtime, id);
 }
 
 /** Checked like a single decision. The binding is required: the decision is on what the list showed. */
@@ -213,57 +200,28 @@ async function decideAll(
   return answers;
 }
 
-const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { readonly id: string }) =>
-  presentApproval(runtime, await getApproval(runtime, id));
-/** The HTTP API returns the updated approval. */
-const showing = <In extends { readonly id: string }, Out>(verb: BoundVerb<In, Out>) => ({ ...verb, present });
-/** The same, with the result of the vote. */
-const voting = <In extends { readonly id: string }>(verb: BoundVerb<In, Decided>) => ({
-  ...verb,
-  async present(context: ViewContext, { kind, approval }: Decided, input: In) {
-    return { ...(await present(context, undefined, input)), vote: { kind, id: approval } };
-  },
-});
-
 export const approvalVerbs = capability(approvals, {
-  list: {
-    ...readVerb(listApprovals),
-    async present({ runtime }, { items, next }) {
-      return { items: await Promise.all(items.map((item) => presentSummary(runtime, item))), next };
+  list: readVerb(listApprovals),
+  count: readVerb((runtime, { status }) => countApprovals(runtime, status)),
+  find: readVerb((runtime, { beginning }) => findIds(runtime, "approvals", beginning)),
+  get: readVerb((runtime, { id }) => getApproval(runtime, id)),
+  approve: runVerb(({ runtime, how }, { id, ...given }) =>
+    approveApproval(runtime, id, { ...given, ...how }),
+  ),
+  reject: runVerb(({ runtime, how }, { id, ...given }) => rejectApproval(runtime, id, { ...given, ...how })),
+  extend: runVerb(({ runtime, how }, { id, ...more }) => extendApproval(runtime, id, { ...more, ...how })),
+  revoke: withdrawVerb(revokeApproval),
+  cancel: withdrawVerb(takeBackApproval),
+  delegate: moveSeat,
+  takeBack: moveSeat,
+  decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
+  comment: decideVerb(
+    (draft, { id, ...remark }, { via = "embedded" }) => comment(draft, { approval: id, ...remark, via }),
+    (runtime, answer, { id }) => {
+      checkDone("comment", id, answer);
+      return getApproval(runtime, id);
     },
-  },
-  get: {
-    ...readVerb((runtime, { id }: { readonly id: string }) => getApproval(runtime, id)),
-    present: ({ runtime }, approval) => presentApproval(runtime, approval),
-  },
-  approve: voting(
-    runVerb(({ runtime, how }, { id, ...given }) => approveApproval(runtime, id, { ...given, ...how })),
-  ),
-  reject: voting(
-    runVerb(({ runtime, how }, { id, ...given }) => rejectApproval(runtime, id, { ...given, ...how })),
-  ),
-  extend: showing(
-    runVerb(({ runtime, how }, { id, ...more }) => extendApproval(runtime, id, { ...more, ...how })),
-  ),
-  revoke: showing(withdrawVerb(revokeApproval)),
-  cancel: showing(withdrawVerb(takeBackApproval)),
-  delegate: showing(moveSeat),
-  takeBack: showing(moveSeat),
-  decideAll: {
-    ...runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
-    present: async ({ problem }, answers) =>
-      answers.map((answer) =>
-        answer.ok
-          ? { id: answer.id, ok: true, status: answer.decided.status, problem: null }
-          : { id: answer.id, ok: false, status: null, problem: problem(answer.error) },
-      ),
-  },
-  comment: showing(
-    decideVerb(
-      (draft, { id, ...remark }, { via = "embedded" }) => comment(draft, { approval: id, ...remark, via }),
-      (_, answer, { id }) => void checkDone("comment", id, answer),
-      keepWords("text", redactGuessedText),
-    ),
+    keepWords("text", redactGuessedText),
   ),
 });
 
@@ -288,11 +246,6 @@ export function approvalsOf(open: RuntimeOpener): Approvals {
     approve: async (id, given) => verbs.approve(id, withOwnEdit(given)),
     decideAll: async (items, who) =>
       verbs.decideAll(Array.isArray(items) ? items.map(withOwnEditIfAny) : items, who),
-    async count(status) {
-      checkApprovalStatus(status);
-      return countApprovals(await open(), status);
-    },
-    find: async (beginning) => findIds(await open(), "approvals", checkId("An approval", beginning)),
     async *follow(signal) {
       checkSignal(signal);
       yield* followApprovals(await open(), signal);

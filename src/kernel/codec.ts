@@ -13,6 +13,7 @@
  * | `actor`, a field `by`: required         | optional: taken from the credential     |
  * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
+ * | `failure`: a `HoldpointError`           | its problem                             |
  * | `channel`, `viewer`                     | left out: taken from the credential     |
  *
  * `spelled("q", schema)` gives one field another name on the wire. Each use is listed in docs/decisions/0027.
@@ -21,6 +22,8 @@
  * - Refinements of a contract beyond its shape are checked after decoding, by the library's own schema.
  */
 import { z } from "zod";
+import type { HoldpointError } from "./errors.ts";
+import { problemFields, readProblem } from "./problem.ts";
 import {
   actorOnWire,
   type Hidden,
@@ -86,6 +89,8 @@ type ObjectOnWire<Shape, In extends boolean> = {
 };
 type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] };
 
+type Each<Schema, In extends boolean> = Schema extends unknown ? OnWire<Schema, In> : never;
+
 /** The type of a schema's values on the wire. `In`: as a request sends them. */
 export type OnWire<Schema, In extends boolean = false> =
   Schema extends Marked<unknown, "time" | "id" | "actor" | "principal">
@@ -96,20 +101,24 @@ export type OnWire<Schema, In extends boolean = false> =
         ? "true"
         : Schema extends Marked<unknown, "money">
           ? { currency: string; micros: string }
-          : Schema extends z.ZodObject<infer Shape>
-            ? Flat<ObjectOnWire<Shape, In>>
-            : Schema extends z.ZodArray<infer Item>
-              ? OnWire<Item, In>[]
-              : Schema extends z.ZodNullable<infer Inner>
-                ? OnWire<Inner, In> | null
-                : Schema extends
-                      | z.ZodOptional<infer Inner>
-                      | z.ZodDefault<infer Inner>
-                      | z.ZodReadonly<infer Inner>
-                  ? OnWire<Inner, In>
-                  : Schema extends z.ZodType
-                    ? z.output<Schema>
-                    : never;
+          : Schema extends Marked<unknown, "failure">
+            ? { [field: string]: unknown }
+            : Schema extends z.ZodObject<infer Shape>
+              ? Flat<ObjectOnWire<Shape, In>>
+              : Schema extends z.ZodDiscriminatedUnion<infer Options>
+                ? Each<Options[number], In>
+                : Schema extends z.ZodArray<infer Item>
+                  ? OnWire<Item, In>[]
+                  : Schema extends z.ZodNullable<infer Inner>
+                    ? OnWire<Inner, In> | null
+                    : Schema extends
+                          | z.ZodOptional<infer Inner>
+                          | z.ZodDefault<infer Inner>
+                          | z.ZodReadonly<infer Inner>
+                      ? OnWire<Inner, In>
+                      : Schema extends z.ZodType
+                        ? z.output<Schema>
+                        : never;
 
 type Codec = {
   /** The schema on the wire, for the server's parser and the OpenAPI document. */
@@ -154,6 +163,11 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     encode: (isOn) => (isOn === true ? "true" : undefined),
     decode: () => true,
   }),
+  failure: () => ({
+    wire: z.record(z.string(), z.unknown()),
+    encode: (error) => problemFields(error as HoldpointError),
+    decode: (problem) => readProblem(problem as Readonly<Record<string, unknown>>),
+  }),
   channel: (schema) => ({ wire: schema, encode: same, decode: same }),
   viewer: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
@@ -191,6 +205,7 @@ export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
   const { kind } = marks.get(schema) ?? {};
   if (kind !== undefined) return MARKED[kind](schema);
   if (schema instanceof z.ZodObject) return objectCodec(schema, form);
+  if (schema instanceof z.ZodDiscriminatedUnion) return unionCodec(schema, form);
   if (schema instanceof z.ZodArray) {
     const item = makeCodec(schema.element as z.ZodType, form);
     const all = (code: (value: unknown) => unknown) => (list: unknown) => (list as unknown[]).map(code);
@@ -253,6 +268,28 @@ function objectCodec(schema: z.ZodObject, form: Form): Codec {
       fields.map(({ name, onWire, codec }) => ({ from: onWire, to: name, code: codec.decode })),
       form,
     ),
+  };
+}
+
+/** A field of plain values, with the same name on both sides, selects the form. */
+function unionCodec({ def }: z.ZodDiscriminatedUnion, form: Form): Codec {
+  const options = def.options as readonly z.ZodObject[];
+  const forms = options.map((option) => ({ option, codec: objectCodec(option, form) }));
+  const formOf = (value: unknown): Codec => {
+    const chosen = (value as Readonly<Record<string, unknown>>)[def.discriminator];
+    const isMeant = ({ option }: (typeof forms)[number]) =>
+      (option.shape[def.discriminator] as z.ZodType).safeParse(chosen).success;
+    const found = forms.find(isMeant);
+    if (found === undefined) throw new TypeError(`no form has ${def.discriminator} ${String(chosen)}`);
+    return found.codec;
+  };
+  return {
+    wire: z.discriminatedUnion(
+      def.discriminator,
+      forms.map(({ codec }) => codec.wire) as unknown as [z.ZodObject, ...z.ZodObject[]],
+    ),
+    encode: (value) => formOf(value).encode(value),
+    decode: (value) => formOf(value).decode(value),
   };
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/api/library.ts";
-import { getApproval } from "../../src/approvals/decide.ts";
+import { getApproval } from "../../src/approvals/read.ts";
 import { getBudget } from "../../src/budgets/methods.ts";
 import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
 import { addPerson, getPerson, setStanding } from "../../src/people/methods.ts";

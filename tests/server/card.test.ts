@@ -414,7 +414,7 @@ describe("the card of what a workflow asks", () => {
     const [question = { id: "" }] = (await until(async () => {
       const { items } = await hp.approvals.list();
       return items.length > 0 ? items : undefined;
-    })) as { id: string }[];
+    })) as readonly { id: string }[];
     const { card } = await cardOf(bench, question.id);
     assert.match(String(card["heading"]), /^Answer the question /);
     assert.partialDeepStrictEqual(card, {
