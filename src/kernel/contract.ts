@@ -38,9 +38,11 @@ export type VerbFacts<Http> = {
   readonly description?: string;
   /** Name of the input in the reference: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
+  /** A POST that changes nothing: the client retries it although the server keeps no answer. */
+  readonly repeatable?: true;
 };
 
 export type VerbContract<
@@ -57,7 +59,7 @@ export type VerbContract<
   readonly cursorName?: (input: never) => string;
   /** The field that holds an output that is no object, on the wire. */
   readonly wrap?: string;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
 };
 
 type Verbs = { readonly [name: string]: VerbContract };
@@ -67,6 +69,8 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly name: Name;
   /** Singular noun for one of them, in messages. */
   readonly owner: string;
+  /** The library's methods are at `admin(hp)`, not at the instance. */
+  readonly door?: "admin";
   readonly verbs: All;
 };
 
