@@ -215,7 +215,7 @@ const digests = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
 
 /** What a list row shows, next to the risk level and the costs. */
-const ROW = ["request_id", "binding", "name", "agent", "args", "rationale", "rule", "reason"];
+const ROW = ["request_id", "binding", "tool", "agent", "args", "rationale", "rule", "reason"];
 
 /**
  * The card on the wire, with digests of what is shown: `approval` and the card in their wire format, without `you`.

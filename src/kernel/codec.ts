@@ -335,12 +335,11 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
   return wire.refine((given) => hasOne(given, both), `give either ${first} or ${second}`);
 }
 
-type ShapeOnWire<Fields> = { [Name in keyof Fields]: z.ZodType<Fields[Name], Fields[Name]> };
 /** For the answers of hand-written routes. */
 export function viewCodec<Schema extends z.ZodObject>(schema: Schema) {
   const { wire, encode } = makeCodec(schema, "view");
   return {
-    wire: wire as z.ZodObject<ShapeOnWire<OnWire<Schema>>>,
+    wire: wire as z.ZodType<OnWire<Schema>, OnWire<Schema>>,
     encode: encode as (value: z.output<Schema>) => OnWire<Schema>,
   };
 }

@@ -275,7 +275,8 @@ describe("the card of an action", () => {
         bench,
         await asked(drop({ table }, { requestId: `r${table}`, waitMs: 0 })),
       );
-      return [approval["preview"], approval["preview_failed"]];
+      const { value, failed } = approval["preview"] as Record<string, unknown>;
+      return [value, failed];
     };
     assert.deepEqual(await shown("orders"), [{ table: "orders" }, false]);
     assert.deepEqual(await shown(""), ["no such table", true]);

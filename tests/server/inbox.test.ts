@@ -209,7 +209,7 @@ test("what wants somebody is counted for whoever asks, and only what they may re
   const { body } = await as("ann", "/api/attention");
   assert.partialDeepStrictEqual(body, { pending: 3, mine: 2, is_all: true, in_doubt: 0, is_empty: false });
   const oldest = rowsOf(await as("ann", "/api/approvals?mine=true"))[0];
-  assert.equal(body["oldest_at"], oldest?.["created_at"]);
+  assert.equal(body["oldest_at"], oldest?.["requested_at"]);
   assert.equal(body["next_deadline"], oldest?.["decide_by"]);
   assert.partialDeepStrictEqual((await as("far", "/api/attention")).body, {
     ...{ pending: 3, mine: 0, oldest_at: null, next_deadline: null, alerts: 0, dead_messages: 0 },
