@@ -1,10 +1,11 @@
 /** A remote instance: the verbs that the command line uses, called on a server. */
 import { z } from "zod";
 import { type Approvals, approvals } from "../../approvals/contract.ts";
-import { grants } from "../../grants/contract.ts";
+import { CONTRACTS } from "../../contracts.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
+  itemsField,
   type Library,
   parseArguments,
   pathNames,
@@ -28,11 +29,13 @@ type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unk
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
 
 /** A list's items are under the contract's name. The cursor is the server's own and passed back unchanged. */
-function answerReader({ name }: Contract, { output, item, wrap }: VerbContract) {
+function answerReader(contract: Contract, facts: VerbContract) {
+  const { output, item, wrap } = facts;
   if (item !== undefined) {
+    const field = itemsField(contract, facts);
     const { decode } = makeCodec(z.array(item));
     return (answer: Readonly<Record<string, unknown>>) => ({
-      items: decode(answer[name]),
+      items: decode(answer[field]),
       next: answer["next_cursor"],
     });
   }
@@ -58,13 +61,13 @@ function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbCo
 function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One): Library<One> {
   const calls = (speaker.client as unknown as Calls)[contract.name] ?? {};
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
-    const write = inputWriter(speaker, facts);
-    const read = answerReader(contract, facts);
     const call = calls[facts.shares?.call ?? name];
     return [
       name,
       async (...args: readonly unknown[]) => {
         const given = parseArguments(contract, facts, args);
+        const write = inputWriter(speaker, facts);
+        const read = answerReader(contract, facts);
         const ids = pathNames(facts.http).map((one) => given[one]);
         const input = facts.input === undefined ? [] : [write(given)];
         return relay(async () => read((await call?.(...ids, ...input)) ?? {}));
@@ -136,12 +139,12 @@ function policiesAt(look: ReturnType<typeof libraryReader>) {
 export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
+    ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
     approvals: remoteApprovals(speaker),
     actions: remoteActions(speaker, look),
     receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
-    grants: remoteVerbs(speaker, grants),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),
     people: remotePeople(speaker, look),
