@@ -9,7 +9,14 @@ import { skipUnreadable } from "../runtime/lists.ts";
 import { loadArtifact, loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import type { Approval, ApprovalSummary } from "./contract.ts";
-import { type LiveApproval, nextAtDeadline, ruleIn, stageRules, stageState } from "./state.ts";
+import {
+  type ApprovalState,
+  type LiveApproval,
+  nextAtDeadline,
+  ruleIn,
+  stageRules,
+  stageState,
+} from "./state.ts";
 import { approvalTitle } from "./stream.ts";
 
 /** A state with its large values. */
@@ -23,11 +30,13 @@ export type LoadedApproval = WithRationale<LiveApproval> & {
 export const unknownApproval = (id: string): HoldpointError =>
   new HoldpointError("unknown_id", `There is no approval ${displayValue(id)}.`);
 
-export async function loadApproval(place: TenantStore, id: string): Promise<LoadedApproval> {
-  const state = await readState(place, approvalStream(id));
+async function loadState(place: TenantStore, id: string, state: ApprovalState): Promise<LoadedApproval> {
   if (state.status === "none") throw unknownApproval(id);
   return withValues(place, id, state);
 }
+
+export const loadApproval = async (place: TenantStore, id: string): Promise<LoadedApproval> =>
+  loadState(place, id, await readState(place, approvalStream(id)));
 
 export async function withValues(
   place: TenantStore,
@@ -111,6 +120,12 @@ export async function describeApproval(place: TenantStore, loaded: LoadedApprova
     atDeadline: nextAtDeadline(loaded),
   };
 }
+
+export const describeState = async (
+  place: TenantStore,
+  id: string,
+  state: ApprovalState,
+): Promise<Approval> => describeApproval(place, await loadState(place, id, state));
 
 export const getApproval = async (place: TenantStore, id: string): Promise<Approval> =>
   describeApproval(place, await loadApproval(place, id));

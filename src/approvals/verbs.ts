@@ -6,7 +6,7 @@ import { checkSignal, isPlainObject } from "../kernel/fields.ts";
 import { channelField } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
-import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import { type Draft, isNeed, type Need, type Needs } from "../kernel/transaction.ts";
 import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
@@ -26,7 +26,7 @@ import {
 } from "./contract.ts";
 import { approveApproval, rejectApproval, secretsOf } from "./decide.ts";
 import { countApprovals, followApprovals, listApprovals } from "./lists.ts";
-import { getApproval, type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
+import { describeState, getApproval, type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
 import {
   type CommentAnswer,
   comment,
@@ -36,7 +36,7 @@ import {
   extend,
 } from "./rules/delegate.ts";
 import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/end.ts";
-import { aboutOf } from "./state.ts";
+import { type ApprovalState, aboutOf } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
 type Wording = {
@@ -115,13 +115,19 @@ const keepWords =
     return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
   };
 
+/** What a rule answered, and the approval as the rule left it: it is not read again, and nothing came in between. */
+type Ruled<Answer> = { readonly answer: Answer; readonly state: ApprovalState };
+
+const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer): Need | Ruled<Answer> =>
+  isNeed(answer) ? answer : { answer: answer as Answer, state: draft.state(approvalStream(id)) };
+
 /** Withdraws a question or revokes a decision. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
   decideVerb(
     (draft, { id, by, reason }: Worded, how) =>
-      rule(draft, { approval: id, by, reason, ...channelField(how) }),
-    (runtime, answer, { id }) => {
-      if (answer.kind === "ended") return getApproval(runtime, id);
+      withState(draft, id, rule(draft, { approval: id, by, reason, ...channelField(how) })),
+    (runtime, { answer, state }, { id }) => {
+      if (answer.kind === "ended") return describeState(runtime, id, state);
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -138,10 +144,10 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
 /** Delegates a seat, or withdraws the delegation if `to` is absent. */
 const moveSeat = decideVerb(
   (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
-    delegate(draft, { approval: id, by, to, reason, via }),
-  (runtime, answer, { id }) => {
+    withState(draft, id, delegate(draft, { approval: id, by, to, reason, via })),
+  (runtime, { answer, state }, { id }) => {
     checkDone("delegate", id, answer);
-    return getApproval(runtime, id);
+    return describeState(runtime, id, state);
   },
   keepWords("reason"),
 );
@@ -161,13 +167,15 @@ async function extendApproval(runtime: Runtime, id: string, more: Extension): Pr
   const { by, via = "embedded" } = more;
   const once = async () => {
     const command = { approval: id, by, via, ...(await findDeadline(runtime, id, more)) };
-    return runCommand(runtime, needsOf(id), (draft) => extend(draft, command));
+    return runCommand(runtime, needsOf(id), (draft) => withState(draft, id, extend(draft, command)));
   };
-  const answer = await once();
+  const first = await once();
   // The deadline that was read had passed. The next one is known only now.
-  const moved = answer.kind === "not_possible" && answer.status === "pending" && more.byMs !== undefined;
-  checkDone("extend", id, moved ? await once() : answer);
-  return getApproval(runtime, id);
+  const { kind } = first.answer;
+  const moved = kind === "not_possible" && first.answer.status === "pending" && more.byMs !== undefined;
+  const { answer, state } = moved ? await once() : first;
+  checkDone("extend", id, answer);
+  return describeState(runtime, id, state);
 }
 
 /** Checked like a single decision. The binding is required: the decision is on what the list showed. */
@@ -216,10 +224,11 @@ export const approvalVerbs = capability(approvals, {
   takeBack: moveSeat,
   decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
   comment: decideVerb(
-    (draft, { id, ...remark }, { via = "embedded" }) => comment(draft, { approval: id, ...remark, via }),
-    (runtime, answer, { id }) => {
+    (draft, { id, ...remark }, { via = "embedded" }) =>
+      withState(draft, id, comment(draft, { approval: id, ...remark, via })),
+    (runtime, { answer, state }, { id }) => {
       checkDone("comment", id, answer);
-      return getApproval(runtime, id);
+      return describeState(runtime, id, state);
     },
     keepWords("text", redactGuessedText),
   ),

@@ -89,7 +89,7 @@ test("at a checkpoint that nobody declared the agent says who is asked; under it
   const wanted = { quorum: 1, from: ["person:ann"], veto: true, escalateAtHalf, remindEveryMs: 7_200_000 };
   assert.deepEqual(own.asked["approvers"], wanted);
   assert.deepEqual(ok(await bench.ask(`/api/approvals/${own.approval}`))["approvers"], {
-    ...{ quorum: 1, from: ["person:ann"], veto: true, separate: false },
+    ...{ quorum: 1, from: ["person:ann"], veto: true },
     ...{ escalate_at_half: ["role:admin"], remind_every_seconds: 7_200 },
   });
 });

@@ -248,8 +248,8 @@ describe("the card of an action", () => {
     });
     const id = await asked(pay({ to: "ann" }, { requestId: "p", waitMs: 0 }));
     const edit = { decision: "approve", edit: { to: "bob" }, approved_by: "cho" };
-    const { vote } = ok(await bench.ask(`/api/approvals/${id}/votes`, post(edit)));
-    const instead = String((vote as Fields)["request_id"]);
+    const voted = ok(await bench.ask(`/api/approvals/${id}/votes`, post(edit)));
+    const instead = String(voted["approval_id"]);
     assert.notEqual(instead, id);
     const said = async (which: string) =>
       ((await cardOf(bench, which)).card["reviews"] as Fields[]).map(({ rule: by, edited_by }) => [

@@ -78,7 +78,7 @@ test("the inbox says what waits for whoever asks, and has what a row shows", asy
   );
   assert.partialDeepStrictEqual(all[0], { effect_class: "once", risk: null, decided_at: null });
   const named = async (who: "ann" | "pia" | "far", query: string) =>
-    rowsOf(await as(who, `/api/approvals?${query}`)).map(({ name }) => name);
+    rowsOf(await as(who, `/api/approvals?${query}`)).map(({ tool }) => tool);
   assert.deepEqual(await named("ann", "mine=true"), ["refund", "mail"]);
   assert.deepEqual(await named("pia", "mine=true"), []);
   assert.deepEqual(await named("far", "mine=true"), []);
@@ -109,8 +109,8 @@ test("a row says that nobody could take it back, as its card does", async (t) =>
   });
   await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 6);
   const rows = rowsOf(await bench.ask("/api/approvals"));
-  const said = rows.map(({ name, workflow_id, is_irreversible }) =>
-    [name, workflow_id === null ? "alone" : "in a workflow", is_irreversible].join(" "),
+  const said = rows.map(({ tool, workflow_id, is_irreversible }) =>
+    [tool, workflow_id === null ? "alone" : "in a workflow", is_irreversible].join(" "),
   );
   assert.deepEqual(said.toSorted(), [
     "Plan in a workflow false",
@@ -132,7 +132,7 @@ test("filters keep order, cursor and limit", async (t) => {
   let cursor = "";
   for (let pages = 0; pages < 5; pages++) {
     const page = await as("ann", `/api/approvals?mine=true&order=newest&limit=1${cursor}`);
-    met.push(...rowsOf(page).map(({ name }) => name));
+    met.push(...rowsOf(page).map(({ tool }) => tool));
     if (page.body["next_cursor"] === null) break;
     cursor = `&cursor=${page.body["next_cursor"]}`;
   }
@@ -154,7 +154,7 @@ test("the inbox is ordered by deadline where that is asked, with cursors that ar
   const page = async (cursor = "") => bench.ask(`/api/approvals?order=deadline&mine=true&limit=3${cursor}`);
   const first = await page();
   const cursor = `&cursor=${first.body["next_cursor"]}`;
-  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ name }) => name));
+  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ tool }) => tool));
   assert.deepEqual(names, [["t.2", "t.1", "t.3"], ["t.0"]]);
   assert.equal((await bench.ask(`/api/approvals?order=oldest${cursor}`)).status, 400);
   assert.equal((await bench.ask("/api/approvals?order=deadline&status=decided")).status, 400);
@@ -171,7 +171,7 @@ test("what was decided is ordered by when it was where that is asked, with curso
   });
   await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 3);
   const byName = new Map(
-    rowsOf(await bench.ask("/api/approvals")).map(({ name, request_id }) => [name, request_id]),
+    rowsOf(await bench.ask("/api/approvals")).map(({ tool, request_id }) => [tool, request_id]),
   );
   for (const name of ["t.1", "t.2", "t.0"])
     await bench.ask(`/api/approvals/${byName.get(name)}/votes`, {
@@ -181,7 +181,7 @@ test("what was decided is ordered by when it was where that is asked, with curso
     bench.ask(`/api/approvals?status=decided&order=decided&limit=2${cursor}`);
   const first = await page();
   const cursor = `&cursor=${first.body["next_cursor"]}`;
-  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ name }) => name));
+  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ tool }) => tool));
   assert.deepEqual(names, [["t.0", "t.2"], ["t.1"]]);
   assert.equal((await bench.ask(`/api/approvals?status=decided&order=newest${cursor}`)).status, 400);
   assert.equal((await bench.ask("/api/approvals?order=decided")).status, 400);
@@ -199,7 +199,7 @@ test("what is decided is no longer anybody's, and says when that was", async (t)
   assert.equal(voted.status, 200, voted.text);
   const [decided, ...others] = rowsOf(await as("ann", "/api/approvals?status=decided"));
   assert.deepEqual(others, []);
-  assert.partialDeepStrictEqual(decided, { name: "refund", status: "rejected", is_mine: false });
+  assert.partialDeepStrictEqual(decided, { tool: "refund", status: "rejected", is_mine: false });
   assert.match(String(decided?.["decided_at"]), /Z$/);
   assert.equal(rowsOf(await as("ann", "/api/approvals?status=any")).length, 3);
 });
