@@ -65,7 +65,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=approvals.list",
+  "GET /api/library": "?verb=workflows.list",
   "GET /api/grants/find": "?beginning=grt_",
 };
 
