@@ -96,13 +96,13 @@ export async function describeSubject(
   };
 }
 
-export const approvalSubject = (
+const approvalSubject = (
   place: TenantStore,
   { subject, action, workflow }: Pick<LoadedApproval, "subject" | "action" | "workflow">,
 ): Promise<Subject> => describeSubject(place, subject?.kind ?? "action", { id: action, known: workflow });
 
 /** All stages with their approvers, including those added at half time. */
-export const describeStages = (approval: Omit<LiveApproval, "says">): Approval["stages"] =>
+const describeStages = (approval: Omit<LiveApproval, "says">): Approval["stages"] =>
   stageRules(approval).map((_, index) => ({
     stage: index + 1,
     state: stageState(approval, index + 1),

@@ -168,7 +168,7 @@ export type ExtensionBody = DecidedBy & InStage & { readonly from: number; reado
 export type DelegationBody = DecidedBy & InStage & { readonly to: string; readonly reason: string };
 
 type At = { readonly at: number };
-export type Vote = VoteBody & At;
+type Vote = VoteBody & At;
 type Comment = CommentBody & At;
 type Delegation = DelegationBody & At;
 export type ApprovalEnding = At & { readonly by: readonly string[]; readonly reason: string };
@@ -260,7 +260,7 @@ export function ruleIn(
  * `ended`: the approval ended in it, without its agreement. `not_asked`: it ended before.
  */
 export const STAGE_STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
-export type StageState = (typeof STAGE_STATES)[number];
+type StageState = (typeof STAGE_STATES)[number];
 
 const AGREED: readonly ApprovalStatus[] = ["approved", "modified", "consumed", "lapsed", "revoked"];
 

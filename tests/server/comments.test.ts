@@ -121,7 +121,7 @@ test("what was shown is recorded with each vote, alone and of several", async (t
   assert.equal((await post("/api/approvals/submit", submitted)).status, 200);
   for (const [id, digest] of [
     [two, shown],
-    [three, null],
+    [three, undefined],
   ] as const) {
     const { votes } = (await bench.ask(`/api/approvals/${id}`)).body as { votes: { shown: unknown }[] };
     assert.equal(votes[0]?.shown, digest);

@@ -69,7 +69,7 @@ test("the inbox says what waits for whoever asks, and has what a row shows", asy
   const { as } = await opened(t);
   const all = rowsOf(await as("ann", "/api/approvals"));
   assert.deepEqual(
-    all.map(({ name, is_mine }) => [name, is_mine]),
+    all.map(({ tool, is_mine }) => [tool, is_mine]),
     [
       ["refund", true],
       ["wire", false],

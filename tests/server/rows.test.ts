@@ -78,7 +78,7 @@ describe("in a list", () => {
     const row = {
       request_id,
       binding,
-      name,
+      tool,
       agent,
       args,
       rationale,

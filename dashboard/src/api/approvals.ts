@@ -112,7 +112,6 @@ export const useVote = (id: string) =>
     return { ...voted, stands: await client.approvals.get(id) };
   });
 
-
 type Longer = { readonly by_seconds: number };
 export const useExtend = (id: string) =>
   useDoing((longer: Longer, session) => client.approvals.extend(id, { ...longer, ...byOf(session) }));
