@@ -3,6 +3,9 @@ import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { people } from "./people/contract.ts";
+import { keys } from "./people/keys/contract.ts";
+import { tenants } from "./people/tenants/contract.ts";
 
-export const CONTRACTS = [approvals, grants] as const;
+export const CONTRACTS = [approvals, grants, keys, people, tenants] as const;
 export const STREAMS = [approval, grant] as const;

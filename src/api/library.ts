@@ -10,7 +10,6 @@ import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
-import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
 import { readFirstReview } from "../policy/backtest/replay-journal.ts";
@@ -39,8 +38,6 @@ const READS = {
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
-  people: { scope: "people:read", verbs: ["list", "get"] },
-  keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
   endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
   messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
@@ -91,8 +88,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
     },
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    people: peopleMethods(open),
-    keys: keyMethods(open),
     endpoints,
     messages,
     nodes: nodesOf(open),

@@ -25,9 +25,10 @@ import {
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
-import { keyRoutes, peopleRoutes } from "../people/routes.ts";
+import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
-import { tenantRoutes } from "../people/tenants/routes.ts";
+import { tenantVerbs } from "../people/tenants/verbs.ts";
+import { peopleVerbs } from "../people/verbs.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
@@ -55,7 +56,7 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
+const CAPABILITIES = [approvalVerbs, grantVerbs, keyVerbs, peopleVerbs, tenantVerbs] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
@@ -176,7 +177,7 @@ function serveVerb(one: Capability, { name, facts: { input }, guard }: Serving, 
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const serve = () => perform({ runtime, how: { via: who.via } }, all);
+    const serve = () => perform({ runtime, how: { via: who.via }, caller: who }, all);
     return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);
   };
 }
@@ -283,9 +284,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...messageRoutes,
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
-    ...peopleRoutes,
-    ...keyRoutes,
-    ...tenantRoutes,
     ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
