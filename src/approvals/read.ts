@@ -30,9 +30,14 @@ export type LoadedApproval = WithRationale<LiveApproval> & {
 export const unknownApproval = (id: string): HoldpointError =>
   new HoldpointError("unknown_id", `There is no approval ${displayValue(id)}.`);
 
-async function loadState(place: TenantStore, id: string, state: ApprovalState): Promise<LoadedApproval> {
+async function loadState(
+  place: TenantStore,
+  id: string,
+  state: ApprovalState,
+  before?: LoadedApproval,
+): Promise<LoadedApproval> {
   if (state.status === "none") throw unknownApproval(id);
-  return withValues(place, id, state);
+  return withValues(place, id, state, before);
 }
 
 export const loadApproval = async (place: TenantStore, id: string): Promise<LoadedApproval> =>
@@ -42,10 +47,11 @@ export async function withValues(
   place: TenantStore,
   id: string,
   state: LiveApproval,
+  before?: LoadedApproval,
 ): Promise<LoadedApproval> {
   const { edit, preview, undo } = state;
   const load = (value: Json) => loadValue(place, value);
-  const args = await load(state.args);
+  const args = before?.argsDigest === state.argsDigest ? before.args : await load(state.args);
   // A copy: the next decision uses the state itself.
   return structuredClone({
     ...withRationale(state),
@@ -121,11 +127,13 @@ export async function describeApproval(place: TenantStore, loaded: LoadedApprova
   };
 }
 
+/** `before`: the approval as it was loaded earlier, so that unchanged arguments are not loaded again. */
 export const describeState = async (
   place: TenantStore,
   id: string,
   state: ApprovalState,
-): Promise<Approval> => describeApproval(place, await loadState(place, id, state));
+  before?: LoadedApproval,
+): Promise<Approval> => describeApproval(place, await loadState(place, id, state, before));
 
 export const getApproval = async (place: TenantStore, id: string): Promise<Approval> =>
   describeApproval(place, await loadApproval(place, id));

@@ -3,7 +3,7 @@ import { copyEdit } from "../effects/arguments.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { checkSignal, isPlainObject } from "../kernel/fields.ts";
-import { channelField } from "../kernel/principal.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import { type Draft, isNeed, type Need, type Needs } from "../kernel/transaction.ts";
@@ -11,9 +11,8 @@ import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.t
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import { bindLibrary, capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
+import { bindLibrary, capability, preparedVerb, readVerb, runVerb } from "../runtime/verb.ts";
 import {
-  type Approval,
   type Approvals,
   approvals,
   type BatchAnswer,
@@ -36,7 +35,7 @@ import {
   extend,
 } from "./rules/delegate.ts";
 import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/end.ts";
-import { type ApprovalState, aboutOf } from "./state.ts";
+import { type ApprovalState, aboutOf, type CommentBody } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
 type Wording = {
@@ -96,23 +95,26 @@ function checkDone<Answer extends Refusing>(
 
 type Written = { readonly id: string; readonly by: string };
 type Worded = Written & { readonly reason: string };
+type Moved = Worded & { readonly to?: string | null };
+type Commented = Written & Pick<CommentBody, "text" | "category">;
 
 /** What the rules need in any case. Declaring it up front saves a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
 /** Removes the values of the action's secrets from a person's text. */
 const keepWords =
-  <Field extends "reason" | "text">(
+  <In extends Written, Field extends "reason" | "text">(
     field: Field,
     keep = redactTexts,
     needs: (id: string, approval: LoadedApproval) => Needs = needsOf,
   ) =>
-  async <In extends Written & { readonly [name in Field]: string }>(runtime: Runtime, input: In) => {
+  async (runtime: Runtime, input: In & { readonly [name in Field]: string }, how: Via) => {
     const { id, by, [field]: text } = input;
-    const approval = await loadApproval(runtime, id);
-    const known = await secretsOf(runtime, approval);
+    const before = await loadApproval(runtime, id);
+    const known = await secretsOf(runtime, before);
     const kept = keep(runtime, { by, text, known });
-    return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
+    const command = { ...input, [field]: kept };
+    return { input: { command, how, before }, needs: needs(id, before) };
   };
 
 /** What a rule answered, and the approval as the rule left it: it is not read again, and nothing came in between. */
@@ -123,11 +125,14 @@ const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer): Nee
 
 /** Withdraws a question or revokes a decision. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
-  decideVerb(
-    (draft, { id, by, reason }: Worded, how) =>
+  preparedVerb(
+    keepWords<Worded, "reason">("reason", redactTexts, (id, approval) => ({
+      write: [approvalStream(id), aboutOf(approval)],
+    })),
+    (draft, { command: { id, by, reason }, how }) =>
       withState(draft, id, rule(draft, { approval: id, by, reason, ...channelField(how) })),
-    (runtime, { answer, state }, { id }) => {
-      if (answer.kind === "ended") return describeState(runtime, id, state);
+    (runtime, { answer, state }, { command: { id }, before }) => {
+      if (answer.kind === "ended") return describeState(runtime, id, state, before);
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -138,18 +143,17 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
         details: { status: answer.status },
       });
     },
-    keepWords("reason", redactTexts, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
   );
 
 /** Delegates a seat, or withdraws the delegation if `to` is absent. */
-const moveSeat = decideVerb(
-  (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
+const moveSeat = preparedVerb(
+  keepWords<Moved, "reason">("reason"),
+  (draft, { command: { id, by, to = null, reason }, how: { via = "embedded" } }) =>
     withState(draft, id, delegate(draft, { approval: id, by, to, reason, via })),
-  (runtime, { answer, state }, { id }) => {
+  (runtime, { answer, state }, { command: { id }, before }) => {
     checkDone("delegate", id, answer);
-    return describeState(runtime, id, state);
+    return describeState(runtime, id, state, before);
   },
-  keepWords("reason"),
 );
 
 /** Turns a duration into a timestamp before the command, so that a retry does not extend twice. */
@@ -163,7 +167,7 @@ async function findDeadline(runtime: Runtime, id: string, { byMs, until }: Exten
   return { until: decideBy + (byMs ?? 0), seen: decideBy };
 }
 
-async function extendApproval(runtime: Runtime, id: string, more: Extension): Promise<Approval> {
+export async function extendApproval(runtime: Runtime, id: string, more: Extension): Promise<ApprovalState> {
   const { by, via = "embedded" } = more;
   const once = async () => {
     const command = { approval: id, by, via, ...(await findDeadline(runtime, id, more)) };
@@ -175,7 +179,7 @@ async function extendApproval(runtime: Runtime, id: string, more: Extension): Pr
   const moved = kind === "not_possible" && first.answer.status === "pending" && more.byMs !== undefined;
   const { answer, state } = moved ? await once() : first;
   checkDone("extend", id, answer);
-  return describeState(runtime, id, state);
+  return state;
 }
 
 /** Checked like a single decision. The binding is required: the decision is on what the list showed. */
@@ -217,20 +221,22 @@ export const approvalVerbs = capability(approvals, {
     approveApproval(runtime, id, { ...given, ...how }),
   ),
   reject: runVerb(({ runtime, how }, { id, ...given }) => rejectApproval(runtime, id, { ...given, ...how })),
-  extend: runVerb(({ runtime, how }, { id, ...more }) => extendApproval(runtime, id, { ...more, ...how })),
+  extend: runVerb(async ({ runtime, how }, { id, ...more }) =>
+    describeState(runtime, id, await extendApproval(runtime, id, { ...more, ...how })),
+  ),
   revoke: withdrawVerb(revokeApproval),
   cancel: withdrawVerb(takeBackApproval),
   delegate: moveSeat,
   takeBack: moveSeat,
   decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
-  comment: decideVerb(
-    (draft, { id, ...remark }, { via = "embedded" }) =>
+  comment: preparedVerb(
+    keepWords<Commented, "text">("text", redactGuessedText),
+    (draft, { command: { id, ...remark }, how: { via = "embedded" } }) =>
       withState(draft, id, comment(draft, { approval: id, ...remark, via })),
-    (runtime, { answer, state }, { id }) => {
+    (runtime, { answer, state }, { command: { id }, before }) => {
       checkDone("comment", id, answer);
-      return describeState(runtime, id, state);
+      return describeState(runtime, id, state, before);
     },
-    keepWords("text", redactGuessedText),
   ),
 });
 
