@@ -6,7 +6,6 @@ import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";
 import { budgetsOf } from "../budgets/methods.ts";
-import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
@@ -29,8 +28,6 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
-  receipts: { scope: "actions:read", verbs: ["get"] },
   workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
@@ -65,8 +62,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    actions: actionsOf(open),
-    receipts: receiptsOf(open),
     workflows: {
       list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
       get: (id: string) => getWorkflow(runtime, id),

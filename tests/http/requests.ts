@@ -66,6 +66,8 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=workflows.list",
+  "GET /api/approvals/find": "?beginning=apr_",
+  "GET /api/effects/find": "?beginning=act_",
   "GET /api/grants/find": "?beginning=grt_",
   "GET /api/keys/find": "?beginning=key_",
 };
