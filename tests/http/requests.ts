@@ -65,11 +65,12 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=workflows.list",
+  "GET /api/library": "?verb=alerts.list",
   "GET /api/approvals/find": "?beginning=apr_",
   "GET /api/effects/find": "?beginning=act_",
   "GET /api/grants/find": "?beginning=grt_",
   "GET /api/keys/find": "?beginning=key_",
+  "GET /api/workflows/find": "?beginning=wf_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");
