@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
 import { intentRoutes } from "../agents/intents/routes.ts";
+import { actingSpeaker } from "../agents/identify-agent.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
 import { alertRoutes } from "../alerts/routes.ts";
@@ -21,6 +22,7 @@ import {
   type VerbContract,
 } from "../kernel/contract.ts";
 import type { HoldpointError } from "../kernel/errors.ts";
+import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
@@ -32,7 +34,7 @@ import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
 import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import { actingPerson, actingPrincipal } from "./authenticate.ts";
+import { actingOperator, actingPerson, actingPrincipal, type Who } from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -122,6 +124,15 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
   };
 }
 
+const ACTING: {
+  readonly [may in Actor]: (who: Who, named: string | undefined, field: string) => string;
+} = {
+  person: actingPerson,
+  principal: actingPrincipal,
+  operator: actingOperator,
+  speaker: actingSpeaker,
+};
+
 /** If the verb has an actor, the credential determines it. */
 function withActor(
   input: z.ZodObject | undefined,
@@ -130,9 +141,8 @@ function withActor(
 ): object {
   const actor = actorIn(input);
   if (actor === undefined) return given;
-  const { by: named } = given as { readonly by?: string };
-  const by = actor.may === "person" ? actingPerson(who, named, actor.as) : actingPrincipal(who, named);
-  return { ...given, by };
+  const { [actor.field]: named } = given as { readonly [field: string]: string | undefined };
+  return { ...given, [actor.field]: ACTING[actor.may](who, named, actor.as) };
 }
 
 /** Adds the viewer, if the verb depends on it. */
@@ -182,9 +192,10 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
 
 function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire }] = all as readonly [Served];
-  const { http, shares, description, orScope, status, whenLost } = facts;
+  const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
+  const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
   const value: ScopedRoute = {
     method: httpMethod(http),
@@ -197,9 +208,10 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
+    ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
+    ...(mayAsk === undefined ? {} : { mayAsk: async ({ body }) => mayAsk(wire.decode(body) as never) }),
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
