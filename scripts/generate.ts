@@ -8,13 +8,14 @@ import { CONTRACTS, STREAMS } from "../src/contracts.ts";
 import { type Contract, httpMethod, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
-const verbs = contracts.flatMap(({ name, verbs: all }) =>
-  Object.entries(all).map(([verb, facts]) => ({ name, verb, facts })),
+const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
+  Object.entries(all).map(([verb, facts]) => ({ name, verb, facts, door })),
 );
 
-function callText({ http, input, whenLost }: VerbContract): string {
+function callText({ http, input, whenLost, repeatable }: VerbContract): string {
   const taken = httpMethod(http) === "GET" ? "query" : "body";
-  const unkept = whenLost === "none" ? ', unkept: "once"' : "";
+  const kind = repeatable === true ? "repeatable" : "once";
+  const unkept = whenLost === "none" ? `, unkept: "${kind}"` : "";
   return `{ route: "${http}", takes: "${input === undefined ? "nothing" : taken}"${unkept} }`;
 }
 
@@ -46,11 +47,20 @@ export const COMMENT_FLAGS: Flags = ${optional};
 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-function signature(name: string, verb: string, { http, input, takes = "input" }: VerbContract): string {
+function signature({ name, verb, facts, door }: (typeof verbs)[number]): string {
+  const { http, input, takes = "input" } = facts;
   const isOptional = input?.safeParse({}).success === true;
   const words = [...pathNames(http), ...(input === undefined ? [] : [`${takes}${isOptional ? "?" : ""}`])];
-  return `hp.${name}.${verb}(${words.join(", ")})`;
+  return `${door === undefined ? "hp." : ""}${name}.${verb}(${words.join(", ")})`;
 }
+
+const methodRows = (door: Contract["door"]) =>
+  verbs
+    .filter((one) => one.door === door)
+    .map((one): readonly [string, string] => {
+      const cell = signature(one);
+      return [cell, `| \`${cell}\` | ${lower(one.facts.summary)} |`];
+    });
 
 /** By page: the first cell of a row, and the whole row. */
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
@@ -64,10 +74,8 @@ const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } 
     const call = `${name}.${shares?.call ?? verb}`;
     return [call, `| \`${call}\` | \`${http}\` |`];
   }),
-  "docs/reference/library.md": verbs.map(({ name, verb, facts }) => {
-    const cell = signature(name, verb, facts);
-    return [cell, `| \`${cell}\` | ${lower(facts.summary)} |`];
-  }),
+  "docs/reference/library.md": methodRows(undefined),
+  "docs/reference/admin.md": methodRows("admin"),
   "docs/reference/events.md": STREAMS.flatMap(({ reference }) =>
     reference.map(({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const),
   ),

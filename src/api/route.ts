@@ -77,6 +77,9 @@ export type RouteRequest<
   readonly isGone: () => boolean;
 };
 
+/** Runs around a verb's implementation. `input`: as parsed. */
+export type Guard = (asked: RouteRequest, input: object, serve: () => Promise<unknown>) => Promise<unknown>;
+
 /** Media type of an answer that is not JSON. */
 export type Media = "text/event-stream" | "text/html" | "text/plain" | "application/octet-stream";
 

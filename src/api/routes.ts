@@ -44,7 +44,7 @@ import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/rou
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
 import { referenceRoutes } from "./pages/reference.ts";
 import { problemOf } from "./problem.ts";
-import { type Route, type RouteRequest, route, type ScopedRoute, type Tag } from "./route.ts";
+import { type Guard, type Route, type RouteRequest, route, type ScopedRoute, type Tag } from "./route.ts";
 import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
@@ -153,14 +153,17 @@ function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, 
 
 type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
 
-function serveVerb(one: Capability, name: string, { input, http }: VerbContract, wire: Wire): Serve {
+type Serving = { readonly name: string; readonly facts: VerbContract; readonly guard: Guard | undefined };
+
+function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Serving, wire: Wire): Serve {
   const { perform, present } = bindingFor(one, name);
   return async (asked, given) => {
     const { runtime, who, params, requestId } = asked;
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const answer = await perform({ runtime, how: { via: who.via } }, all);
+    const serve = () => perform({ runtime, how: { via: who.via } }, all);
+    const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
     const instance = http.slice(http.indexOf("/"));
     const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
     return wire.encode(
@@ -169,6 +172,9 @@ function serveVerb(one: Capability, name: string, { input, http }: VerbContract,
     );
   };
 }
+
+/** Runs around the verbs of a route, for what only a server limits: other scopes, people only, one at a time. */
+type Guards<One extends Contract> = { readonly [Name in keyof One["verbs"]]?: Guard };
 
 type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
 
@@ -217,12 +223,16 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
   return route(value);
 }
 
-function verbRoutes<One extends Contract>(one: Capability<One>): readonly VerbRoutes<One>[] {
+function verbRoutes<One extends Contract>(
+  one: Capability<One>,
+  guards: Guards<One> = {},
+): readonly VerbRoutes<One>[] {
   const general = one as unknown as Capability;
   const { contract } = general;
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    return { facts, wire, serve: serveVerb(general, name, facts, wire) };
+    const guard = (guards as { readonly [name: string]: Guard })[name];
+    return { facts, wire, serve: serveVerb(general, { name, facts, guard }, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
   return [...byRoute.values()].map((all) => routeFor(contract, all)) as unknown as readonly VerbRoutes<One>[];

@@ -42,11 +42,13 @@ export type VerbFacts<Http> = {
   readonly description?: string;
   /** Name of the input in the reference: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
   /** Whether the input may put a new question before people: their number is limited. */
   readonly mayAsk?: (input: never) => boolean;
+  /** A POST that changes nothing: the client retries it although the server keeps no answer. */
+  readonly repeatable?: true;
 };
 
 export type VerbContract<
@@ -64,7 +66,7 @@ export type VerbContract<
   /** The field that holds an output that is no object, on the wire. */
   readonly wrap?: string;
   readonly read?: (view: never, readProblem: ReadProblem) => unknown;
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
 };
 
 type Verbs = { readonly [name: string]: VerbContract };
@@ -74,6 +76,8 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly name: Name;
   /** Singular noun for one of them, in messages. */
   readonly owner: string;
+  /** The library's methods are at `admin(hp)`, not at the instance. */
+  readonly door?: "admin";
   readonly verbs: All;
 };
 

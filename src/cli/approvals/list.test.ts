@@ -85,7 +85,7 @@ describe("watching", () => {
 
   test("tells what a workflow asks and what was decided, not that it was used up", () => {
     const at = { workflow: "wf_1", op: "wf_1/1//x#1" };
-    const checkpoint = { subject: { kind: "checkpoint", ...at }, says: "100 pizzas" } as const;
+    const checkpoint = { subject: { kind: "checkpoint", ...at }, rationale: "100 pizzas" } as const;
     const question = { subject: { kind: "question", ...at }, reason: "Which room?" } as const;
     assert.deepEqual(changeOf(undefined, { ...pending, ...checkpoint }), {
       change: "asked",
