@@ -6,6 +6,7 @@ import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";
+import type { RenderCard } from "../notify/content.ts";
 import type { UsedVersion } from "../policy/rules/adopt.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { Store } from "../stores/store.ts";
@@ -87,6 +88,10 @@ export type Runtime = {
   /** Public keys that this machine trusts; empty if it has no key. */
   readonly knownKeys: () => Promise<readonly PublicJwk[]>;
   readonly notify: (notice: Notice) => void;
+  /** Environment variables. */
+  readonly environment: (name: string) => string | undefined;
+  /** Lines of the card in a mail. */
+  readonly renderCard?: RenderCard;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** Actions that this process is performing, and calls between a decision and its outcome. */
   readonly performing: Set<string>;
