@@ -1,11 +1,11 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
-import { intentRoutes } from "../agents/intents/routes.ts";
+import { intentVerbs } from "../agents/intents/verbs.ts";
 import { actingSpeaker } from "../agents/identify-agent.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
-import { alertRoutes } from "../alerts/routes.ts";
+import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
@@ -25,7 +25,7 @@ import type { HoldpointError } from "../kernel/errors.ts";
 import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
-import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
+import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantRoutes } from "../people/tenants/routes.ts";
@@ -262,7 +262,7 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
-    ...intentRoutes,
+    ...verbRoutes(intentVerbs),
     ...intentWaitRoutes(audience),
     ...receiptRoutes,
     ...journalRoutes,
@@ -271,12 +271,12 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...budgetRoutes,
     ...policyRoutes,
     ...policyTrialRoutes,
-    ...alertRoutes,
+    ...verbRoutes(alertVerbs),
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
-    ...endpointRoutes,
-    ...messageRoutes,
+    ...verbRoutes(endpointVerbs),
+    ...verbRoutes(messageVerbs),
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
     ...peopleRoutes,

@@ -1,8 +1,7 @@
 /** `holdpoint endpoints` and `holdpoint notifications`. Columns as documented in the reference. */
 
 import { visible } from "../kernel/text.ts";
-import type { Endpoint, EndpointSummary } from "../notify/endpoints.ts";
-import type { MessagePage, MessageSummary } from "../notify/methods.ts";
+import type { EndpointSummary, MessagePage, MessageSummary } from "../notify/contract.ts";
 import { type EndpointTarget, MESSAGE_STATUSES } from "../notify/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
@@ -16,14 +15,8 @@ const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
 const targetText = (target: EndpointTarget): string =>
   target.kind === "webhook" ? target.url : target.to.join(" ");
 
-type EndpointRow = Pick<Endpoint, "status" | "name" | "target" | "events" | "owner" | "addedAt" | "off"> & {
-  readonly id: string;
-};
-
-const endpointRow = (summary: EndpointSummary): EndpointRow => summary as unknown as EndpointRow;
-
 function endpointCells(
-  { id, status, name, target, events, owner, off, addedAt }: EndpointRow,
+  { id, status, name, target, events, owner, off, addedAt }: EndpointSummary,
   isPipe: boolean,
 ) {
   const cells = [id, status, name, targetText(target), events.join(" "), owner];
@@ -40,8 +33,8 @@ async function listEndpointsCommand(context: Context): Promise<number> {
     { items: [...standing, ...gone] },
     {
       heads: ENDPOINT_HEADS,
-      cells: (item) => endpointCells(endpointRow(item), false),
-      piped: (item) => endpointCells(endpointRow(item), true),
+      cells: (item) => endpointCells(item, false),
+      piped: (item) => endpointCells(item, true),
       empty: "There are no endpoints.",
     },
   );
@@ -196,11 +189,10 @@ type Status = NonNullable<MessagePage["status"]>;
 const readMessages = ({ hp }: Context, status: Status, limit: number): Promise<ListResult<MessageSummary>> =>
   readList(limit, (cursor) => hp.messages.list({ status, ...cursor }));
 
-const text = (item: MessageSummary, field: string): string => visible(String(item[field] ?? "-"));
+const text = (item: MessageSummary, field: keyof MessageSummary): string => visible(String(item[field] ?? "-"));
 
 /** Outcome of the last attempt: a status, or a code. */
-function lastAttemptText(item: MessageSummary): string {
-  const last = item["last"] as { readonly status: number | null; readonly problem: string | null } | null;
+function lastAttemptText({ last }: MessageSummary): string {
   return last === null ? "-" : visible(last.problem ?? String(last.status ?? "-"));
 }
 

@@ -57,7 +57,7 @@ export const actorOnWire = z
   .optional()
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
-const speakerOnWire = z
+export const speakerOnWire = z
   .string()
   .max(210)
   .optional()

@@ -8,7 +8,7 @@ import { findIds, rowPage, rowSummary } from "../runtime/lists.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
-import type { DeliveryContext, DroppedOutcome } from "./content.ts";
+import type { DeliveryContext, DroppedOutcome, RenderCard } from "./content.ts";
 import {
   type Endpoint,
   type EndpointChange,
@@ -81,7 +81,7 @@ async function keepSecret(
 const deliveryContext = (runtime: Runtime, options: DeliveryOptions = {}): DeliveryContext => ({
   runtime,
   settings: deliverySettings(options, runtime.environment),
-  render: runtime.renderCard ?? (() => []),
+  render: (runtime.renderCard ?? (() => [])) as RenderCard,
 });
 
 function testOutcome(message: string, outcome: SendOutcome | DroppedOutcome | undefined): EndpointTest {

@@ -39,7 +39,8 @@ export type RuntimeParts = {
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy?: () => CompiledPolicy;
-  readonly environment: (name: string) => string | undefined;
+  readonly environment: Runtime["environment"];
+  readonly renderCard?: Runtime["renderCard"];
   readonly keyring: () => Keyring;
   /** The same, but never creates a key. */
   readonly knownKeyring?: () => Keyring | undefined;

@@ -6,7 +6,6 @@ import type { PublicJwk, SigningKey } from "../journal/jws.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { ID_RANDOM_BYTES, type IdPrefix, makeId } from "../kernel/ids.ts";
-import type { RenderCard } from "../notify/content.ts";
 import type { UsedVersion } from "../policy/rules/adopt.ts";
 import type { CompiledPolicy } from "../policy/rules/compile.ts";
 import type { Store } from "../stores/store.ts";
@@ -90,8 +89,8 @@ export type Runtime = {
   readonly notify: (notice: Notice) => void;
   /** Environment variables. */
   readonly environment: (name: string) => string | undefined;
-  /** Lines of the card in a mail. */
-  readonly renderCard?: RenderCard;
+  /** Lines of the card in a mail, from its content. */
+  readonly renderCard?: (content: never, now: number) => readonly string[];
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** Actions that this process is performing, and calls between a decision and its outcome. */
   readonly performing: Set<string>;

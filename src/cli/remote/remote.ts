@@ -1,5 +1,7 @@
 /** A remote instance: the verbs that the command line uses, called on a server. */
 import { z } from "zod";
+import { intents } from "../../agents/intents/contract.ts";
+import { alerts } from "../../alerts/contract.ts";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
 import { grants } from "../../grants/contract.ts";
@@ -12,15 +14,12 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
+import { endpoints, messages } from "../../notify/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
 import {
-  remoteAlerts,
-  remoteEndpoints,
-  remoteIntents,
   remoteKeys,
-  remoteMessages,
   remotePeople,
   remoteTenants,
 } from "./resources.ts";
@@ -159,13 +158,13 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
     grants: remoteVerbs(speaker, grants),
-    alerts: remoteAlerts(speaker, look),
-    intents: remoteIntents(speaker, look),
+    alerts: remoteVerbs(speaker, alerts),
+    intents: remoteVerbs(speaker, intents),
     people: remotePeople(speaker, look),
     keys: remoteKeys(speaker, look),
     tenants: remoteTenants(speaker),
-    endpoints: remoteEndpoints(speaker, look),
-    messages: remoteMessages(speaker, look),
+    endpoints: remoteVerbs(speaker, endpoints),
+    messages: remoteVerbs(speaker, messages),
     policies: policiesAt(look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
