@@ -200,31 +200,16 @@ const receiver = (item: MessageSummary): string =>
   item["to"] === null ? text(item, "endpoint") : `${text(item, "endpoint")} ${text(item, "to")}`;
 
 function messageCellsForPeople(item: MessageSummary, now: number): readonly string[] {
-  const age = formatSpan(now - Number(item["madeAt"]));
-  const [status, attempts, type] = ["status", "attempts", "type"].map((field) => text(item, field));
-  return [
-    visible(item.id),
-    age,
-    status ?? "",
-    attempts ?? "",
-    lastAttemptText(item),
-    type ?? "",
-    receiver(item),
-  ];
+  const age = formatSpan(now - item.madeAt);
+  const { id, status, attempts, type } = item;
+  return [visible(id), age, status, String(attempts), lastAttemptText(item), visible(type), receiver(item)];
 }
 
 /** Columns as documented in the reference. */
 function messageCellsForPipe(item: MessageSummary): readonly string[] {
-  const due = item["dueAt"] === null ? "-" : formatMoment(Number(item["dueAt"]));
-  const made = formatMoment(Number(item["madeAt"]));
-  const cells = [
-    visible(item.id),
-    text(item, "status"),
-    made,
-    text(item, "attempts"),
-    lastAttemptText(item),
-    due,
-  ];
+  const due = item.dueAt === null ? "-" : formatMoment(item.dueAt);
+  const tried = [text(item, "attempts"), lastAttemptText(item), due];
+  const cells = [visible(item.id), text(item, "status"), formatMoment(item.madeAt), ...tried];
   return [...cells, text(item, "type"), text(item, "endpoint"), text(item, "to"), text(item, "reason")];
 }
 
