@@ -148,7 +148,8 @@ async function openInstance(
     tools,
     ...(policy === undefined ? {} : { policy: () => policy.current() }),
     environment,
-    renderCard: (...given) => load<typeof import("./cli/approvals/card.ts")>("./cli/approvals/card.ts").cardLines(...given),
+    renderCard: (...given) =>
+      load<typeof import("./cli/approvals/card.ts")>("./cli/approvals/card.ts").cardLines(...given),
     keyring: () => {
       known ??= openKeyring(keys, random);
       return known;

@@ -50,7 +50,8 @@ export const alerts = contract({
     acknowledge: verb({
       http: "POST /api/alerts/{id}/acknowledge",
       scope: "alerts:acknowledge",
-      summary: "Record that a person has seen it: `by`, and perhaps a `note`. It stands until its condition ends",
+      summary:
+        "Record that a person has seen it: `by`, and perhaps a `note`. It stands until its condition ends",
       whenLost: "repeat",
       takes: "word",
       input: z.strictObject({ note: remark("A note").optional(), by: actor }),

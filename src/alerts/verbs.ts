@@ -1,6 +1,7 @@
 /** Implementation of the verbs of alerts. */
-import { type HoldpointError } from "../kernel/errors.ts";
+
 import { unknownId } from "../kernel/contract.ts";
+import type { HoldpointError } from "../kernel/errors.ts";
 import { alertStream } from "../kernel/stream.ts";
 import { findIds, rowPage, rowSummary } from "../runtime/lists.ts";
 import { readState } from "../runtime/store-access.ts";

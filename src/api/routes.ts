@@ -1,8 +1,8 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
+import { actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
 import { intentVerbs } from "../agents/intents/verbs.ts";
-import { actingSpeaker } from "../agents/identify-agent.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
 import { alertVerbs } from "../alerts/verbs.ts";
@@ -59,7 +59,14 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [alertVerbs, approvalVerbs, endpointVerbs, grantVerbs, intentVerbs, messageVerbs] as const;
+const CAPABILITIES = [
+  alertVerbs,
+  approvalVerbs,
+  endpointVerbs,
+  grantVerbs,
+  intentVerbs,
+  messageVerbs,
+] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */

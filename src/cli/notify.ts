@@ -189,7 +189,8 @@ type Status = NonNullable<MessagePage["status"]>;
 const readMessages = ({ hp }: Context, status: Status, limit: number): Promise<ListResult<MessageSummary>> =>
   readList(limit, (cursor) => hp.messages.list({ status, ...cursor }));
 
-const text = (item: MessageSummary, field: keyof MessageSummary): string => visible(String(item[field] ?? "-"));
+const text = (item: MessageSummary, field: keyof MessageSummary): string =>
+  visible(String(item[field] ?? "-"));
 
 /** Outcome of the last attempt: a status, or a code. */
 function lastAttemptText({ last }: MessageSummary): string {

@@ -113,7 +113,10 @@ export const channel = mark(
 /** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
 /** One of a few words; `what` begins the error's sentence. */
-export function oneOf<const Words extends readonly [string, string, ...string[]]>(what: string, words: Words) {
+export function oneOf<const Words extends readonly [string, string, ...string[]]>(
+  what: string,
+  words: Words,
+) {
   const known = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
   return z.enum(words, { error: ({ input }) => `${what} is ${known}, not "${displayValue(input)}".` });
 }

@@ -3,7 +3,17 @@ import { z } from "zod";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { isPrincipal } from "../kernel/principal.ts";
 import { displayValue } from "../kernel/text.ts";
-import { channel, durationOrNone, either, id, listOrder, oneOf, operator, remark, timestamp } from "../kernel/values.ts";
+import {
+  channel,
+  durationOrNone,
+  either,
+  id,
+  listOrder,
+  oneOf,
+  operator,
+  remark,
+  timestamp,
+} from "../kernel/values.ts";
 import { ANNOUNCED_EVENTS, isAnnouncedPattern } from "./rules/announced-events.ts";
 import { isSigningSecret } from "./rules/endpoint.ts";
 import { MESSAGE_STATUSES } from "./stream.ts";
@@ -61,7 +71,9 @@ const terms = {
     .max(100, { error: NAME })
     .refine((text) => text.trim() !== "" && text.isWellFormed(), { error: NAME })
     .optional(),
-  owner: owner.optional().describe("default: who adds it. An agent's endpoint gets the intents that are sent to that agent"),
+  owner: owner
+    .optional()
+    .describe("default: who adds it. An agent's endpoint gets the intents that are sent to that agent"),
 };
 const acting = { by: operator, via: channel };
 const word = z.strictObject({ reason: remark("A reason").default(""), ...acting });
@@ -99,7 +111,8 @@ export const endpoints = contract({
     add: verb({
       http: "POST /api/endpoints",
       status: 201,
-      summary: "Add a webhook (`url`), or people by mail (`to`); the answer has a webhook's secret, this once",
+      summary:
+        "Add a webhook (`url`), or people by mail (`to`); the answer has a webhook's secret, this once",
       whenLost: "none",
       takes: "offer",
       input: offer,
@@ -119,7 +132,7 @@ export const endpoints = contract({
     rotate: verb({
       http: "POST /api/endpoints/{id}/rotate",
       status: 201,
-      summary: "A new secret for a webhook; the old one signs too for a day, or for `overlapMs`",
+      summary: "A new secret for a webhook; the old one also signs until the overlap ends, one day unless set",
       whenLost: "none",
       takes: "rotation",
       input: z.strictObject({ overlapMs: durationOrNone(30 * DAY_MS, OVERLAP).default(DAY_MS), ...acting }),
@@ -174,9 +187,7 @@ const messageSummary = z.object({
   to: z.string().nullable().describe("of mail: a person or an address"),
   madeAt: timestamp,
   attempts: z.number().describe("since it was made, or sent again by a person"),
-  last: z
-    .object({ at: timestamp, status: z.number().nullable(), problem: z.string().nullable() })
-    .nullable(),
+  last: z.object({ at: timestamp, status: z.number().nullable(), problem: z.string().nullable() }).nullable(),
   dueAt: timestamp.nullable(),
   endedAt: timestamp.nullable(),
   reason: z.string().nullable().describe("why it was given up"),
@@ -192,7 +203,10 @@ export const messages = contract({
     list: listVerb({
       http: "GET /api/messages",
       summary: "Messages, newest first; `status=dead` are those that were given up",
-      filters: { status: oneOf("A message's status", [...MESSAGE_STATUSES, "any"]).default("any"), order: listOrder },
+      filters: {
+        status: oneOf("A message's status", [...MESSAGE_STATUSES, "any"]).default("any"),
+        order: listOrder,
+      },
       item: messageSummary,
     }),
     get: plainVerb({

@@ -42,7 +42,8 @@ export const urlSchema = z
   .describe("of a webhook");
 
 function isReceiver(name: string): boolean {
-  if (name === APPROVERS_RECIPIENT || isMailAddress(name)) return true;
+  const isAddress: boolean = isMailAddress(name);
+  if (name === APPROVERS_RECIPIENT || isAddress) return true;
   if (name.startsWith("role:")) return (ROLES as readonly string[]).includes(name.slice(5));
   if (name.startsWith("group:")) return /^group:[^\s/][^\n\r\t]{0,199}$/u.test(name) && name.isWellFormed();
   return name.startsWith("person:") && isPrincipal(name);

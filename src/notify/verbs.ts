@@ -44,7 +44,9 @@ function endpointOrThrow(id: string, answer: EndpointAnswer): Endpoint {
     case "unknown":
       throw unknownEndpoint(id);
     case "removed":
-      throw new HoldpointError("wrong_state", `The endpoint ${id} was removed.`, { next: "Add another endpoint." });
+      throw new HoldpointError("wrong_state", `The endpoint ${id} was removed.`, {
+        next: "Add another endpoint.",
+      });
     case "other_kind":
       return rejectInput("A webhook stays a webhook, and mail stays mail: add another endpoint.");
   }
@@ -96,7 +98,10 @@ function testOutcome(message: string, outcome: SendOutcome | DroppedOutcome | un
 async function testRecipient(runtime: Runtime, { id, target }: Endpoint): Promise<string | null> {
   if (target.kind === "webhook") return null;
   const [first] = resolveRecipients(await readState(runtime, ROSTER), target.to, []);
-  return first ?? rejectInput(`The endpoint ${id} has nobody to write to: no person whom it names has a mail address.`);
+  return (
+    first ??
+    rejectInput(`The endpoint ${id} has nobody to write to: no person whom it names has a mail address.`)
+  );
 }
 
 const switchVerb = (on: boolean) =>
@@ -145,7 +150,8 @@ export const endpointVerbs = capability(endpoints, {
   switchOff: switchVerb(false),
   switchOn: switchVerb(true),
   remove: decideVerb(
-    (draft, { id, by, reason }, how) => removeEndpoint(draft, { endpoint: id, by, reason, ...channelField(how) }),
+    (draft, { id, by, reason }, how) =>
+      removeEndpoint(draft, { endpoint: id, by, reason, ...channelField(how) }),
     (_, answer, { id }) => endpointOrThrow(id, answer),
   ),
   test: runVerb(async ({ runtime, how }, { id, by }) => {
@@ -178,7 +184,8 @@ export const messageVerbs = capability(messages, {
     (_, answer, { id }) => {
       if (answer.kind === "requeued") return structuredClone({ ...answer.state, id });
       if (answer.kind === "unknown") throw unknownMessage(id);
-      const why = answer.kind === "not_dead" ? `is ${answer.status}` : "belongs to an endpoint that was removed";
+      const why =
+        answer.kind === "not_dead" ? `is ${answer.status}` : "belongs to an endpoint that was removed";
       throw new HoldpointError("wrong_state", `The message ${id} ${why}.`, {
         next: "Only messages that are dead are sent again; `holdpoint notifications dead` lists them.",
       });

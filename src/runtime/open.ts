@@ -192,6 +192,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const history = createRestoreGuard({ store, tenant, witness: parts.witness });
   const runtime: Runtime = {
     ...parts,
+    renderCard: parts.renderCard,
     notify,
     history,
     secrets: createSecrets({ store, tenant, random, environment, key }),

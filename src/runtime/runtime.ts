@@ -90,7 +90,7 @@ export type Runtime = {
   /** Environment variables. */
   readonly environment: (name: string) => string | undefined;
   /** Lines of the card in a mail, from its content. */
-  readonly renderCard?: (content: never, now: number) => readonly string[];
+  readonly renderCard: ((content: never, now: number) => readonly string[]) | undefined;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** Actions that this process is performing, and calls between a decision and its outcome. */
   readonly performing: Set<string>;

@@ -3,7 +3,17 @@ import { z } from "zod";
 import { contract, findVerb, listVerb, parseInput, plainVerb, verb } from "../../kernel/contract.ts";
 import type { Json } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
-import { anyJson, channel, duration, id, listOrder, oneOf, reason, speaker, timestamp } from "../../kernel/values.ts";
+import {
+  anyJson,
+  channel,
+  duration,
+  id,
+  listOrder,
+  oneOf,
+  reason,
+  speaker,
+  timestamp,
+} from "../../kernel/values.ts";
 import { COMPENSATION_INTENT, HUMAN_APPROVAL_INTENT, readRecipient } from "./rules/send.ts";
 import { INTENT_STATUSES, LIFECYCLE_STATUSES } from "./stream.ts";
 
@@ -16,7 +26,11 @@ const TIME = "The time of an intent is a whole number of milliseconds of at leas
 
 function label(field: string) {
   const error = `The ${field} of an intent is a text of 1 to 200 characters.`;
-  return z.string({ error }).min(1, { error }).max(200, { error }).refine((text) => text.isWellFormed(), { error });
+  return z
+    .string({ error })
+    .min(1, { error })
+    .max(200, { error })
+    .refine((text) => text.isWellFormed(), { error });
 }
 const name = z.string().min(1).max(600);
 
@@ -78,12 +92,18 @@ const outgoing = z
     toAgent: z
       .string({ error: ADDRESS })
       .max(250, { error: ADDRESS })
-      .describe("agent://<name>, service:<name> or person:<name>; for human_approval a person, role or group"),
+      .describe(
+        "agent://<name>, service:<name> or person:<name>; for human_approval a person, role or group",
+      ),
     payload: anyJson.optional(),
     requestId: label("request id").optional().describe("the same again under it is the same intent"),
-    withinMs: duration(LONGEST_MS, TIME).optional().describe("the intent times out after this; default: never"),
+    withinMs: duration(LONGEST_MS, TIME)
+      .optional()
+      .describe("the intent times out after this; default: never"),
     parent: id("intent", label("parent")).optional().describe("the intent that caused this one"),
-    correlation: label("correlation").optional().describe("a label of the sender's that several intents share"),
+    correlation: label("correlation")
+      .optional()
+      .describe("a label of the sender's that several intents share"),
     from: speaker,
     via: channel,
   })
@@ -127,7 +147,8 @@ export const intents = contract({
       http: "POST /api/intents",
       status: 201,
       scope: "intents:send",
-      summary: "Send an intent: it is durable when this answers; `human_approval` asks people, and is an approval too",
+      summary:
+        "Send an intent: it is durable when this answers; `human_approval` asks people, and is an approval too",
       whenLost: "say",
       mayAsk: ({ intentType }: { readonly intentType: string }) => intentType === HUMAN_APPROVAL_INTENT,
       takes: "intent",

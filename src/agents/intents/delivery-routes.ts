@@ -17,9 +17,8 @@ import { idParams, json } from "../../api/wire.ts";
 import { viewCodec } from "../../kernel/codec.ts";
 import { speakerOnWire } from "../../kernel/values.ts";
 import { actingSpeaker } from "../identify-agent.ts";
-
-import { deliverIntentsTo, type IntentDelivery, longPollIntent, nextIntentsFor } from "./delivery.ts";
 import { intent } from "./contract.ts";
+import { deliverIntentsTo, type IntentDelivery, longPollIntent, nextIntentsFor } from "./delivery.ts";
 import { checkRecipient } from "./verbs.ts";
 
 const { wire: intentWire, encode: encodeIntent } = viewCodec(intent);

@@ -57,7 +57,13 @@ async function loadIntentEnd(place: TenantStore, { end, approval }: LiveIntent):
 export async function getIntent(place: TenantStore, id: string): Promise<Intent> {
   const state = await readState(place, intentStream(id));
   if (state.status === "none") throw unknownIntent(id);
-  const { payloadDigest: _digest, waiters: _waiters, changedAt: _changed, refusals: _refused, ...rest } = state;
+  const {
+    payloadDigest: _digest,
+    waiters: _waiters,
+    changedAt: _changed,
+    refusals: _refused,
+    ...rest
+  } = state;
   const payload = await loadValue(place, state.payload);
   const end = await loadIntentEnd(place, state);
   return structuredClone({ ...rest, id, lifecycleStatus: lifecycleStatus(state.status), payload, end });

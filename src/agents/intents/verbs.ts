@@ -1,11 +1,12 @@
 /** Implementation of the verbs of intents, and the library's methods that wait for intents. */
-import { refuseUnnamed } from "../../effects/call-context.ts";
+
 import { plainJson } from "../../effects/arguments.ts";
+import { refuseUnnamed } from "../../effects/call-context.ts";
+import type { Library } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { checkId, checkSignal, rejectInput } from "../../kernel/fields.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { refusalData } from "../../kernel/refusals.ts";
-import type { Library } from "../../kernel/contract.ts";
 import { intentStream, ROSTER } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
@@ -94,7 +95,7 @@ export const intentVerbs = capability(intents, {
   get: readVerb((runtime, { id }) => getIntent(runtime, id)),
   find: readVerb((runtime, { beginning }) => findIds(runtime, "intents", beginning)),
   send: preparedVerb(
-    async (runtime, given, how) => {
+    async (runtime, { via: _via, ...given }, how) => {
       refuseUnnamed("An intent was sent", given.requestId, "Give it a request id, or send it with ctx.send.");
       const to = readRecipient(given.intentType, given.toAgent) ?? given.toAgent;
       return prepareIntent(runtime, { ...given, to, ...channelField(how) });

@@ -16,11 +16,7 @@ import type { HoldpointError } from "../../kernel/errors.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import {
-  remoteKeys,
-  remotePeople,
-  remoteTenants,
-} from "./resources.ts";
+import { remoteKeys, remotePeople, remoteTenants } from "./resources.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
