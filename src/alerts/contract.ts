@@ -1,7 +1,7 @@
 /** Verbs of alerts, with their routes and schemas. */
 import { z } from "zod";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
-import { actor, id, listOrder, oneOf, remark, timestamp } from "../kernel/values.ts";
+import { actor, choice, id, listOrder, optionalText, timestamp } from "../kernel/values.ts";
 import { SEVERITIES } from "./rules/monitor-rule.ts";
 
 const STATUSES = ["standing", "cleared"] as const;
@@ -39,7 +39,7 @@ export const alerts = contract({
       http: "GET /api/alerts",
       summary: "Alerts, newest first; those that stand unless another status is asked for",
       filters: {
-        status: oneOf("An alert's status", [...STATUSES, "any"]).default("standing"),
+        status: choice("An alert's status", [...STATUSES, "any"]).default("standing"),
         order: listOrder,
       },
       item: summary,
@@ -54,7 +54,7 @@ export const alerts = contract({
         "Record that a person has seen it: `by`, and perhaps a `note`. It stands until its condition ends",
       whenLost: "repeat",
       takes: "word",
-      input: z.strictObject({ note: remark("A note").optional(), by: actor }),
+      input: z.strictObject({ note: optionalText("A note").optional(), by: actor }),
       output: alert,
     }),
   },

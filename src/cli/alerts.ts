@@ -143,7 +143,7 @@ const PARTS = {
   ack: { flags: ["note"], words: 1, word: "the id of an alert", run: acknowledgeCommand },
 } as const satisfies { readonly [name: string]: Part };
 
-export const alerts: Command = {
+export const alertsCommand: Command = {
   name: "alerts",
   words: ["[list|ack]", "[id]"],
   summary: "what monitors have found: newest first, those that stand; `ack <id>` says that you have seen one",

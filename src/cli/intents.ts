@@ -149,7 +149,7 @@ const PARTS = {
   cancel: { flags: ["reason", "full"], needs: ["reason"], words: 1, run: cancel },
 } as const satisfies { readonly [name: string]: Part };
 
-export const intents: Command = {
+export const intentsCommand: Command = {
   name: "intents",
   words: ["[list|get|send|answer|cancel]", "[id]"],
   summary: "what agents ask of each other and of people, and what became of it",

@@ -151,7 +151,7 @@ const ENDPOINT_PARTS = {
   },
 } as const satisfies { readonly [name: string]: Part };
 
-export const endpoints: Command = {
+export const endpointsCommand: Command = {
   name: "endpoints",
   words: ["[list|add|change|rotate|test|off|on|remove]", "[id]"],
   summary: "where messages to the outside go: webhooks and mail",

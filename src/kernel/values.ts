@@ -113,7 +113,7 @@ export const channel = mark(
 /** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
 /** One of a few words; `what` begins the error's sentence. */
-export function oneOf<const Words extends readonly [string, string, ...string[]]>(
+export function choice<const Words extends readonly [string, string, ...string[]]>(
   what: string,
   words: Words,
 ) {
@@ -121,7 +121,7 @@ export function oneOf<const Words extends readonly [string, string, ...string[]]
   return z.enum(words, { error: ({ input }) => `${what} is ${known}, not "${displayValue(input)}".` });
 }
 /** Order of a list by time. */
-export const listOrder = oneOf("A list's order", ["oldest", "newest"]).default("newest");
+export const listOrder = choice("A list's order", ["oldest", "newest"]).default("newest");
 /** An integer from 1 to `most`; `error` is a full sentence. */
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
 /** At most `most` milliseconds. */
@@ -177,7 +177,7 @@ export const note = z
   .max(LONGEST_WRITTEN)
   .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
 /** Text that a person may leave empty; `what` begins the error's sentence. */
-export function remark(what: string) {
+export function optionalText(what: string) {
   const error = `${what} is a text of at most ${LONGEST_WRITTEN} characters.`;
   return z.string({ error }).max(LONGEST_WRITTEN, { error }).refine(isText, { error });
 }

@@ -5,13 +5,13 @@ import { isPrincipal } from "../kernel/principal.ts";
 import { displayValue } from "../kernel/text.ts";
 import {
   channel,
+  choice,
   durationOrNone,
   either,
   id,
   listOrder,
-  oneOf,
   operator,
-  remark,
+  optionalText,
   timestamp,
 } from "../kernel/values.ts";
 import { ANNOUNCED_EVENTS, isAnnouncedPattern } from "./rules/announced-events.ts";
@@ -76,7 +76,7 @@ const terms = {
     .describe("default: who adds it. An agent's endpoint gets the intents that are sent to that agent"),
 };
 const acting = { by: operator, via: channel };
-const word = z.strictObject({ reason: remark("A reason").default(""), ...acting });
+const word = z.strictObject({ reason: optionalText("A reason").default(""), ...acting });
 const offer = either(
   z.strictObject({
     ...terms,
@@ -104,7 +104,7 @@ export const endpoints = contract({
       http: "GET /api/endpoints",
       summary: "Endpoints: webhooks and mail; those that are on or off unless a `status` is given",
       takes: "page",
-      input: z.strictObject({ status: oneOf("An endpoint's status", [...STATUSES, "any"]).default("any") }),
+      input: z.strictObject({ status: choice("An endpoint's status", [...STATUSES, "any"]).default("any") }),
       output: z.array(summary).readonly(),
       wrap: "endpoints",
     }),
@@ -132,7 +132,8 @@ export const endpoints = contract({
     rotate: verb({
       http: "POST /api/endpoints/{id}/rotate",
       status: 201,
-      summary: "A new secret for a webhook; the old one also signs until the overlap ends, one day unless set",
+      summary:
+        "A new secret for a webhook; the old one also signs until the overlap ends, one day unless set",
       whenLost: "none",
       takes: "rotation",
       input: z.strictObject({ overlapMs: durationOrNone(30 * DAY_MS, OVERLAP).default(DAY_MS), ...acting }),
@@ -204,7 +205,7 @@ export const messages = contract({
       http: "GET /api/messages",
       summary: "Messages, newest first; `status=dead` are those that were given up",
       filters: {
-        status: oneOf("A message's status", [...MESSAGE_STATUSES, "any"]).default("any"),
+        status: choice("A message's status", [...MESSAGE_STATUSES, "any"]).default("any"),
         order: listOrder,
       },
       item: messageSummary,
@@ -219,7 +220,7 @@ export const messages = contract({
       summary: "Number of messages with a status",
       takes: "status",
       positional: "status",
-      input: z.strictObject({ status: oneOf("A message's status", MESSAGE_STATUSES) }),
+      input: z.strictObject({ status: choice("A message's status", MESSAGE_STATUSES) }),
       output: z.number(),
       wrap: "count",
     }),

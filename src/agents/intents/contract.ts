@@ -6,10 +6,10 @@ import { displayValue } from "../../kernel/text.ts";
 import {
   anyJson,
   channel,
+  choice,
   duration,
   id,
   listOrder,
-  oneOf,
   reason,
   speaker,
   timestamp,
@@ -133,7 +133,7 @@ export const intents = contract({
       http: "GET /api/intents",
       summary: "Intents, newest first, by status, recipient or sender",
       filters: {
-        status: oneOf("An intent's status", INTENT_STATUSES).optional(),
+        status: choice("An intent's status", INTENT_STATUSES).optional(),
         to: name.optional().describe("a principal, role or group; agent://<name> is the agent"),
         from: name.optional(),
         order: listOrder,

@@ -69,7 +69,7 @@ export async function getIntent(place: TenantStore, id: string): Promise<Intent>
   return structuredClone({ ...rest, id, lifecycleStatus: lifecycleStatus(state.status), payload, end });
 }
 
-export type SentIntent = {
+type SentIntent = {
   readonly id: string;
   /** The approval that it opened. */
   readonly approval: string | null;
