@@ -203,7 +203,8 @@ const receiver = (item: MessageSummary): string =>
 function messageCellsForPeople(item: MessageSummary, now: number): readonly string[] {
   const age = formatSpan(now - item.madeAt);
   const { id, status, attempts, type } = item;
-  return [visible(id), age, status, String(attempts), lastAttemptText(item), visible(type), receiver(item)];
+  const tried = [String(attempts), lastAttemptText(item)];
+  return [visible(id), age, visible(status), ...tried, visible(type), receiver(item)];
 }
 
 /** Columns as documented in the reference. */
