@@ -67,8 +67,13 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=approvals.list",
+  "GET /api/alerts/find": "?beginning=alr_",
+  "GET /api/endpoints/find": "?beginning=end_",
   "GET /api/grants/find": "?beginning=grt_",
+  "GET /api/intents/find": "?beginning=int_",
   "GET /api/keys/find": "?beginning=key_",
+  "GET /api/messages/count": "?status=waiting",
+  "GET /api/messages/find": "?beginning=msg_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");
