@@ -1,4 +1,6 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
+import { intents } from "./agents/intents/contract.ts";
+import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgets } from "./budgets/contract.ts";
@@ -6,6 +8,7 @@ import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { killSwitch } from "./kill-switch/contract.ts";
+import { endpoints, messages } from "./notify/contract.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
@@ -13,11 +16,15 @@ import { workflows } from "./workflows/contract.ts";
 
 export const CONTRACTS = [
   actions,
+  alerts,
   approvals,
   budgets,
+  endpoints,
   grants,
+  intents,
   keys,
   killSwitch,
+  messages,
   people,
   receipts,
   tenants,

@@ -3,8 +3,6 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { intentMethods } from "../agents/intents/methods.ts";
-import { alertMethods } from "../alerts/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import type { Scope } from "../people/rules/scopes.ts";
@@ -23,12 +21,8 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
-  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
-  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
-  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -50,12 +44,10 @@ const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told"
 export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
-function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
+function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    alerts: alertMethods(open),
-    intents: intentMethods(open),
     policies: {
       list: () => listPolicies(runtime),
       versions: () => listVersions(runtime),
@@ -64,8 +56,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
       told: (action: string) => readFirstReview(runtime, String(action)),
     },
     journal: journalOf(open),
-    endpoints,
-    messages,
     nodes: nodesOf(open),
   };
 }
