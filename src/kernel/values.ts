@@ -6,7 +6,7 @@ import { displayValue } from "./text.ts";
 
 export type ValueKind =
   | ("time" | "span" | "money" | "id" | "flag" | "name" | "expression")
-  | ("actor" | "principal" | "channel" | "viewer");
+  | ("actor" | "principal" | "channel" | "viewer" | "listener");
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
 /** `of`: kind of an id. `as`: field name on the wire. `may`: whose credential is accepted. `either`: see `either()`. */
@@ -17,7 +17,7 @@ type Mark = {
   readonly may?: "person" | "principal";
   readonly either?: readonly [string, string];
 };
-export type Hidden = "channel" | "viewer";
+export type Hidden = "channel" | "viewer" | "listener";
 
 /** A schema derived from a marked one, for example by `.describe()`, inherits its marks. */
 export const marks = z.registry<Mark>();
@@ -91,6 +91,13 @@ export const channel = mark(
   }),
   { kind: "channel" },
 ).optional();
+/** A function of the caller that is told how far the work is; only in the library. */
+export const progressListener = mark(
+  z.custom<(done: number, total: number) => void>((value) => typeof value === "function", {
+    error: "progress is a function.",
+  }),
+  { kind: "listener" },
+).optional();
 /** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
 /** An integer from 1 to `most`; `error` is a full sentence. */
@@ -157,7 +164,10 @@ export const reason = z
 /** Removes optional, default and nullable wrappers. */
 export function unwrap(schema: z.ZodType): z.ZodType {
   const isWrapped =
-    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodNullable;
   return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema;
 }
 
