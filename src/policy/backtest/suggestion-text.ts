@@ -1,13 +1,13 @@
 /**
  * A suggestion in words, as a rule to paste, and as a standing grant: for a week, with the uses and amount of the
- * busiest week. Used by the terminal and the server.
+ * busiest week.
  */
 
-import type { Money } from "../../kernel/money.ts";
 import { visible } from "../../kernel/text.ts";
+import type { DescribedSuggestion, SuggestedGrant } from "../contract.ts";
 import type { Narrowing, SuggestedRule, Suggestion } from "./rules/suggestions.ts";
 
-export function headline({ tool, agent, when, approved }: Suggestion): string {
+function headline({ tool, agent, when, approved }: Suggestion): string {
   const what = when === "" ? "" : ` with ${when}`;
   return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
 }
@@ -29,16 +29,16 @@ function suggestionReason(suggestion: Suggestion): string {
 }
 
 /** A grant is given by one person, so it does not cover requests to several people. */
-export function grantEffectText({ letThrough: { ofSeveral, weekly, total } }: Suggestion): string {
+function grantEffectText({ letThrough: { ofSeveral, weekly, total } }: Suggestion): string {
   const several = "ask several people, by a quorum or in stages";
   if (weekly === 0)
     return `No grant answers these: they ${several}, and a grant is one person's. To grant them, a rule that asks one person has to come first.`;
   const some = ofSeveral === 0 ? "" : `; not for ${ofSeveral} of the ${total}, which ${several}`;
-  return `As a grant, which ends by itself and can be taken back${some}`;
+  return `As a grant, which ends by itself and can be taken back${some}.`;
 }
 
 /** What escalates besides rules, that is risk routes and code, still does. */
-export function ruleEffectText({ narrowings, stillAskedBy }: SuggestedRule): string {
+function ruleEffectText({ narrowings, stillAskedBy }: SuggestedRule): string {
   const how = narrowings.length === 0 ? "As a rule" : "As a rule, with the rules that asked narrowed";
   if (stillAskedBy.length === 0) return `${how}.`;
   const who = stillAskedBy.map(visible).join(", ");
@@ -59,7 +59,7 @@ function narrowLines({ rule, copy }: Narrowing, { tool, when }: SuggestedRule["r
   ];
 }
 
-export function ruleLines(suggestion: Suggestion, { rule, narrowings }: SuggestedRule): readonly string[] {
+function ruleLines(suggestion: Suggestion, { rule, narrowings }: SuggestedRule): readonly string[] {
   const { id, tool, when } = rule;
   return [
     `- id: ${id}`,
@@ -71,35 +71,36 @@ export function ruleLines(suggestion: Suggestion, { rule, narrowings }: Suggeste
   ];
 }
 
-export const GRANTED_DAYS = 7;
-
-export type SuggestedGrant = {
-  readonly tool: string;
-  readonly agent: string;
-  /** Empty if tool and agent suffice. */
-  readonly when: string;
-  readonly uses: number;
-  /** Limit for all uses, and the argument with the amount of one use; null if no argument is known to be money. */
-  readonly limit: { readonly total: Money; readonly amount: string } | null;
-  readonly reason: string;
-};
-
+const GRANTED_MS = 7 * 86_400_000;
 const CURRENCY = /_(usd|eur|gbp|chf|jpy)$/;
 const CENT = 10_000n;
 
 /** A bounded amount whose name has a currency. */
-function suggestedLimit({ letThrough }: Suggestion): SuggestedGrant["limit"] {
+function suggestedLimit({ letThrough }: Suggestion): Pick<SuggestedGrant, "total" | "amount"> {
   const found = letThrough.sums.find(({ field }) => CURRENCY.test(field));
   const currency = CURRENCY.exec(found?.field ?? "")?.[1]?.toUpperCase();
   const cents = Math.ceil((found?.weekly ?? Number.NaN) * 100);
-  if (found === undefined || currency === undefined || !Number.isSafeInteger(cents)) return null;
+  if (found === undefined || currency === undefined || !Number.isSafeInteger(cents)) return {};
   return { total: { currency, micros: BigInt(cents) * CENT }, amount: found.path };
 }
 
 /** Null if no grant fits: a grant is given by one person, and these requests need several. */
-export function suggestedGrant(suggestion: Suggestion): SuggestedGrant | null {
+function suggestedGrant(suggestion: Suggestion): SuggestedGrant | null {
   const { tool, agent, when, letThrough } = suggestion;
   if (letThrough.weekly === 0) return null;
-  const limit = suggestedLimit(suggestion);
-  return { tool, agent, when, uses: letThrough.weekly, limit, reason: suggestionReason(suggestion) };
+  return {
+    ...{ tool, agent, ...(when === "" ? {} : { when }), uses: letThrough.weekly, forMs: GRANTED_MS },
+    ...suggestedLimit(suggestion),
+    reason: suggestionReason(suggestion),
+  };
+}
+
+export function describeSuggestion(suggestion: Suggestion, rule: SuggestedRule): DescribedSuggestion {
+  const text = `${ruleLines(suggestion, rule).join("\n")}\n`;
+  return {
+    headline: headline(suggestion),
+    ...suggestion,
+    asRule: { ...rule, text, summary: ruleEffectText(rule) },
+    asGrant: { offer: suggestedGrant(suggestion), summary: grantEffectText(suggestion) },
+  };
 }

@@ -5,6 +5,7 @@
  * after each rule.
  */
 
+import { z } from "zod";
 import { canonicalJson } from "../../../kernel/canonical-json.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { errorText } from "../../../kernel/text.ts";
@@ -315,15 +316,16 @@ export function explainNotes({ review }: Explanation, beside: ExplanationContext
   ];
 }
 
-type RuleState = "decided" | "matched" | "did_not_match" | "other_tool" | "shadow" | "failed";
+const RULE_STATES = ["decided", "matched", "did_not_match", "other_tool", "shadow", "failed"] as const;
+type RuleState = (typeof RULE_STATES)[number];
 
-export type StatedRule = {
-  readonly id: string;
-  readonly verdict: string;
-  readonly state: RuleState;
-  /** The condition and the values it read, or why it cannot be evaluated. */
-  readonly note: string;
-};
+export const statedRule = z.object({
+  id: z.string(),
+  verdict: z.string(),
+  state: z.enum(RULE_STATES),
+  note: z.string().describe("the condition and the values it read, or why it cannot be evaluated"),
+});
+type StatedRule = z.output<typeof statedRule>;
 
 const MOST_VALUE = 200;
 
