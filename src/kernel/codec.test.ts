@@ -11,6 +11,7 @@ import {
   expression,
   helpText,
   id,
+  micros,
   moneyAmount,
   principal,
   queryFlag,
@@ -216,4 +217,41 @@ test("a view keeps the order in which its fields were made, and has no others", 
   const { encode } = viewCodec(z.object({ first: z.string(), lastOne: z.string() }));
   const made = encode({ lastOne: "b", first: "a", more: 1 } as never);
   assert.equal(JSON.stringify(made), '{"last_one":"b","first":"a"}');
+});
+
+test("one of several shapes is selected by a field, also of one shape that is several itself", () => {
+  const open = z.object({ isOpen: z.boolean(), state: z.literal("open") });
+  const over = z.discriminatedUnion("endedBy", [
+    z.object({ state: z.literal("over"), endedBy: z.literal("time"), at: timestamp }),
+    z.object({ state: z.literal("over"), endedBy: z.enum(["ann", "bob"]), action: id("action") }),
+  ]);
+  const { wire, encode, decode } = makeCodec(z.discriminatedUnion("state", [open, over]));
+  const pairs = [
+    [
+      { isOpen: true, state: "open" },
+      { is_open: true, state: "open" },
+    ],
+    [
+      { state: "over", endedBy: "time", at: 0 },
+      { state: "over", ended_by: "time", at: "1970-01-01T00:00:00.000Z" },
+    ],
+    [
+      { state: "over", endedBy: "bob", action: "act_1" },
+      { state: "over", ended_by: "bob", action_id: "act_1" },
+    ],
+  ] as const;
+  for (const [value, sent] of pairs) {
+    assert.deepEqual(encode(value), sent);
+    assert.deepEqual(decode(wire.parse(sent)), value);
+  }
+  assert.ok(!wire.safeParse({ state: "over", ended_by: "eve" }).success);
+  const typed = { state: "over", ended_by: "bob", action_id: "act_1" } satisfies OnWire<typeof over>;
+  assert.deepEqual(encode(decode(typed)), typed);
+});
+
+test("the keys of a record are the caller's, and its values are spelled by their schema", () => {
+  const { wire, encode, decode } = makeCodec(z.record(z.string(), micros));
+  const sent: OnWire<z.ZodRecord<z.ZodString, typeof micros>> = { refundsPerDay: "12" };
+  assert.deepEqual(decode(wire.parse(sent)), { refundsPerDay: 12n });
+  assert.deepEqual(encode({ refundsPerDay: 12n }), sent);
 });

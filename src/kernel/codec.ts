@@ -8,6 +8,7 @@
  * | `timestamp`: milliseconds since 1970    | RFC 3339 in UTC                         |
  * | `duration`, a field `…Ms`: milliseconds | `…_seconds`: whole seconds, at least 1  |
  * | `moneyAmount`: `micros` is a bigint     | `micros` is text                        |
+ * | `micros`: a bigint                      | text                                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
  * | `id("action")` as `action`              | `action_id`                             |
  * | `actor`, a field `by`: required         | optional: taken from the credential     |
@@ -28,6 +29,7 @@ import {
   hasOne,
   type Marked,
   marks,
+  microsOnWire,
   type moneyAmount,
   type moneyOnWire,
   strictMoneyOnWire,
@@ -93,7 +95,7 @@ type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] };
 
 /** The type of a schema's values on the wire. `In`: as a request sends them. */
 export type OnWire<Schema, In extends boolean = false> =
-  Schema extends Marked<unknown, "time" | "id" | "actor" | "principal">
+  Schema extends Marked<unknown, "time" | "id" | "actor" | "principal" | "micros">
     ? string
     : Schema extends Marked<unknown, "span">
       ? number
@@ -101,6 +103,7 @@ export type OnWire<Schema, In extends boolean = false> =
         ? "true"
         : Schema extends Marked<unknown, "money">
           ? { currency: string; micros: string }
+<<<<<<< HEAD
           : Schema extends z.ZodObject<infer Shape>
             ? Flat<ObjectOnWire<Shape, In>>
             : Schema extends z.ZodArray<infer Item>
@@ -116,6 +119,26 @@ export type OnWire<Schema, In extends boolean = false> =
                   : Schema extends z.ZodType
                     ? z.output<Schema>
                     : never;
+=======
+          : Schema extends z.ZodDiscriminatedUnion<infer Options>
+            ? OnWire<Options[number], In>
+            : Schema extends z.ZodRecord<infer Key, infer Value>
+              ? Record<z.output<Key> & string, OnWire<Value, In>>
+              : Schema extends z.ZodObject<infer Shape>
+                ? Flat<ObjectOnWire<Shape, In>>
+                : Schema extends z.ZodArray<infer Item>
+                  ? OnWire<Item, In>[]
+                  : Schema extends z.ZodNullable<infer Inner>
+                    ? OnWire<Inner, In> | null
+                    : Schema extends
+                          | z.ZodOptional<infer Inner>
+                          | z.ZodDefault<infer Inner>
+                          | z.ZodReadonly<infer Inner>
+                      ? OnWire<Inner, In>
+                      : Schema extends z.ZodType
+                        ? z.output<Schema>
+                        : never;
+>>>>>>> main
 
 type Codec = {
   /** The schema on the wire, for the server's parser and the OpenAPI document. */
@@ -147,6 +170,11 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
       const { currency, micros } = value as z.output<typeof moneyOnWire>;
       return { currency, micros: BigInt(micros) };
     },
+  }),
+  micros: () => ({
+    wire: microsOnWire,
+    encode: (value) => String(value),
+    decode: (text) => BigInt(text as string),
   }),
   id: (schema) => ({ wire: schema, encode: same, decode: same }),
   actor: () => ({ wire: actorOnWire, encode: same, decode: same }),
@@ -198,6 +226,8 @@ export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
   const { kind } = marks.get(schema) ?? {};
   if (kind !== undefined) return MARKED[kind](schema);
   if (schema instanceof z.ZodObject) return objectCodec(schema, form);
+  if (schema instanceof z.ZodDiscriminatedUnion) return unionCodec(schema, form);
+  if (schema instanceof z.ZodRecord) return recordCodec(schema, form);
   if (schema instanceof z.ZodArray) {
     const item = makeCodec(schema.element as z.ZodType, form);
     const all = (code: (value: unknown) => unknown) => (list: unknown) => (list as unknown[]).map(code);
@@ -220,6 +250,40 @@ export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
   }
   if (schema instanceof z.ZodReadonly) return makeCodec(schema.unwrap() as z.ZodType, form);
   return { wire: form === "text" ? readText(schema) : schema, encode: same, decode: same };
+}
+
+/** The values of the discriminating field that select this option; an option may be a union itself. */
+function optionValues(schema: z.core.$ZodType, field: string): ReadonlySet<unknown> {
+  return schema._zod.propValues?.[field] ?? new Set();
+}
+
+function unionCodec(schema: z.ZodDiscriminatedUnion, form: Form): Codec {
+  const { discriminator } = schema.def;
+  const options = schema.options.map((option) => ({
+    values: optionValues(option, discriminator),
+    codec: makeCodec(option as z.ZodType, form),
+  }));
+  const onWire = snake(discriminator);
+  const codecFor = (value: unknown, field: string): Codec => {
+    const selected = (value as Readonly<Record<string, unknown>>)[field];
+    const found = options.find(({ values }) => values.has(selected));
+    if (found === undefined) throw new TypeError(`no option has the ${field} ${String(selected)}`);
+    return found.codec;
+  };
+  const wires = options.map(({ codec: { wire } }) => wire) as unknown as readonly [z.ZodObject];
+  return {
+    wire: z.discriminatedUnion(onWire, wires),
+    encode: (value) => codecFor(value, discriminator).encode(value),
+    decode: (value) => codecFor(value, onWire).decode(value),
+  };
+}
+
+/** The keys are names that the caller chose: they stay as they are. */
+function recordCodec({ keyType, valueType }: z.ZodRecord, form: Form): Codec {
+  const { wire, encode, decode } = makeCodec(valueType as z.ZodType, form);
+  const all = (code: (value: unknown) => unknown) => (value: unknown) =>
+    Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, code(one)]));
+  return { wire: z.record(keyType as z.ZodString, wire), encode: all(encode), decode: all(decode) };
 }
 
 function readText(schema: z.ZodType): z.ZodType {

@@ -5,7 +5,7 @@ import { agentScope } from "./stream.ts";
 import { displayValue } from "./text.ts";
 
 export type ValueKind =
-  | ("time" | "span" | "money" | "id" | "flag" | "name" | "expression")
+  | ("time" | "span" | "money" | "micros" | "id" | "flag" | "name" | "expression")
   | ("actor" | "principal" | "channel" | "viewer" | "listener");
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
@@ -40,13 +40,11 @@ export function spelled<const Name extends string, Schema extends z.ZodType>(
 }
 
 export const timeOnWire = z.iso.datetime().meta({ description: "RFC 3339, in UTC" });
-export const moneyOnWire = z.object({
-  currency: z.string(),
-  micros: z
-    .string()
-    .regex(/^-?\d{1,30}$/)
-    .meta({ description: "millionths of the currency, as text" }),
-});
+export const microsOnWire = z
+  .string()
+  .regex(/^-?\d{1,30}$/)
+  .meta({ description: "millionths of the currency, as text" });
+export const moneyOnWire = z.object({ currency: z.string(), micros: microsOnWire });
 /** As input of a contract: another field, such as a period, is refused as in the library. */
 export const strictMoneyOnWire = z.strictObject(moneyOnWire.shape);
 /** Needed only without authentication; otherwise it must be the credential's own person. */
@@ -62,6 +60,8 @@ const currency = z
   .string()
   .regex(/^[A-Z]{3,8}$/, { error: "A currency is 3 to 8 capital letters, such as USD." });
 export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
+/** An amount in millionths whose currency is known, such as a part of a budget. */
+export const micros = mark(z.bigint(), { kind: "micros" });
 export const anyJson = z.unknown().describe("any JSON");
 export const id = <const Of extends string>(of: Of, schema = z.string()) =>
   mark(schema, { kind: "id", of }) as Marked<z.ZodString, "id"> & { readonly "~of": Of };
