@@ -9,7 +9,7 @@ import { environment, findOpener } from "./open.ts";
 import { parts } from "./parts.ts";
 import type { Keys, People } from "./people/methods.ts";
 import type { Tenants } from "./people/tenants/methods.ts";
-import type { Policies } from "./policy/methods.ts";
+import type { Policies } from "./policy/contract.ts";
 import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
@@ -33,19 +33,19 @@ export type { Scope } from "./people/rules/scopes.ts";
 export type { LoginLink } from "./people/sessions/sessions.ts";
 export type { Member, Role } from "./people/stream.ts";
 export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/methods.ts";
-export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
-export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
-export type { BacktestReport } from "./policy/backtest/rules/report.ts";
-export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
-export type { BacktestOptions } from "./policy/backtest/run.ts";
-export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
+export type { BacktestReport, Suggestion } from "./policy/backtest/rules/answers.ts";
 export type {
   AdoptedPolicyVersion,
+  BacktestOptions,
   PolicyProgram,
   PolicyUsage,
   PolicyVersionDetails,
   PolicyVersionSummary,
-} from "./policy/versions.ts";
+  RecordedTool,
+  ReplayResult,
+  Suggestions,
+  SuggestOptions,
+} from "./policy/contract.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
 
 type CardLines = ReturnType<typeof parts.card>["cardLines"];

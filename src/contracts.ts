@@ -3,6 +3,7 @@ import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { policies } from "./policy/contract.ts";
 
-export const CONTRACTS = [approvals, grants] as const;
+export const CONTRACTS = [approvals, grants, policies] as const;
 export const STREAMS = [approval, grant] as const;

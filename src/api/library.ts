@@ -13,9 +13,6 @@ import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
-import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
-import { readFirstReview } from "../policy/backtest/replay-journal.ts";
-import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import { findWorkflows } from "../runtime/lists.ts";
@@ -38,7 +35,6 @@ const READS = {
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
-  policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
   people: { scope: "people:read", verbs: ["list", "get"] },
@@ -61,9 +57,7 @@ export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatM
 );
 
 const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
-/** Scope of a verb that returns more than its group, such as an action with its arguments. */
-const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
-export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
+export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
 function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
@@ -85,13 +79,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
     alerts: alertMethods(open),
     intents: intentMethods(open),
     budgets: budgetsOf(open),
-    policies: {
-      list: () => listPolicies(runtime),
-      versions: () => listVersions(runtime),
-      get: (id: string) => getPolicy(runtime, String(id)),
-      tools: () => listRecordedTools(runtime),
-      told: (action: string) => readFirstReview(runtime, String(action)),
-    },
     journal: journalOf(open),
     switch: killSwitchOf(open),
     people: peopleMethods(open),

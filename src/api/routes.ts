@@ -27,7 +27,8 @@ import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantRoutes } from "../people/tenants/routes.ts";
-import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
+import { policyGuards } from "../policy/routes.ts";
+import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
 import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
@@ -257,8 +258,7 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...killSwitchRoutes,
     ...verbRoutes(grantVerbs),
     ...budgetRoutes,
-    ...policyRoutes,
-    ...policyTrialRoutes,
+    ...verbRoutes(policyVerbs, policyGuards),
     ...alertRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),

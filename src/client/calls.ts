@@ -171,15 +171,7 @@ export const CALLS = {
     get: alone("GET /api/budgets/{name}"),
     set: body("PUT /api/budgets/{name}"),
   },
-  policies: {
-    list: alone("GET /api/policies"),
-    get: alone("GET /api/policies/{name}"),
-    check: repeatable(body("POST /api/policies/check")),
-    explain: repeatable(body("POST /api/policies/explain")),
-    beginTrial: unkept(body("POST /api/policies/trials")),
-    trial: alone("GET /api/policies/trials/{id}"),
-    suggestions: query("GET /api/policies/suggestions"),
-  },
+  policies: CONTRACT_CALLS.policies,
   alerts: {
     list: query("GET /api/alerts"),
     get: alone("GET /api/alerts/{id}"),

@@ -103,23 +103,6 @@ export type OnWire<Schema, In extends boolean = false> =
         ? "true"
         : Schema extends Marked<unknown, "money">
           ? { currency: string; micros: string }
-<<<<<<< HEAD
-          : Schema extends z.ZodObject<infer Shape>
-            ? Flat<ObjectOnWire<Shape, In>>
-            : Schema extends z.ZodArray<infer Item>
-              ? OnWire<Item, In>[]
-              : Schema extends z.ZodNullable<infer Inner>
-                ? OnWire<Inner, In> | null
-                : Schema extends
-                      | z.ZodOptional<infer Inner>
-                      | z.ZodExactOptional<infer Inner>
-                      | z.ZodDefault<infer Inner>
-                      | z.ZodReadonly<infer Inner>
-                  ? OnWire<Inner, In>
-                  : Schema extends z.ZodType
-                    ? z.output<Schema>
-                    : never;
-=======
           : Schema extends z.ZodDiscriminatedUnion<infer Options>
             ? OnWire<Options[number], In>
             : Schema extends z.ZodRecord<infer Key, infer Value>
@@ -132,13 +115,13 @@ export type OnWire<Schema, In extends boolean = false> =
                     ? OnWire<Inner, In> | null
                     : Schema extends
                           | z.ZodOptional<infer Inner>
+                          | z.ZodExactOptional<infer Inner>
                           | z.ZodDefault<infer Inner>
                           | z.ZodReadonly<infer Inner>
                       ? OnWire<Inner, In>
                       : Schema extends z.ZodType
                         ? z.output<Schema>
                         : never;
->>>>>>> main
 
 type Codec = {
   /** The schema on the wire, for the server's parser and the OpenAPI document. */

@@ -14,9 +14,13 @@ import {
   whole,
 } from "../kernel/values.ts";
 import { DEFAULT_MIN_DECISIONS } from "../runtime/settings.ts";
-import { statedRule } from "./backtest/rules/explain.ts";
-import { type BacktestReport, backtestReport } from "./backtest/rules/report.ts";
-import { suggestedRule, suggestion } from "./backtest/rules/suggestions.ts";
+import {
+  type BacktestReport,
+  backtestReport,
+  statedRule,
+  suggestedRule,
+  suggestion,
+} from "./backtest/rules/answers.ts";
 import type { PolicyText } from "./rules/document.ts";
 import { CALL_KINDS } from "./rules/tools.ts";
 import { PAST_STATUSES, RISK_LEVELS, RUN_LIMITS } from "./rules/verdict.ts";
@@ -69,7 +73,9 @@ const tool = z.object({
   effectClass: z.string(),
   schema: (anyJson as z.ZodType<JsonObject>)
     .nullable()
-    .describe("JSON Schema of its arguments; null if the journal has none: it has those of approval requests"),
+    .describe(
+      "JSON Schema of its arguments; null if the journal has none: it has those of approval requests",
+    ),
 });
 export type RecordedTool = z.output<typeof tool>;
 
@@ -192,7 +198,9 @@ export type WrittenAction = z.output<typeof writtenAction>;
 const toExplain = either(
   z.strictObject({
     text: text.optional(),
-    id: id("action", z.string().min(1).max(600)).optional().describe("of a recorded action, by any of its ids"),
+    id: id("action", z.string().min(1).max(600))
+      .optional()
+      .describe("of a recorded action, by any of its ids"),
     action: writtenAction.optional().describe("one that nobody proposed"),
   }),
   ["id", "action"],
@@ -286,13 +294,14 @@ export const policies = contract({
   verbs: {
     list: plainVerb({
       http: "GET /api/policies",
-      summary: "Every version that was put in force, oldest first by policy, with the programs that judge by it",
+      summary:
+        "Every version that was put in force, oldest first by policy, with the programs that judge by it",
       output: z.array(version).readonly(),
       wrap: "policies",
     }),
     versions: plainVerb({
       http: "GET /api/policy-versions",
-      summary: "The same versions, without looking for programs",
+      summary: "Versions that were put in force, without looking for their programs",
       output: z.array(adopted).readonly(),
       wrap: "versions",
     }),

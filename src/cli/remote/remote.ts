@@ -12,6 +12,7 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
+import { policies } from "../../policy/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
@@ -140,16 +141,6 @@ function guarded<Verbs extends object>(path: string, verbs: Verbs): Verbs {
   });
 }
 
-function policiesAt(look: ReturnType<typeof libraryReader>) {
-  return {
-    list: () => look("policies.list"),
-    versions: () => look("policies.versions"),
-    get: (id: string) => look("policies.get", id),
-    tools: () => look("policies.tools"),
-    told: (action: string) => look("policies.told", action),
-  };
-}
-
 export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
@@ -166,7 +157,7 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     tenants: remoteTenants(speaker),
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
-    policies: policiesAt(look),
+    policies: remoteVerbs(speaker, policies),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
     budgets: {

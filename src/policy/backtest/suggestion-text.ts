@@ -5,7 +5,7 @@
 
 import { visible } from "../../kernel/text.ts";
 import type { DescribedSuggestion, SuggestedGrant } from "../contract.ts";
-import type { Narrowing, SuggestedRule, Suggestion } from "./rules/suggestions.ts";
+import type { Narrowing, SuggestedRule, Suggestion } from "./rules/answers.ts";
 
 function headline({ tool, agent, when, approved }: Suggestion): string {
   const what = when === "" ? "" : ` with ${when}`;

@@ -42,8 +42,8 @@ function Ends({ ends, isRight, whole }: EndsProps) {
 }
 
 /** The same figures stand in the table beside it: the picture is only looked at. */
-export function VerdictFlow({ changes }: Pick<Report, "changes">) {
-  const { before, after, bands } = flowOf(changes);
+export function VerdictFlow({ transitions }: Pick<Report, "transitions">) {
+  const { before, after, bands } = flowOf(transitions);
   const whole = LEAST_HEIGHT + MORE_HEIGHT * (Math.max(before.length, after.length) - 1);
   return (
     <div aria-hidden="true" className="flex w-full py-4">

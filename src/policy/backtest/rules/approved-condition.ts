@@ -6,13 +6,12 @@
  * meets it. Runs in steps, since there may be many decisions.
  */
 
-import { z } from "zod";
 import { canonicalJson } from "../../../kernel/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
 import { visible } from "../../../kernel/text.ts";
-import { anyJson } from "../../../kernel/values.ts";
 import { compileOverArguments } from "../../expression/expression.ts";
 import { ANY, type Type } from "../../expression/types.ts";
+import type { FieldCondition } from "./answers.ts";
 import type { Sample, SampleGroup } from "./decision-samples.ts";
 
 type ArgumentPath = {
@@ -55,17 +54,6 @@ function valueAt(args: Json, { steps }: ArgumentPath): Json | undefined {
       value !== undefined && isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   return value;
 }
-
-const field = z.string();
-const value = anyJson as z.ZodType<Json>;
-export const fieldCondition = z.discriminatedUnion("kind", [
-  z.object({ kind: z.enum(["least", "most"]), field, value: z.number() }),
-  z.object({ kind: z.literal("is"), field, value }),
-  z.object({ kind: z.literal("one_of"), field, values: z.array(value).readonly() }),
-  /** An object, or all arguments if `field` is empty, with only these names. */
-  z.object({ kind: z.literal("only"), field, names: z.array(z.string()).readonly() }),
-]);
-type FieldCondition = z.output<typeof fieldCondition>;
 
 type NarrowCondition = {
   readonly texts: readonly string[];

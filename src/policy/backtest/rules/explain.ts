@@ -5,7 +5,6 @@
  * after each rule.
  */
 
-import { z } from "zod";
 import { canonicalJson } from "../../../kernel/canonical-json.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { errorText } from "../../../kernel/text.ts";
@@ -38,6 +37,7 @@ import { type Review, reviewAction } from "../../rules/review.ts";
 import type { Validation } from "../../rules/tool-rules.ts";
 import { type CallKind, matchesTool, meansUndo } from "../../rules/tools.ts";
 import type { PolicyInput, Risk, Verdict } from "../../rules/verdict.ts";
+import type { RuleState, StatedRule } from "./answers.ts";
 import type { RecordedReview } from "./replay-state.ts";
 
 export type SeenValue = { readonly name: string; readonly value: Json; readonly error: string | null };
@@ -315,17 +315,6 @@ export function explainNotes({ review }: Explanation, beside: ExplanationContext
       : ["no schema of the tool is known: what the policy makes of the arguments was not checked"]),
   ];
 }
-
-const RULE_STATES = ["decided", "matched", "did_not_match", "other_tool", "shadow", "failed"] as const;
-type RuleState = (typeof RULE_STATES)[number];
-
-export const statedRule = z.object({
-  id: z.string(),
-  verdict: z.string(),
-  state: z.enum(RULE_STATES),
-  note: z.string().describe("the condition and the values it read, or why it cannot be evaluated"),
-});
-type StatedRule = z.output<typeof statedRule>;
 
 const MOST_VALUE = 200;
 

@@ -5,64 +5,23 @@
  * rule that escalates: that rule is narrowed as well.
  */
 
-import { z } from "zod";
 import { visible } from "../../../kernel/text.ts";
-import { timestamp } from "../../../kernel/values.ts";
 import { ANY, type Type } from "../../expression/types.ts";
 import type { PolicyText } from "../../rules/document.ts";
 import { patternsOf } from "../../rules/tools.ts";
+import type { Narrowing, SuggestedRule, Suggestion } from "./answers.ts";
 import {
   type ApprovedCondition,
   approvedCondition,
   countDays,
   decidersOf,
   decisionTime,
-  fieldCondition,
   filterInSteps,
   isNo,
   isYes,
   numberAt,
 } from "./approved-condition.ts";
 import type { Sample, SampleGroup, Samples } from "./decision-samples.ts";
-
-const count = z.int().min(0);
-const texts = z.array(z.string()).readonly();
-export const suggestion = z.object({
-  tool: z.string(),
-  agent: z.string(),
-  conditions: z.array(fieldCondition).readonly(),
-  when: z.string().describe("the conditions in CEL; empty if the tool is enough"),
-  open: texts.describe(
-    "arguments for which any value is let through, because there were too many values to list",
-  ),
-  approved: count,
-  people: texts,
-  days: count,
-  first: timestamp,
-  last: timestamp,
-  askedBy: texts.describe("the rules that escalated; an approve rule does not outrank them"),
-  letThrough: z
-    .object({
-      total: count,
-      undecided: count.describe("without a decision by a person: pending, expired or withdrawn"),
-      ofSeveral: count.describe("requests to several people, which a grant by one person does not cover"),
-      /** A higher request rate is no reason to grant more. */
-      weekly: count.describe("of the others, the most approvals within seven days"),
-      sums: z
-        .array(
-          z.object({
-            field: z.string(),
-            path: z.string().describe("as written in an expression"),
-            sum: z.number(),
-            weekly: z.number().describe("the highest sum within seven days that one person may grant"),
-          }),
-        )
-        .readonly(),
-    })
-    .describe("recorded approval requests that the suggestion would have made unnecessary"),
-  keptOut: count.describe("rejections and changes by people that the suggestion does not match"),
-});
-export type Suggestion = z.output<typeof suggestion>;
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -131,23 +90,6 @@ export function* suggestionsFrom(
   const name = ({ tool, agent }: Suggestion) => JSON.stringify([tool, agent]);
   return suggestions.sort((a, b) => b.approved - a.approved || (name(a) < name(b) ? -1 : 1));
 }
-
-/** A rule to narrow by `!(when)`: an approve rule does not outrank it. */
-const narrowing = z.object({
-  rule: z.string(),
-  copy: z
-    .string()
-    .nullable()
-    .describe("id of the rule's copy for this tool, if it also applies to tools that may lack the arguments"),
-});
-export type Narrowing = z.output<typeof narrowing>;
-
-export const suggestedRule = z.object({
-  rule: z.object({ id: z.string(), tool: z.string(), when: z.string() }),
-  narrowings: z.array(narrowing).readonly().describe("rules of stored documents that escalated"),
-  stillAskedBy: texts.describe("what escalates besides rules, and still does: a risk route, or code"),
-});
-export type SuggestedRule = z.output<typeof suggestedRule>;
 
 type StoredRule = Pick<NonNullable<PolicyText["rules"]>[number], "id" | "tool" | "verdict" | "shadow">;
 

@@ -12,6 +12,7 @@ import type { Review } from "../../rules/review.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { UNDO_NOT_NAMED } from "../../rules/tools.ts";
 import type { LimitBehind } from "../../rules/verdict.ts";
+import type { BacktestReport, PeopleRow, PolicySide, Transition, VerdictChange } from "./answers.ts";
 import {
   type ApproverDiff,
   combineWithCode,
@@ -26,18 +27,7 @@ import {
   type RecordedReview,
   type ReplayEvent,
 } from "./replay-state.ts";
-import {
-  type AmountSearch,
-  type BacktestReport,
-  changeLabels,
-  type PeopleRow,
-  type PolicySide,
-  readAmount,
-  startAmountSearch,
-  sumsText,
-  type Transition,
-  type VerdictChange,
-} from "./report.ts";
+import { type AmountSearch, changeLabels, readAmount, startAmountSearch, sumsText } from "./report.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
@@ -386,7 +376,9 @@ export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"])
     limited,
     byCode,
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
-    people: PERSON_DECISIONS.flatMap((decision) => tally.people.get(decision) ?? []).filter(({ total }) => total > 0),
+    people: PERSON_DECISIONS.flatMap((decision) => tally.people.get(decision) ?? []).filter(
+      ({ total }) => total > 0,
+    ),
     dangers: tally.dangers.map(changeOf),
     changes: tally.changes.map(changeOf),
     leftOff: { ...tally.left },
