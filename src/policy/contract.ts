@@ -317,7 +317,7 @@ export const policies = contract({
       wrap: "tools",
     }),
     told: plainVerb({
-      http: "GET /api/actions/{action}/first-review",
+      http: "GET /api/actions/{id}/first-review",
       scope: "actions:read",
       summary: "What the policy of a recorded action was told at its first review, and what it said",
       output: firstReview,

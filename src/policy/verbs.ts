@@ -17,7 +17,7 @@ export const policyVerbs = capability(policies, {
   versions: readVerb(listVersions),
   get: readVerb((runtime, { name }) => getPolicy(runtime, name)),
   tools: readVerb(listRecordedTools),
-  told: readVerb((runtime, { action }) => readFirstReview(runtime, action)),
+  told: readVerb((runtime, { id }) => readFirstReview(runtime, id)),
   check: readVerb(async (runtime, { text }) =>
     checkPolicyText(runtime, text, await listRecentTools(runtime)),
   ),
