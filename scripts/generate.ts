@@ -2,10 +2,13 @@
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import { type Route, routeName, scopesOfRoute } from "../src/api/route.ts";
+import { allRoutes, type RouteParts } from "../src/api/routes.ts";
 import { approvals } from "../src/approvals/contract.ts";
 import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
+import type { CALLS } from "../src/client/calls.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import { type Contract, httpMethod, pathNames, scopeFor, type VerbContract } from "../src/kernel/contract.ts";
+import { type Contract, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
@@ -64,16 +67,6 @@ const methodRows = (door: Contract["door"]) =>
 
 /** By page: the first cell of a row, and the whole row. */
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
-  "docs/reference/http.md": verbs.map(({ name, facts }) => {
-    const { http, summary, shares, orScope } = facts;
-    const scopes = [scopeFor({ name }, facts), ...(orScope === undefined ? [] : [orScope])];
-    const scope = scopes.map((one) => `\`${one}\``).join(" or ");
-    return [http, `| \`${http}\` | ${scope} | ${shares?.summary ?? summary} |`];
-  }),
-  "docs/reference/client.md": verbs.map(({ name, verb, facts: { http, shares } }) => {
-    const call = `${name}.${shares?.call ?? verb}`;
-    return [call, `| \`${call}\` | \`${http}\` |`];
-  }),
   "docs/reference/library.md": methodRows(undefined),
   "docs/reference/admin.md": methodRows("admin"),
   "docs/reference/events.md": STREAMS.flatMap(({ reference }) =>
@@ -93,6 +86,45 @@ function withRows(page: string, text: string, rows: readonly (readonly [string, 
     last = at >= 0 ? at : last + 1;
   }
   return lines.join("\n");
+}
+
+function scopeText(route: Route): string {
+  const { scope } = route;
+  if (scope === "public") return "none needed";
+  if (scope === "any") return "any";
+  return scopesOfRoute(route)
+    .map((one) => `\`${one}\``)
+    .join(" or ");
+}
+
+const nothing = {} as unknown;
+const NO_PARTS = {
+  condition: { version: "0" },
+  ...{ audience: nothing, hands: nothing, metrics: nothing },
+} as unknown as RouteParts;
+
+/** Tables that are written whole: by page, the first line of the head and the rows. */
+const tables = (calls: typeof CALLS) =>
+  ({
+    "docs/reference/http.md": [
+      "| route | scope | what it does |",
+      allRoutes(NO_PARTS).map(
+        (route: Route) => `| \`${routeName(route)}\` | ${scopeText(route)} | ${route.summary} |`,
+      ),
+    ],
+    "docs/reference/client.md": [
+      "| call | route |",
+      Object.entries(calls).flatMap(([resource, all]) =>
+        Object.entries(all).map(([call, { route }]) => `| \`${resource}.${call}\` | \`${route}\` |`),
+      ),
+    ],
+  }) as const;
+
+function withTable(text: string, head: string, rows: readonly string[]): string {
+  const lines = text.split("\n");
+  const first = lines.indexOf(head) + 2;
+  const end = lines.findIndex((line, at) => at >= first && !line.startsWith("| "));
+  return [...lines.slice(0, first), ...rows, ...lines.slice(end)].join("\n");
 }
 
 /** As the formatter writes it: a table that is written again is the same to the byte. */
@@ -115,5 +147,9 @@ keep("src/client/contract-calls.ts", formatted(clientTable(), "contract-calls.ts
 keep("src/cli/contract-commands.ts", formatted(commandTable(), "contract-commands.ts"));
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
+// Its contracts' part was written above.
+const made = await import("../src/client/calls.ts");
+for (const [page, [head, rows]] of Object.entries(tables(made.CALLS)))
+  keep(page, withTable(fs.readFileSync(page, "utf8"), head, rows));
 for (const path of stale) console.log(isCheck ? `${path} is stale: run npm run generate` : `wrote ${path}`);
 if (isCheck && stale.length > 0) process.exitCode = 1;

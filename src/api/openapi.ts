@@ -182,11 +182,11 @@ export function* openApiIn(routes: readonly Route[], version: string): Generator
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
     yield;
   }
-  const used = new Set(routes.map(({ tag }) => tag));
+  const used = new Set<string>(routes.map(({ tag }) => tag));
   return {
     openapi: "3.1.0",
     info: { title: "Holdpoint", version, description: ABOUT },
-    tags: TAGS.filter((tag) => used.has(tag)).map((name) => ({ name })),
+    tags: [...new Set<string>([...TAGS, ...used])].filter((tag) => used.has(tag)).map((name) => ({ name })),
     paths,
     components: COMPONENTS,
   };

@@ -14,6 +14,8 @@ import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
 import {
   type Contract,
   httpMethod,
+  itemsField,
+  type Method,
   nounFor,
   parseInput,
   pathNames,
@@ -43,9 +45,26 @@ import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/rou
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
 import { referenceRoutes } from "./pages/reference.ts";
 import { problemOf } from "./problem.ts";
-import { type Guard, type Route, type RouteRequest, route, type ScopedRoute, type Tag } from "./route.ts";
+import {
+  type Guard,
+  type Route,
+  type RouteRequest,
+  route,
+  type ScopedRoute,
+  TAGS,
+  type Tag,
+} from "./route.ts";
 import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
+
+/** Contracts with their verbs, whose routes are made from them. */
+const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
+
+type Bound = (typeof CAPABILITIES)[number]["contract"];
+/** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
+const GUARDS: {
+  readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
+} = {};
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -58,29 +77,34 @@ type InputOnWire<One extends VerbContract> = One extends {
   ? { [field in Field]: Value } & Fields<One>
   : Fields<One>;
 type OutputOnWire<One extends VerbContract, Name extends string> = One extends { readonly item: infer Item }
-  ? { [field in Name]: OnWire<Item>[] } & { next_cursor: string | null }
+  ? { [field in ItemsField<One, Name>]: OnWire<Item>[] } & { next_cursor: string | null }
   : One extends { readonly wrap: infer Field extends string }
     ? { [field in Field]: OnWire<One["output"]> }
     : OnWire<One["output"]>;
+type ItemsField<One, Name extends string> = One extends { readonly items: infer Field extends string }
+  ? Field
+  : Name;
 type IfInput<One extends VerbContract, Method, Schema> = One["input"] extends z.ZodType
   ? One["http"] extends `${Method & string} ${string}`
     ? Schema
     : z.ZodType
   : z.ZodType;
+type WithBody = Exclude<Method, "GET">;
 
 type VerbRoute<One extends VerbContract, Name extends string> = Route & {
   readonly types?: {
     readonly name: One["http"];
     readonly query: IfInput<One, "GET", Plain<InputOnWire<One>>>;
-    readonly body: IfInput<One, "POST", Plain<InputOnWire<One>>>;
+    readonly body: IfInput<One, WithBody, Plain<InputOnWire<One>>>;
     readonly answers: { readonly 200: Plain<OutputOnWire<One, Name>> };
   };
 };
-/** Types the client. */
 type VerbRoutes<One> =
   One extends Contract<infer Name, infer All>
     ? { readonly [Verb in keyof All]: VerbRoute<All[Verb], Name> }[keyof All]
     : never;
+/** Types the client. */
+type ContractRoute = VerbRoutes<Bound>;
 
 type Wire = {
   readonly input: z.ZodObject | undefined;
@@ -91,21 +115,23 @@ type Wire = {
 };
 type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
-function listWire({ name }: Contract, { input, item, cursorName, read }: VerbContract): Wire {
+function listWire(contract: Contract, facts: VerbContract): Wire {
+  const { input, item, cursorName, read } = facts;
+  const field = itemsField(contract, facts);
   const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
   const query = makeCodec(z.strictObject(filters), "text");
   const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
-  const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? name;
+  const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? field;
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
-    output: z.object({ [name]: z.array(one.wire), next_cursor: nextCursor }),
+    output: z.object({ [field]: z.array(one.wire), next_cursor: nextCursor }),
     decode: (given) => ({
       ...(query.decode(given) as object),
       ...pageOf(cursorsOf(given), given as { limit: number }),
     }),
     encode(answer, given) {
       const { items, next } = answer as Paged;
-      return { [name]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
+      return { [field]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
     },
   };
 }
@@ -164,8 +190,7 @@ function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Ser
   };
 }
 
-/** Runs around the verbs of a route, for what only a server limits: other scopes, people only, one at a time. */
-type Guards<One extends Contract> = { readonly [Name in keyof One["verbs"]]?: Guard };
+type Guards<Verb extends string = string> = { readonly [Name in Verb]?: Guard };
 
 type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
 
@@ -198,7 +223,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     path: http.slice(http.indexOf("/")) as `/${string}`,
     summary: shares?.summary ?? facts.summary,
     ...(description === undefined ? {} : { description }),
-    tag: contract.name as Tag,
+    tag: (contract.tag ?? contract.name) as Tag,
     scope: scopeFor(contract, facts),
     ...(orScope === undefined ? {} : { orScope }),
     ...(names.length === 0
@@ -212,20 +237,20 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
   return route(value);
 }
 
-function verbRoutes<One extends Contract>(
-  one: Capability<One>,
-  guards: Guards<One> = {},
-): readonly VerbRoutes<One>[] {
-  const general = one as unknown as Capability;
-  const { contract } = general;
+function verbRoutes(one: Capability): readonly Route[] {
+  const { contract } = one;
+  const guards = (GUARDS as { readonly [contract: string]: Guards })[contract.name] ?? {};
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    const guard = (guards as { readonly [name: string]: Guard })[name];
-    return { facts, wire, serve: serveVerb(general, { name, facts, guard }, wire) };
+    return { facts, wire, serve: serveVerb(one, { name, facts, guard: guards[name] }, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
-  return [...byRoute.values()].map((all) => routeFor(contract, all)) as unknown as readonly VerbRoutes<One>[];
+  return [...byRoute.values()].map((all) => routeFor(contract, all));
 }
+
+const contractRoutes = (CAPABILITIES as unknown as readonly Capability[]).flatMap(
+  verbRoutes,
+) as unknown as readonly ContractRoute[];
 
 export type RouteParts = {
   readonly condition: ServerCondition;
@@ -243,11 +268,11 @@ export type RouteParts = {
 function resources({ condition, audience, hands, metrics, cards, pages, example }: RouteParts) {
   return [
     ...seedRoutes,
+    ...contractRoutes,
     ...remoteRoutes,
     ...workflowRoutes,
     ...definitionRoutes,
     ...actionRoutes,
-    ...verbRoutes(approvalVerbs),
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
@@ -256,7 +281,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
-    ...verbRoutes(grantVerbs),
     ...budgetRoutes,
     ...verbRoutes(policyVerbs, policyGuards),
     ...alertRoutes,
@@ -281,10 +305,16 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
 
 export type ListedRoute = ReturnType<typeof resources>[number] | ReturnType<typeof referenceRoutes>[number];
 
+const tagOrder = ({ tag }: Route): number => (TAGS.includes(tag) ? TAGS.indexOf(tag) : TAGS.length);
+
+const byTagAndPath = (one: Route, other: Route): number =>
+  tagOrder(one) - tagOrder(other) || Number(one.path > other.path) - Number(one.path < other.path);
+
+/** In the order of the reference: by tag, then by path. */
 export function allRoutes(parts: RouteParts): readonly ListedRoute[] {
   const all: readonly ListedRoute[] = [
     ...resources(parts),
     ...referenceRoutes(parts.condition.version, (): readonly Route[] => all),
-  ];
+  ].toSorted(byTagAndPath);
   return all;
 }

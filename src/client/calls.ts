@@ -78,6 +78,8 @@ export type CallFacts<Name extends RouteName = RouteName> = {
   readonly isText?: true;
 };
 
+type Table = { readonly [resource: string]: { readonly [call: string]: CallFacts } };
+
 const alone = <const Name extends NameAlone>(route: Name): CallFacts<Name> => ({ route, takes: "nothing" });
 const query = <const Name extends NameWithQuery>(route: Name): CallFacts<Name> => ({ route, takes: "query" });
 const body = <const Name extends NameWithBody>(route: Name): CallFacts<Name> => ({ route, takes: "body" });
@@ -94,7 +96,8 @@ const text = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> =
   isText: true,
 });
 
-export const CALLS = {
+/** Calls of routes that have no contract. */
+const OTHER_CALLS = {
   workflows: {
     create: body("POST /api/workflows"),
     list: query("GET /api/workflows"),
@@ -129,7 +132,6 @@ export const CALLS = {
     wait: query("GET /api/actions/{id}/wait"),
   },
   approvals: {
-    ...CONTRACT_CALLS.approvals,
     pending: query("GET /api/approvals/pending"),
     card: alone("GET /api/approvals/{id}/card"),
     tryEdit: repeatable(body("POST /api/approvals/{id}/try")),
@@ -165,7 +167,6 @@ export const CALLS = {
     pause: body("POST /api/kill-switch/pause"),
     resume: body("POST /api/kill-switch/resume"),
   },
-  grants: CONTRACT_CALLS.grants,
   budgets: {
     list: query("GET /api/budgets"),
     get: alone("GET /api/budgets/{name}"),
@@ -236,7 +237,21 @@ export const CALLS = {
     example: alone("GET /api/example"),
     askExample: body("POST /api/example"),
   },
-} as const satisfies { readonly [resource: string]: { readonly [call: string]: CallFacts } };
+} as const satisfies Table;
+
+type ContractCalls = typeof CONTRACT_CALLS;
+type OtherCalls = typeof OTHER_CALLS;
+type CallsIn<All, Name> = Name extends keyof All ? All[Name] : unknown;
+type Calls = {
+  readonly [Name in keyof ContractCalls | keyof OtherCalls]: CallsIn<ContractCalls, Name> &
+    CallsIn<OtherCalls, Name>;
+};
+
+function withBoth(contracts: Table, others: Table): Table {
+  const names = new Set([...Object.keys(contracts), ...Object.keys(others)]);
+  return Object.fromEntries([...names].map((name) => [name, { ...contracts[name], ...others[name] }]));
+}
+export const CALLS = withBoth(CONTRACT_CALLS, OTHER_CALLS) as Calls;
 
 /** Pages for people, and the streams that `client.events()` and `client.listen()` follow. */
 export const NO_CALL: readonly RouteName[] = [
@@ -263,7 +278,6 @@ export const NO_CALL: readonly RouteName[] = [
   "GET /api/intents/stream",
 ];
 
-type Calls = typeof CALLS;
 export type Resources = {
   readonly [Resource in keyof Calls]: {
     readonly [Name in keyof Calls[Resource]]: Calls[Resource][Name] extends CallFacts<infer Route>

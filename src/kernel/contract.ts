@@ -18,7 +18,8 @@ import { isPlainObject, noField } from "./fields.ts";
 import { displayValue } from "./text.ts";
 import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 
-type Method = "GET" | "POST";
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type Method = (typeof METHODS)[number];
 type Input = z.ZodObject | undefined;
 
 /** A route that several verbs share: the client's call, its summary, and the field and value that select this verb. */
@@ -33,7 +34,7 @@ type ReadProblem = (problem: unknown) => HoldpointError;
 
 export type VerbFacts<Http> = {
   readonly http: Http;
-  /** Default: `<name>:read` for a GET, `<name>:write` for a POST. */
+  /** Default: `<scopes>:read` for a GET, else `<scopes>:write`. */
   readonly scope?: Scope;
   /** Alternative scope that also allows the call. */
   readonly orScope?: Scope;
@@ -58,8 +59,12 @@ export type VerbContract<
   readonly output: Out;
   readonly positional?: string;
   readonly shares?: SharedRoute;
-  /** For a list: the schema of one item, and the list's name in cursors (default: the contract's name). */
+  /**
+   * For a list: the schema of one item, the field of the items on the wire (default: the contract's name), and the
+   * list's name in cursors (default: that field).
+   */
   readonly item?: z.ZodType;
+  readonly items?: string;
   readonly cursorName?: (input: never) => string;
   /** The field that holds an output that is no object, on the wire. */
   readonly wrap?: string;
@@ -74,6 +79,10 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly name: Name;
   /** Singular noun for one of them, in messages. */
   readonly owner: string;
+  /** Section of the API reference. Default: the name. */
+  readonly tag?: string;
+  /** What its scopes begin with. Default: the name. */
+  readonly scopes?: string;
   /** The library's methods are at `admin(hp)`, not at the instance. */
   readonly door?: "admin";
   readonly verbs: All;
@@ -131,7 +140,7 @@ export function listVerb<
   const Http extends `GET /${string}`,
   Shape extends z.ZodRawShape,
   Item extends z.ZodType,
-  More extends Pick<VerbContract, "cursorName">,
+  const More extends Pick<VerbContract, "cursorName" | "items">,
 >({ filters, item, ...facts }: VerbFacts<Http> & More & { readonly filters: Shape; readonly item: Item }) {
   const input = z.strictObject({ ...filters, ...pageShape }) as z.ZodObject<Shape & PageShape>;
   const output = z.object({ items: z.array(item).readonly(), next: z.string().nullable() });
@@ -178,10 +187,19 @@ export type Library<One extends Contract> = {
 export const pathNames = (http: string): readonly string[] =>
   [...http.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
 
-export const scopeFor = ({ name }: Pick<Contract, "name">, { http, scope }: VerbContract): Scope =>
-  scope ?? (`${name}:${httpMethod(http) === "GET" ? "read" : "write"}` as Scope);
+export const scopeFor = (
+  { name, scopes = name }: Pick<Contract, "name" | "scopes">,
+  { http, scope }: VerbContract,
+): Scope => scope ?? (`${scopes}:${httpMethod(http) === "GET" ? "read" : "write"}` as Scope);
 
-export const httpMethod = (http: string): Method => (http.startsWith("GET ") ? "GET" : "POST");
+export function httpMethod(http: string): Method {
+  const method = METHODS.find((one) => http.startsWith(`${one} `));
+  if (method === undefined) throw new TypeError(`"${http}" begins with no method`);
+  return method;
+}
+
+/** The field of a list's items on the wire. */
+export const itemsField = ({ name }: Pick<Contract, "name">, { items = name }: VerbContract): string => items;
 
 /** Arguments of a library method as one object: the names in the path, and the input parsed by its schema. */
 export function parseArguments(

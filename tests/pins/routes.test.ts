@@ -8,7 +8,7 @@ import { bearer, bearersOf, by, type Site } from "../http/site.ts";
 import type { World } from "../http/world.ts";
 import { furnishedSite } from "./furnished.ts";
 import { type Names, normalise } from "./normalise.ts";
-import { comparePin } from "./pin.ts";
+import { comparePin, readPin } from "./pin.ts";
 import { collectVectors } from "./vectors.ts";
 
 const isStream = ({ operation }: Listed): boolean =>
@@ -175,8 +175,16 @@ async function badText(site: Site, ask: Ask, names: Names): Promise<string> {
   return blocks.join("");
 }
 
+/** Each request finds what those before it left, so a new route comes last. */
+function inPinnedOrder(routes: readonly Listed[]): readonly Listed[] {
+  const pinned = [...readPin("routes/roles.txt").matchAll(/^== (.+)$/gm)].map(([, name]) => name);
+  const rank = ({ name }: Listed) => (pinned.includes(name) ? pinned.indexOf(name) : pinned.length);
+  return routes.toSorted((a, b) => rank(a) - rank(b));
+}
+
 test("the server", async (t) => {
-  const { site, names, root } = await furnishedSite(t);
+  const { site: furnished, names, root } = await furnishedSite(t);
+  const site = { ...furnished, routes: inPinnedOrder(furnished.routes) };
   const { own, bench } = site;
   const ask = asking(site, root);
 

@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
 import { problemError } from "../../client/client-error.ts";
-import { grants } from "../../grants/contract.ts";
+import { CONTRACTS } from "../../contracts.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
+  itemsField,
   type Library,
   parseArguments,
   pathNames,
@@ -34,11 +35,13 @@ const readProblem = (problem: unknown) =>
   fromClientError(problemError(409, problem as Parameters<typeof problemError>[1])) as HoldpointError;
 
 /** A list's items are under the contract's name. The cursor is the server's own and passed back unchanged. */
-function answerReader({ name }: Contract, { output, item, wrap, read }: VerbContract) {
+function answerReader(contract: Contract, facts: VerbContract) {
+  const { output, item, wrap, read } = facts;
   if (item !== undefined) {
+    const field = itemsField(contract, facts);
     const { decode } = makeCodec(z.array(item));
     return (answer: Readonly<Record<string, unknown>>) => ({
-      items: decode(answer[name]),
+      items: decode(answer[field]),
       next: answer["next_cursor"],
     });
   }
@@ -67,13 +70,13 @@ function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbCo
 function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One): Library<One> {
   const calls = (speaker.client as unknown as Calls)[contract.name] ?? {};
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
-    const write = inputWriter(speaker, facts);
-    const read = answerReader(contract, facts);
     const call = calls[facts.shares?.call ?? name];
     return [
       name,
       async (...args: readonly unknown[]) => {
         const given = parseArguments(contract, facts, args);
+        const write = inputWriter(speaker, facts);
+        const read = answerReader(contract, facts);
         const ids = pathNames(facts.http).map((one) => given[one]);
         const input = facts.input === undefined ? [] : [write(given)];
         return relay(async () => read((await call?.(...ids, ...input)) ?? {}));
@@ -144,12 +147,12 @@ function guarded<Verbs extends object>(path: string, verbs: Verbs): Verbs {
 export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
+    ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
     approvals: remoteApprovals(speaker, look),
     actions: remoteActions(speaker, look),
     receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
-    grants: remoteVerbs(speaker, grants),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),
     people: remotePeople(speaker, look),
