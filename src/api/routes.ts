@@ -58,13 +58,13 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
+const CAPABILITIES = [approvalVerbs, grantVerbs, policyVerbs] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
 const GUARDS: {
   readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
-} = {};
+} = { policies: policyGuards };
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -282,7 +282,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,
-    ...verbRoutes(policyVerbs, policyGuards),
     ...alertRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),

@@ -172,7 +172,6 @@ const OTHER_CALLS = {
     get: alone("GET /api/budgets/{name}"),
     set: body("PUT /api/budgets/{name}"),
   },
-  policies: CONTRACT_CALLS.policies,
   alerts: {
     list: query("GET /api/alerts"),
     get: alone("GET /api/alerts/{id}"),

@@ -25,7 +25,7 @@ export const CONTRACT_CALLS = {
     versions: { route: "GET /api/policy-versions", takes: "nothing" },
     get: { route: "GET /api/policies/{name}", takes: "nothing" },
     tools: { route: "GET /api/policy-tools", takes: "nothing" },
-    told: { route: "GET /api/actions/{action}/first-review", takes: "nothing" },
+    told: { route: "GET /api/actions/{id}/first-review", takes: "nothing" },
     check: { route: "POST /api/policies/check", takes: "body", unkept: "repeatable" },
     explain: { route: "POST /api/policies/explain", takes: "body", unkept: "repeatable" },
     beginTrial: { route: "POST /api/policies/trials", takes: "body", unkept: "once" },

@@ -20,14 +20,14 @@ const withinQuota = createConcurrencyQuota({ each: 2, all: 4 });
 const limited: Guard = (asked, input, serve) =>
   readsActions(asked, input, () => withinQuota(`${asked.who.tenant} ${asked.who.principal}`, serve));
 
-type Found = { readonly answer: unknown; readonly position: number };
+type Search = { readonly answer: unknown; readonly position: number };
 const SUGGESTED_MS = 60_000;
 const LOOK_AGAIN_SECONDS = 5;
-const suggested = cacheRecent<Found>(SUGGESTED_MS);
+const suggested = cacheRecent<Search>(SUGGESTED_MS);
 const searching = new WeakSet<Runtime>();
 
 /** One search at a time per instance: each reads the whole journal. */
-async function search(runtime: Runtime, serve: () => Promise<unknown>): Promise<Found> {
+async function search(runtime: Runtime, serve: () => Promise<unknown>): Promise<Search> {
   if (searching.has(runtime))
     throw new HoldpointError("rate_limited", "Suggestions are being looked for already.", {
       details: { retry_after: LOOK_AGAIN_SECONDS },
@@ -43,7 +43,7 @@ async function search(runtime: Runtime, serve: () => Promise<unknown>): Promise<
 
 /** One percent more journal may change the result. */
 const MOVED_SHARE = 100;
-const isFresh = async ({ store }: Runtime, { position }: Found): Promise<boolean> =>
+const isFresh = async ({ store }: Runtime, { position }: Search): Promise<boolean> =>
   ((await store.position()) - position) * MOVED_SHARE <= position;
 
 const searched: Guard = (asked, input, serve) =>
@@ -51,7 +51,7 @@ const searched: Guard = (asked, input, serve) =>
     const { runtime } = asked;
     const making = {
       make: () => search(runtime, serve),
-      isStill: (found: Found) => isFresh(runtime, found),
+      isStill: (found: Search) => isFresh(runtime, found),
     };
     return (await suggested(runtime, canonicalJson(input as JsonObject), making)).answer;
   });

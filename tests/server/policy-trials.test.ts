@@ -259,6 +259,9 @@ test("they show actions: a key without that scope is refused", async (t) => {
   const { text } = await issueApiKey(runtime, { ...key, scopes: ["policies:read"] }, null);
   const headers = { authorization: `Bearer ${text}` };
   assert.equal((await bench.ask("/api/policies", { headers })).status, 200);
+  assert.equal((await bench.ask("/api/policy-tools", { headers })).status, 200);
+  const told = await bench.ask("/api/actions/x/first-review", { headers });
+  assert.equal(told.status, 403, "what is told of an action, with its arguments, needs the scope of actions");
   const about = { action: { tool: "refund", args: {} } };
   for (const [path, body] of [
     ["check", { text: POLICY }],

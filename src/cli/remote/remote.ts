@@ -13,7 +13,6 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
-import { policies } from "../../policy/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
@@ -160,7 +159,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     tenants: remoteTenants(speaker),
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
-    policies: remoteVerbs(speaker, policies),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
     budgets: {

@@ -63,7 +63,7 @@ async function pastCallsOfFork(
   }
 }
 
-export type ReplayProgress = (done: number, total: number) => void;
+type ReplayProgress = (done: number, total: number) => void;
 export type ReplayOptions = {
   readonly progress?: ReplayProgress | undefined;
   /** Yields to other work. Default: runs to the end without yielding. */

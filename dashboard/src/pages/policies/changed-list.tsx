@@ -14,8 +14,7 @@ import { Loading } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import type { Report } from "./policy-queries.ts";
-import { type Listed, listedChanges } from "./trial-figures.ts";
-import { verdictTone } from "./verdict-order.ts";
+import { type Listed, listedChanges, verdictTone } from "./trial-figures.ts";
 
 const ChangedArgs = lazyPart(async () => (await import("./changed-args.tsx")).ChangedArgs);
 

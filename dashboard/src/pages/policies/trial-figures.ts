@@ -1,4 +1,5 @@
-/** What the page shows of the report of a back-test: figures of all actions, and one list of the changes. */
+/** What the page shows of the report of a back-test: figures, one list of the changes, and verdicts in their order. */
+import { type Tone, toneOf } from "../../ui/tone.ts";
 import type { Report } from "./policy-queries.ts";
 
 type Change = Report["changes"][number];
@@ -39,3 +40,18 @@ export function listedChanges({ dangers, changes }: Pick<Report, "dangers" | "ch
   const first = new Set(dangers.map(({ action_id }) => action_id));
   return [...dangers, ...changes.filter(({ action_id }) => !first.has(action_id))].map(listed);
 }
+
+const ORDER = ["approve", "revise", "escalate", "block"];
+
+/** A verdict may be said with more: "escalate, revised". */
+const bare = (verdict: string): string => verdict.split(",")[0] ?? "";
+
+const rank = (verdict: string): number => {
+  const at = ORDER.indexOf(bare(verdict));
+  return at === -1 ? ORDER.length : at;
+};
+
+export const byStrictness = (one: string, other: string): number =>
+  rank(one) - rank(other) || one.localeCompare(other);
+
+export const verdictTone = (verdict: string): Tone => toneOf(bare(verdict));

@@ -8,9 +8,8 @@ import { Empty } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { ChangedList } from "./changed-list.tsx";
 import type { Report } from "./policy-queries.ts";
-import { trialFigures } from "./trial-figures.ts";
+import { trialFigures, verdictTone } from "./trial-figures.ts";
 import { VerdictFlow } from "./verdict-flow.tsx";
-import { verdictTone } from "./verdict-order.ts";
 
 function ChangeRows({
   change: { from, to, count, sums },

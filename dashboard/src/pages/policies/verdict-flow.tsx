@@ -3,7 +3,7 @@ import { countText } from "../../format/amounts.ts";
 import { statusText, TEXT } from "../../ui/tone.ts";
 import { type Band, type FlowEnd, flowOf } from "./flow.ts";
 import type { Report } from "./policy-queries.ts";
-import { verdictTone } from "./verdict-order.ts";
+import { verdictTone } from "./trial-figures.ts";
 
 const LEAST_HEIGHT = 88;
 const MORE_HEIGHT = 56;
