@@ -156,6 +156,10 @@ function vaguePerThousand(text) {
   return words === 0 ? 0 : Math.ceil((10_000 * (text.match(VAGUE)?.length ?? 0)) / words) / 10;
 }
 
+/** Only one file reads or follows the log of a store: `src/runtime/subscribe.ts`. */
+const readsLog = ([file, text]) =>
+  isSource(file) && !/^src\/(?:stores|testing)\//.test(file) && /\bstore\.(?:log|follow)\(/.test(text);
+
 /** `files`: a map from path to text. Each counter is a list of items, a number, or a number for each folder. */
 export function countHouse(files) {
   const uses = readImports(files);
@@ -175,6 +179,7 @@ export function countHouse(files) {
     "vague words per 1,000 in docs": vaguePerThousand(docs.join("\n")),
     "vague words per 1,000 in comments": vaguePerThousand(comments),
     "vague words per 1,000 in texts for users": vaguePerThousand(strings),
+    "places that keep a cursor in the log": [...files].filter(readsLog).map(([file]) => file),
     "files per folder": wideFolders(files),
   };
 }

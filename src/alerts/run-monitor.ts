@@ -7,7 +7,6 @@
  */
 
 import { frozenJson } from "../kernel/canonical-json.ts";
-import { sleepFor } from "../kernel/clock.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import {
@@ -17,10 +16,10 @@ import {
   streamName,
   workflowStream,
 } from "../kernel/stream.ts";
-import { errorText } from "../kernel/text.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState, runCommand, storeTime } from "../runtime/store-access.ts";
+import { type Subscriber, type Subscription, subscribe } from "../runtime/subscribe.ts";
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { recordSignal } from "./raise-alert.ts";
@@ -160,9 +159,6 @@ async function sightRunningWorkflows(
   return found.sort((one, other) => one.at - other.at);
 }
 
-const PAGE = 500;
-const BACK_OFF_MS = 1_000;
-const UNSETTLED_MS = 100;
 /** The position is stored after this many entries, or more if the rules' state is large, to keep that cheap. */
 const KEEP_AFTER = 1_000;
 const CHARACTERS_AN_ENTRY = 100;
@@ -173,13 +169,6 @@ export type WatchedMonitor = {
   readonly isWatched: (sighting: MonitoredEntry) => boolean;
 };
 
-type MonitorReader = {
-  /** Resolves when the rules have seen everything that was committed before the call. */
-  caughtUp(): Promise<void>;
-  /** Resolves after the signal aborts. */
-  readonly done: Promise<void>;
-};
-
 type WatchState = {
   readonly runtime: Runtime;
   readonly monitor: WatchedMonitor;
@@ -187,10 +176,6 @@ type WatchState = {
   watched: readonly WatchedRule[];
   /** The last entry that the rules have seen. */
   position: number;
-  /** The last commit that the store reported, of any tenant. */
-  followed: number;
-  /** Entries since the position was stored. */
-  unkept: number;
   keepAfter: number;
   /** How far the store's clock is ahead of this one. */
   ahead: number;
@@ -216,29 +201,16 @@ async function keepPosition(desk: WatchState): Promise<void> {
     if (!isHoldpointError(error, "payload_too_large")) throw error;
     runtime.notify({ kind: "maintenance_failed", error });
   }
-  desk.unkept = 0;
   desk.keepAfter = Math.max(KEEP_AFTER, JSON.stringify(rules).length / CHARACTERS_AN_ENTRY);
 }
 
-async function seeEntry(desk: WatchState, entry: JournalEntry): Promise<void> {
+/** Returns whether the rules saw it. */
+async function seeEntry(desk: WatchState, entry: JournalEntry): Promise<boolean> {
   const sighting = await desk.sights.of(entry);
   desk.position = entry.position;
-  if (sighting === undefined || !desk.monitor.isWatched(sighting)) return;
-  desk.unkept++;
+  if (sighting === undefined || !desk.monitor.isWatched(sighting)) return false;
   for (const one of desk.watched) await recordSignals(desk, one, one.watcher.see(sighting));
-}
-
-async function readNewEntries(desk: WatchState, signal: AbortSignal): Promise<void> {
-  const { store, tenant } = desk.runtime;
-  for (;;) {
-    const page = await store.log(tenant, desk.position, PAGE);
-    for (const entry of page) {
-      if (signal.aborted) return;
-      await seeEntry(desk, entry);
-    }
-    if (desk.unkept >= desk.keepAfter) await keepPosition(desk);
-    if (page.length < PAGE) return;
-  }
+  return true;
 }
 
 function dueOf({ watched }: WatchState): number | null {
@@ -267,7 +239,6 @@ async function resumeWatching(desk: WatchState): Promise<void> {
     throw new HoldpointError("broken_rule", `The monitor "${monitor.name}" has no place yet.`);
   desk.watched = watchRules(monitor.rules, await loadValue(runtime, rules));
   desk.position = position;
-  desk.unkept = 0;
 }
 
 /** The first time, starts at the end of the log; workflows that already execute are included from then on. */
@@ -286,92 +257,43 @@ async function beginWatching(desk: WatchState): Promise<void> {
   await resumeWatching(desk);
 }
 
-/**
- * Waits until something is committed, a rule is due, or `over` aborts. Entries that the store has announced but not yet
- * logged are read shortly after.
- */
-async function waitForNews(desk: WatchState, signal: AbortSignal, over: AbortController): Promise<void> {
-  const { clock, store } = desk.runtime;
-  const stop = () => over.abort();
-  signal.addEventListener("abort", stop, { once: true });
-  const before = desk.followed;
+/** Returns when a rule is due next, by the local clock. */
+async function tickAndWait(desk: WatchState): Promise<number | null> {
+  await tickDue(desk);
   const due = dueOf(desk);
-  try {
-    const moved = store.follow(before, over.signal);
-    const late = due === null ? moved : sleepFor(clock, Math.max(due - timeOf(desk), 1), over.signal);
-    await Promise.race([moved, late]);
-    stop();
-    const { position, streams } = await moved;
-    desk.followed = position;
-    if (position === before && streams.length > 0) await clock.sleep(UNSETTLED_MS, signal);
-  } finally {
-    stop();
-    signal.removeEventListener("abort", stop);
-  }
+  return due === null ? null : due - desk.ahead;
 }
-
-async function readAndTick(desk: WatchState, signal: AbortSignal): Promise<void> {
-  await readNewEntries(desk, signal);
-  if (!signal.aborted) await tickDue(desk);
-}
-
-type Waiter = { readonly resolve: () => void };
 
 export async function runMonitor(
   runtime: Runtime,
   monitor: WatchedMonitor,
   signal: AbortSignal,
-): Promise<MonitorReader> {
+): Promise<Subscription> {
   const isLoaded = monitor.rules.some(({ kind }) => kind === "resources" || kind === "when");
   const sights = createSightingReader(runtime, isLoaded);
-  const followed = await runtime.store.position();
-  const fresh = { watched: [], position: 0, unkept: 0, keepAfter: KEEP_AFTER, ahead: 0 };
-  const desk: WatchState = { runtime, monitor, sights, followed, ...fresh };
-  await beginWatching(desk);
-  let waiters: Waiter[] = [];
-  let over = new AbortController();
-  let told = "";
-  let isLost = false;
-
-  async function turn(): Promise<void> {
-    const heard = waiters;
-    waiters = [];
-    try {
-      if (isLost) await resumeWatching(desk);
-      isLost = false;
-      await readAndTick(desk, signal);
-      told = "";
-      for (const { resolve } of heard) resolve();
-      over = new AbortController();
-      if (waiters.length === 0 && !signal.aborted) await waitForNews(desk, signal, over);
-    } catch (error) {
-      waiters = [...heard, ...waiters];
-      throw error;
-    }
-  }
-
-  /** Reports a failure once, and retries from the stored position. */
-  async function recover(error: unknown): Promise<void> {
-    if (signal.aborted) return;
-    if (told !== errorText(error)) runtime.notify({ kind: "maintenance_failed", error });
-    told = errorText(error);
-    isLost = true;
-    await runtime.clock.sleep(BACK_OFF_MS, signal);
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) await turn().catch(recover);
-    for (const { resolve } of waiters) resolve();
-    if (desk.unkept > 0 && !isLost) await keepPosition(desk);
-  }
-
-  return {
-    done: run(),
-    caughtUp: () =>
-      new Promise((resolve) => {
-        if (signal.aborted) return resolve();
-        waiters.push({ resolve });
-        over.abort();
-      }),
+  const desk: WatchState = {
+    runtime,
+    monitor,
+    sights,
+    watched: [],
+    position: 0,
+    keepAfter: KEEP_AFTER,
+    ahead: 0,
   };
+  await beginWatching(desk);
+  const kept = {
+    async read() {
+      await resumeWatching(desk);
+      return desk.position;
+    },
+    keep: () => keepPosition(desk),
+    every: () => desk.keepAfter,
+  };
+  const subscriber: Subscriber = {
+    kept,
+    entry: (entry) => seeEntry(desk, entry),
+    caughtUp: () => tickAndWait(desk),
+    failed: (error, isNew) => isNew && runtime.notify({ kind: "maintenance_failed", error }),
+  };
+  return subscribe(runtime, subscriber, signal);
 }

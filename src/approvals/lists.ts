@@ -4,6 +4,7 @@
  * call.
  */
 
+import { HoldpointError } from "../kernel/errors.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER } from "../kernel/stream.ts";
@@ -192,21 +193,27 @@ export async function countApprovals(
 
 /**
  * Ids of approvals that change, in any process. The first batch is empty and comes at once: a caller that reads from
- * then on misses no later change. Ends when the signal aborts.
+ * then on misses no later change. Goes on after a failure of the store. Ends when the signal aborts.
  */
 export async function* followApprovals(
-  place: TenantStore,
+  { waker, closing }: Pick<Runtime, "waker" | "closing">,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
-  let position = await place.store.position();
-  yield [];
-  while (!signal.aborted) {
-    const moved = await place.store.follow(position, signal);
-    position = moved.position;
-    const ids = moved.streams
-      .filter(({ tenant, stream }) => tenant === place.tenant && stream.kind === "approval")
-      .map(({ stream }) => stream.id);
-    if (ids.length > 0) yield [...new Set(ids)];
+  const watch = await waker.watch("approval");
+  const stop = () => watch.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    yield [];
+    while (!signal.aborted) {
+      const changed = await watch.moved(null);
+      if (signal.aborted) return;
+      if (closing.aborted)
+        throw new HoldpointError("closed", "This instance was closed while approvals were followed.");
+      if (changed.length > 0) yield changed.map(({ id }) => id);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    watch.close();
   }
 }
 

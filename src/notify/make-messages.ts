@@ -21,7 +21,8 @@ import type { Draft } from "../kernel/transaction.ts";
 import { eachRow, isUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import type { JournalEntry, StoreChanges, TenantStore } from "../stores/store.ts";
+import type { Subscriber } from "../runtime/subscribe.ts";
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { canFoldEvent, type EventIdentity } from "../streams.ts";
 import { ANNOUNCED_EVENTS } from "./rules/announced-events.ts";
 import { APPROVERS_RECIPIENT, peopleToNotify, resolveRecipients } from "./rules/endpoint.ts";
@@ -146,17 +147,6 @@ const KEEP_AFTER = 500;
 
 type LogHeader = EventIdentity & { readonly seq: number; readonly at: number };
 
-type MessageMaker = {
-  /** Reads everything committed by now. Returns whether there may be something to send. */
-  readOn(signal: AbortSignal): Promise<boolean>;
-  /** Goes back to the stored position, or to where the first endpoint was added. */
-  begin(): Promise<void>;
-  keep(): Promise<void>;
-  /** Receives what changed since the last read: without endpoints, it need not be read. */
-  passOver(moved: StoreChanges): void;
-  endpoints(): readonly ActiveEndpoint[];
-};
-
 type AnnouncedStreamEntry = {
   readonly header: LogHeader;
   readonly body: JsonObject;
@@ -218,52 +208,30 @@ type MakerState = {
   readonly runtime: Runtime;
   readonly places: AddedPositions;
   endpoints: readonly ActiveEndpoint[];
-  /** The last entry that was read. */
-  position: number;
-  /** Entries since the position was stored. */
-  unkept: number;
+  /** Whether there may be something to send. */
+  isNews: boolean;
   /** Position before the first entry that cannot be read here. */
   readable: number | null;
 };
 
-/** Returns whether there may be something to send. */
-async function seeLogEntry(desk: MakerState, entry: JournalEntry): Promise<boolean> {
+/** Returns whether the stored position has to follow: without endpoints, it need not. */
+async function seeLogEntry(desk: MakerState, entry: JournalEntry, header: LogHeader): Promise<boolean> {
   const { runtime, places } = desk;
-  const header = JSON.parse(entry.header) as LogHeader;
-  if (!canFoldEvent(header)) {
-    desk.readable ??= desk.position;
-    return false;
-  }
   const { kind, id } = parseStreamRef(header.stream);
   if (kind === "notifier") return false;
-  // Without endpoints, no position need be stored.
-  if (desk.endpoints.length > 0 || kind === "endpoint") desk.unkept++;
-  if (kind === "message") return true;
   if (kind === "endpoint") {
     desk.endpoints = await listActiveEndpoints(runtime, places);
     if (header.type === "endpoint.removed") await dropMessagesOf(runtime, id);
-    return true;
   }
   const { endpoints } = desk;
-  if (entry.body === null || !ANNOUNCED_EVENTS.has(header.type) || endpoints.length === 0) return false;
-  const { hash, position } = entry;
-  await makeMessagesOfEntry(runtime, endpoints, {
-    header,
-    hash,
-    position,
-    body: JSON.parse(entry.body) as JsonObject,
-  });
-  return true;
-}
-
-async function seeOrSkip(desk: MakerState, entry: JournalEntry): Promise<boolean> {
-  try {
-    return await seeLogEntry(desk, entry);
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    desk.readable ??= desk.position;
-    return false;
+  const isAnnounced = entry.body !== null && ANNOUNCED_EVENTS.has(header.type) && endpoints.length > 0;
+  if (isAnnounced) {
+    const { hash, position } = entry;
+    const body = JSON.parse(entry.body ?? "null") as JsonObject;
+    await makeMessagesOfEntry(runtime, endpoints, { header, hash, position, body });
   }
+  if (isAnnounced || kind === "message" || kind === "endpoint") desk.isNews = true;
+  return endpoints.length > 0 || kind === "endpoint";
 }
 
 /** Without endpoints, only entries of endpoints and messages matter. */
@@ -271,68 +239,67 @@ function isSkipped({ endpoints }: MakerState, { header }: JournalEntry): boolean
   return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
 }
 
+/** What cannot be read here may have to be announced by a newer process: no position is stored past it. */
+async function seeOrSkip(desk: MakerState, entry: JournalEntry, before: number): Promise<boolean> {
+  if (isSkipped(desk, entry)) return false;
+  try {
+    const header = JSON.parse(entry.header) as LogHeader;
+    if (canFoldEvent(header)) return await seeLogEntry(desk, entry, header);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+  }
+  desk.readable ??= before;
+  return false;
+}
+
 const isEndpointOrMessage = ({ kind }: StreamRef): boolean => kind === "endpoint" || kind === "message";
 
-async function keepReadPosition(desk: MakerState): Promise<void> {
-  if (desk.unkept === 0) return;
-  const place = desk.readable ?? desk.position;
-  await runCommand(desk.runtime, { write: [NOTIFIER] }, (draft) => {
-    draft.append(NOTIFIER, moveNotifier(draft.state(NOTIFIER), place));
+async function keepReadPosition({ runtime, readable }: MakerState, position: number): Promise<void> {
+  await runCommand(runtime, { write: [NOTIFIER] }, (draft) => {
+    draft.append(NOTIFIER, moveNotifier(draft.state(NOTIFIER), readable ?? position));
     return { kind: "kept" as const };
   });
-  desk.unkept = 0;
 }
 
-async function readLogPage(
-  desk: MakerState,
-  page: readonly JournalEntry[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  let isNews = false;
-  for (const entry of page) {
-    if (signal.aborted) return isNews;
-    if (!isSkipped(desk, entry) && (await seeOrSkip(desk, entry))) isNews = true;
-    desk.position = entry.position;
-  }
-  if (desk.unkept >= KEEP_AFTER) await keepReadPosition(desk);
-  return isNews;
+/** The stored position, or where the first endpoint was added. */
+async function beginMaking(desk: MakerState, end: number): Promise<number> {
+  const { runtime, places } = desk;
+  const { position } = await readState(runtime, NOTIFIER);
+  // Read after the end of the log, so that an endpoint added in between is found in the log.
+  desk.endpoints = await listActiveEndpoints(runtime, places);
+  desk.isNews = true;
+  desk.readable = null;
+  return position ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));
 }
+
+type MessageMaker = Pick<Subscriber, "entry" | "passesOver" | "kept"> & {
+  endpoints(): readonly ActiveEndpoint[];
+  /** Whether there may be something to send since the last call. */
+  takeNews(): boolean;
+};
 
 export function createMessageMaker(runtime: Runtime): MessageMaker {
-  const { store, tenant } = runtime;
-  const desk: MakerState = {
-    runtime,
-    places: new Map(),
-    endpoints: [],
-    position: 0,
-    unkept: 0,
-    readable: null,
-  };
+  const { broken } = runtime.history;
+  const desk: MakerState = { runtime, places: new Map(), endpoints: [], isNews: false, readable: null };
   return {
-    keep: () => keepReadPosition(desk),
     endpoints: () => desk.endpoints,
-    passOver({ position, streams }) {
-      const isNobodyTold = desk.endpoints.length === 0 && desk.unkept === 0;
-      if (isNobodyTold && !streams.some((move) => move.tenant === tenant && isEndpointOrMessage(move.stream)))
-        desk.position = Math.max(desk.position, position);
-    },
-    async begin() {
-      const { position: kept } = await readState(runtime, NOTIFIER);
-      // Read before the list, so that an endpoint added in between is found in the log.
-      const end = await store.position();
-      desk.endpoints = await listActiveEndpoints(runtime, desk.places);
-      desk.position = kept ?? Math.min(end, ...desk.endpoints.map(({ since }) => since));
-      desk.unkept = 0;
-      desk.readable = null;
-    },
-    async readOn(signal) {
-      let isNews = false;
-      while (!signal.aborted) {
-        const page = await store.log(tenant, desk.position, PAGE);
-        if (await readLogPage(desk, page, signal)) isNews = true;
-        if (page.length < PAGE) break;
-      }
+    takeNews() {
+      const { isNews } = desk;
+      desk.isNews = false;
       return isNews;
     },
+    kept: {
+      async read(end) {
+        broken.throwIfAborted();
+        return beginMaking(desk, end);
+      },
+      keep: (position) => keepReadPosition(desk, position),
+      every: () => KEEP_AFTER,
+    },
+    async entry(entry, before) {
+      broken.throwIfAborted();
+      return seeOrSkip(desk, entry, before);
+    },
+    passesOver: (streams) => desk.endpoints.length === 0 && !streams.some(isEndpointOrMessage),
   };
 }

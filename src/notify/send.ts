@@ -5,13 +5,12 @@
  * - A restored or copied store sends nothing until a person acknowledges it: a copy would write to the same people.
  */
 
-import { sleepFor } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { endpointStream, messageStream } from "../kernel/stream.ts";
 import { errorText } from "../kernel/text.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../runtime/store-access.ts";
-import type { StoreChanges } from "../stores/store.ts";
+import { type Subscriber, subscribe } from "../runtime/subscribe.ts";
 import { type DeliveryContext, type DroppedOutcome, loadMessageContent, type SendJob } from "./content.ts";
 import { sendByMail } from "./mail.ts";
 import { type ActiveEndpoint, createMessageMaker, OUTBOXES, sendUntilAcknowledged } from "./make-messages.ts";
@@ -157,105 +156,47 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
   };
 }
 
-const BACK_OFF_MS = 1_000;
-const UNSETTLED_MS = 100;
-
-type WakeSignal = { ring(): void; heard(signal: AbortSignal): Promise<void> };
-
-/** Wakes once for all signals since the last wait. */
-function createWakeSignal(): WakeSignal {
-  let isRung = false;
-  let wake: (() => void) | null = null;
-  return {
-    ring() {
-      isRung = true;
-      wake?.();
-    },
-    async heard(signal) {
-      if (!isRung && !signal.aborted)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          signal.addEventListener("abort", () => resolve(), { once: true });
-        });
-      wake = null;
-      isRung = false;
-    },
+/** Whether an error differs from the one before. */
+function filterRepeated(): (error: unknown) => boolean {
+  let last = "";
+  return (error) => {
+    const isNew = errorText(error) !== last;
+    last = errorText(error);
+    return isNew;
   };
 }
 
-/** Waits for a commit after `position`, `due`, a ring or the end. Returns the position of the commits. */
-async function waitForNewCommits(
-  { clock, store }: Runtime,
-  {
-    position,
-    due,
-    bell,
-  }: { readonly position: number; readonly due: number | null; readonly bell: WakeSignal },
-  signal: AbortSignal,
-): Promise<StoreChanges & { readonly isUnsettled: boolean }> {
-  const over = new AbortController();
-  const stop = () => over.abort();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const moved = store.follow(position, over.signal);
-    const late = due === null ? moved : sleepFor(clock, Math.max(due - clock.now(), 1), over.signal);
-    await Promise.race([moved, late, bell.heard(over.signal)]);
-    stop();
-    const seen = await moved;
-    return { ...seen, isUnsettled: seen.position === position && seen.streams.length > 0 };
-  } finally {
-    stop();
-    signal.removeEventListener("abort", stop);
-  }
-}
-
+/** Makes messages of what is committed, and sends what is due, until the signal aborts. */
 export async function runDelivery(office: DeliveryContext, signal: AbortSignal): Promise<void> {
   const { runtime } = office;
-  const bell = createWakeSignal();
-  let told = "";
-  const tell = (error: unknown) => {
-    if (signal.aborted || told === errorText(error)) return;
-    told = errorText(error);
-    runtime.notify({ kind: "maintenance_failed", error });
-  };
-  const notifier = createMessageMaker(runtime);
+  const { clock, history, notify } = runtime;
+  const maker = createMessageMaker(runtime);
   let isFreed = false;
+  let due: number | null = null;
+  const failed = (error: unknown) => notify({ kind: "maintenance_failed", error });
+  const isNew = filterRepeated();
   const sender = createMessageSender(office, (error) => {
     isFreed = true;
-    if (error !== undefined) tell(error);
-    bell.ring();
+    if (error !== undefined && !signal.aborted && isNew(error)) failed(error);
+    subscription.ring();
   });
-  await runtime.history.confirm();
-  let isLost = true;
-  let followed = await runtime.store.position();
-  let due: number | null = null;
-
-  async function turn(): Promise<void> {
-    const isFirst = isLost;
-    runtime.history.broken.throwIfAborted();
-    if (isLost) await notifier.begin();
-    isLost = false;
-    const isNews = await notifier.readOn(signal);
-    if (signal.aborted) return;
-    if (isFirst || isNews || isFreed || (due !== null && due <= runtime.clock.now())) {
+  await history.confirm();
+  const subscriber: Subscriber = {
+    ...maker,
+    async caughtUp() {
+      history.broken.throwIfAborted();
+      const isDue = due !== null && due <= clock.now();
+      if (!maker.takeNews() && !isFreed && !isDue) return due;
       isFreed = false;
-      due = await sender.dispatch(notifier.endpoints());
-    }
-    const news = await waitForNewCommits(runtime, { position: followed, due, bell }, signal);
-    followed = news.position;
-    notifier.passOver(news);
-    if (news.isUnsettled) await runtime.clock.sleep(UNSETTLED_MS, signal);
+      due = await sender.dispatch(maker.endpoints());
+      return due;
+    },
+    failed: (error, isNewError) => isNewError && failed(error),
+  };
+  const subscription = subscribe(runtime, subscriber, signal);
+  try {
+    await subscription.done;
+  } finally {
+    await sender.rest();
   }
-
-  /** Reports a failure once, and retries from the stored position. */
-  async function recover(error: unknown): Promise<void> {
-    if (signal.aborted) return;
-    tell(error);
-    isLost = true;
-    await runtime.clock.sleep(BACK_OFF_MS, signal);
-  }
-
-  while (!signal.aborted) await turn().catch(recover);
-  await sender.rest();
-  if (!isLost) await notifier.keep();
 }

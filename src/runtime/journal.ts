@@ -26,8 +26,8 @@ import {
 import type { JournalEntry, Rebuilt, TenantStore } from "../stores/store.ts";
 import { getSavedSeal, sealTenant } from "./keyring.ts";
 import type { RuntimeOpener } from "./runtime.ts";
+import { logEntries, logPages } from "./subscribe.ts";
 
-const PAGE = 1_000;
 const MOST_FINDINGS = 1_000;
 
 /** One entry in readable form. `body` is null if it was erased. */
@@ -124,21 +124,6 @@ export async function readJournal(place: TenantStore, id: string): Promise<reado
   return records.sort((a, b) => a.position - b.position);
 }
 
-async function* allEntries(place: TenantStore): AsyncGenerator<JournalEntry> {
-  for await (const page of logPages(place)) yield* page;
-}
-
-export async function* logPages(place: TenantStore): AsyncGenerator<readonly JournalEntry[]> {
-  let after = 0;
-  for (;;) {
-    const page = await place.store.log(place.tenant, after, PAGE);
-    yield page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last.position;
-  }
-}
-
 /** Lines of an export. Seals are read first: one made in between would cover entries that are not in the export. */
 async function* exportJournal(place: TenantStore, keys: readonly PublicJwk[]): AsyncGenerator<string> {
   const { tenant, store } = place;
@@ -147,7 +132,7 @@ async function* exportJournal(place: TenantStore, keys: readonly PublicJwk[]): A
   const seals = await store.seals(tenant);
   for (const seal of seals) yield exportLine({ seal });
   let entries = 0;
-  for await (const entry of allEntries(place)) {
+  for await (const entry of logEntries(place)) {
     entries++;
     yield exportLine({ entry });
   }

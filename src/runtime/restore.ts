@@ -15,11 +15,11 @@ import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel
 import { checkSaid, type Said } from "../people/input.ts";
 import { cancelById } from "../workflows/methods.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
-import { logPages } from "./journal.ts";
 import { readHome } from "./restore-guard.ts";
 import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 import { endEpoch } from "./stream.ts";
+import { logEntries, logPages } from "./subscribe.ts";
 
 type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 type SealPoint = { readonly n: number; readonly at: number };
@@ -48,10 +48,11 @@ async function countOpen({ store, tenant }: CommandStore): Promise<Restored["ope
 }
 
 /** Null if the last commit was another tenant's. */
-async function lastEntryAt({ store, tenant }: CommandStore): Promise<number | null> {
-  const entries = await store.log(tenant, (await store.position()) - 1, 1_000);
-  const last = entries.at(-1);
-  return last === undefined ? null : (JSON.parse(last.header) as Header).at;
+async function lastEntryAt(place: CommandStore): Promise<number | null> {
+  let last: number | null = null;
+  for await (const { header } of logEntries(place, (await place.store.position()) - 1))
+    last = (JSON.parse(header) as Header).at;
+  return last;
 }
 
 export async function getRestoreStatus(runtime: Runtime): Promise<Restored> {

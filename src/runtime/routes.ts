@@ -17,11 +17,12 @@ import {
   timeSchema,
 } from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { STREAM_KINDS } from "../kernel/stream.ts";
+import { STREAM_KINDS, type StreamRef } from "../kernel/stream.ts";
 
-import type { JournalEntry } from "../stores/store.ts";
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { type FleetNode, listNodes } from "./epochs.ts";
 import { type JournalRecord, parseRecord, readJournal, verifyStore } from "./journal.ts";
+import { logEntries } from "./subscribe.ts";
 
 const entrySchema = z.object({
   position: z.number().meta({ description: "in the store's commit order; rises, with gaps" }),
@@ -53,19 +54,15 @@ function positionOf(cursor: string | undefined): number {
 const BATCH = 50;
 const weightOf = ({ body, header }: JournalEntry): number => (body?.length ?? 0) + header.length;
 
-type Batches = {
-  readonly read: (from: number, most: number) => Promise<readonly JournalEntry[]>;
-  /** Where to continue after an entry. */
-  readonly next: (entry: JournalEntry) => number;
-};
-
-async function* inBatches(from: number, { read, next }: Batches): AsyncGenerator<JournalEntry> {
-  for (let at = from; ; ) {
-    const batch = await read(at, BATCH);
+async function* streamEntries(
+  { store, tenant }: TenantStore,
+  stream: StreamRef,
+  first: number,
+): AsyncGenerator<JournalEntry> {
+  for (let fromSeq = first; ; fromSeq += BATCH) {
+    const batch = await store.read(tenant, stream, { fromSeq, limit: BATCH });
     yield* batch;
-    const last = batch.at(-1);
-    if (last === undefined || batch.length < BATCH) return;
-    at = next(last);
+    if (batch.length < BATCH) return;
   }
 }
 
@@ -79,15 +76,8 @@ export const journalRoutes = [
     query: z.strictObject(pageQuery),
     answers: { 200: z.object({ entries: z.array(entrySchema), next_cursor: nextCursor }) },
     async handle({ runtime, query }) {
-      const { store, tenant } = runtime;
-      const { rows, isCut } = await fillPage(
-        inBatches(positionOf(query.cursor), {
-          read: (from, most) => store.log(tenant, from, most),
-          next: ({ position }) => position,
-        }),
-        query.limit,
-        weightOf,
-      );
+      const entriesAfter = logEntries(runtime, positionOf(query.cursor), BATCH);
+      const { rows, isCut } = await fillPage(entriesAfter, query.limit, weightOf);
       const next = isCut ? String(rows.at(-1)?.position) : null;
       const entries = rows.map((entry) => entryOnWire(parseRecord(entry)));
       return ok({ entries, next_cursor: sealCursor(LIST, next) });
@@ -104,15 +94,8 @@ export const journalRoutes = [
     answers: { 200: z.object({ entries: z.array(entrySchema), next_seq: z.number().nullable() }) },
     async handle({ runtime, params, query }) {
       const { from_seq: fromSeq, limit } = query;
-      const { store, tenant } = runtime;
-      const { rows, isCut } = await fillPage(
-        inBatches(fromSeq, {
-          read: (from, most) => store.read(tenant, params, { fromSeq: from, limit: most }),
-          next: (entry) => parseRecord(entry).seq + 1,
-        }),
-        limit,
-        weightOf,
-      );
+      const entriesFrom = streamEntries(runtime, params, fromSeq);
+      const { rows, isCut } = await fillPage(entriesFrom, limit, weightOf);
       if (rows.length === 0 && fromSeq === 1)
         throw new HoldpointError("unknown_id", `There is no stream ${params.kind}/${params.id}.`);
       const entries = rows.map((entry) => entryOnWire(parseRecord(entry)));

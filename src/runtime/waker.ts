@@ -1,41 +1,59 @@
 /**
- * Wakes callers that wait for a stream to change, in this or another process. One follower serves all watches, and only
- * while there are any. A watch sees every commit after it was made: make it before reading the state it is about.
+ * Wakes callers that wait for a stream to change, in this or another process. One subscription serves all watches, and
+ * only while there are any. A watch sees every commit after it was made: make it before reading the state it is about.
  */
 
 import type { Clock } from "../kernel/clock.ts";
-import { type StreamRef, streamName } from "../kernel/stream.ts";
+import { type StreamKind, type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Store } from "../stores/store.ts";
+import { subscribe } from "./subscribe.ts";
 
 type Watch = {
-  /** Resolves when a watched stream moved since the watch was made or last awaited, or at the timeout. */
-  moved(withinMs: number | null): Promise<void>;
+  /**
+   * Resolves when a watched stream changed since the watch was made or last awaited, when the store failed, or at the
+   * timeout. Returns the streams that changed, each once.
+   */
+  moved(withinMs: number | null): Promise<readonly StreamRef[]>;
   /** Also wakes a caller that still waits. */
   close(): void;
 };
 
-export type Waker = { watch(streams: readonly StreamRef[]): Promise<Watch>; close(): void };
+/** Streams, or all streams of a kind. */
+type Watched = readonly StreamRef[] | StreamKind;
 
-type Waiter = { readonly names: ReadonlySet<string>; dirty: boolean; wake: (() => void) | null };
+export type Waker = { watch(watched: Watched): Promise<Watch>; close(): void };
+
+type Waiter = {
+  readonly wants: (stream: StreamRef) => boolean;
+  changed: Map<string, StreamRef>;
+  dirty: boolean;
+  wake: (() => void) | null;
+};
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+function takeChanged(waiter: Waiter): readonly StreamRef[] {
+  const changed = [...waiter.changed.values()];
+  waiter.dirty = false;
+  waiter.changed = new Map();
+  return changed;
+}
+
 /** Sleeps until the waiter is touched, or until the timeout. */
-function wait(waiter: Waiter, clock: Clock, withinMs: number | null): Promise<void> {
-  if (waiter.dirty) {
-    waiter.dirty = false;
-    return Promise.resolve();
-  }
+async function wait(waiter: Waiter, clock: Clock, withinMs: number | null): Promise<readonly StreamRef[]> {
+  if (waiter.dirty) return takeChanged(waiter);
   const timer = new AbortController();
   const woken = new Promise<void>((resolve) => {
     waiter.wake = resolve;
   });
   const late = clock.sleep(Math.min(withinMs ?? DAY_MS, DAY_MS), timer.signal);
-  return Promise.race([woken, late]).finally(() => {
+  try {
+    await Promise.race([woken, late]);
+    return takeChanged(waiter);
+  } finally {
     timer.abort();
     waiter.wake = null;
-    waiter.dirty = false;
-  });
+  }
 }
 
 function touch(waiter: Waiter): void {
@@ -43,54 +61,46 @@ function touch(waiter: Waiter): void {
   waiter.wake?.();
 }
 
-type Following = {
-  readonly store: Store;
-  readonly tenant: string;
-  readonly clock: Clock;
-  readonly waiters: ReadonlySet<Waiter>;
-};
-
-const BACK_OFF_MS = 1_000;
-
-async function next(position: number, signal: AbortSignal, following: Following): Promise<number> {
-  const { store, tenant, waiters } = following;
-  const moved = await store.follow(position, signal);
-  const own = moved.streams.filter((move) => move.tenant === tenant);
-  const names = new Set(own.map((move) => streamName(move.stream)));
-  for (const waiter of waiters) if ([...waiter.names].some((name) => names.has(name))) touch(waiter);
-  return moved.position;
+function hear(waiter: Waiter, streams: readonly StreamRef[]): void {
+  const changed = streams.filter(waiter.wants);
+  for (const stream of changed) waiter.changed.set(streamName(stream), stream);
+  if (changed.length > 0) touch(waiter);
 }
 
-/** If the store fails, waiters read for themselves and meet the error. Following then resumes at the same position. */
-async function followFrom(start: number, signal: AbortSignal, following: Following): Promise<void> {
-  let position = start;
-  while (!signal.aborted) {
-    try {
-      position = await next(position, signal, following);
-    } catch {
-      for (const waiter of following.waiters) touch(waiter);
-      await following.clock.sleep(BACK_OFF_MS, signal);
-    }
-  }
+function isWanted(watched: Watched): Waiter["wants"] {
+  if (typeof watched === "string") return ({ kind }) => kind === watched;
+  const names = new Set(watched.map(streamName));
+  return (stream) => names.has(streamName(stream));
 }
 
 export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   const waiters = new Set<Waiter>();
   let following: AbortController | null = null;
 
-  /** The next watch starts a new follower at once, even before the aborted one has stopped. */
+  /** The next watch starts a new subscription at once, even before the aborted one has stopped. */
   function unfollow(): void {
     following?.abort();
     following = null;
   }
 
+  const subscriber = (from: number) => ({
+    from,
+    changed(streams: readonly StreamRef[]) {
+      for (const waiter of waiters) hear(waiter, streams);
+    },
+    /** If the store fails, waiters read for themselves and meet the error. */
+    failed() {
+      for (const waiter of waiters) touch(waiter);
+    },
+  });
+
   async function follow(): Promise<void> {
     if (following !== null) return;
     const position = await store.position();
-    // Another call may have started a follower meanwhile.
+    // Another call may have subscribed meanwhile.
     if (following !== null) return;
     following = new AbortController();
-    followFrom(position, following.signal, { store, tenant, clock, waiters }).catch(() => undefined);
+    subscribe({ store, tenant, clock }, subscriber(position), following.signal);
   }
 
   function leave(waiter: Waiter): void {
@@ -100,8 +110,8 @@ export function createWaker(store: Store, tenant: string, clock: Clock): Waker {
   }
 
   return {
-    async watch(streams) {
-      const waiter: Waiter = { names: new Set(streams.map(streamName)), dirty: false, wake: null };
+    async watch(watched) {
+      const waiter: Waiter = { wants: isWanted(watched), changed: new Map(), dirty: false, wake: null };
       waiters.add(waiter);
       try {
         await follow();

@@ -98,29 +98,10 @@ async function* dueDeliveries(
   for (const id of handed.keys()) if (!open.has(id)) handed.delete(id);
 }
 
-/** Waits until any process changes an intent, or a redelivery is due. Returns the log position then. */
-async function waitForIntentNews(
-  place: TenantStoreAndClock,
-  from: number,
-  { handed, over }: { readonly handed: ReadonlyMap<string, HandOverRecord>; readonly over: AbortSignal },
-): Promise<number> {
-  const timer = new AbortController();
-  const first = Math.min(...[...handed.values()].map(({ at }) => at + AGAIN_MS));
-  const wait = AbortSignal.any([over, timer.signal]);
-  const late = handed.size > 0 ? place.clock.sleep(first - place.clock.now(), wait) : undefined;
-  void late?.then(() => timer.abort());
-  let position = from;
-  try {
-    while (!wait.aborted) {
-      const moved = await place.store.follow(position, wait);
-      position = moved.position;
-      if (moved.streams.some(({ tenant, stream }) => tenant === place.tenant && stream.kind === "intent"))
-        break;
-    }
-  } finally {
-    timer.abort();
-  }
-  return position;
+/** Time until the first redelivery; null if nothing was delivered. */
+function untilRedelivery({ clock }: Runtime, handed: ReadonlyMap<string, HandOverRecord>): number | null {
+  if (handed.size === 0) return null;
+  return Math.min(...[...handed.values()].map(({ at }) => at + AGAIN_MS)) - clock.now();
 }
 
 /** Unacknowledged intents; if there are none, the next one that arrives within the time. */
@@ -150,13 +131,20 @@ export async function* deliverIntentsTo(
 ): AsyncGenerator<IntentDelivery> {
   const over = AbortSignal.any([signal, runtime.closing]);
   const handed = new Map<string, HandOverRecord>();
-  let position = await runtime.store.position();
-  while (!over.aborted) {
-    for await (const delivery of dueDeliveries(runtime, agent, handed)) {
-      if (over.aborted) return;
-      yield delivery;
+  const watch = await runtime.waker.watch("intent");
+  const stop = () => watch.close();
+  over.addEventListener("abort", stop, { once: true });
+  try {
+    while (!over.aborted) {
+      for await (const delivery of dueDeliveries(runtime, agent, handed)) {
+        if (over.aborted) return;
+        yield delivery;
+      }
+      if (!over.aborted) await watch.moved(untilRedelivery(runtime, handed));
     }
-    position = await waitForIntentNews(runtime, position, { handed, over });
+  } finally {
+    over.removeEventListener("abort", stop);
+    watch.close();
   }
 }
 

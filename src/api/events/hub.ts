@@ -9,6 +9,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
 import { type JournalRecord, parseRecord } from "../../runtime/journal.ts";
+import { type Subscriber, subscribe } from "../../runtime/subscribe.ts";
 import type { JournalEntry, TenantStore } from "../../stores/store.ts";
 import { time } from "../wire.ts";
 
@@ -152,11 +153,8 @@ export type Hub = {
   close(): void;
 };
 
-const PAGE = 500;
 const KEPT = 2_000;
 const KEPT_CHARACTERS = 4_000_000;
-const BACK_OFF_MS = 1_000;
-const UNSETTLED_MS = 100;
 
 /** Buffer of the newest frames, from which a listener that was briefly disconnected resumes. */
 function createRing(start: number) {
@@ -185,78 +183,39 @@ function createRing(start: number) {
   };
 }
 
-type Reading = {
-  readonly place: TenantStore;
-  readonly clock: Clock;
-  readonly frame: Framer;
-  readonly signal: AbortSignal;
-  readonly failed: (error: unknown) => void;
-  /** Called with frames in commit order. */
-  readonly give: (frames: readonly Frame[]) => void;
-};
-
-/** Retries until it succeeds or the signal aborts. */
-async function retryRead({ clock, signal, failed }: Reading, act: () => Promise<void>): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      return await act();
-    } catch (error) {
-      if (signal.aborted) return;
-      failed(error);
-      await clock.sleep(BACK_OFF_MS, signal);
-    }
-  }
-}
-
-/** Reads from a position on, until the signal aborts. */
-function createReader(reading: Reading, start: number) {
-  const { place, clock, frame, signal, give } = reading;
-  const { store, tenant } = place;
-  let position = start;
-  let followed = start;
-
-  async function readOn(): Promise<void> {
-    for (;;) {
-      const page = await store.log(tenant, position, PAGE);
-      const frames = await readFrames(frame, page);
-      const last = page.at(-1);
-      if (last === undefined || signal.aborted) return;
-      position = last.position;
-      give(frames);
-      if (page.length < PAGE) return;
-    }
-  }
-
-  /** Entries that the store has announced but not yet shown in its log are read again shortly after. */
-  async function turn(): Promise<void> {
-    await readOn();
-    const moved = await store.follow(followed, signal);
-    if (moved.position === followed && moved.streams.length > 0) await clock.sleep(UNSETTLED_MS, signal);
-    followed = moved.position;
-  }
-
-  return async () => {
-    while (!signal.aborted) await retryRead(reading, turn);
-  };
-}
-
 export function createHub(place: TenantStore, clock: Clock, failed: (error: unknown) => void): Hub {
   const over = new AbortController();
   const ears = new Set<HubSubscriber>();
   const frame = createFramer(place);
   let position = 0;
   let ring = createRing(0);
+  let read: Frame[] = [];
+  const add = (made: Frame | undefined) => {
+    if (made !== undefined) read.push(made);
+    return false;
+  };
   const give = (frames: readonly Frame[]) => {
     position = frames.at(-1)?.position ?? position;
     ring.add(frames);
     for (const ear of [...ears]) ear(frames);
   };
-  const reading: Reading = { place, clock, frame, signal: over.signal, failed, give };
-  const begun = retryRead(reading, async () => {
-    position = await place.store.position();
-    ring = createRing(position);
-  });
-  begun.then(() => createReader(reading, position)()).catch(failed);
+  const subscriber: Subscriber = {
+    begun(start) {
+      position = start;
+      ring = createRing(start);
+    },
+    entry(entry) {
+      const made = frame(entry);
+      return made instanceof Promise ? made.then(add) : add(made);
+    },
+    pageRead() {
+      const frames = read;
+      read = [];
+      if (frames.length > 0) give(frames);
+    },
+    failed,
+  };
+  const { begun } = subscribe({ ...place, clock }, subscriber, over.signal);
   return {
     position: () => position,
     join(ear) {

@@ -8,6 +8,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../../kernel/clock.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import { logPages } from "../../runtime/subscribe.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import type { TenantHost } from "../tenant-hosts.ts";
 import { createHub, type Frame, type Hub, readFrames } from "./hub.ts";
@@ -70,18 +71,17 @@ export function waitForDrain(response: ServerResponse): Promise<void> {
   });
 }
 
+const whenClosed = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    if (response.destroyed || response.closed) resolve();
+    else response.once("close", resolve);
+  });
+
 export function listenToJournal({ hub, place, wish, response, after }: Listening): JournalListener {
   let last = after;
   let leave: () => void = () => undefined;
   const isOver = () => response.destroyed || response.writableEnded;
-  const gone = new Promise<void>((resolve) => {
-    const left = () => {
-      leave();
-      resolve();
-    };
-    if (response.destroyed || response.closed) left();
-    else response.once("close", left);
-  });
+  const gone = whenClosed(response).then(() => leave());
 
   function put(text: string): void {
     if (text === "" || isOver()) return;
@@ -98,22 +98,29 @@ export function listenToJournal({ hub, place, wish, response, after }: Listening
     put(textFor(fresh, wish));
   }
 
-  /** Reads from the store at the client's pace, then joins the hub in the same turn as `recent`, so without a gap. */
-  async function begin(): Promise<void> {
-    while (!isOver()) {
-      const recent = hub.recent(last);
-      if (recent !== undefined) {
-        hear(recent);
-        leave = hub.join(hear);
-        return;
-      }
-      const handedOut = hub.position();
-      const page = await place.store.log(place.tenant, last, PAGE);
+  /** In the same turn as `recent`, so without a gap. */
+  function join(): boolean {
+    const recent = hub.recent(last);
+    if (recent === undefined) return false;
+    hear(recent);
+    leave = hub.join(hear);
+    return true;
+  }
+
+  /** Reads from the store at the client's pace, until the hub can go on. */
+  async function catchUp(): Promise<void> {
+    const handedOut = hub.position();
+    for await (const page of logPages(place, last, PAGE)) {
       hear(await readFrames(hub.frame, page));
-      // This tenant has no entries in between: the hub has read that far.
-      if (page.length === 0) last = Math.max(last, handedOut);
       if (response.writableNeedDrain) await waitForDrain(response);
+      if (isOver() || hub.recent(last) !== undefined) return;
     }
+    // This tenant has no other entries up to there.
+    last = Math.max(last, handedOut);
+  }
+
+  async function begin(): Promise<void> {
+    while (!isOver() && !join()) await catchUp();
   }
 
   response.write(`retry: ${RETRY_MS}\nid: ${last}\nevent: ready\ndata: {"position":${last}}\n\n`);

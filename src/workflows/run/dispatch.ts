@@ -15,6 +15,7 @@ import { endIfDead } from "../../runtime/epochs.ts";
 import { isUnreadable } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
+import { type Subscriber, subscribe } from "../../runtime/subscribe.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Definition } from "../definition.ts";
 import { createListeners, type Dispatcher, type Listeners, repeatNotices, withListeners } from "../start.ts";
@@ -308,25 +309,18 @@ async function keepOn(desk: DispatchState, round: () => Promise<unknown>): Promi
   }
 }
 
-async function followMoves(desk: DispatchState): Promise<void> {
-  const { store, tenant, closing } = desk.runtime;
-  let position: number | null = null;
-  await keepOn(desk, async () => {
-    if (position === null) {
-      const from = await store.position();
-      await offerReady(desk);
-      position = from;
-    }
-    const moved = await store.follow(position, closing);
-    if (moved.streams.some((move) => move.tenant === tenant && isObstacle(move.stream)))
-      desk.held.isDue = true;
-    const ids = moved.streams.flatMap((move) =>
-      move.tenant === tenant && move.stream.kind === "workflow" ? move.stream.id : [],
-    );
-    for (const id of new Set(ids)) await offer(desk, id);
-    // Only now: after a failure the same changes are read again.
-    position = moved.position;
-  });
+/** After a failure the same changes are offered again. */
+function followChanges(desk: DispatchState): void {
+  const { store, tenant, closing, notify } = desk.runtime;
+  const subscriber: Subscriber = {
+    begun: () => offerReady(desk),
+    async changed(streams) {
+      if (streams.some(isObstacle)) desk.held.isDue = true;
+      for (const { kind, id } of streams) if (kind === "workflow") await offer(desk, id);
+    },
+    failed: (error, isNew) => isNew && notify({ kind: "maintenance_failed", error }),
+  };
+  subscribe({ store, tenant, clock: desk.idle }, subscriber, closing);
 }
 
 async function watchTime(desk: DispatchState): Promise<void> {
@@ -391,7 +385,7 @@ export function createDispatcher(
       if (isWorking) return;
       isWorking = true;
       outsideCallers(() => {
-        followMoves(desk).catch(fail);
+        followChanges(desk);
         watchTime(desk).catch(fail);
       });
     },
