@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as door from "holdpoint";
 import { CONTRACTS, STREAMS } from "../../src/contracts.ts";
+import type { Contract } from "../../src/kernel/contract.ts";
 import { INSTANCE_OPTIONS } from "../../src/open.ts";
 import { readTree } from "../architecture/files.ts";
 import { codeCells, readRoot } from "./markdown.ts";
