@@ -7,8 +7,9 @@ import { withLazy } from "./kernel/load-part.ts";
 import type { Notifications } from "./notify/methods.ts";
 import { environment, findOpener } from "./open.ts";
 import { parts } from "./parts.ts";
-import type { Keys, People } from "./people/methods.ts";
-import type { Tenants } from "./people/tenants/methods.ts";
+import type { People } from "./people/contract.ts";
+import type { Keys } from "./people/keys/contract.ts";
+import type { Tenants } from "./people/tenants/contract.ts";
 import type { Policies } from "./policy/contract.ts";
 import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
@@ -26,13 +27,18 @@ export type {
 } from "./notify/endpoints.ts";
 export type { Message, MessageList, MessagePage, MessageSummary } from "./notify/methods.ts";
 export type { DeliveryOptions } from "./notify/settings.ts";
-export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange } from "./people/input.ts";
-export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
-export type { Person } from "./people/methods.ts";
+export type { LoginLink, NewPerson, Person, PersonChange } from "./people/contract.ts";
+export type {
+  ApiKey,
+  IssuedKey,
+  KeyList,
+  KeyOffer,
+  KeyPage,
+  KeyRotation,
+} from "./people/keys/contract.ts";
 export type { Scope } from "./people/rules/scopes.ts";
-export type { LoginLink } from "./people/sessions/sessions.ts";
 export type { Member, Role } from "./people/stream.ts";
-export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/methods.ts";
+export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/contract.ts";
 export type { BacktestReport, Suggestion } from "./policy/backtest/rules/answers.ts";
 export type {
   AdoptedPolicyVersion,
@@ -73,14 +79,14 @@ function createGroups(open: RuntimeOpener): Admin {
       alerts: () => parts.alerts().monitorMethods(open).alerts,
       deliver: () => notifications().deliver,
       endpoints: () => notifications().endpoints,
-      keys: () => parts.people().keyMethods(open),
+      keys: () => parts.verb().bindLibrary(open, parts.keys().keyVerbs),
       messages: () => notifications().messages,
       monitor: () => parts.alerts().monitorMethods(open).monitor,
       nodes: () => parts.nodes().nodesOf(open),
-      people: () => parts.people().peopleMethods(open),
+      people: () => parts.verb().bindLibrary(open, parts.people().peopleVerbs),
       policies: () => parts.policies().policiesOf(open),
       seals: () => parts.journal().sealMethods(open),
-      tenants: () => parts.tenants().tenantMethods(open),
+      tenants: () => parts.verb().bindLibrary(open, parts.tenants().tenantVerbs),
     },
   );
 }

@@ -3,7 +3,10 @@ import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { people } from "./people/contract.ts";
+import { keys } from "./people/keys/contract.ts";
+import { tenants } from "./people/tenants/contract.ts";
 import { policies } from "./policy/contract.ts";
 
-export const CONTRACTS = [approvals, grants, policies] as const;
+export const CONTRACTS = [approvals, grants, keys, people, policies, tenants] as const;
 export const STREAMS = [approval, grant] as const;

@@ -11,7 +11,6 @@ import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
-import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
@@ -37,8 +36,6 @@ const READS = {
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
-  people: { scope: "people:read", verbs: ["list", "get"] },
-  keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
   endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
   messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
@@ -81,8 +78,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
     budgets: budgetsOf(open),
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    people: peopleMethods(open),
-    keys: keyMethods(open),
     endpoints,
     messages,
     nodes: nodesOf(open),

@@ -26,9 +26,10 @@ import type { HoldpointError } from "../kernel/errors.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
-import { keyRoutes, peopleRoutes } from "../people/routes.ts";
+import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
-import { tenantRoutes } from "../people/tenants/routes.ts";
+import { tenantVerbs } from "../people/tenants/verbs.ts";
+import { peopleVerbs } from "../people/verbs.ts";
 import { policyGuards } from "../policy/routes.ts";
 import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
@@ -58,7 +59,7 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs, policyVerbs] as const;
+const CAPABILITIES = [approvalVerbs, grantVerbs, keyVerbs, peopleVerbs, policyVerbs, tenantVerbs] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
@@ -179,7 +180,7 @@ function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Ser
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const serve = () => perform({ runtime, how: { via: who.via } }, all);
+    const serve = () => perform({ runtime, how: { via: who.via }, caller: who }, all);
     const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
     const instance = http.slice(http.indexOf("/"));
     const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
@@ -290,9 +291,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...messageRoutes,
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
-    ...peopleRoutes,
-    ...keyRoutes,
-    ...tenantRoutes,
     ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),

@@ -20,6 +20,24 @@ export const CONTRACT_CALLS = {
     find: { route: "GET /api/grants/find", takes: "query" },
     revoke: { route: "POST /api/grants/{id}/revoke", takes: "body" },
   },
+  keys: {
+    list: { route: "GET /api/keys", takes: "query" },
+    issue: { route: "POST /api/keys", takes: "body", unkept: "once" },
+    find: { route: "GET /api/keys/find", takes: "query" },
+    get: { route: "GET /api/keys/{id}", takes: "nothing" },
+    rotate: { route: "POST /api/keys/{id}/rotate", takes: "body", unkept: "once" },
+    revoke: { route: "POST /api/keys/{id}/revoke", takes: "body" },
+  },
+  people: {
+    list: { route: "GET /api/people", takes: "nothing" },
+    add: { route: "POST /api/people", takes: "body" },
+    get: { route: "GET /api/people/{person}", takes: "nothing" },
+    change: { route: "PATCH /api/people/{person}", takes: "body" },
+    loginLink: { route: "POST /api/people/{person}/login-link", takes: "body", unkept: "once" },
+    remove: { route: "POST /api/people/{person}/remove", takes: "body" },
+    suspend: { route: "POST /api/people/{person}/suspend", takes: "body" },
+    reinstate: { route: "POST /api/people/{person}/reinstate", takes: "body" },
+  },
   policies: {
     list: { route: "GET /api/policies", takes: "nothing" },
     versions: { route: "GET /api/policy-versions", takes: "nothing" },
@@ -31,5 +49,11 @@ export const CONTRACT_CALLS = {
     beginTrial: { route: "POST /api/policies/trials", takes: "body", unkept: "once" },
     trial: { route: "GET /api/policies/trials/{id}", takes: "nothing" },
     suggest: { route: "GET /api/policies/suggestions", takes: "query" },
+  },
+  tenants: {
+    list: { route: "GET /api/tenants", takes: "query" },
+    add: { route: "POST /api/tenants", takes: "body", unkept: "once" },
+    get: { route: "GET /api/tenants/{tenant}", takes: "nothing" },
+    close: { route: "POST /api/tenants/{tenant}/close", takes: "body" },
   },
 } as const;

@@ -176,14 +176,18 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   listener: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
   expression: (schema) => ({ wire: schema, encode: same, decode: same }),
-  span: (schema) => ({
-    wire: z
-      .int()
-      .min(1)
-      .max(Math.floor(Number((schema as z.ZodNumber).maxValue) / SECOND)),
-    encode: (ms) => Math.max(1, Math.round((ms as number) / SECOND)),
-    decode: (seconds) => (seconds as number) * SECOND,
-  }),
+  span: (schema) => {
+    const { minValue, maxValue } = schema as z.ZodNumber;
+    const least = minValue === 0 ? 0 : 1;
+    return {
+      wire: z
+        .int()
+        .min(least)
+        .max(Math.floor(Number(maxValue) / SECOND)),
+      encode: (ms) => Math.max(least, Math.round((ms as number) / SECOND)),
+      decode: (seconds) => (seconds as number) * SECOND,
+    };
+  },
 };
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

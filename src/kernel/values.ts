@@ -104,6 +104,9 @@ export const queryFlag = mark(z.boolean(), { kind: "flag" });
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
 /** At most `most` milliseconds. */
 export const duration = (most: number, error: string) => mark(whole(most, error), { kind: "span" });
+/** The same, or 0. */
+export const durationOrNone = (most: number, error: string) =>
+  mark(z.int({ error }).min(0, { error }).max(most, { error }), { kind: "span" });
 /** Milliseconds since 1970, at most `most`. */
 export const timestampUpTo = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
 const isText = (text: string): boolean => text.isWellFormed();

@@ -59,7 +59,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/workflows/{id}/actions": () => ({ tool: "ship", args: {} }),
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
-  "POST /api/tenants": () => ({ tenant: "example", admin: "person:example" }),
+  "POST /api/tenants": () => ({ name: "example", admin: "person:example" }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
 
@@ -67,6 +67,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=approvals.list",
   "GET /api/grants/find": "?beginning=grt_",
+  "GET /api/keys/find": "?beginning=key_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");

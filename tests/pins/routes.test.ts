@@ -1,6 +1,6 @@
 // What the server says of itself and answers to each route, for each kind of credential, for good and for bad requests.
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
 import { bodySchemaOf, type Listed } from "../http/listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "../http/requests.ts";

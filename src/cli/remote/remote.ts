@@ -16,15 +16,7 @@ import type { HoldpointError } from "../../kernel/errors.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import {
-  remoteAlerts,
-  remoteEndpoints,
-  remoteIntents,
-  remoteKeys,
-  remoteMessages,
-  remotePeople,
-  remoteTenants,
-} from "./resources.ts";
+import { remoteAlerts, remoteEndpoints, remoteIntents, remoteMessages } from "./resources.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
@@ -154,9 +146,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     journal: remoteJournal(speaker, look),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),
-    people: remotePeople(speaker, look),
-    keys: remoteKeys(speaker, look),
-    tenants: remoteTenants(speaker),
     endpoints: remoteEndpoints(speaker, look),
     messages: remoteMessages(speaker, look),
     seals: {},
