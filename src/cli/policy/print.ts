@@ -14,7 +14,7 @@ import type {
 } from "../../policy/backtest/rules/answers.ts";
 import type { PersonDecision } from "../../policy/backtest/rules/replay-state.ts";
 import { moneyListText, plainMicros } from "../../policy/backtest/rules/report.ts";
-import { dayRangeText } from "../../policy/backtest/suggestion-text.ts";
+import { dayRangeText } from "../../policy/backtest/suggest.ts";
 import type { DescribedSuggestion, SuggestedGrant, Suggestions } from "../../policy/contract.ts";
 import { policyYaml } from "../../policy/yaml.ts";
 import { type Context, EXIT, whereFlags, word } from "../shell/command.ts";
