@@ -1,6 +1,7 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
+import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { people } from "./people/contract.ts";
@@ -8,5 +9,5 @@ import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
 import { policies } from "./policy/contract.ts";
 
-export const CONTRACTS = [approvals, grants, keys, people, policies, tenants] as const;
+export const CONTRACTS = [actions, approvals, grants, keys, people, policies, receipts, tenants] as const;
 export const STREAMS = [approval, grant] as const;

@@ -8,7 +8,7 @@ import { alertRoutes } from "../alerts/routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
-import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
+import { actionVerbs, receiptVerbs } from "../effects/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
 import {
@@ -59,7 +59,16 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs, keyVerbs, peopleVerbs, policyVerbs, tenantVerbs] as const;
+const CAPABILITIES = [
+  actionVerbs,
+  approvalVerbs,
+  grantVerbs,
+  keyVerbs,
+  peopleVerbs,
+  policyVerbs,
+  receiptVerbs,
+  tenantVerbs,
+] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
@@ -273,13 +282,11 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...remoteRoutes,
     ...workflowRoutes,
     ...definitionRoutes,
-    ...actionRoutes,
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentRoutes,
     ...intentWaitRoutes(audience),
-    ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,

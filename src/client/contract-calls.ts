@@ -1,5 +1,13 @@
 /** Made from the contracts by `npm run generate`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
+  actions: {
+    list: { route: "GET /api/actions", takes: "query" },
+    get: { route: "GET /api/actions/{id}", takes: "nothing" },
+    resolve: { route: "POST /api/effects/{id}/resolve", takes: "body" },
+    count: { route: "GET /api/effects/count", takes: "query" },
+    find: { route: "GET /api/effects/find", takes: "query" },
+    abandoned: { route: "GET /api/effects/abandoned", takes: "nothing" },
+  },
   approvals: {
     list: { route: "GET /api/approvals", takes: "query" },
     get: { route: "GET /api/approvals/{id}", takes: "nothing" },
@@ -49,6 +57,10 @@ export const CONTRACT_CALLS = {
     beginTrial: { route: "POST /api/policies/trials", takes: "body", unkept: "once" },
     trial: { route: "GET /api/policies/trials/{id}", takes: "nothing" },
     suggest: { route: "GET /api/policies/suggestions", takes: "query" },
+  },
+  receipts: {
+    get: { route: "GET /api/receipts/{id}", takes: "nothing" },
+    sign: { route: "POST /api/receipts/{id}/sign", takes: "nothing" },
   },
   tenants: {
     list: { route: "GET /api/tenants", takes: "query" },

@@ -66,6 +66,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=approvals.list",
+  "GET /api/effects/find": "?beginning=act_",
   "GET /api/grants/find": "?beginning=grt_",
   "GET /api/keys/find": "?beginning=key_",
 };

@@ -17,7 +17,7 @@ import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
 import { remoteAlerts, remoteEndpoints, remoteIntents, remoteMessages } from "./resources.ts";
-import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
+import { remoteJournal, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -140,8 +140,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const groups = {
     ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
     approvals: remoteApprovals(speaker, look),
-    actions: remoteActions(speaker, look),
-    receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
     alerts: remoteAlerts(speaker, look),

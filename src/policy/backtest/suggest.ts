@@ -8,7 +8,7 @@ import { createYieldCheck, runYielding } from "../../runtime/concurrency.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
 import type { TenantStore } from "../../stores/store.ts";
-import type { DescribedSuggestion, SuggestedGrant, SuggestOptions, Suggestions } from "../contract.ts";
+import type { DescribedSuggestion, SuggestedGrant, Suggestions, SuggestOptions } from "../contract.ts";
 import { argsType } from "../expression/expression.ts";
 import type { PolicyText } from "../rules/document.ts";
 import { loadKeptDocument, loadPolicyNames } from "../versions.ts";
