@@ -8,6 +8,17 @@ import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
 import { policies } from "./policy/contract.ts";
+import { workflows } from "./workflows/contract.ts";
 
-export const CONTRACTS = [actions, approvals, grants, keys, people, policies, receipts, tenants] as const;
+export const CONTRACTS = [
+  actions,
+  approvals,
+  grants,
+  keys,
+  people,
+  policies,
+  receipts,
+  tenants,
+  workflows,
+] as const;
 export const STREAMS = [approval, grant] as const;

@@ -205,7 +205,7 @@ export function actorIn(
   input: z.ZodObject | undefined,
 ): { readonly as: string; readonly may: string } | undefined {
   const by = input?.shape["by"] as z.ZodType | undefined;
-  const { may } = (by && marks.get(by)) ?? {};
+  const { may } = (by && marks.get(unwrap(by))) ?? {};
   return by === undefined || may === undefined ? undefined : { as: fieldOnWire("by", by), may };
 }
 
