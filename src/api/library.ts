@@ -3,8 +3,6 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { intentMethods } from "../agents/intents/methods.ts";
-import { alertMethods } from "../alerts/methods.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
@@ -22,13 +20,9 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
-  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
-  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
-  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -48,17 +42,13 @@ const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof 
 export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
-function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
+function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    alerts: alertMethods(open),
-    intents: intentMethods(open),
     budgets: budgetsOf(open),
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    endpoints,
-    messages,
     nodes: nodesOf(open),
   };
 }
