@@ -122,7 +122,13 @@ export const remark = {
     .optional()
     .describe(`what kind of comment it is: ${COMMENT_CATEGORIES.join(", ")}`),
 };
-const comment = z.object({ ...entry, text: z.string(), category: remark.category });
+const comment = z.object({
+  by: z.string(),
+  text: z.string(),
+  category: remark.category,
+  via: z.string(),
+  at: timestamp,
+});
 const extension = z.object({ ...entry, ...inStage, from: timestamp, decideBy: timestamp });
 const delegation = z.object({ ...entry, ...inStage, to: z.string(), reason: z.string() });
 const ending = z.object({ at: timestamp, by: names, reason: z.string() }).nullable();

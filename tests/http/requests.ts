@@ -65,7 +65,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=alerts.list",
+  "GET /api/library": "?verb=budgets.list",
   "GET /api/approvals/find": "?beginning=apr_",
   "GET /api/effects/find": "?beginning=act_",
   "GET /api/grants/find": "?beginning=grt_",
