@@ -6,9 +6,6 @@ import { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import type { Scope } from "../people/rules/scopes.ts";
-import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
-import { readFirstReview } from "../policy/backtest/replay-journal.ts";
-import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
@@ -21,7 +18,6 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
@@ -39,22 +35,13 @@ export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatM
 );
 
 const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
-/** Scope of a verb that returns more than its group, such as an action with its arguments. */
-const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
-export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
+export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
 function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    policies: {
-      list: () => listPolicies(runtime),
-      versions: () => listVersions(runtime),
-      get: (id: string) => getPolicy(runtime, String(id)),
-      tools: () => listRecordedTools(runtime),
-      told: (action: string) => readFirstReview(runtime, String(action)),
-    },
     journal: journalOf(open),
     nodes: nodesOf(open),
   };
