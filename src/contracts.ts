@@ -1,8 +1,11 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
+import { intents } from "./agents/intents/contract.ts";
+import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { endpoints, messages } from "./notify/contract.ts";
 
-export const CONTRACTS = [approvals, grants] as const;
+export const CONTRACTS = [alerts, approvals, endpoints, grants, intents, messages] as const;
 export const STREAMS = [approval, grant] as const;

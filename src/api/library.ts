@@ -3,8 +3,6 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { intentMethods } from "../agents/intents/methods.ts";
-import { alertMethods } from "../alerts/methods.ts";
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { actionsOf, receiptsOf } from "../effects/methods.ts";
@@ -35,16 +33,12 @@ const READS = {
   actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
   receipts: { scope: "actions:read", verbs: ["get"] },
   workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
-  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
-  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
   people: { scope: "people:read", verbs: ["list", "get"] },
   keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
-  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
-  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -66,7 +60,7 @@ const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told"
 export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
-function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
+function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
@@ -82,8 +76,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
       find: (text: string) => findWorkflows(runtime, String(text)),
       snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
     },
-    alerts: alertMethods(open),
-    intents: intentMethods(open),
     budgets: budgetsOf(open),
     policies: {
       list: () => listPolicies(runtime),
@@ -96,8 +88,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
     switch: killSwitchOf(open),
     people: peopleMethods(open),
     keys: keyMethods(open),
-    endpoints,
-    messages,
     nodes: nodesOf(open),
   };
 }

@@ -1,10 +1,11 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
+import { actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
-import { intentRoutes } from "../agents/intents/routes.ts";
+import { intentVerbs } from "../agents/intents/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
-import { alertRoutes } from "../alerts/routes.ts";
+import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
@@ -23,9 +24,10 @@ import {
   type VerbContract,
 } from "../kernel/contract.ts";
 import type { HoldpointError } from "../kernel/errors.ts";
+import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
-import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
+import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
 import { keyRoutes, peopleRoutes } from "../people/routes.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantRoutes } from "../people/tenants/routes.ts";
@@ -34,7 +36,7 @@ import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
 import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import { actingPerson, actingPrincipal } from "./authenticate.ts";
+import { actingOperator, actingPerson, actingPrincipal, type Who } from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -57,7 +59,14 @@ import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [approvalVerbs, grantVerbs] as const;
+const CAPABILITIES = [
+  alertVerbs,
+  approvalVerbs,
+  endpointVerbs,
+  grantVerbs,
+  intentVerbs,
+  messageVerbs,
+] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
@@ -148,6 +157,15 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
   };
 }
 
+const ACTING: {
+  readonly [may in Actor]: (who: Who, named: string | undefined, field: string) => string;
+} = {
+  person: actingPerson,
+  principal: actingPrincipal,
+  operator: actingOperator,
+  speaker: actingSpeaker,
+};
+
 /** If the verb has an actor, the credential determines it. */
 function withActor(
   input: z.ZodObject | undefined,
@@ -156,9 +174,8 @@ function withActor(
 ): object {
   const actor = actorIn(input);
   if (actor === undefined) return given;
-  const { by: named } = given as { readonly by?: string };
-  const by = actor.may === "person" ? actingPerson(who, named, actor.as) : actingPrincipal(who, named);
-  return { ...given, by };
+  const { [actor.field]: named } = given as { readonly [field: string]: string | undefined };
+  return { ...given, [actor.field]: ACTING[actor.may](who, named, actor.as) };
 }
 
 /** Adds the viewer, if the verb depends on it. */
@@ -213,9 +230,10 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
 
 function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire }] = all as readonly [Served];
-  const { http, shares, description, orScope, status, whenLost } = facts;
+  const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
+  const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
   const value: ScopedRoute = {
     method: httpMethod(http),
@@ -228,9 +246,10 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
+    ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
+    ...(mayAsk === undefined ? {} : { mayAsk: async ({ body }) => mayAsk(wire.decode(body) as never) }),
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
@@ -275,7 +294,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
-    ...intentRoutes,
     ...intentWaitRoutes(audience),
     ...receiptRoutes,
     ...journalRoutes,
@@ -283,12 +301,9 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...budgetRoutes,
     ...policyRoutes,
     ...policyTrialRoutes,
-    ...alertRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
-    ...endpointRoutes,
-    ...messageRoutes,
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
     ...peopleRoutes,

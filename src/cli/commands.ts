@@ -1,17 +1,17 @@
 /** All commands, in the order of the overview. */
 
-import { alerts, monitor } from "./alerts.ts";
+import { alertsCommand, monitor } from "./alerts.ts";
 import { ACTS } from "./approvals/acts.ts";
 import { answer, approve, reject } from "./approvals/decide.ts";
 import { approvalsCommand } from "./approvals/list.ts";
 import { CONTRACT_COMMANDS } from "./contract-commands.ts";
 import { budgetsCommand, inDoubtCommand, receiptCommand, resolveCommand } from "./effects.ts";
 import { demo, init, welcome } from "./first-steps.ts";
-import { intents } from "./intents.ts";
+import { intentsCommand } from "./intents.ts";
 import { exportCommand, journalCommand, restoredCommand, sealCommand, verifyCommand } from "./journal.ts";
 import { pauseCommand, resumeCommand } from "./kill-switch.ts";
 import { nodesCommand } from "./nodes.ts";
-import { endpoints, notifications } from "./notify.ts";
+import { endpointsCommand, notifications } from "./notify.ts";
 import { keyFileCommand, serve, views, worker } from "./operations.ts";
 import { keys } from "./people/keys.ts";
 import { login, loginLink, logout, whoami } from "./people/login.ts";
@@ -50,10 +50,10 @@ export const COMMANDS: readonly Command[] = [
   start,
   approvalsCommand,
   workflows,
-  alerts,
+  alertsCommand,
   monitor,
   notifications,
-  endpoints,
+  endpointsCommand,
   show,
   approve,
   reject,
@@ -61,7 +61,7 @@ export const COMMANDS: readonly Command[] = [
   ...ACTS,
   ofContract("grants"),
   budgetsCommand,
-  intents,
+  intentsCommand,
   scenariosApply,
   rollback,
   fork,

@@ -11,7 +11,7 @@
  * | `micros`: a bigint                      | text                                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
  * | `id("action")` as `action`              | `action_id`                             |
- * | `actor`, a field `by`: required         | optional: taken from the credential     |
+ * | `actor`, mostly `by`: required          | optional: taken from the credential     |
  * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
  * | `channel`, `viewer`                     | left out: taken from the credential     |
@@ -23,7 +23,7 @@
  */
 import { z } from "zod";
 import {
-  actorOnWire,
+  type Actor,
   type Hidden,
   hasOne,
   type Marked,
@@ -36,6 +36,7 @@ import {
   unwrap,
   type ValueKind,
   valueKind,
+  wireOfActor,
 } from "./values.ts";
 
 type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
@@ -154,7 +155,7 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     decode: (text) => BigInt(text as string),
   }),
   id: (schema) => ({ wire: schema, encode: same, decode: same }),
-  actor: () => ({ wire: actorOnWire, encode: same, decode: same }),
+  actor: (schema) => ({ wire: wireOfActor(schema), encode: same, decode: same }),
   principal: () => ({
     wire: z.string().min(1).max(LONGEST_PRINCIPAL),
     encode: same,
@@ -169,14 +170,18 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   viewer: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
   expression: (schema) => ({ wire: schema, encode: same, decode: same }),
-  span: (schema) => ({
-    wire: z
-      .int()
-      .min(1)
-      .max(Math.floor(Number((schema as z.ZodNumber).maxValue) / SECOND)),
-    encode: (ms) => Math.max(1, Math.round((ms as number) / SECOND)),
-    decode: (seconds) => (seconds as number) * SECOND,
-  }),
+  span: (schema) => {
+    const { minValue, maxValue } = schema as z.ZodNumber;
+    const least = minValue === 0 ? 0 : 1;
+    return {
+      wire: z
+        .int()
+        .min(least)
+        .max(Math.floor(Number(maxValue) / SECOND)),
+      encode: (ms) => Math.max(least, Math.round((ms as number) / SECOND)),
+      decode: (seconds) => (seconds as number) * SECOND,
+    };
+  },
 };
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -188,13 +193,15 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
-/** The wire name of the field for the actor, and who may act; undefined if the verb has none. */
+/** The field for the actor, its name on the wire, and who may act; undefined if the verb has none. */
 export function actorIn(
   input: z.ZodObject | undefined,
-): { readonly as: string; readonly may: string } | undefined {
-  const by = input?.shape["by"] as z.ZodType | undefined;
-  const { may } = (by && marks.get(by)) ?? {};
-  return by === undefined || may === undefined ? undefined : { as: fieldOnWire("by", by), may };
+): { readonly field: string; readonly as: string; readonly may: Actor } | undefined {
+  for (const [field, schema] of Object.entries(input?.shape ?? {})) {
+    const { may } = marks.get(unwrap(schema as z.ZodType)) ?? {};
+    if (may !== undefined) return { field, as: fieldOnWire(field, schema as z.ZodType), may };
+  }
+  return undefined;
 }
 
 /** Built once per schema, when its contract is bound. */

@@ -2,7 +2,7 @@
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, rejectInput } from "../kernel/fields.ts";
-import { isPerson, isPrincipal, type Via } from "../kernel/principal.ts";
+import { isPerson, isPrincipal } from "../kernel/principal.ts";
 import { displayValue, visible } from "../kernel/text.ts";
 import { isRole, isScope, type Scope } from "./rules/scopes.ts";
 import type { Member, Role } from "./stream.ts";
@@ -160,13 +160,6 @@ export function checkKeyPage(page: KeyPage): KeyPage {
 
 export function checkLinkTime(forMs: unknown): void {
   if (forMs !== undefined) checkSpan("A login link's time", forMs, { from: 1, to: 86_400_000 });
-}
-
-/** Channel through which the actor authenticated, if the program names one. */
-export function checkVia(via: unknown): Via {
-  if (via === undefined) return {};
-  if (typeof via === "string" && /^[a-z][a-z0-9_.:-]{0,63}$/.test(via)) return { via };
-  return rejectInput("A channel is a word of small letters and digits, such as cli.");
 }
 
 export const STATEMENT = "What is said";

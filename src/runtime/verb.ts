@@ -90,6 +90,20 @@ export const decideVerb = <In, Decision, Out>(
   },
 });
 
+/** A `decide` whose rule gets a command that `prepare` makes of the input, with ids and texts that are known only then. */
+export const preparedVerb = <In, Command, Decision, Out>(
+  prepare: (runtime: Runtime, input: In, how: Via) => Promise<Prepared<Command>>,
+  rule: (draft: Draft, command: Command) => Need | Decision,
+  answer: (runtime: Runtime, decision: Exclude<Decision, Need>, command: Command) => Promise<Out> | Out,
+): BoundVerb<In, Out> => ({
+  form: "decide",
+  async perform({ runtime, how }, given) {
+    const { input, needs } = await prepare(runtime, given, how);
+    const decision = await runCommand(runtime, needs, (draft) => rule(draft, input));
+    return answer(runtime, decision, input);
+  },
+});
+
 type AnyBinding = BoundVerb<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
 export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;

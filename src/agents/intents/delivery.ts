@@ -16,9 +16,9 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../../runtime/store-access.ts";
 import type { WaitLimit } from "../../runtime/waker.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
-import type { WaitOptions } from "./input.ts";
+import type { Intent } from "./contract.ts";
 import { markDelivered, timeOutIntentIfDue } from "./rules/answer.ts";
-import { getIntent, type Intent, loadAnswerData, unknownIntent } from "./send-and-answer.ts";
+import { getIntent, loadAnswerData, unknownIntent, type WaitOptions } from "./send-and-answer.ts";
 import { isIntentOverdue, type LiveIntent } from "./stream.ts";
 
 export type IntentDelivery = {

@@ -16,15 +16,7 @@ import type { HoldpointError } from "../../kernel/errors.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import {
-  remoteAlerts,
-  remoteEndpoints,
-  remoteIntents,
-  remoteKeys,
-  remoteMessages,
-  remotePeople,
-  remoteTenants,
-} from "./resources.ts";
+import { remoteKeys, remotePeople, remoteTenants } from "./resources.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
@@ -162,13 +154,9 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
-    alerts: remoteAlerts(speaker, look),
-    intents: remoteIntents(speaker, look),
     people: remotePeople(speaker, look),
     keys: remoteKeys(speaker, look),
     tenants: remoteTenants(speaker),
-    endpoints: remoteEndpoints(speaker, look),
-    messages: remoteMessages(speaker, look),
     policies: policiesAt(look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
