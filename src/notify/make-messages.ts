@@ -10,12 +10,14 @@ import { markDelivered } from "../agents/intents/rules/answer.ts";
 import { isUnacknowledged } from "../agents/intents/stream.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import {
+  actionStream,
   approvalStream,
   intentStream,
   NOTIFIER,
   parseStreamRef,
   ROSTER,
   type StreamRef,
+  workflowStream,
 } from "../kernel/stream.ts";
 import type { Draft } from "../kernel/transaction.ts";
 import { eachRow, isUnreadable } from "../runtime/lists.ts";
@@ -34,7 +36,13 @@ import {
   type NewMessage,
   type SendOutcome,
 } from "./rules/message.ts";
-import { type EndpointTarget, type LiveEndpoint, type LiveMessage, wantsEvent } from "./stream.ts";
+import {
+  type EndpointTarget,
+  endpointAddress,
+  type LiveEndpoint,
+  type LiveMessage,
+  wantsEvent,
+} from "./stream.ts";
 
 type TenantStoreAndClock = Pick<Runtime, "store" | "tenant" | "clock">;
 
@@ -98,6 +106,7 @@ export async function sendUntilAcknowledged(
 
 export type ActiveEndpoint = {
   readonly id: string;
+  readonly name: string;
   readonly target: EndpointTarget;
   readonly events: readonly string[];
   readonly owner: string;
@@ -130,9 +139,10 @@ async function listActiveEndpoints(
 ): Promise<readonly ActiveEndpoint[]> {
   const found: ActiveEndpoint[] = [];
   for await (const { stream, data } of eachRow(place, { view: "endpoints", bucket: "on" })) {
-    const { target, events, owner } = data as unknown as ActiveEndpoint;
+    const { name, target, events, owner } = data as unknown as ActiveEndpoint;
     found.push({
       id: stream.id,
+      name,
       target,
       events,
       owner,
@@ -161,7 +171,7 @@ async function receiversOfEntry(
 ): Promise<readonly (string | null)[]> {
   const ref = parseStreamRef(header.stream);
   if (!(await mayHearOf(runtime, owner, ref))) return [];
-  if (target.kind === "webhook") return [null];
+  if (target.kind !== "mail") return [null];
   const asked =
     target.to.includes(APPROVERS_RECIPIENT) && ref.kind === "approval"
       ? await readState(runtime, approvalStream(ref.id))
@@ -172,14 +182,40 @@ async function receiversOfEntry(
   return resolveRecipients(roster, target.to, approvers);
 }
 
+/** The endpoint that the run named in which an approval is asked for: `slack://prod`. */
+async function addressOfRun(place: TenantStoreAndClock, ref: StreamRef): Promise<string | undefined> {
+  if (ref.kind !== "approval") return undefined;
+  const asked = await readState(place, approvalStream(ref.id));
+  if (asked.status === "none" || asked.subject?.kind === "intent") return undefined;
+  const action = asked.subject === undefined ? await readState(place, actionStream(asked.action)) : undefined;
+  const within = action === undefined || action.phase === "none" ? undefined : action.within?.workflow;
+  const workflow = asked.subject?.workflow ?? within;
+  if (workflow === undefined) return undefined;
+  const state = await readState(place, workflowStream(workflow));
+  return state.status === "none" ? undefined : state.notify;
+}
+
+/** Those that subscribe to it, and the one that its run named. */
+async function endpointsToTell(
+  runtime: Runtime,
+  endpoints: readonly ActiveEndpoint[],
+  { header: { stream, type }, position }: AnnouncedStreamEntry,
+): Promise<readonly ActiveEndpoint[]> {
+  const known = endpoints.filter(({ since }) => position > since);
+  const told = known.filter((one) => wantsEvent(one, type));
+  if (told.length === known.length) return told;
+  const address = await addressOfRun(runtime, parseStreamRef(stream));
+  return known.filter((one) => told.includes(one) || endpointAddress(one) === address);
+}
+
 async function makeMessagesOfEntry(
   runtime: Runtime,
   endpoints: readonly ActiveEndpoint[],
   entry: AnnouncedStreamEntry,
 ): Promise<void> {
-  const { header, hash, position } = entry;
+  const { header, hash } = entry;
   const { stream, type, seq, at } = header;
-  const told = endpoints.filter((one) => position > one.since && wantsEvent(one, type));
+  const told = await endpointsToTell(runtime, endpoints, entry);
   const messages: NewMessage[] = [];
   for (const endpoint of told)
     for (const to of await receiversOfEntry(runtime, endpoint, entry)) {

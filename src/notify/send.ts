@@ -11,30 +11,24 @@ import { errorText } from "../kernel/text.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { type Subscriber, subscribe } from "../runtime/subscribe.ts";
+import { channelFor } from "./channels.ts";
 import { type DeliveryContext, type DroppedOutcome, loadMessageContent, type SendJob } from "./content.ts";
-import { sendByMail } from "./mail.ts";
-import { type ActiveEndpoint, createMessageMaker, OUTBOXES, sendUntilAcknowledged } from "./make-messages.ts";
+import { type ActiveEndpoint, createMessageMaker, OUTBOXES } from "./make-messages.ts";
 import { dropMessage, reportAttempt, type SendOutcome } from "./rules/message.ts";
-import { sendWebhook } from "./webhook.ts";
 
 async function attemptSend(
   office: DeliveryContext,
   job: SendJob,
 ): Promise<SendOutcome | DroppedOutcome | undefined> {
-  const { runtime, settings } = office;
-  const { id, state, now } = job;
+  const { runtime } = office;
+  const { state } = job;
   const endpoint = await readState(runtime, endpointStream(state.endpoint));
   if (endpoint.status === "none" || endpoint.status === "removed")
     return { kind: "dropped", reason: "its endpoint was removed" };
   if (endpoint.status === "off" && state.type !== "endpoint.tested") return undefined;
   const content = await loadMessageContent(runtime, state);
   if (content === undefined) return { kind: "dropped", reason: "the entry that it tells of was erased" };
-  const { target } = endpoint;
-  if (target.kind === "mail") return sendByMail(office, job, content);
-  const { url } = target;
-  return sendUntilAcknowledged(runtime, { endpoint, message: state, ref: content.ref }, () =>
-    sendWebhook(runtime, settings, { message: id, endpoint, content, now, url }),
-  );
+  return channelFor(endpoint.target).send(office, { job, endpoint, content });
 }
 
 /** What cannot be read or opened here may work on another node, or later. */
@@ -101,13 +95,18 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
   const { runtime, settings } = office;
   const { store, tenant, clock } = runtime;
   const underWay = new Map<string, number>();
+  /** Endpoints that said when to try again. */
+  const paused = new Map<string, number>();
   const jobs = new Set<Promise<void>>();
 
   function begin(endpoint: string, message: string): void {
     underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
     const job = sendMessage(office, message)
       .then(
-        () => undefined,
+        (outcome) => {
+          if (outcome?.kind === "failed" && outcome.waitMs !== undefined)
+            paused.set(endpoint, clock.now() + outcome.waitMs);
+        },
         (error: unknown) => error,
       )
       .then((error) => {
@@ -118,8 +117,7 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
     jobs.add(job);
   }
 
-  const canSend = ({ target }: ActiveEndpoint): boolean =>
-    target.kind === "webhook" || settings.mail !== null;
+  const canSend = ({ target }: ActiveEndpoint): boolean => channelFor(target).canSend?.(settings) ?? true;
 
   async function nextOf(id: string, now: number): Promise<number | null> {
     const first = await Promise.all(
@@ -131,6 +129,9 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
 
   async function take({ id }: ActiveEndpoint): Promise<number | null> {
     const now = clock.now();
+    const until = paused.get(id) ?? 0;
+    if (until > now) return until;
+    paused.delete(id);
     const due = { bucket: id, dueBy: now, leaseMs: LEASE_TIMES * settings.timeoutMs };
     for (const view of OUTBOXES) {
       const room = Math.min(MAX_PER_ENDPOINT - (underWay.get(id) ?? 0), MAX_IN_ALL - jobs.size);

@@ -177,13 +177,14 @@ type WorkflowOrigin = {
 };
 
 /** Terms of one run, in addition to its definition. Its children and forks inherit them. */
-type RunTerms = Pick<CreatedBody, "approvalRequired" | "budget" | "policies">;
+type RunTerms = Pick<CreatedBody, "approvalRequired" | "budget" | "notify" | "policies">;
 
-type TermOptions = Pick<RunOptions, "approvalRequired" | "budget"> & Pick<RunTerms, "policies">;
+type TermOptions = Pick<RunOptions, "approvalRequired" | "budget" | "notify"> & Pick<RunTerms, "policies">;
 
-export const pickRunTerms = ({ approvalRequired, budget, policies }: TermOptions): RunTerms => ({
+export const pickRunTerms = ({ approvalRequired, budget, notify, policies }: TermOptions): RunTerms => ({
   ...(approvalRequired === true ? { approvalRequired } : {}),
   ...(budget === undefined ? {} : { budget }),
+  ...(typeof notify === "string" ? { notify } : {}),
   ...(policies === undefined ? {} : { policies }),
 });
 
