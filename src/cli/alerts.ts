@@ -146,11 +146,12 @@ const PARTS = {
 export const alertsCommand: Command = {
   name: "alerts",
   words: ["[list|ack]", "[id]"],
-  summary: "what monitors have found: newest first, those that stand; `ack <id>` says that you have seen one",
+  summary: "List alerts of monitors; acknowledge one",
   details: [
     "In a pipe each line is tab-separated: id, standing or cleared, severity, raised at, seen by, monitor, rule, subject, what it says.",
     "`holdpoint show <id>` shows one in full. An alert that has stopped a workflow is decided on with `holdpoint approvals`.",
   ],
+  examples: ['holdpoint alerts ack alr_01K9ZQ --note "known"'],
   flags: {
     all: { summary: "also those that are over" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
@@ -246,12 +247,13 @@ async function watchMonitors(context: Context): Promise<number> {
 export const monitor: Command = {
   name: "monitor",
   words: ["<file>"],
-  summary: "watch the journal of other programs by the rules of a file, and raise alerts, until Ctrl-C",
+  summary: "Watch the journal by the rules of a file and raise alerts",
   details: [
     "The file is YAML, { monitor: <name>, rules: [{ kind: silence, name: hangs, for: 10m }] }, or a module whose default export is what monitor of holdpoint/admin takes: only there a rule can be a function.",
     "What it raises is told here, and listed by `holdpoint alerts`. Several that run under the same name are one monitor: each alert is told by one of them.",
     "In a pipe each line is tab-separated: time, raised or cleared, severity, alert, monitor, rule, subject, what it says, the approval of the checkpoint that it raised or -.",
   ],
+  examples: ["holdpoint monitor monitors.ts"],
   onlyHere: "it watches in this process",
   flags: {},
   run: watchMonitors,

@@ -4,6 +4,7 @@ import { alertsCommand, monitor } from "./alerts.ts";
 import { ACTS } from "./approvals/acts.ts";
 import { answer, approve, reject } from "./approvals/decide.ts";
 import { approvalsCommand } from "./approvals/list.ts";
+import { completionCommand } from "./completion.ts";
 import { CONTRACT_COMMANDS } from "./contract-commands.ts";
 import { budgetsCommand, inDoubtCommand, receiptCommand, resolveCommand } from "./effects.ts";
 import { demo, init, welcome } from "./first-steps.ts";
@@ -39,56 +40,29 @@ const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
   run: async (context) => (await import("./resource.ts")).runResource(context, name),
 });
 
-export const COMMANDS: readonly Command[] = [
-  welcome,
-  init,
-  demo,
-  run,
-  serve,
-  worker,
-  nodesCommand,
-  start,
-  approvalsCommand,
-  workflows,
-  alertsCommand,
-  monitor,
-  notifications,
-  endpointsCommand,
-  show,
-  approve,
-  reject,
-  answer,
-  ...ACTS,
-  ofContract("grants"),
-  budgetsCommand,
-  intentsCommand,
-  scenariosApply,
-  rollback,
-  fork,
-  journalCommand,
-  inDoubtCommand,
-  resolveCommand,
-  pauseCommand,
-  resumeCommand,
-  policyCheck,
-  policyExplain,
-  policyTest,
-  policyList,
-  policyShow,
-  policyBacktest,
-  policySuggest,
-  receiptCommand,
-  verifyCommand,
-  sealCommand,
-  restoredCommand,
-  exportCommand,
-  views,
-  keyFileCommand,
-  people,
-  keys,
-  tenantsCommand,
-  loginLink,
-  login,
-  logout,
-  whoami,
+export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] };
+
+/** In the order of the overview. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { title: "First steps", commands: [welcome, init, demo, run] },
+  { title: "Decide", commands: [approvalsCommand, show, approve, reject, answer, ...ACTS] },
+  { title: "Workflows", commands: [workflows, start, rollback, fork] },
+  {
+    title: "Limit what agents may do",
+    commands: [
+      ...[policyCheck, policyExplain, policyTest, policyList, policyShow, policyBacktest, policySuggest],
+      ...[ofContract("grants"), budgetsCommand, pauseCommand, resumeCommand],
+    ],
+  },
+  {
+    title: "Effects and agents",
+    commands: [inDoubtCommand, resolveCommand, receiptCommand, intentsCommand, scenariosApply],
+  },
+  { title: "Monitor and notify", commands: [alertsCommand, monitor, notifications, endpointsCommand] },
+  { title: "Evidence", commands: [journalCommand, verifyCommand, sealCommand, exportCommand] },
+  { title: "Operate", commands: [serve, worker, nodesCommand, restoredCommand, views, keyFileCommand] },
+  { title: "People and access", commands: [people, keys, tenantsCommand, loginLink] },
+  { title: "This machine", commands: [login, logout, whoami, completionCommand(() => COMMANDS)] },
 ];
+
+export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

@@ -53,7 +53,7 @@ function printAbandoned({ terminal, now }: Context, waiting: readonly ActionSumm
 export const inDoubtCommand: Command = {
   name: "in-doubt",
   words: [],
-  summary: "effects that may or may not have happened, and those whose process is gone",
+  summary: "List effects with an unknown outcome",
   details: ["Find out what happened, then: holdpoint resolve <effect> applied|not_applied --reason <text>"],
   flags: { full: FULL },
   async run(context) {
@@ -80,10 +80,11 @@ export const inDoubtCommand: Command = {
 export const resolveCommand: Command = {
   name: "resolve",
   words: ["<effect>", "applied|not_applied"],
-  summary: "say what became of an effect in doubt",
+  summary: "State the outcome of an effect in doubt",
   details: [
     "Your word becomes its outcome and is recorded as yours. A program that calls again gets it as the answer.",
   ],
+  examples: [`holdpoint resolve eff_01K9ZQ applied --reason "seen in the bank's list"`],
   flags: { reason: REASON },
   async run(context) {
     const { hp, terminal, person: by } = context;
@@ -115,8 +116,9 @@ function printReceipt({ terminal }: Context, receipt: Receipt): void {
 export const receiptCommand: Command = {
   name: "receipt",
   words: ["<id>"],
-  summary: "the record of an effect's outcome",
+  summary: "Print the receipt of an effect",
   details: ["--signed seals the journal first and prints the receipt with its proof, as JSON."],
+  examples: ["holdpoint receipt act_01K9ZQ --signed"],
   flags: { signed: { summary: "signed, with its path to a seal; always JSON" } },
   async run(context) {
     const { hp, terminal } = context;
@@ -146,8 +148,7 @@ function budgetCells({ name, limit, spent, reserved, effects }: BudgetSummary): 
 export const budgetsCommand: Command = {
   name: "budgets",
   words: [],
-  summary:
-    "the budgets that were opened: limit, what was spent, and what effects hold that are under way or in doubt",
+  summary: "List budgets: limit, spent, and held by effects",
   details: [
     "In a pipe each line is tab-separated: name, limit, spent, reserved, how many effects hold a part of it.",
   ],

@@ -95,7 +95,7 @@ function printCommands(context: Context, state: State | undefined): void {
 export const welcome: Command = {
   name: "welcome",
   words: [],
-  summary: "what is here, and what to try first",
+  summary: "Show what is in this folder and what to try first",
   flags: {},
   storeless: true,
   async run(context) {
@@ -188,8 +188,9 @@ function writeProject(folder: string, name: string): readonly string[] {
 export const init: Command = {
   name: "init",
   words: ["<name>"],
-  summary: "make a new project: a workflow, a test, and how to run them",
+  summary: "Create a project: a workflow, a test, and how to run them",
   details: ["Makes a folder of that name here. What is there already is never overwritten."],
+  examples: ["holdpoint init my-agent"],
   onlyHere: "it makes a project in this folder",
   flags: {},
   storeless: true,
@@ -214,12 +215,13 @@ export const init: Command = {
 export const demo: Command = {
   name: "demo",
   words: ["pizza|trade|deploy|legal|refund|all"],
-  summary: "watch an agent make a mistake, and a person catch it",
+  summary: "Play a demo: an agent makes a mistake, a person catches it",
   details: [
     "A real workflow on a store in a temporary folder, or in --data. You decide at its checkpoint: approve, modify or reject.",
     "`demo all` plays those four, and counts what it saved.",
     "`demo refund`: a model proposes, a policy file reviews, and over 1000 USD a person decides, from a second terminal or played.",
   ],
+  examples: ["holdpoint demo pizza", "holdpoint demo refund --approve-cap 800"],
   onlyHere: "it plays in a store of its own",
   flags: {
     without: { summary: "no person looks: the mistake happens" },

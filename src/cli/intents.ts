@@ -152,13 +152,14 @@ const PARTS = {
 export const intentsCommand: Command = {
   name: "intents",
   words: ["[list|get|send|answer|cancel]", "[id]"],
-  summary: "what agents ask of each other and of people, and what became of it",
+  summary: "List, show, send, answer and cancel intents",
   details: [
     "intents (or intents list) lists them, newest first.",
     `intents send --type human_approval --to agent://approver --payload '{"task": "Deploy", "risk_level": "high"}'`,
     "intents answer <id> speaks for the recipient; what people are to approve is decided by `holdpoint approve` and `holdpoint reject`.",
     "In a pipe each line is tab-separated: id, life cycle, type, sender, recipient, time, payload.",
   ],
+  examples: [`holdpoint intents send --to agent:buyer --type quote --payload '{"item": 7}'`],
   flags: {
     status: { value: "<status>", summary: "list: only those that stand so, such as completed" },
     to: { value: "<address>", summary: "list: for whom; send: agent://<name>, or who approves" },

@@ -38,11 +38,12 @@ function printRecord({ terminal, full }: Context, record: JournalRecord): void {
 export const journalCommand: Command = {
   name: "journal",
   words: ["<id>"],
-  summary: "every entry about an approval, an action or a workflow, in the order of commits",
+  summary: "Print every entry about one id, in the order of commits",
   details: [
     "Of a workflow: its own entries and those of its actions, approvals and children.",
     "In a pipe each line is tab-separated: time, stream, number in the stream, type, body.",
   ],
+  examples: ["holdpoint journal wf_01K9ZQ"],
   flags: { full: FULL },
   async run(context) {
     for (const record of await context.hp.journal.read(await resolveAnyId(context, word(context)))) {
@@ -87,8 +88,9 @@ async function toOutput(context: Context): Promise<number> {
 export const exportCommand: Command = {
   name: "export",
   words: [],
-  summary: "the whole journal as NDJSON, for the offline verifier",
+  summary: "Export the whole journal as NDJSON",
   details: ["Check it anywhere, without Holdpoint: node verifier/verify.mjs journal.ndjson"],
+  examples: ["holdpoint export --out journal.ndjson"],
   onlyHere: "the whole journal is read where it is",
   flags: { out: { value: "<file>", summary: "write it there; it appears when it is whole" } },
   async run(context) {
@@ -110,10 +112,11 @@ async function* once(text: string): AsyncGenerator<string> {
 export const sealCommand: Command = {
   name: "seal",
   words: [],
-  summary: "seal the journal now and print the seal, for keeping elsewhere",
+  summary: "Seal the journal now and print the seal",
   details: [
     "A seal fixes everything before it. Kept where nobody who can write the store can reach it, it shows later whether the journal was cut or written anew: holdpoint verify --seal <file>",
   ],
+  examples: ["holdpoint seal --out seal.json"],
   onlyHere: "the key that signs is where the store is",
   flags: { out: { value: "<file>", summary: "write it there instead of printing it" } },
   async run(context) {
@@ -192,10 +195,11 @@ function printReport({ terminal }: Context, report: Report): void {
 export const verifyCommand: Command = {
   name: "verify",
   words: [],
-  summary: "check every entry, chain and seal of the store",
+  summary: "Verify every entry, chain and seal of the store",
   details: [
     "Chains alone do not show a journal that was written anew: keep seals elsewhere (`holdpoint seal --out`) and give one with --seal.",
   ],
+  examples: ["holdpoint verify --seal seal.json --require-sealed"],
   flags: {
     seal: { value: "<file>", summary: "a saved seal, kept where the store's owner cannot write" },
     key: {
@@ -285,10 +289,11 @@ async function acknowledge(context: Context): Promise<number> {
 export const restoredCommand: Command = {
   name: "restored",
   words: [],
-  summary: "whether the store was restored or copied; take it on as it is",
+  summary: "Report whether the store was restored; acknowledge it",
   details: [
     "A store that is not the one its history was last written in lets nothing start until a person has acknowledged that. Without --acknowledge nothing is changed.",
   ],
+  examples: ['holdpoint restored --acknowledge --reason "backup of Monday"'],
   onlyHere: "only somebody at the store can know",
   flags: {
     acknowledge: { summary: "programs may execute again; what was open is in doubt or refused" },

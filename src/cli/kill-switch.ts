@@ -79,10 +79,11 @@ export async function whoPaused({ hp, now }: Context, whose: Stoppable): Promise
 export const pauseCommand: Command = {
   name: "pause",
   words: [],
-  summary: "the kill switch: no new effect starts, of anybody, of one agent or of one workflow",
+  summary: "Kill switch: stop new effects of all, an agent or a workflow",
   details: [
     "Effects that run already are not interrupted. Calls are told so and may come back after `holdpoint resume`.",
   ],
+  examples: ['holdpoint pause --reason "wrong prices"', 'holdpoint pause --agent refunds --reason "drill"'],
   flags: { ...SCOPE_FLAGS, reason: REASON },
   async run(context) {
     const { hp, terminal, person: by } = context;
@@ -102,7 +103,8 @@ export const pauseCommand: Command = {
 export const resumeCommand: Command = {
   name: "resume",
   words: [],
-  summary: "turn the kill switch off",
+  summary: "Turn the kill switch off",
+  examples: ['holdpoint resume --reason "prices corrected"'],
   flags: { ...SCOPE_FLAGS, reason: REASON },
   async run(context) {
     const { hp, terminal, person: by } = context;

@@ -5,7 +5,7 @@
 
 import { isHoldpointError } from "../kernel/errors.ts";
 import { currentPerson } from "../runtime/settings.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMAND_GROUPS, COMMANDS, type CommandGroup } from "./commands.ts";
 import { noteRestored } from "./journal.ts";
 import {
   COMMON_FLAGS,
@@ -31,8 +31,11 @@ export const EXIT_MEANINGS: readonly (readonly [number, string])[] = [
   [130, "interrupted"],
 ];
 
-function table(terminal: Terminal, rows: readonly (readonly [string, string])[]): void {
-  const width = Math.max(...rows.map(([head]) => head.length)) + 2;
+/** Of all groups of the overview alike. */
+const NAME_WIDTH = 17;
+
+function table(terminal: Terminal, rows: readonly (readonly [string, string])[], least = 0): void {
+  const width = Math.max(least, ...rows.map(([head]) => head.length + 2));
   for (const [head, text] of rows) {
     const [first = "", ...rest] = fold(text, Math.max(30, terminal.columns - width - 2));
     terminal.line(`  ${terminal.paint("bold", pad(head, width))}${first}`);
@@ -63,6 +66,10 @@ export function printHelp(terminal: Terminal, command: Command): void {
     for (const line of fold(text, terminal.columns - 2)) terminal.line(`  ${line}`);
   terminal.line();
   table(terminal, flagRows(flagsOf(command)));
+  if (command.examples === undefined) return;
+  terminal.line();
+  terminal.line(command.examples.length === 1 ? "Example" : "Examples");
+  for (const example of command.examples) terminal.line(`  ${example}`);
 }
 
 /** Commands with the same first word. */
@@ -77,26 +84,31 @@ export function printFamily(terminal: Terminal, name: string, commands: readonly
   terminal.line(`Each with its flags: holdpoint ${name} ${commands[0]?.name.slice(name.length + 1)} --help`);
 }
 
-/** Choices between words are listed only in the command's own help. */
-const shortened = (word: string): string => (word.includes("|") ? "…" : word);
-
-export function printOverview(terminal: Terminal, commands: readonly Command[], version: string): void {
+/** One line for each command. Its arguments are in its own help. */
+export function printOverview(terminal: Terminal, groups: readonly CommandGroup[], version: string): void {
   terminal.line(
     `${terminal.paint("bold", `holdpoint ${version}`)}: decide what agents may do, and see what they did`,
   );
+  for (const { title, commands } of groups) {
+    terminal.line();
+    terminal.line(title);
+    table(
+      terminal,
+      commands.map(({ name, summary }) => [name, summary]),
+      NAME_WIDTH,
+    );
+  }
   terminal.line();
-  table(
-    terminal,
-    commands.map(({ name, words, summary }) => [[name, ...words.map(shortened)].join(" "), summary]),
-  );
-  terminal.line();
-  table(terminal, [...flagRows(COMMON_FLAGS), ["--version", "which version this is"]]);
+  terminal.line("With every command");
+  table(terminal, [...flagRows(COMMON_FLAGS), ["--version", "print the version"]]);
   terminal.line();
   terminal.line("Exit codes");
   table(
     terminal,
     EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning]),
   );
+  terminal.line();
+  terminal.line("Arguments, flags and examples of a command: holdpoint <command> --help");
 }
 
 type Run = Extract<ParsedLine, { kind: "run" }>;
@@ -197,7 +209,7 @@ async function answer(terminal: Terminal, line: ParsedLine): Promise<number> {
       terminal.line(version());
       return EXIT.ok;
     case "help":
-      if (line.command === undefined) printOverview(terminal, COMMANDS, version());
+      if (line.command === undefined) printOverview(terminal, COMMAND_GROUPS, version());
       else printHelp(terminal, line.command);
       return EXIT.ok;
     case "family":

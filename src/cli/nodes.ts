@@ -28,7 +28,7 @@ function nodeCells(node: FleetNode, since: string): readonly string[] {
 export const nodesCommand: Command = {
   name: "nodes",
   words: [],
-  summary: "the processes that execute here: which are there, and what they have in hand",
+  summary: "List the processes that execute, and what each is running",
   details: [
     "live: it holds its epoch. lapsed: it lost it, and the next process that executes takes its work over. closed and died have ended (--all).",
     "Workflows that wait for people or time are in nobody's hands, and counted nowhere.",

@@ -162,7 +162,7 @@ const ENDPOINT_PARTS = {
 export const endpointsCommand: Command = {
   name: "endpoints",
   words: ["[list|add|change|rotate|test|off|on|remove]", "[id]"],
-  summary: "where messages to the outside go: webhooks, mail, Slack and Teams",
+  summary: "List, add and change the endpoints that messages go to",
   details: [
     "endpoints add --url https://hooks.example/holdpoint --event 'approval.*' prints the secret that signs, once.",
     "endpoints add --to role:supervisor --to ops@example.com --event approval.requested sends mail; --to approvers writes to whoever may decide.",
@@ -170,6 +170,7 @@ export const endpointsCommand: Command = {
     "endpoints rotate <id> makes another secret, or with --url gives a chat another address; endpoints test <id> sends a test message from here.",
     "In a pipe each line of the list is tab-separated: id, status, name, where to, events, owner, added at, why it is off.",
   ],
+  examples: ["holdpoint endpoints add --url https://example.com/hook --event 'approval.*'"],
   flags: {
     url: { value: "<url>", summary: "add, change, rotate: an https address, of a webhook or of a chat" },
     kind: { value: "<kind>", summary: "add: webhook, slack or teams; by the host of the address unless set" },
@@ -216,7 +217,8 @@ const receiver = (item: MessageSummary): string =>
 function messageCellsForPeople(item: MessageSummary, now: number): readonly string[] {
   const age = formatSpan(now - item.madeAt);
   const { id, status, attempts, type } = item;
-  return [visible(id), age, status, String(attempts), lastAttemptText(item), visible(type), receiver(item)];
+  const tried = [String(attempts), lastAttemptText(item)];
+  return [visible(id), age, visible(status), ...tried, visible(type), receiver(item)];
 }
 
 /** Columns as documented in the reference. */
@@ -269,11 +271,12 @@ const MESSAGE_PARTS = {
 export const notifications: Command = {
   name: "notifications",
   words: ["[list|dead|retry]", "[id]"],
-  summary: "messages to the outside: newest first; `dead` lists those given up, `retry <id>` sends one again",
+  summary: "List outgoing messages; retry one that was given up",
   details: [
     "In a pipe each line is tab-separated: id, status, made at, attempts, last status or problem, due at, type, endpoint, receiver, why it was given up.",
     "Messages are sent by a process that delivers; `holdpoint endpoints` says where to.",
   ],
+  examples: ["holdpoint notifications dead", "holdpoint notifications retry msg_01K9ZQ"],
   flags: {
     status: { value: "<status>", summary: "list: waiting, delivered, dead, dropped or any; any unless set" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },

@@ -87,12 +87,13 @@ async function serveUntilTold(context: Context): Promise<number> {
 export const serve: Command = {
   name: "serve",
   words: [],
-  summary: "the server: the desk, REST, live events and the reference page, until Ctrl-C",
+  summary: "Run the server: the desk, REST and live events",
   details: [
     "Every flag has an environment variable; the reference of settings lists them, and limits that have no flag.",
     "--definitions names a file whose default export declares tools and workflows: export default (hp) => { … }. The server then runs them too.",
     "Log lines go to standard error, one a request.",
   ],
+  examples: ["holdpoint serve --policy policy.yaml --definitions tools.ts"],
   onlyHere: "it is the server",
   flags: {
     host: { value: "<address>", summary: "the address it listens on; 127.0.0.1 unless set" },
@@ -165,12 +166,13 @@ async function workUntilTold(context: Context): Promise<number> {
 export const worker: Command = {
   name: "worker",
   words: [],
-  summary: "runs workflows and tools, beside servers and other workers, until Ctrl-C",
+  summary: "Run workflows and tools beside servers and other workers",
   details: [
     "Any number of workers and servers share one database; each workflow is run by one of them at a time, and by another one if that dies.",
     "On SIGTERM it takes nothing new, lets effects under way end, leaves its workflows to others and ends.",
     "Every flag has an environment variable; the reference of settings lists them.",
   ],
+  examples: ["holdpoint worker --database postgres://… --definitions tools.ts"],
   onlyHere: "it works on a store",
   flags: {
     definitions: {
@@ -192,11 +194,12 @@ export const worker: Command = {
 export const keyFileCommand: Command = {
   name: "key-file",
   words: ["<path>"],
-  summary: "make the key file that signs, for all nodes of a fleet to share",
+  summary: "Create the key file that signs, shared by all nodes",
   details: [
     "One key seals a store for good, so every node needs the same file: HOLDPOINT_KEY_FILE says where it is. Keep it as you would a password, and apart from the journal.",
     "A file that is there is never replaced.",
   ],
+  examples: ["holdpoint key-file /etc/holdpoint/key.json"],
   flags: {},
   storeless: true,
   placeless: true,
@@ -225,8 +228,9 @@ export const keyFileCommand: Command = {
 export const views: Command = {
   name: "views",
   words: ["rebuild"],
-  summary: "fold the lists again from the journal",
+  summary: "Rebuild the lists from the journal",
   details: ["Lists are only a view; the journal is never changed by this."],
+  examples: ["holdpoint views rebuild"],
   onlyHere: "it is an operation of the store",
   flags: {},
   async run(context) {

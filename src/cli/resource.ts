@@ -224,12 +224,13 @@ function flagTable({ contract, terminal: { acts } }: Resource): Flags {
 /** What help and the parser need of a command. Generated into `contract-commands.ts`, so that they load no schema. */
 export function describeCommand(resource: Resource): Omit<Command, "run"> {
   const { contract, terminal } = resource;
-  const { summary, details, list: shown } = terminal;
+  const { summary, details, examples, list: shown } = terminal;
   return {
     name: contract.name,
     words: [`[${Object.keys(commandParts(resource)).join("|")}]`, "[id]"],
     summary,
     details,
+    examples,
     flags: {
       ...flagTable(resource),
       all: { summary: `list: ${shown.all.summary}` },

@@ -275,10 +275,11 @@ function print({ terminal }: Context, applied: AppliedScenario): void {
 export const scenariosApply: Command = {
   name: "scenarios apply",
   words: ["<file>"],
-  summary: "make the agents and approvers of a scenario file, and send its intent",
+  summary: "Create the agents and approvers of a scenario file",
   details: [
     "Agents get keys of their own, kept in your configuration folder (holdpoint/scenario-agents.json). Applied again, what is there stays; the intent is sent again unless it has a request_id.",
   ],
+  examples: ["holdpoint scenarios apply scenario.yaml"],
   flags: {},
   async run(context) {
     const scenario = scenarioIn(word(context));

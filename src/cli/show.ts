@@ -68,12 +68,12 @@ export function showApproval(context: Context, approval: Approval): Promise<numb
 export const show: Command = {
   name: "show",
   words: ["<id>"],
-  summary:
-    "everything about an approval, an action, a workflow, a standing grant or an alert, before deciding and after",
+  summary: "Show an approval, action, workflow, grant or alert in full",
   details: [
     "The id is an approval's, an action's, an effect's, a workflow's, a grant's, an alert's or the caller's request id.",
     "Of a workflow, --at shows it as it stood after an entry (--at 12) or at a time (--at 2026-05-04T10:00:00Z), and --checkpoint the state that was captured there.",
   ],
+  examples: ["holdpoint show apr_01K9ZQ"],
   flags: {
     full: FULL,
     at: { value: "<moment>", summary: "of a workflow: as it stood then; an entry's number or a time" },

@@ -171,12 +171,14 @@ function revokedWords({ id: name, tool }: Shown, before: Shown | undefined): Ric
 }
 
 export const grantsTerminal: ResourceCommand<Shown, keyof (typeof grants)["verbs"]> = {
-  summary: "what people permitted beforehand; give, look at and revoke it",
+  summary: "List, give, show and revoke standing grants",
   details: [
     "grants (or grants list) lists what can be used now; --all also what cannot any more.",
-    'grants give --tool payments.refund --when "args.amount_usd <= 100" --uses 50 --total "500 USD" --amount args.amount_usd --for 7d --reason "small refunds"',
     "grants show <id> shows every use; grants revoke <id> --reason <text> ends it.",
     "In a pipe each line is tab-separated: id, status, tool, agent, uses, total, expiry, owner, condition.",
+  ],
+  examples: [
+    'holdpoint grants give --tool payments.refund --when "args.amount_usd <= 100" --uses 50 --total "500 USD" --amount args.amount_usd --for 7d --reason "small refunds"',
   ],
   list: {
     all: { filter: { status: "any" }, summary: "also what cannot be used any more" },

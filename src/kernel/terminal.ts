@@ -61,6 +61,7 @@ export type Act<Item> = {
 export type ResourceCommand<Item, Verb extends string = string> = {
   readonly summary: string;
   readonly details: readonly string[];
+  readonly examples: readonly string[];
   readonly list: {
     /** The filter of `--all`, and its summary. */
     readonly all: { readonly filter: object; readonly summary: string };

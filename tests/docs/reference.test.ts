@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as door from "holdpoint";
 import { CONTRACTS, STREAMS } from "../../src/contracts.ts";
+import type { Contract } from "../../src/kernel/contract.ts";
 import { INSTANCE_OPTIONS } from "../../src/open.ts";
 import { readTree } from "../architecture/files.ts";
 import { codeCells, readRoot } from "./markdown.ts";
@@ -60,6 +61,12 @@ function methodsOf(type: string, source: string): readonly string[] {
   return [...new Set([...body.matchAll(/^ {2}(\w+)(?:<[^>]*>)?\(/gm)].map(([, name]) => name ?? ""))];
 }
 
+/** Methods of contracts, at the instance or at `admin(hp)`. */
+const contractMethods = (door: Contract["door"]): readonly string[] =>
+  (CONTRACTS as readonly Contract[])
+    .filter((one) => one.door === door)
+    .flatMap(({ name, verbs }) => Object.keys(verbs).map((verb) => `${name}.${verb}`));
+
 test("docs/reference/library.md has every method of an instance, and no other", () => {
   const instance = readSources();
   const parts = [
@@ -71,7 +78,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const expected = [
     ...[...methodsOf("KillSwitch", instance), ...methodsOf("Holdpoint", index)].map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
-    ...CONTRACTS.flatMap(({ name, verbs }) => Object.keys(verbs).map((verb) => `hp.${name}.${verb}`)),
+    ...contractMethods(undefined).map((name) => `hp.${name}`),
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))
@@ -81,14 +88,14 @@ test("docs/reference/library.md has every method of an instance, and no other", 
 
 test("docs/reference/admin.md has every method of administration, and no other", () => {
   const sources = readSources();
-  const groups = [
-    ...["People", "Keys", "Tenants", "Nodes", "Seals", "Policies", "Alerts", "Endpoints", "Messages"],
-  ].flatMap((group) => methodsOf(group, sources).map((name) => `${group.toLowerCase()}.${name}`));
+  const groups = [...["People", "Keys", "Tenants", "Nodes", "Seals", "Policies"]].flatMap((group) =>
+    methodsOf(group, sources).map((name) => `${group.toLowerCase()}.${name}`),
+  );
   const own = ["Monitors", "Notifications"].flatMap((part) => methodsOf(part, sources));
   const written = codeCells(readRoot("docs/reference/admin.md"))
     .filter((code) => code.includes("("))
     .map((code) => code.replace(/\(.*$/, ""));
-  assert.deepEqual(written.toSorted(), [...groups, ...own].toSorted());
+  assert.deepEqual(written.toSorted(), [...groups, ...own, ...contractMethods("admin")].toSorted());
 });
 
 test("docs/reference/errors.md has the code of every error that is thrown to a definition", () => {

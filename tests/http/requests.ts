@@ -60,6 +60,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
   "POST /api/tenants": () => ({ tenant: "example", admin: "person:example" }),
+  "POST /api/intents/{id}/answer": () => ({ data: {} }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
 

@@ -7,7 +7,7 @@
 export type Names = { readonly [text: string]: string };
 
 const ID =
-  /\b(act|apr|eff|epo|sec|non|wf|snap|alr|grt|int|key|lgn|ses|end|msg|trl|job)_([0-9A-HJKMNP-TV-Z]{26})(?![0-9A-Z])/g;
+  /\b(act|apr|eff|epo|sec|non|wf|snap|alr|grt|int|key|lgn|ses|end|msg|trl|job)_([0-9A-HJKMNP-TV-Z]{12,26})(?![0-9A-Z])/g;
 
 /** In this order: a longer form stands before the one that it contains. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
@@ -36,11 +36,14 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/(?<=\t| {2})[A-Za-z][\w.-]*\/\d+$/gm, "<machine>/<process>"],
 ];
 
-/** Each distinct id of a kind gets the next number of that kind. */
-function numberIds(text: string): string {
+/** Each distinct id of a kind gets the next number of that kind. A table shows only the beginning of an id. */
+function numberIds(text: string, names: Names): string {
   const numbers = new Map<string, number>();
   const next = new Map<string, number>();
-  return text.replace(ID, (id, kind: string) => {
+  return text.replace(ID, (shown, kind: string) => {
+    const named = Object.keys(names).find((literal) => literal.startsWith(shown));
+    if (named !== undefined) return names[named] ?? shown;
+    const id = [...numbers.keys()].find((one) => one.startsWith(shown)) ?? shown;
     const number = numbers.get(id) ?? (next.get(kind) ?? 0) + 1;
     if (!numbers.has(id)) next.set(kind, number);
     numbers.set(id, number);
@@ -51,5 +54,5 @@ function numberIds(text: string): string {
 export function normalise(text: string, names: Names = {}): string {
   const known = Object.entries(names).toSorted(([a], [b]) => b.length - a.length);
   const named = known.reduce((said, [literal, name]) => said.replaceAll(literal, name), text);
-  return FORMS.reduce((said, [form, name]) => said.replace(form, name), numberIds(named));
+  return FORMS.reduce((said, [form, name]) => said.replace(form, name), numberIds(named, names));
 }

@@ -25,7 +25,7 @@ type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel"
 type Verbs = { readonly [name in Verb]: (id: string, input: never) => Promise<unknown> };
 
 /** Defaults: the id is the only word, and the reason the only flag. */
-type Act<Name extends Verb> = Pick<Command, "name" | "summary" | "details"> & {
+type Act<Name extends Verb> = Pick<Command, "name" | "summary" | "details" | "examples"> & {
   readonly words?: readonly string[];
   readonly flags?: Flags;
   readonly verb: Name;
@@ -66,10 +66,11 @@ const flagsGiven = (context: Context, flags: Flags): object =>
 const comment = act({
   name: "comment",
   words: ["<id>", "<text>"],
-  summary: "ask for more before you decide",
+  summary: "Ask for more before you decide",
   details: [
     "It is kept with the approval, shown on its card, and told to whoever asked. It decides nothing. Only people who may decide it comment, and the agent that asked.",
   ],
+  examples: ['holdpoint comment apr_01K9ZQ "Which invoice is this?" --category question'],
   flags: COMMENT_FLAGS,
   verb: "comment",
   input: (context) => ({ text: word(context, 1), ...flagsGiven(context, COMMENT_FLAGS), via }),
@@ -84,10 +85,11 @@ const deputy = (context: Context): string => {
 const delegate = act({
   name: "delegate",
   words: ["<id>", "<person>"],
-  summary: "let another person decide in your place",
+  summary: "Let another person decide in your place",
   details: [
     "Only somebody who may decide it now can do so, and only for the stage that is asked now. From then on the other person decides and you do not, until you take it back.",
   ],
+  examples: ['holdpoint delegate apr_01K9ZQ bob --reason "on leave"'],
   verb: "delegate",
   input: (context) => ({ ...reason(context), to: deputy(context), via }),
   says: ({ id, tool }, context) =>
@@ -96,7 +98,8 @@ const delegate = act({
 
 const takeBack = act({
   name: "take-back",
-  summary: "decide yourself after all, before your delegate has",
+  summary: "Take a delegated decision back",
+  examples: ['holdpoint take-back apr_01K9ZQ --reason "back at work"'],
   verb: "takeBack",
   input: (context) => ({ ...reason(context), via }),
   says: ({ id, tool }) => `You decide ${id} yourself again: ${visible(tool)}.`,
@@ -116,11 +119,12 @@ function moreTime(given: string): { readonly byMs: number } | { readonly until: 
 const extend = act({
   name: "extend",
   words: ["<id>", "<duration>"],
-  summary: "give people more time to decide",
+  summary: "Give people more time to decide",
   details: [
     "The duration is added to the deadline: 45s, 30min, 2h, 1d, 1h30min. A time such as 2026-05-04T18:00:00Z is the new deadline.",
     "Only somebody who may decide it now can do so. Votes that were cast stay.",
   ],
+  examples: ["holdpoint extend apr_01K9ZQ 2h"],
   flags: {},
   verb: "extend",
   input: (context) => ({ ...moreTime(word(context, 1)), via }),
@@ -130,7 +134,8 @@ const extend = act({
 
 const revoke = act({
   name: "revoke",
-  summary: "take an approval back that was not used yet",
+  summary: "Revoke an approval that was not used yet",
+  examples: ['holdpoint revoke apr_01K9ZQ --reason "price changed"'],
   verb: "revoke",
   input: reason,
   says: ({ id, tool }) => `Revoked: ${id}, ${visible(tool)}. It does not run.`,
@@ -147,7 +152,8 @@ async function cancelled({ subject }: Approval, { hp }: Context): Promise<string
 
 const cancelApproval = act({
   name: "cancel",
-  summary: "withdraw a question that is not decided yet, or end a workflow",
+  summary: "Withdraw a pending question, or cancel a workflow",
+  examples: ['holdpoint cancel wf_01K9ZQ --reason "no longer needed"'],
   details: [
     "A workflow whose checkpoint is cancelled fails. What a workflow did stays done: to have it undone, `holdpoint rollback <workflow> --fail` instead.",
   ],

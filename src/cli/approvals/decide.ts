@@ -203,12 +203,16 @@ async function approveMany(context: Context): Promise<number> {
 export const approve: Command = {
   name: "approve",
   words: ["[id…]"],
-  summary: "agree, as the operating system's user",
+  summary: "Approve, if needed with changed arguments",
   details: [
     "--edit replaces fields of the arguments. The edited action goes through schema and policy again, by a process that has the tool.",
     "At a checkpoint --edit replaces fields of the outputs, and the workflow goes on with them. To a question it is the answer, like `holdpoint answer`.",
     "--binding makes sure that what you approve is what you were shown.",
     "Of several ids, or with --all-of, every card is shown and you type how many there are. Each is decided on its own; one that is refused does not stop the others.",
+  ],
+  examples: [
+    'holdpoint approve apr_01K9ZQ --note "checked"',
+    `holdpoint approve apr_01K9ZQ --edit '{"amount": 800}'`,
   ],
   flags: {
     edit: { value: "<json>", summary: "a JSON object of fields to replace" },
@@ -256,11 +260,12 @@ async function printAnswered(context: Context, approval: Approval): Promise<void
 export const answer: Command = {
   name: "answer",
   words: ["<id>", "<json>"],
-  summary: "answer a question that a workflow asks, as the operating system's user",
+  summary: "Answer a question of a workflow",
   details: [
     `The answer is JSON, in single quotes for the shell: 'true', '42', '"Berlin"', '{"room": "A"}'. It is checked against what the question expects. One that begins with a dash comes after --.`,
     "To say that nobody answers: holdpoint reject <id> --reason <text>",
   ],
+  examples: [`holdpoint answer apr_01K9ZQ '{"room": 12}'`],
   flags: {
     note: { value: "<text>", summary: "a word to the program; it is recorded" },
     binding: BINDING,
@@ -317,10 +322,11 @@ async function printRejected(
 export const reject: Command = {
   name: "reject",
   words: ["<id>"],
-  summary: "say no, as the operating system's user; the program is told the reason",
+  summary: "Reject; the program is told the reason",
   details: [
     "A workflow whose checkpoint is rejected goes back to its last checkpoint and is tried again; with --final it is rolled back and fails.",
   ],
+  examples: ['holdpoint reject apr_01K9ZQ --reason "wrong customer"'],
   flags: { reason: REASON, final: { summary: "of a checkpoint: the workflow is not tried again" } },
   async run(context) {
     const { hp, terminal, person: by } = context;

@@ -158,11 +158,12 @@ async function printList(context: Context, status: ListedStatus, limit: number):
 export const approvalsCommand: Command = {
   name: "approvals",
   words: [],
-  summary: "what waits for a decision, oldest first",
+  summary: "List what is waiting for a decision, oldest first",
   details: [
     "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), which of its stages is asked, such as 2/3, or -, and its title.",
     "The votes are those of the stage that is asked. A star after them: an edit waits for review.",
   ],
+  examples: ["holdpoint approvals --mine --order deadline", "holdpoint approvals --watch"],
   flags: {
     status: { value: "<status>", summary: `one of ${LISTED_STATUSES.join(", ")}` },
     all: { summary: "of every status, newest first" },

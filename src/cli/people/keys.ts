@@ -117,7 +117,7 @@ const PARTS = {
 export const keys: Command = {
   name: "keys",
   words: ["[list|issue|rotate|revoke]", "[principal or id]"],
-  summary: "API keys of agents, services and people",
+  summary: "List, issue, rotate and revoke API keys",
   details: [
     "keys (or keys list) shows those in use; --all also those that are over.",
     "keys issue agent:mailer --name web-1 --role executor --for 90d prints the key, this once.",
@@ -125,6 +125,7 @@ export const keys: Command = {
     "keys revoke <id> --reason <text> ends it. An agent's or service's key never decides, whatever its roles.",
     "In a pipe each line of a list is tab-separated: id, status, principal, name, roles, scopes, expiry, issued by.",
   ],
+  examples: ["holdpoint keys issue agent:refunds --name prod --for 90d"],
   flags: {
     name: { value: "<text>", summary: "issue: what tells it from others" },
     role: { value: "<role>", summary: "issue: of an agent or a service; may be repeated", repeatable: true },

@@ -12,11 +12,12 @@ import { readPerson } from "./people.ts";
 export const login: Command = {
   name: "login",
   words: [],
-  summary: "use a server from this machine: by an API key, or by a link that works once",
+  summary: "Log in to a server with an API key or a login link",
   details: [
     "Asks for the key or the link without showing it, checks it, and keeps it for this user alone. In a pipe it reads one line of standard input.",
     "From then on commands are for that server wherever there is no store here and nothing else says where it is.",
   ],
+  examples: ["holdpoint login --server https://holdpoint.example.com"],
   flags: {},
   storeless: true,
   placeless: true,
@@ -26,7 +27,7 @@ export const login: Command = {
 export const logout: Command = {
   name: "logout",
   words: [],
-  summary: "forget the login to a server, and end its session there",
+  summary: "End the session at a server and forget its login",
   details: ["A key goes on working elsewhere: `holdpoint keys revoke` ends it."],
   flags: {},
   storeless: true,
@@ -37,7 +38,7 @@ export const logout: Command = {
 export const whoami: Command = {
   name: "whoami",
   words: [],
-  summary: "who you are at a server, and what you may do there",
+  summary: "Show who you are at a server, and your permissions",
   flags: {},
   storeless: true,
   placeless: true,
@@ -77,12 +78,13 @@ export function linkServer(given: string | undefined, place: string): string {
 export const loginLink: Command = {
   name: "login-link",
   words: ["<person>"],
-  summary: "a one-time login link for a person of the list",
+  summary: "Create a login link for a person; it works once",
   details: [
     "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
     "Whoever has it is that person: hand it over where nobody else reads it.",
     "At a server only an admin makes one.",
   ],
+  examples: ["holdpoint login-link ann"],
   flags: {
     url: {
       value: "<address>",

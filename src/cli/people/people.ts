@@ -108,7 +108,7 @@ const PARTS = {
 export const people: Command = {
   name: "people",
   words: ["[list|add|change|remove|suspend|reinstate]", "[person]"],
-  summary: "who is there and what for: roles, groups, mail addresses",
+  summary: "List, add and change people: roles, groups, mail",
   details: [
     "people (or people list) shows everybody.",
     "people add ann --role supervisor --group finance --mail ann@example.com",
@@ -116,6 +116,7 @@ export const people: Command = {
     "Roles: admin, poster, executor, supervisor, verifier, auditor. There is always an admin once there was one.",
     "In a pipe each line is tab-separated: person, name, roles, groups, mail, standing, since.",
   ],
+  examples: ["holdpoint people add ann --role supervisor --mail ann@example.com"],
   flags: {
     name: { value: "<text>", summary: "add and change: the name that people read" },
     mail: { value: "<address>", summary: "add and change: where messages go; none: nowhere" },

@@ -73,7 +73,7 @@ const PARTS = {
 export const tenantsCommand: Command = {
   name: "tenants",
   words: ["[list|add|close]", "[tenant]"],
-  summary: "who shares this store without seeing each other: made, listed and closed",
+  summary: "List, add and close tenants",
   details: [
     "tenants (or tenants list) shows all of them, by name.",
     "tenants add acme --admin ann makes one and prints the link by which its first admin logs in, this once.",
@@ -81,6 +81,7 @@ export const tenantsCommand: Command = {
     "At a server only an admin of the home tenant does this.",
     "In a pipe each line is tab-separated: tenant, home or open or closed, by, at, reason.",
   ],
+  examples: ["holdpoint tenants add acme --admin ann"],
   flags: {
     admin: { value: "<person>", summary: "add: its first admin" },
     url: {

@@ -16,11 +16,12 @@ import { programText, shortDigest, untilText } from "./words.ts";
 export const policyCheck: Command = {
   name: "policy check",
   words: ["<file>"],
-  summary: "what is wrong with a policy's file, by line and column",
+  summary: "Check a policy file; report faults by line and column",
   details: [
     "YAML or JSON, or a module in TypeScript whose default export is the document. Quorums are checked against the people that the store knows.",
     "Expressions are checked against the tools' schemas: those of --tools, else those that the journal kept when it asked people.",
   ],
+  examples: ["holdpoint policy check policy.yaml --tools tools.ts"],
   flags: {
     tools: {
       value: "<file>",
@@ -34,10 +35,11 @@ export const policyCheck: Command = {
 export const policyExplain: Command = {
   name: "policy explain",
   words: ["<action>"],
-  summary: "why a policy says what it says of an action: every rule, and what it looked at",
+  summary: "Explain the verdict on an action, rule by rule",
   details: [
     'A file with the action, { "tool", "args", "agent", "workflow", "history", "now" }, or the id of one in the journal: then with what its policy was told at that time, by the version that its verdict names.',
   ],
+  examples: ["holdpoint policy explain act_01K9ZQ"],
   flags: {
     policy: { value: "<file>", summary: "by this policy" },
     now: {
@@ -55,8 +57,9 @@ export const policyExplain: Command = {
 export const policyShow: Command = {
   name: "policy show",
   words: ["<name or digest>"],
-  summary: "a policy's document: the version put in force last, or the one with that digest",
+  summary: "Print the document of a policy version",
   details: ["A digest may be shortened to its beginning, at least six digits."],
+  examples: ["holdpoint policy show refunds"],
   flags: {},
   run: async (context) => (await import("./print.ts")).runShow(context),
 };
@@ -64,10 +67,11 @@ export const policyShow: Command = {
 export const policyTest: Command = {
   name: "policy test",
   words: ["[file…]"],
-  summary: "run the cases beside policies: given, when, then",
+  summary: "Run the test cases of policies",
   details: [
     "Of refunds.yaml, or of refunds.ts, they stand in refunds.test.yaml. Without a file, all that are found in this folder and below it.",
   ],
+  examples: ["holdpoint policy test"],
   onlyHere: "it reads files of this machine",
   flags: {
     tools: {
@@ -122,10 +126,11 @@ const SINCE = {
 export const policySuggest: Command = {
   name: "policy suggest",
   words: [],
-  summary: "rules and grants that people's decisions support, each with what it would have let through",
+  summary: "Suggest rules and grants from past decisions",
   details: [
     "Grouped by tool and agent, and as narrow as what was approved: numbers between the lowest and the highest, and below everything that was not; texts among those that were; no other arguments. What is too different each time is left open, and named.",
   ],
+  examples: ["holdpoint policy suggest --since 30d"],
   onlyHere: "it goes over the whole journal",
   flags: {
     since: SINCE,
@@ -160,12 +165,13 @@ function amountOf(context: Context): { readonly amount?: string } {
 export const policyBacktest: Command = {
   name: "policy backtest",
   words: ["<file>"],
-  summary: "a policy on trial: every recorded action whose verdict it would change",
+  summary: "Replay recorded actions under a candidate policy",
   details: [
     "Plays the journal again: arguments as proposed, agent, time, and the workflow's history as it stood then. Nothing is written.",
     "First comes what people rejected or changed and the policy would let through without asking.",
     "It stands in the place of the document of its name, else of the instance's. Other documents that were asked, as those of supervised runs, are asked beside it, and the stricter counts. What is in code cannot be asked.",
   ],
+  examples: ["holdpoint policy backtest policy.yaml --since 7d --fail-over 0"],
   onlyHere: "it goes over the whole journal",
   flags: {
     since: SINCE,
@@ -221,7 +227,7 @@ function cellsForPipe(version: PolicyVersionSummary): readonly string[] {
 export const policyList: Command = {
   name: "policy list",
   words: [],
-  summary: "the policies that were in force: each version, since when, until when and in which program",
+  summary: "List the policy versions that were in force",
   details: [
     "A version is in force while a program judges by it: from its first effect on, until it ends or takes another version.",
     "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is, or where nobody knows), put in force by, file, used or ended or unused, the program that judges by it or did last (-: none).",

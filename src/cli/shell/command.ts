@@ -41,6 +41,8 @@ export type Command = {
   readonly summary: string;
   /** Further text for `--help`. */
   readonly details?: readonly string[];
+  /** Lines to type, shown by `--help`. */
+  readonly examples?: readonly string[];
   readonly flags: Flags;
   /** Also runs without a store. */
   readonly storeless?: true;

@@ -55,8 +55,28 @@ function columnsThatFit(widths: readonly number[], room: number): number {
   return tooFar === -1 ? widths.length - 1 : Math.max(1, tooFar);
 }
 
+const ID = /^([a-z]+_)([0-9A-Z]{26})$/;
+/** Ten characters are the millisecond of creation; the rest is random. Commands take at least six. */
+const SHORT_ID = 12;
+
+/** In a table an id is cut to a prefix that no other row has. Commands that take an id complete it. */
+function shortenIds(rows: readonly Cells[]): readonly Cells[] {
+  const ids = rows.map(([first = ""]) => ID.exec(first));
+  const isUnique = (length: number) =>
+    new Set(ids.map((id, at) => id?.[0].slice(0, length) ?? String(at))).size === ids.length;
+  const prefix = Math.max(0, ...ids.map((id) => id?.[1]?.length ?? 0));
+  const lengths = Array.from({ length: 26 - SHORT_ID }, (_, more) => prefix + SHORT_ID + more);
+  const length = lengths.find(isUnique);
+  if (length === undefined) return rows;
+  return rows.map(([first = "", ...rest], at) => [
+    ids[at] === null ? first : first.slice(0, length),
+    ...rest,
+  ]);
+}
+
 /** Cells are visible text. The last column takes the rest of its line, and counts what it has to cut. */
-export function printTable(terminal: Terminal, heads: Cells, rows: readonly Cells[]): void {
+export function printTable(terminal: Terminal, heads: Cells, items: readonly Cells[]): void {
+  const rows = shortenIds(items);
   const widths = heads.map((head, at) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), head.length),
   );

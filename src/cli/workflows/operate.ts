@@ -41,11 +41,12 @@ export async function runCancelWorkflow(context: Context): Promise<number> {
 export const fork: Command = {
   name: "fork",
   words: ["<workflow>"],
-  summary: "a new workflow that begins where this one passed a checkpoint",
+  summary: "Start a new workflow from a checkpoint of another",
   details: [
     "What was done until there is taken as done and not done again; everything after it happens anew, effects included. The first workflow is not touched.",
     "The command only says so; a process that has the definition does it.",
   ],
+  examples: ["holdpoint fork wf_01K9ZQ --at plan"],
   onlyHere: "whoever runs the definition does it",
   flags: { at: { value: "<checkpoint>", summary: "a checkpoint it has passed", required: true } },
   async run(context) {
@@ -83,11 +84,12 @@ async function withChoices({ hp }: Context, id: string, to: string | undefined, 
 export const rollback: Command = {
   name: "rollback",
   words: ["<workflow>"],
-  summary: "send a workflow back to a checkpoint: what it did since is undone, newest first",
+  summary: "Send a workflow back to a checkpoint and undo what followed",
   details: [
     "It goes to the last checkpoint that was approved or passed, unless --to names another one or `start`. Then it is tried again from there and told the reason.",
     "The command only says so; a process that has the definition does it.",
   ],
+  examples: ['holdpoint rollback wf_01K9ZQ --to plan --reason "wrong supplier"'],
   flags: {
     to: { value: "<checkpoint>", summary: "a checkpoint it has passed, or start" },
     fail: { summary: "when all is undone it fails, instead of being tried again" },
@@ -191,12 +193,13 @@ async function startByName(context: Context): Promise<number> {
 export const start: Command = {
   name: "start",
   words: ["<definition>"],
-  summary: "start a workflow by its definition's name; a node that has it runs it",
+  summary: "Start a workflow by the name of its definition",
   details: [
     "This terminal needs no definition, and neither does the server: a worker or program that has it takes the workflow up. You are its poster.",
     "The input is checked there: one that does not fit ends the workflow as failed, with the reason.",
     "With --wait the result goes to standard output; Ctrl-C leaves the workflow where it is.",
   ],
+  examples: ["holdpoint start weekly-report --input @input.json --wait"],
   flags: {
     input: { value: "<json>", summary: "what the workflow is given, or @ and a file's path; {} unless set" },
     "request-id": { value: "<id>", summary: "names it for ever: the same id finds it again" },

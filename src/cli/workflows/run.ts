@@ -231,12 +231,13 @@ async function runToEnd(context: Context, asked: RunArguments): Promise<number> 
 export const run: Command = {
   name: "run",
   words: ["[file]"],
-  summary: "run a workflow from a file, and see what it does and waits for",
+  summary: "Run a workflow from a file and follow it",
   details: [
     `The file's default export is a function that defines it: export default (hp) => hp.workflow(…). Without a file, the one that ${PROJECT_FILE} names.`,
     "Progress goes to standard error, the result to standard output. Ctrl-C leaves the workflow where it is; the same request id goes on.",
     "--budget counts what tools declare to cost; a tool that declares nothing is not counted.",
   ],
+  examples: [`holdpoint run workflow.ts --input '{"city": "Oslo"}'`],
   onlyHere: "it runs the workflow in this process",
   flags: {
     input: { value: "<json>", summary: "what the workflow is given; {} unless set" },

@@ -301,11 +301,12 @@ const noneWords = (status: WorkflowStatus | "any"): string =>
 export const workflows: Command = {
   name: "workflows",
   words: [],
-  summary: "what agents work at: newest first, with where each stands",
+  summary: "List workflows with their status, newest first",
   details: [
     "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at, what holds it up, that it waits for a definition that fits, or why it failed.",
     "One in full: holdpoint show <id>",
   ],
+  examples: ["holdpoint workflows --status awaiting_approval"],
   flags: {
     status: { value: "<status>", summary: `one of ${WORKFLOW_STATUSES.join(", ")}` },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
