@@ -25,7 +25,7 @@ type SafeRequest = {
 
 /** `refused`: nothing was sent. `problem` is a code, and never the response text. */
 export type SafeAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly retryAfter: string | null }
+  | { readonly kind: "answered"; readonly status: number; readonly retryAfter?: string }
   | { readonly kind: "refused" | "failed"; readonly problem: string };
 
 const MOST_BYTES = 1_024;
@@ -122,7 +122,8 @@ function post({ url, hostname }: RequestTarget, request: SafeRequest, to: Connec
     const sent = send(url, options, (answer) => {
       hangUp(answer);
       const { statusCode: status = 0, headers } = answer;
-      resolve({ kind: "answered", status, retryAfter: headers["retry-after"] ?? null });
+      const { "retry-after": retryAfter } = headers;
+      resolve({ kind: "answered", status, ...(retryAfter === undefined ? {} : { retryAfter }) });
     });
     sent.on("error", (error) => {
       const isLate = error.name === "AbortError" || error.name === "TimeoutError";
@@ -147,8 +148,8 @@ const BUSY: readonly number[] = [429, 503];
 const MOST_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000;
 
 /** Retry-After is a number of seconds, or a date. 0 if it is neither, or in the past; at most one day. */
-export function retryAfterMs(header: string | null, now: number): number {
-  if (header === null) return 0;
+function retryAfterMs(header: string | undefined, now: number): number {
+  if (header === undefined) return 0;
   const at = /^\d{1,9}$/.test(header) ? now + Number(header) * 1_000 : Date.parse(header);
   return Number.isNaN(at) ? 0 : Math.min(Math.max(at - now, 0), MOST_RETRY_AFTER_MS);
 }
