@@ -9,8 +9,9 @@ import type { Endpoints, Messages } from "./notify/contract.ts";
 import type { Notifications } from "./notify/verbs.ts";
 import { findOpener } from "./open.ts";
 import { parts } from "./parts.ts";
-import type { Keys, People } from "./people/methods.ts";
-import type { Tenants } from "./people/tenants/methods.ts";
+import type { People } from "./people/contract.ts";
+import type { Keys } from "./people/keys/contract.ts";
+import type { Tenants } from "./people/tenants/contract.ts";
 import type { Policies } from "./policy/methods.ts";
 import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
@@ -32,13 +33,18 @@ export type {
   MessageSummary,
 } from "./notify/contract.ts";
 export type { DeliveryOptions } from "./notify/settings.ts";
-export type { KeyOffer, KeyPage, KeyRotation, NewPerson, PersonChange } from "./people/input.ts";
-export type { ApiKey, IssuedKey, KeyList } from "./people/keys/keys.ts";
-export type { Person } from "./people/methods.ts";
+export type { LoginLink, NewPerson, Person, PersonChange } from "./people/contract.ts";
+export type {
+  ApiKey,
+  IssuedKey,
+  KeyList,
+  KeyOffer,
+  KeyPage,
+  KeyRotation,
+} from "./people/keys/contract.ts";
 export type { Scope } from "./people/rules/scopes.ts";
-export type { LoginLink } from "./people/sessions/sessions.ts";
 export type { Member, Role } from "./people/stream.ts";
-export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/methods.ts";
+export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/contract.ts";
 export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
 export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
 export type { BacktestReport } from "./policy/backtest/rules/report.ts";
@@ -80,14 +86,14 @@ function createGroups(open: RuntimeOpener): Admin {
       alerts: () => parts.verb().bindLibrary(open, parts.alerts().alertVerbs),
       deliver: () => parts.notify().notificationMethods(open).deliver,
       endpoints: () => parts.verb().bindLibrary(open, parts.notify().endpointVerbs),
-      keys: () => parts.people().keyMethods(open),
+      keys: () => parts.verb().bindLibrary(open, parts.keys().keyVerbs),
       messages: () => parts.verb().bindLibrary(open, parts.notify().messageVerbs),
       monitor: () => parts.monitor().monitorMethods(open).monitor,
       nodes: () => parts.nodes().nodesOf(open),
-      people: () => parts.people().peopleMethods(open),
+      people: () => parts.verb().bindLibrary(open, parts.people().peopleVerbs),
       policies: () => parts.policies().policiesOf(open),
       seals: () => parts.journal().sealMethods(open),
-      tenants: () => parts.tenants().tenantMethods(open),
+      tenants: () => parts.verb().bindLibrary(open, parts.tenants().tenantVerbs),
     },
   );
 }

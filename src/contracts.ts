@@ -6,6 +6,19 @@ import { approval } from "./approvals/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { endpoints, messages } from "./notify/contract.ts";
+import { people } from "./people/contract.ts";
+import { keys } from "./people/keys/contract.ts";
+import { tenants } from "./people/tenants/contract.ts";
 
-export const CONTRACTS = [alerts, approvals, endpoints, grants, intents, messages] as const;
+export const CONTRACTS = [
+  alerts,
+  approvals,
+  endpoints,
+  grants,
+  intents,
+  keys,
+  messages,
+  people,
+  tenants,
+] as const;
 export const STREAMS = [approval, grant] as const;

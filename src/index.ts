@@ -12,6 +12,7 @@ import type { Actions, Receipts } from "./effects/methods.ts";
 import type { Recovered } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import type { Grants } from "./grants/contract.ts";
+import type { Said } from "./kernel/said.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
 import {
@@ -23,7 +24,6 @@ import {
   markOpener,
 } from "./open.ts";
 import { parts, startSupervised, withMethodGroups } from "./parts.ts";
-import type { Said } from "./people/input.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
 import type { Journal } from "./runtime/journal.ts";
 import type { Acknowledged, Restored } from "./runtime/restore.ts";
@@ -73,10 +73,10 @@ export type { GrantOffer, StandingGrant } from "./grants/contract.ts";
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./kernel/errors.ts";
 export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
+export type { Said } from "./kernel/said.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { KillSwitchState } from "./kill-switch/methods.ts";
 export type { HoldpointOptions } from "./open.ts";
-export type { Said } from "./people/input.ts";
 export type { PolicySource } from "./policy/read.ts";
 export type { Facts, PolicyText } from "./policy/rules/document.ts";
 export type { Cost, EffectClass } from "./policy/rules/tool-rules.ts";

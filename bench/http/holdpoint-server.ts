@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readSettings } from "../../src/api/settings.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { startServer } from "../../src/serve.ts";
+import { issueApiKey } from "../../tests/fixtures/people.ts";
 import type { Place } from "../system.ts";
 import type { Listening } from "./server-process.ts";
 

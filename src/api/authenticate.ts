@@ -14,17 +14,13 @@ import {
   type NotIdentified,
   readCredential,
 } from "../people/authenticate.ts";
+import type { CallerRights } from "../people/caller.ts";
 import { SCOPES, type Scope, scopesOf } from "../people/rules/scopes.ts";
-import { ROLES, type Role } from "../people/stream.ts";
+import { ROLES } from "../people/stream.ts";
 import { HOME_TENANT } from "../people/tenants/stream.ts";
 import type { Store } from "../stores/store.ts";
 
-export type Who = {
-  readonly tenant: string;
-  /** `person:`, `agent:` or `service:` and a name; null without authentication. */
-  readonly principal: string | null;
-  readonly roles: readonly Role[];
-  readonly scopes: readonly Scope[];
+export type Who = CallerRights & {
   readonly can: (scope: Scope) => boolean;
   /** Key for counting requests: the credential's id, never the credential. */
   readonly credential: string;
@@ -156,16 +152,6 @@ export function actingPerson({ principal }: Who, named: string | undefined, fiel
   return principal;
 }
 
-/** Only a full admin may log another person in: a narrowed credential would regain all scopes that way. */
-export function actingAdmin(who: Who, named: string | undefined): string {
-  const by = actingPerson(who, named);
-  const all = scopesOf({ tenant: who.tenant, principal: by, roles: ["admin"] }, null);
-  if (who.roles.includes("admin") && all.every((scope) => who.can(scope))) return by;
-  throw new HoldpointError("forbidden", "Only an admin does this, with a credential that was not narrowed.", {
-    next: "Have an admin do it, with their session or with a key that has all scopes.",
-  });
-}
-
 /** A narrowed key serves one purpose, so it cannot manage its owner's sessions and other keys. */
 export function checkNotNarrowed({ tenant, principal, roles, via, can }: Who): void {
   if (principal === null || via === "session") return;
@@ -173,19 +159,6 @@ export function checkNotNarrowed({ tenant, principal, roles, via, can }: Who): v
   throw new HoldpointError("forbidden", "This needs a session, or a key that was not narrowed.", {
     next: "Log in and do it there, or use a key that has all scopes of its owner.",
   });
-}
-
-/** A caller assigns only roles whose scopes their credential has: a narrowed one would regain scopes that way. */
-export function checkGiven(who: Who, person: string, roles: readonly Role[]): void {
-  if (who.principal === null) return;
-  const brought = scopesOf({ tenant: who.tenant, principal: person, roles }, null);
-  const lacking = brought.find((scope) => !who.can(scope));
-  if (lacking === undefined) return;
-  throw new HoldpointError(
-    "forbidden",
-    `This credential does not have ${lacking}, which these roles bring: ${roles.join(", ")}.`,
-    { next: "Ask a person whose session or key has all of these rights, such as an admin." },
-  );
 }
 
 /** A person or a service: agents do not set where notifications go. */

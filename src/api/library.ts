@@ -9,7 +9,6 @@ import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
-import { keyMethods, peopleMethods } from "../people/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
 import { readFirstReview } from "../policy/backtest/replay-journal.ts";
@@ -37,8 +36,6 @@ const READS = {
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
-  people: { scope: "people:read", verbs: ["list", "get"] },
-  keys: { scope: "keys:read", verbs: ["list", "get", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -86,8 +83,6 @@ function groupsOf({ runtime }: TenantHost): Groups {
     },
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    people: peopleMethods(open),
-    keys: keyMethods(open),
     nodes: nodesOf(open),
   };
 }

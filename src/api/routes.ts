@@ -28,9 +28,10 @@ import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
-import { keyRoutes, peopleRoutes } from "../people/routes.ts";
+import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
-import { tenantRoutes } from "../people/tenants/routes.ts";
+import { tenantVerbs } from "../people/tenants/verbs.ts";
+import { peopleVerbs } from "../people/verbs.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
@@ -65,7 +66,10 @@ const CAPABILITIES = [
   endpointVerbs,
   grantVerbs,
   intentVerbs,
+  keyVerbs,
   messageVerbs,
+  peopleVerbs,
+  tenantVerbs,
 ] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
@@ -195,7 +199,7 @@ function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Ser
     const acting = withActor(input, asked, wire.decode(given));
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const serve = () => perform({ runtime, how: { via: who.via } }, all);
+    const serve = () => perform({ runtime, how: { via: who.via }, caller: who }, all);
     const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
     const instance = http.slice(http.indexOf("/"));
     const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
@@ -306,9 +310,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...intentStreamRoutes(audience),
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
-    ...peopleRoutes,
-    ...keyRoutes,
-    ...tenantRoutes,
     ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),

@@ -14,9 +14,9 @@ import { pauseCommand, resumeCommand } from "./kill-switch.ts";
 import { nodesCommand } from "./nodes.ts";
 import { endpointsCommand, notifications } from "./notify.ts";
 import { keyFileCommand, serve, views, worker } from "./operations.ts";
-import { keys } from "./people/keys.ts";
+import { keysCommand } from "./people/keys.ts";
 import { login, loginLink, logout, whoami } from "./people/login.ts";
-import { people } from "./people/people.ts";
+import { peopleCommand } from "./people/people.ts";
 import { tenantsCommand } from "./people/tenants.ts";
 import {
   policyBacktest,
@@ -61,7 +61,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Monitor and notify", commands: [alertsCommand, monitor, notifications, endpointsCommand] },
   { title: "Evidence", commands: [journalCommand, verifyCommand, sealCommand, exportCommand] },
   { title: "Operate", commands: [serve, worker, nodesCommand, restoredCommand, views, keyFileCommand] },
-  { title: "People and access", commands: [people, keys, tenantsCommand, loginLink] },
+  { title: "People and access", commands: [peopleCommand, keysCommand, tenantsCommand, loginLink] },
   { title: "This machine", commands: [login, logout, whoami, completionCommand(() => COMMANDS)] },
 ];
 

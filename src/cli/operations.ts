@@ -54,7 +54,7 @@ async function loginFor(
   const { noAuth, firstAdmin } = settings;
   if (noAuth) return null;
   const { firstAdminLogin: firstLogin, namedFirstAdminLogin: firstLoginOf } = await import(
-    "../people/methods.ts"
+    "../people/verbs.ts"
   );
   const { runtime } = await office();
   const text =

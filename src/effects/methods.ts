@@ -2,7 +2,7 @@
 
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { checkFields, checkId } from "../kernel/fields.ts";
-import { type Said, STATEMENT, STATEMENT_FIELDS } from "../people/input.ts";
+import { type Said, STATEMENT, STATEMENT_FIELDS } from "../kernel/said.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import {

@@ -144,6 +144,23 @@ test("a description is in help and in the wire's schema, also of a field that ma
   assert.deepEqual(helpText(field), { value: "<span>", description: "how long, such as 12h or 7d" });
 });
 
+test("a span that may be none is 0 seconds; any other is at least one", () => {
+  const { wire, encode, decode } = makeCodec(
+    z.strictObject({ overlapMs: durationOrNone(9_000, "At most 9 s.").optional() }),
+  );
+  for (const [overlapMs, overlap_seconds] of [
+    [0, 0],
+    [9_000, 9],
+  ] as const) {
+    assert.deepEqual(encode({ overlapMs }), { overlap_seconds });
+    assert.ok(wire.safeParse({ overlap_seconds }).success);
+    assert.deepEqual(decode({ overlap_seconds }), { overlapMs });
+  }
+  assert.deepEqual(makeCodec(z.strictObject({ forMs: duration(9_000, "") })).encode({ forMs: 1 }), {
+    for_seconds: 1,
+  });
+});
+
 test("what people type after a flag is known from the schema", () => {
   const kinds = [
     duration(1, ""),

@@ -7,6 +7,7 @@
  * | `camelCase`                             | `snake_case`                            |
  * | `timestamp`: milliseconds since 1970    | RFC 3339 in UTC                         |
  * | `duration`, a field `…Ms`: milliseconds | `…_seconds`: whole seconds, at least 1  |
+ * | `durationOrNone`, a field `…Ms`         | the same, or 0                          |
  * | `moneyAmount`: `micros` is a bigint     | `micros` is text                        |
  * | `micros`: a bigint                      | text                                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |

@@ -100,7 +100,7 @@ export function contract<const Name extends string, All extends Verbs>(
 export function plainVerb<
   const Http extends `${Method} /${string}`,
   Out extends z.ZodType,
-  More extends Pick<VerbContract, "wrap">,
+  const More extends Pick<VerbContract, "wrap">,
 >(facts: VerbFacts<Http> & { readonly output: Out } & More) {
   return { status: 200 as const, ...facts, input: undefined };
 }

@@ -14,6 +14,7 @@ import { isSameHash } from "../kernel/canonical-json.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { keyStream, ROSTER, STORE_HISTORY, sessionStream, tenantStream } from "../kernel/stream.ts";
 import type { DecisionScope } from "../kernel/transaction.ts";
+import type { BoundVerb } from "../runtime/verb.ts";
 import type { Store } from "../stores/store.ts";
 import {
   type CredentialFault,
@@ -52,6 +53,18 @@ const caches = new WeakMap<Store, Map<string, CachedLookup>>();
 export function forgetCredentials(store: Store): void {
   caches.delete(store);
 }
+
+/** Cached credentials are cleared after the verb, also if it fails: its commit may have happened. */
+export const clearingCredentials = <In, Out>(verb: BoundVerb<In, Out>): BoundVerb<In, Out> => ({
+  ...verb,
+  async perform(context, input) {
+    try {
+      return await verb.perform(context, input);
+    } finally {
+      forgetCredentials(context.runtime.store);
+    }
+  },
+});
 
 function cacheOf(store: Store): Map<string, CachedLookup> {
   const desk = caches.get(store) ?? new Map<string, CachedLookup>();

@@ -16,11 +16,12 @@ import {
 import { HoldpointError } from "../kernel/errors.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import type { CallerRights } from "../people/caller.ts";
 import type { Runtime, RuntimeOpener } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 
-/** `how.via`: the channel through which the actor authenticated, if known. */
-type VerbContext = { readonly runtime: Runtime; readonly how: Via };
+/** `how.via`: the channel through which the actor authenticated, if known. `caller`: over HTTP. */
+type VerbContext = { readonly runtime: Runtime; readonly how: Via; readonly caller?: CallerRights };
 
 type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Field in Name]: string } & PathFields<Rest>
@@ -92,13 +93,13 @@ export const decideVerb = <In, Decision, Out>(
 
 /** A `decide` whose rule gets a command that `prepare` makes of the input, with ids and texts that are known only then. */
 export const preparedVerb = <In, Command, Decision, Out>(
-  prepare: (runtime: Runtime, input: In, how: Via) => Promise<Prepared<Command>>,
+  prepare: (runtime: Runtime, input: In, how: Via, caller?: CallerRights) => Promise<Prepared<Command>>,
   rule: (draft: Draft, command: Command) => Need | Decision,
   answer: (runtime: Runtime, decision: Exclude<Decision, Need>, command: Command) => Promise<Out> | Out,
 ): BoundVerb<In, Out> => ({
   form: "decide",
-  async perform({ runtime, how }, given) {
-    const { input, needs } = await prepare(runtime, given, how);
+  async perform({ runtime, how, caller }, given) {
+    const { input, needs } = await prepare(runtime, given, how, caller);
     const decision = await runCommand(runtime, needs, (draft) => rule(draft, input));
     return answer(runtime, decision, input);
   },

@@ -10,8 +10,8 @@ import { checkFields, checkId, checkSignal, rejectInput } from "../kernel/fields
 import type { Json } from "../kernel/json.ts";
 import { channelField, isPrincipal, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
+import type { Said } from "../kernel/said.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
-import type { Said } from "../people/input.ts";
 import { findWorkflows } from "../runtime/lists.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";

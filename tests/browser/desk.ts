@@ -123,7 +123,7 @@ export async function openDesk(context: End, options: DeskOptions): Promise<Desk
   };
   const link = async (person: string, somebody: Somebody = {}): Promise<string> => {
     await known(at().hp, person, somebody);
-    return (await admin(at().hp).people.loginLink(person, { by: ROOT })).text;
+    return (await admin(at().hp).people.loginLink(person, { by: ROOT })).link;
   };
   context.after(async () => {
     const faults = visits.flatMap((visit) => visit.faults.seen);

@@ -5,8 +5,8 @@ import { alertsCommand } from "../../src/cli/alerts.ts";
 import { approvalsCommand } from "../../src/cli/approvals/list.ts";
 import { intentsCommand } from "../../src/cli/intents.ts";
 import { endpointsCommand, notifications } from "../../src/cli/notify.ts";
-import { keys } from "../../src/cli/people/keys.ts";
-import { people } from "../../src/cli/people/people.ts";
+import { keysCommand } from "../../src/cli/people/keys.ts";
+import { peopleCommand } from "../../src/cli/people/people.ts";
 import type { Command, Context } from "../../src/cli/shell/command.ts";
 import { printFailure } from "../../src/cli/shell/failure.ts";
 import { jsonText, type Terminal } from "../../src/cli/shell/terminal.ts";
@@ -137,13 +137,13 @@ const CASES: readonly Case[] = [
   { command: endpointsCommand, words: ["rotate", id("end")] },
   { command: endpointsCommand, words: ["off", id("end")] },
   { command: endpointsCommand, words: ["test", id("end")] },
-  { command: people, words: ["list"] },
-  { command: people, words: ["add", "ann"] },
-  { command: people, words: ["change", "ann"], flags: { name: "Ann" } },
-  { command: keys, words: ["list"] },
-  { command: keys, words: ["issue", "agent:a"], flags: { name: "n", role: "executor" } },
-  { command: keys, words: ["rotate", id("key")] },
-  { command: keys, words: ["revoke", id("key")], flags: { reason: "lost" } },
+  { command: peopleCommand, words: ["list"] },
+  { command: peopleCommand, words: ["add", "ann"] },
+  { command: peopleCommand, words: ["change", "ann"], flags: { name: "Ann" } },
+  { command: keysCommand, words: ["list"] },
+  { command: keysCommand, words: ["issue", "agent:a"], flags: { name: "n", role: "executor" } },
+  { command: keysCommand, words: ["rotate", id("key")] },
+  { command: keysCommand, words: ["revoke", id("key")], flags: { reason: "lost" } },
   { command: notifications, words: ["list"] },
   { command: notifications, words: ["retry", id("msg")] },
   { command: alertsCommand, words: [] },

@@ -5,10 +5,8 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-import { offerLogin } from "../../src/people/sessions/sessions.ts";
 import { type Folder, pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
+import { addPerson, issueApiKey, offerLogin } from "../fixtures/people.ts";
 import { type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
 import { errorOf, finished, type Ran, runCli, start } from "./bench.ts";
 
@@ -105,7 +103,7 @@ test("a person logs in by a key that is typed and not shown, decides as themselv
   const { bench, hp, there, config } = await site(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
-  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by }, null);
+  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by });
   const pay = hp.gate({ name: "pay", policy: "escalate", run: () => "paid" });
   const paid = pay({ amount: 1 }, { requestId: "pay-1" });
   const approval = await pendingApproval(hp);
@@ -148,7 +146,7 @@ test("a link that works once makes a session, which is kept for this user alone 
   const { bench, there, config } = await site(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await offerLogin(runtime, by, { by });
+  const { link: text } = await offerLogin(runtime, by, { by });
   const login = await there(["login", "--json"], { input: `${bench.url}/login#${text}\n` });
   assert.equal(login.code, 0, login.err);
   assert.equal(JSON.parse(login.out).principal, by);
@@ -170,7 +168,7 @@ test("an admin adds somebody at a distance and gives them a link, by which they 
   const { bench, there } = await site(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["admin"], by });
-  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by }, null);
+  const { text } = await issueApiKey(runtime, { principal: by, name: "terminal", by });
   const asAdmin = (...line: readonly string[]) =>
     there([...line, "--server", bench.url], { env: { HOLDPOINT_API_KEY: text } });
   const added = await asAdmin("people", "add", "ann", "--role", "supervisor");

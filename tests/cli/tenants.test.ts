@@ -3,10 +3,8 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { admin } from "../../src/admin.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { serverBench } from "../fixtures/server.ts";
 import { errorOf, linesOf, runCli } from "./bench.ts";
 

@@ -9,8 +9,7 @@ import { promisify } from "node:util";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { CALLS } from "../../src/client/calls.ts";
 import { CLIENT_CODES, createClient } from "../../src/client/client.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 
 import { serverBench } from "../fixtures/server.ts";
 import { blocksOf, codeCells, ROOT, readRoot } from "./markdown.ts";
@@ -29,12 +28,13 @@ test("the guide's program runs, and prints what it says", async (t) => {
   const { runtime } = await server.office();
   const by = "person:ann";
   await addPerson(runtime, { person: by, roles: ["admin", "supervisor"], by });
-  const person = await issueApiKey(runtime, { principal: by, name: "ann", by }, null);
-  const agent = await issueApiKey(
-    runtime,
-    { principal: "agent:rent", name: "rent", roles: ["executor"], by },
-    null,
-  );
+  const person = await issueApiKey(runtime, { principal: by, name: "ann", by });
+  const agent = await issueApiKey(runtime, {
+    principal: "agent:rent",
+    name: "rent",
+    roles: ["executor"],
+    by,
+  });
   const env = { ...process.env, HOLDPOINT_SERVER: url, AGENT_KEY: agent.text, PERSON_KEY: person.text };
   const file = path.join(folder, "guide.mjs");
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env });

@@ -1,9 +1,8 @@
 // Whose an intent is: who is handed it, who hears of it, who answers it and who takes it back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson, setStanding } from "../../src/people/methods.ts";
 import type { Role } from "../../src/people/stream.ts";
+import { addPerson, issueApiKey, setStanding } from "../fixtures/people.ts";
 
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { startReceiver } from "../messages/receiver.ts";

@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verifyWebhook } from "../../src/client/verify-webhook.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-import { offerLogin } from "../../src/people/sessions/sessions.ts";
+import { addPerson, issueApiKey, offerLogin } from "../fixtures/people.ts";
 
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { startReceiver } from "../messages/receiver.ts";
@@ -126,7 +124,7 @@ test("somebody sees and ends their own sessions, and nobody else's", async (t) =
   const bench = await serverBench(t, { noAuth: false });
   const { runtime, as } = await staffed(bench);
   const logIn = async (person: string) => {
-    const { text: link } = await offerLogin(runtime, person, { by });
+    const { link } = await offerLogin(runtime, person, { by });
     const opened = await bench.ask("/api/session", post({ link }));
     const cookie = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
     return { cookie, "x-csrf-token": String(ok(opened)["csrf_token"]) };

@@ -59,7 +59,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/workflows/{id}/actions": () => ({ tool: "ship", args: {} }),
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
-  "POST /api/tenants": () => ({ tenant: "example", admin: "person:example" }),
+  "POST /api/tenants": () => ({ name: "example", admin: "person:example" }),
   "POST /api/intents/{id}/answer": () => ({ data: {} }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
@@ -67,7 +67,13 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=approvals.list",
+  "GET /api/alerts/find": "?beginning=alr_",
+  "GET /api/endpoints/find": "?beginning=end_",
   "GET /api/grants/find": "?beginning=grt_",
+  "GET /api/intents/find": "?beginning=int_",
+  "GET /api/keys/find": "?beginning=key_",
+  "GET /api/messages/count": "?status=waiting",
+  "GET /api/messages/find": "?beginning=msg_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");

@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import { ROLES, type Role } from "../../src/people/stream.ts";
 
 import type { Runtime } from "../../src/runtime/runtime.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 import { type Listed, listRoutes } from "./listed.ts";
 import { define, furnish, type World } from "./world.ts";

@@ -114,7 +114,7 @@ async function trialOf(hp: Holdpoint): Promise<string> {
 }
 
 async function sessionOf(hp: Holdpoint): Promise<string> {
-  const { text } = await admin(hp).people.loginLink(by, { by });
+  const { link: text } = await admin(hp).people.loginLink(by, { by });
   const { runtime } = (await instanceDefinitions.get(hp)?.open()) ?? assert.fail();
   const begun = await logIn(runtime, text);
   return "session" in begun ? begun.session : assert.fail(begun.refused);

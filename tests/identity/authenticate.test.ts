@@ -9,9 +9,9 @@ import {
   isOwnPage,
   MOST_KEPT,
 } from "../../src/people/authenticate.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { parseCredential } from "../../src/people/rules/credential.ts";
 import { endSession, type LoggedIn, logIn } from "../../src/people/sessions/sessions.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const BY = "person:root";
@@ -20,7 +20,7 @@ const SAID = { by: BY, reason: "test" };
 const who = (process: Process, text: string) => authenticate(process.runtime, text);
 
 async function loggedIn(process: Process, person: string): Promise<LoggedIn> {
-  const { text } = await process.people.loginLink(person, { by: BY });
+  const { link: text } = await process.people.loginLink(person, { by: BY });
   const answer = await logIn(process.runtime, text);
   assert.ok(!("refused" in answer));
   return answer;
@@ -247,9 +247,9 @@ describe("a session", () => {
     const one = process();
     await one.people.add({ person: "person:ann", roles: ["supervisor"], by: BY });
     const link = await one.people.loginLink("person:ann", { by: BY });
-    const session = await logIn(one.runtime, link.text);
+    const session = await logIn(one.runtime, link.link);
     assert.ok(!("refused" in session));
-    assert.deepEqual(await logIn(one.runtime, link.text), { refused: "used" });
+    assert.deepEqual(await logIn(one.runtime, link.link), { refused: "used" });
     const identity = await who(one, session.cookie);
     assert.partialDeepStrictEqual(identity, {
       principal: "person:ann",
@@ -264,7 +264,7 @@ describe("a session", () => {
     assert.deepEqual(await who(one, session.cookie), { refused: "ended" });
     const late = await one.people.loginLink("person:ann", { by: BY });
     await clock.advance(600_000);
-    assert.deepEqual(await logIn(one.runtime, late.text), { refused: "expired" });
+    assert.deepEqual(await logIn(one.runtime, late.link), { refused: "expired" });
     const another = await loggedIn(one, "person:ann");
     await clock.advance(12 * 3_600_000);
     assert.deepEqual(await who(one, another.cookie), { refused: "expired" });
@@ -273,7 +273,7 @@ describe("a session", () => {
   test("a hundred uses of one link at once make one session", async () => {
     const one = machine().process();
     await one.people.add({ person: "person:ann", by: BY });
-    const { text } = await one.people.loginLink("person:ann", { by: BY });
+    const { link: text } = await one.people.loginLink("person:ann", { by: BY });
     const answers = await Promise.all(Array.from({ length: 100 }, () => logIn(one.runtime, text)));
     assert.equal(answers.filter((answer) => !("refused" in answer)).length, 1);
   });
@@ -284,7 +284,7 @@ describe("a session", () => {
     const { text } = await one.keys.issue(MAILER);
     const link = await one.people.loginLink("person:ann", { by: BY });
     const { cookie } = await loggedIn(one, "person:ann");
-    assert.deepEqual(await who(one, link.text), { refused: "malformed" });
+    assert.deepEqual(await who(one, link.link), { refused: "malformed" });
     assert.deepEqual(await logIn(one.runtime, text), { refused: "malformed" });
     assert.deepEqual(await logIn(one.runtime, cookie), { refused: "malformed" });
     const [tenant = "", , secret = ""] = cookie.split(".");

@@ -21,7 +21,7 @@ test("neither the database's file nor the journal's export has a usable secret i
       by: BY,
     });
     const { text: next } = await admin(hp).keys.rotate(key.id, { by: BY });
-    texts.push(text, next, (await admin(hp).people.loginLink("person:ann", { by: BY })).text);
+    texts.push(text, next, (await admin(hp).people.loginLink("person:ann", { by: BY })).link);
   }
   let exported = "";
   for await (const line of hp.journal.export()) exported += line;

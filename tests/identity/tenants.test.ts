@@ -2,16 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tenantStream } from "../../src/kernel/stream.ts";
-import { tenantMethods } from "../../src/people/tenants/methods.ts";
 import { registerTenant } from "../../src/people/tenants/rules.ts";
 import { HOME_TENANT } from "../../src/people/tenants/stream.ts";
+import { tenantVerbs } from "../../src/people/tenants/verbs.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
+import { bindLibrary } from "../../src/runtime/verb.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 
 const by = "person:root";
 const said = { by, reason: "moved away" };
 const made = { name: "acme", admin: "person:zoe", by };
-const verbs = ({ runtime }: Process) => tenantMethods(async () => runtime);
+const verbs = ({ runtime }: Process) => bindLibrary(async () => runtime, tenantVerbs);
 const typesIn = async ({ store }: Process, tenant: string): Promise<readonly string[]> =>
   (await store.log(tenant, 0, 1_000)).map(({ header }) => (JSON.parse(header) as { type: string }).type);
 
@@ -20,7 +21,7 @@ test("a tenant is made with its first admin, whose link works once, and both jou
   const { tenant, admin, login } = await verbs(home).add(made);
   assert.partialDeepStrictEqual(tenant, { name: "acme", home: false, status: "open", by });
   assert.equal(admin, "person:zoe");
-  assert.match(login.text, /^hpl_acme_/);
+  assert.match(login.link, /^hpl_acme_/);
   assert.deepEqual(await typesIn(home, HOME_TENANT), ["tenant.added"]);
   assert.deepEqual(await typesIn(home, "acme"), ["tenant.added", "person.added", "login.offered"]);
   const { items } = await verbs(home).list();

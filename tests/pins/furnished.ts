@@ -1,7 +1,7 @@
 /** A server with one of everything in a tenant (`tests/http/world.ts`), in which nothing happens by itself any more. */
 import type { TestContext } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { tickingTime } from "../browser/time.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { bearer, by, openSite, type Site } from "../http/site.ts";
 import type { World } from "../http/world.ts";
 import type { Names } from "./normalise.ts";

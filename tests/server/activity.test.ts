@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { readActivity } from "../../src/api/activity/routes.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 import { approve, refundsBench, reject } from "./refunds.ts";
 
@@ -112,7 +112,7 @@ test("it counts actions too: a key without that scope is refused", async (t) => 
   const { bench } = await refundsBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
-  const { text } = await issueApiKey(runtime, { ...key, scopes: ["approvals:read"] }, null);
+  const { text } = await issueApiKey(runtime, { ...key, scopes: ["approvals:read"] });
   const { status, body } = await bench.ask("/api/activity", {
     headers: { authorization: `Bearer ${text}` },
   });
@@ -126,7 +126,7 @@ test("how people decide is told only to who may look at people", async (t) => {
   const { runtime } = await bench.server.office();
   const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
   const of = async (principal: string, role: "auditor" | "executor") => {
-    const { text } = await issueApiKey(runtime, { ...key, principal, roles: [role] }, null);
+    const { text } = await issueApiKey(runtime, { ...key, principal, roles: [role] });
     return (await bench.ask("/api/activity", { headers: { authorization: `Bearer ${text}` } })).body;
   };
   assert.partialDeepStrictEqual(await of("service:looks", "auditor"), { people: [{ person: "person:ann" }] });

@@ -1,9 +1,8 @@
 // Who is asked at a checkpoint of an agent from outside, and to whom a seat may be handed, over HTTP.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson, setStanding } from "../../src/people/methods.ts";
 import type { Role } from "../../src/people/stream.ts";
+import { addPerson, issueApiKey, setStanding } from "../fixtures/people.ts";
 
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 

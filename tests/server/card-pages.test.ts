@@ -4,10 +4,8 @@ import { test } from "node:test";
 import type { Holdpoint } from "../../src/index.ts";
 import { canonicalJson, digestOf } from "../../src/kernel/canonical-json.ts";
 import type { Json } from "../../src/kernel/json.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-import { offerLogin } from "../../src/people/sessions/sessions.ts";
 import { FORBIDDEN } from "../cli/hostile.ts";
+import { addPerson, issueApiKey, offerLogin } from "../fixtures/people.ts";
 import { type Answered, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 
@@ -132,7 +130,7 @@ test("whoever is nobody is led to the login and back; programs get a problem", a
 
   const { runtime } = await bench.server.office();
   await addPerson(runtime, { person: by, roles: ["supervisor"], by });
-  const { text: link } = await offerLogin(runtime, by, { by });
+  const { link } = await offerLogin(runtime, by, { by });
   const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
   const [cookie = ""] = String(opened.headers["set-cookie"]).split(";");
   for (const path of [`/approvals/${id}/plain`, `/approvals/${id}/plain?again=1`]) {

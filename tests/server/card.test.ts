@@ -4,9 +4,8 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 import type { Holdpoint } from "../../src/index.ts";
 import { digestOf } from "../../src/kernel/canonical-json.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
 import type { Role } from "../../src/people/stream.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Answered, type Bench, serverSite } from "../fixtures/server.ts";
 import { INJECTIONS } from "../messages/injections.ts";
 

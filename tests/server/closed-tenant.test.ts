@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { approvalStream } from "../../src/kernel/stream.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
 import { readState } from "../../src/runtime/store-access.ts";
 import { startWorker } from "../../src/work.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Answered, type Bench, SETTINGS, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";
@@ -58,7 +57,7 @@ test("servers and workers leave a tenant that was closed: its approvals do not e
   await addPerson(home, { person: by, roles: ["admin"], by });
   const admin = bearer((await issueApiKey(home, { principal: by, name: "root", by })).text);
   const root = posting(bench, admin);
-  await root("/api/tenants", { tenant: "acme", admin: "person:zoe" });
+  await root("/api/tenants", { name: "acme", admin: "person:zoe" });
   const worker = await startWorker({
     settings: { ...SETTINGS, data: join(folder, "data"), log: "off" },
     ...{ version: "9.9.9", log: () => undefined, keyFile: join(folder, "key.json") },

@@ -1,9 +1,7 @@
 // Comments over HTTP: people ask for more, the agent answers with its own key, and nobody else has a say.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";

@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 import { questionBinding } from "../../src/approvals/rules/ask.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import type { Role } from "../../src/people/stream.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const post = (body: unknown, headers: object = {}) =>

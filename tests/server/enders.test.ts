@@ -1,9 +1,8 @@
 // Who ends a workflow over the network, and who sends one back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
 import type { Role } from "../../src/people/stream.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 
 import { type Bench, serverBench } from "../fixtures/server.ts";
 

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readSettings } from "../../src/api/settings.ts";
-import { addPerson } from "../../src/people/methods.ts";
-import { offerLogin } from "../../src/people/sessions/sessions.ts";
+import { addPerson, offerLogin } from "../fixtures/people.ts";
 import { type Answered, type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
 
 const ANN = "person:ann";
@@ -24,7 +23,7 @@ async function site(t: TestContext, options: BenchOptions = {}): Promise<Site> {
 async function loggedIn({ ask, server }: Site): Promise<Bench["ask"]> {
   const { runtime } = await server.office();
   await addPerson(runtime, { person: ANN, roles: ["supervisor", "admin"], by: ANN });
-  const { text: link } = await offerLogin(runtime, ANN, { by: ANN });
+  const { link } = await offerLogin(runtime, ANN, { by: ANN });
   const opened = await ask("/api/session", { method: "POST", body: { link } });
   const [cookie = ""] = String(opened.headers["set-cookie"]).split(";");
   const headers = { cookie, "x-csrf-token": String(opened.body["csrf_token"]) };

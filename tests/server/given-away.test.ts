@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createLongPolls } from "../../src/api/events/long-polls.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:ann";

@@ -6,7 +6,7 @@ import { connect, Socket } from "node:net";
 import { test } from "node:test";
 import { createResponseBackpressure } from "../../src/api/guards/quotas.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const BLOB = "x".repeat(900_000);

@@ -5,8 +5,8 @@ import { request } from "node:http";
 import { test } from "node:test";
 import { createLongPolls } from "../../src/api/events/long-polls.ts";
 import { HoldpointError } from "../../src/kernel/errors.ts";
-import { issueApiKey, revokeApiKey } from "../../src/people/keys/keys.ts";
 import type { WaitLimit } from "../../src/runtime/waker.ts";
+import { issueApiKey, revokeApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";

@@ -2,12 +2,17 @@ import assert from "node:assert/strict";
 import { Agent, get, request } from "node:http";
 import { test } from "node:test";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey, listKeys, revokeApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson, changePerson, firstAdminLogin, namedFirstAdminLogin } from "../../src/people/methods.ts";
-import { offerLogin } from "../../src/people/sessions/sessions.ts";
+import { firstAdminLogin, namedFirstAdminLogin } from "../../src/people/verbs.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-
 import { listenTo } from "../fixtures/listen.ts";
+import {
+  addPerson,
+  changePerson,
+  issueApiKey,
+  listKeys,
+  offerLogin,
+  revokeApiKey,
+} from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:ann";
@@ -62,7 +67,7 @@ test("whoever votes is the person whose key it is: nobody else's name counts, an
 test("a login link makes one session, in a cookie for this host alone, that changes nothing without its token", async (t) => {
   const bench = await serverBench(t, { noAuth: false, define });
   const { runtime } = await staffed(bench);
-  const { text: link } = await offerLogin(runtime, by, { by });
+  const { link } = await offerLogin(runtime, by, { by });
   const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
   assert.equal(opened.status, 201, opened.text);
   const set = String(opened.headers["set-cookie"]);
@@ -88,7 +93,7 @@ test("a login link makes one session, in a cookie for this host alone, that chan
 test("the cookie holds sessions only and the header keys only: one in the other's place is no credential", async (t) => {
   const bench = await serverBench(t, { noAuth: false, define });
   const { runtime, ann } = await staffed(bench);
-  const { text: link } = await offerLogin(runtime, by, { by });
+  const { link } = await offerLogin(runtime, by, { by });
   const opened = await bench.ask("/api/session", { method: "POST", body: { link } });
   const session = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
   const token = { "x-csrf-token": String(opened.body["csrf_token"]) };
@@ -177,12 +182,12 @@ test("a key that was revoked is refused, its stream of events ends, and no key i
     body: { principal: "agent:a", name: "a", roles: ["executor"] },
   });
   assert.equal(made.status, 201, made.text);
-  const key = String(made.body["key"]);
+  const { key: issued, text: key } = made.body as { key: { key_id: string }; text: string };
   const ear = await listenTo(`${bench.url}/api/events`, { headers: bearer(key) });
   assert.equal(ear.status, 200);
   const denied = await listenTo(`${bench.url}/api/events?stream=key`, { headers: bearer(key) });
   assert.equal(denied.status, 403);
-  await revokeApiKey(runtime, String(made.body["key_id"]), { by, reason: "lost" });
+  await revokeApiKey(runtime, issued.key_id, { by, reason: "lost" });
   await ear.ended;
   assert.equal((await bench.ask("/api/session", { headers: bearer(key) })).status, 401);
   const journal = await bench.ask("/api/journal?limit=1000", { headers: bearer(ann) });

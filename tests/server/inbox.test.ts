@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";

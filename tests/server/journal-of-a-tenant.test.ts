@@ -1,10 +1,9 @@
 // What a tenant reads and verifies of the journal is counted by its own entries, whatever others wrote beside it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson, setStanding } from "../../src/people/methods.ts";
 
 import { verifyStore } from "../../src/runtime/journal.ts";
+import { addPerson, issueApiKey, setStanding } from "../fixtures/people.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const by = "person:root";

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { createRemoteWorkflowNow } from "../../src/agents/remote-workflow.ts";
 import type { Holdpoint } from "../../src/index.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { setStanding } from "../../src/people/methods.ts";
+import { issueApiKey, setStanding } from "../fixtures/people.ts";
 import { type Answered, type Bench, serverBench } from "../fixtures/server.ts";
 
 const post = (body: unknown, key?: string, headers: object = {}) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/api/library.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { serverBench } from "../fixtures/server.ts";
 
 function define(hp: Holdpoint): void {
@@ -63,7 +63,7 @@ test("a verb needs the scope of what it reads", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
-  const { text } = await issueApiKey(runtime, key, null);
+  const { text } = await issueApiKey(runtime, key);
   const headers = { authorization: `Bearer ${text}` };
   const { body } = await bench.ask("/api/session", { headers });
   const held = body["scopes"] as readonly string[];

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics, type MetricScope } from "../../src/api/metrics/metrics.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 
 import { type Bench, serverBench } from "../fixtures/server.ts";
 

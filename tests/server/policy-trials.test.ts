@@ -1,8 +1,8 @@
 // Policies on trial over HTTP: checked, explained, back-tested and suggested, and nothing is put in force by it.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { getTrial } from "../../src/policy/backtest/trials.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import type { Bench } from "../fixtures/server.ts";
 import { approve, POLICY, type Refunds, refundsBench, reject } from "./refunds.ts";
 
@@ -248,7 +248,7 @@ test("they show actions: a key without that scope is refused", async (t) => {
   const { bench } = await refundsBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();
   const key = { principal: "agent:a", name: "a", roles: ["executor"], by: "person:ann" } as const;
-  const { text } = await issueApiKey(runtime, { ...key, scopes: ["policies:read"] }, null);
+  const { text } = await issueApiKey(runtime, { ...key, scopes: ["policies:read"] });
   const headers = { authorization: `Bearer ${text}` };
   assert.equal((await bench.ask("/api/policies", { headers })).status, 200);
   const about = { action: { tool: "refund", args: {} } };
@@ -273,7 +273,7 @@ test("a text is people's: an agent and a service have only what is in force expl
   for (const principal of ["agent:a", "service:s"]) {
     const key = { principal, name: "a", roles: ["executor"], by: "person:ann" } as const;
     const scopes = ["policies:read", "actions:read"] as const;
-    const { text } = await issueApiKey(runtime, { ...key, scopes }, null);
+    const { text } = await issueApiKey(runtime, { ...key, scopes });
     const headers = { authorization: `Bearer ${text}` };
     const ask = (path: string, body: object) =>
       bench.ask(`/api/policies/${path}`, { ...post(body), headers });

@@ -7,8 +7,8 @@ import { after, before, test } from "node:test";
 import { setBudget } from "../../src/budgets/methods.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Holdpoint, Workflow } from "../../src/index.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { listenTo } from "../fixtures/listen.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { serverBench } from "../fixtures/server.ts";
 

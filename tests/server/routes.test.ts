@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OpenApi, OpenApiOperation } from "../../src/api/openapi.ts";
 import { deskRoutes } from "../../src/api/pages/desk.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
 import { ROLES } from "../../src/people/stream.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
+import { issueApiKey } from "../fixtures/people.ts";
 
 import { type Bench, serverBench } from "../fixtures/server.ts";
 

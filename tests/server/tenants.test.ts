@@ -5,9 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 
@@ -45,12 +43,13 @@ const typesOf = (page: Record<string, unknown>): readonly unknown[] =>
 
 async function journey(bench: Bench): Promise<void> {
   const root = await atHome(bench);
-  const made = ok(await root("/api/tenants", { tenant: "acme", admin: "person:zoe" }));
-  assert.partialDeepStrictEqual(made, { tenant: "acme", status: "open", admin: "person:zoe", by });
-  ok(await root("/api/tenants", { tenant: "globex", admin: "person:zoe" }));
+  const made = ok(await root("/api/tenants", { name: "acme", admin: "person:zoe" }));
+  assert.partialDeepStrictEqual(made, { tenant: { name: "acme", status: "open", by }, admin: "person:zoe" });
+  const { link: first } = made["login"] as { link: string };
+  ok(await root("/api/tenants", { name: "globex", admin: "person:zoe" }));
 
-  const zoe = await loggedIn(bench, made["link"]);
-  const again = await bench.ask("/api/session", { method: "POST", body: { link: made["link"] } });
+  const zoe = await loggedIn(bench, first);
+  const again = await bench.ask("/api/session", { method: "POST", body: { link: first } });
   assert.equal(again.status, 401);
   const session = ok(await zoe("/api/session"));
   assert.equal(session["tenant"], "acme");
@@ -61,13 +60,13 @@ async function journey(bench: Bench): Promise<void> {
   const given = ok(
     await zoe("/api/keys", { principal: "agent:mailer", name: "mailer", roles: ["executor"] }),
   );
-  const agent = as(bench, bearer(String(given["key"])));
+  const agent = as(bench, bearer(String(given["text"])));
   ok(await agent("/api/session"));
 
-  for (const asks of [zoe, agent, as(bench, bearer(String(own["key"])))])
+  for (const asks of [zoe, agent, as(bench, bearer(String(own["text"])))])
     for (const answer of [
       await asks("/api/tenants"),
-      await asks("/api/tenants", { tenant: "other", admin: "person:zoe" }),
+      await asks("/api/tenants", { name: "other", admin: "person:zoe" }),
       await asks("/api/tenants/globex"),
       await asks("/api/tenants/nowhere"),
       await asks("/api/tenants/globex/close", { reason: "mine" }),
@@ -77,21 +76,21 @@ async function journey(bench: Bench): Promise<void> {
 
   const closed = ok(await root("/api/tenants/acme/close", { reason: "moved away" }));
   assert.partialDeepStrictEqual(closed, { status: "closed", by, reason: "moved away" });
-  for (const asks of [zoe, agent, as(bench, bearer(String(own["key"])))])
+  for (const asks of [zoe, agent, as(bench, bearer(String(own["text"])))])
     assert.equal((await asks("/api/session")).status, 401);
   const late = await bench.ask("/api/session", { method: "POST", body: { link: link["link"] } });
   assert.equal(late.status, 401);
 
   const { tenants } = ok(await root("/api/tenants")) as { tenants: Record<string, unknown>[] };
   assert.deepEqual(
-    tenants.map(({ tenant, status, home }) => [tenant, status, home]),
+    tenants.map(({ name, status, home }) => [name, status, home]),
     [
       ["acme", "closed", false],
       ["default", "open", true],
       ["globex", "open", false],
     ],
   );
-  assert.equal((await root("/api/tenants", { tenant: "acme", admin: "person:zoe" })).status, 409);
+  assert.equal((await root("/api/tenants", { name: "acme", admin: "person:zoe" })).status, 409);
   assert.equal((await root("/api/tenants/default/close", { reason: "no" })).status, 409);
   assert.equal((await root("/api/tenants/nowhere/close", { reason: "no" })).status, 404);
   assert.equal((await root("/api/tenants/nowhere")).status, 404);
@@ -122,7 +121,7 @@ test("no program at home makes a tenant, whatever its roles, nor does a key that
   ]) {
     const asks = as(bench, bearer((await issueApiKey(runtime, { name: "n", by, ...offer })).text));
     assert.equal((await asks("/api/tenants")).status, 403);
-    assert.equal((await asks("/api/tenants", { tenant: "acme", admin: "person:zoe" })).status, 403);
+    assert.equal((await asks("/api/tenants", { name: "acme", admin: "person:zoe" })).status, 403);
   }
   ok(await root("/api/tenants"));
 });
@@ -133,7 +132,8 @@ test("a server that starts opens no tenant that was closed", async (t) => {
   const place = { noAuth: false, folder };
   const first = await serverBench(t, place);
   const root = await atHome(first);
-  for (const tenant of ["acme", "globex"]) ok(await root("/api/tenants", { tenant, admin: "person:zoe" }));
+  for (const tenant of ["acme", "globex"])
+    ok(await root("/api/tenants", { name: tenant, admin: "person:zoe" }));
   ok(await root("/api/tenants/acme/close", { reason: "moved away" }));
   await first.close();
   let count = 0;

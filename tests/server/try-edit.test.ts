@@ -9,8 +9,7 @@ import { type Holdpoint, holdpoint, secret } from "../../src/index.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { approvalStream } from "../../src/kernel/stream.ts";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Answered, type Bench, type BenchOptions, serverSite } from "../fixtures/server.ts";
 import { pick, type Random, randomFrom } from "./sample.ts";
 

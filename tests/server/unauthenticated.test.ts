@@ -4,9 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 import { define, furnish, type World } from "../http/world.ts";
 

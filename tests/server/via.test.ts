@@ -1,9 +1,7 @@
 // Every change of people, keys, endpoints and intents over HTTP says how whoever made it had shown who they are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issueApiKey } from "../../src/people/keys/keys.ts";
-import { addPerson } from "../../src/people/methods.ts";
-
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { type Answered, type Bench, type Sent, serverBench } from "../fixtures/server.ts";
 
 type Entry = { readonly stream: string; readonly type: string; readonly body: Record<string, unknown> };
@@ -22,8 +20,9 @@ async function change(ask: Ask, by: object, agent: object): Promise<void> {
   await ask("/api/people/person:bob/login-link", by);
   await ask("/api/people/person:bob/remove", word);
   const made = await ask("/api/keys", { principal: "agent:a", name: "one", roles: ["executor"], ...by });
-  const { key_id: next } = await ask(`/api/keys/${String(made["key_id"])}/rotate`, by);
-  await ask(`/api/keys/${String(next)}/revoke`, word);
+  const { key_id: first } = made["key"] as { key_id: string };
+  const { key: next } = (await ask(`/api/keys/${first}/rotate`, by)) as { key: { key_id: string } };
+  await ask(`/api/keys/${next.key_id}/revoke`, word);
   const end = await ask("/api/endpoints", {
     url: "https://example.invalid/hook",
     events: ["alert.raised"],
@@ -106,7 +105,7 @@ for (const [via, noAuth] of [
     const { runtime } = await bench.server.office();
     await addPerson(runtime, { person: "person:ann", roles: ["admin"], by: "person:root" });
     const { text } = await issueApiKey(runtime, { principal: "person:ann", name: "x", by: "person:ann" });
-    const body = { tenant: "acme", admin: "person:zoe", ...(noAuth ? { by: "person:ann" } : {}) };
+    const body = { name: "acme", admin: "person:zoe", ...(noAuth ? { by: "person:ann" } : {}) };
     const headers = noAuth ? {} : { authorization: `Bearer ${text}` };
     ok(await bench.ask("/api/tenants", { method: "POST", headers, body }));
     const log = await runtime.store.log("acme", 0, 100);

@@ -1,6 +1,6 @@
 import type { Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
-import type { ApiKey, IssuedKey } from "../../people/keys/keys.ts";
+import type { ApiKey, IssuedKey } from "../../people/keys/contract.ts";
 import type { Scope } from "../../people/rules/scopes.ts";
 import type { Role } from "../../people/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, whereFlags, word } from "../shell/command.ts";
@@ -114,7 +114,7 @@ const PARTS = {
   revoke: { flags: ["reason"], needs: ["reason"], words: 1, run: revoke },
 } as const satisfies { readonly [name: string]: Part };
 
-export const keys: Command = {
+export const keysCommand: Command = {
   name: "keys",
   words: ["[list|issue|rotate|revoke]", "[principal or id]"],
   summary: "List, issue, rotate and revoke API keys",

@@ -98,8 +98,8 @@ export const loginLink: Command = {
     const server = linkServer(flag(context, "url"), context.folder);
     const given = flag(context, "for");
     const time = given === undefined ? {} : { forMs: parseSpan("for", given) };
-    const { id, text, expiresAt } = await hp.people.loginLink(person, { by, ...time });
-    const url = loginAddress(server, text);
+    const { id, link, expiresAt } = await hp.people.loginLink(person, { by, ...time });
+    const url = loginAddress(server, link);
     if (json) terminal.json({ id, person, url, expiresAt });
     else {
       terminal.note(`${visible(person)} logs in with this, once, until ${formatMoment(expiresAt)}:`);

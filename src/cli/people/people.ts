@@ -1,6 +1,6 @@
 import type { Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
-import type { Person } from "../../people/methods.ts";
+import type { Person } from "../../people/contract.ts";
 import type { Member, Role } from "../../people/stream.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
@@ -105,7 +105,7 @@ const PARTS = {
   reinstate: saying("reinstate"),
 } as const satisfies { readonly [name: string]: Part };
 
-export const people: Command = {
+export const peopleCommand: Command = {
   name: "people",
   words: ["[list|add|change|remove|suspend|reinstate]", "[person]"],
   summary: "List, add and change people: roles, groups, mail",

@@ -1,7 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 import { loginAddress } from "../../people/rules/credential.ts";
-import type { Tenant } from "../../people/tenants/methods.ts";
+import type { Tenant } from "../../people/tenants/contract.ts";
 import { type Command, type Context, EXIT, flag, needed, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { printList, readList } from "../shell/lists.ts";
@@ -41,7 +41,7 @@ async function add(context: Context): Promise<number> {
   const given = flag(context, "for");
   const life = given === undefined ? {} : { forMs: parseSpan("for", given) };
   const { tenant, login } = await hp.tenants.add({ name, admin, by, ...life });
-  const url = loginAddress(server, login.text);
+  const url = loginAddress(server, login.link);
   if (json) {
     terminal.json({ tenant: tenant as unknown as Json, admin, url, expiresAt: login.expiresAt });
     return EXIT.ok;

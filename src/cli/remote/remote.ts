@@ -16,7 +16,6 @@ import type { HoldpointError } from "../../kernel/errors.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import { remoteKeys, remotePeople, remoteTenants } from "./resources.ts";
 import { remoteActions, remoteJournal, remoteReceipts, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
@@ -154,9 +153,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     receipts: remoteReceipts(speaker, look),
     workflows: remoteWorkflows(speaker, look),
     journal: remoteJournal(speaker, look),
-    people: remotePeople(speaker, look),
-    keys: remoteKeys(speaker, look),
-    tenants: remoteTenants(speaker),
     policies: policiesAt(look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },

@@ -1,14 +1,11 @@
-/** Login links, the sessions they start, and a person's own sessions: that person lists and ends them. */
+/** Sessions: a login link starts one, and a person's own sessions: that person lists and ends them. */
 
 import { HoldpointError } from "../../kernel/errors.ts";
-import { channelField, type Via } from "../../kernel/principal.ts";
 import { loginStream, sessionStream } from "../../kernel/stream.ts";
 import { eachRow } from "../../runtime/lists.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import { forgetCredentials } from "../authenticate.ts";
-import { checkBy, checkLinkTime, checkPerson } from "../input.ts";
-import { makeSecret } from "../keys/keys.ts";
 import {
   CREDENTIAL_SECRET_BYTES,
   type CredentialFault,
@@ -18,37 +15,12 @@ import {
   hashOfSecret,
   parseCredential,
 } from "../rules/credential.ts";
-import { decideLogIn as begin, decideEndSession as end, decideOfferLogin as offer } from "./rules.ts";
+import { decideLogIn as begin, decideEndSession as end } from "./rules.ts";
 import type { LoginFault } from "./stream.ts";
 
 type LoginDependencies = Pick<Runtime, "store" | "tenant" | "clock" | "random">;
 
-const LINK_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
-
-/** `text` starts one session, once, before `expiresAt`. It is returned only here and never stored. */
-export type LoginLink = { readonly id: string; readonly text: string; readonly expiresAt: number };
-
-export async function offerLogin(
-  hands: LoginDependencies,
-  person: string,
-  offered: Via & { readonly by: string; readonly forMs?: number },
-): Promise<LoginLink> {
-  const { by, forMs = LINK_MS } = offered;
-  checkPerson(person);
-  checkBy(by);
-  checkLinkTime(forMs);
-  const id = freshId(hands, "lgn");
-  const { text, hash } = makeSecret(hands, "hpl", id);
-  const command = { login: id, person, hash, lastsMs: forMs, by, ...channelField(offered) };
-  const answer = await runCommand(hands, { write: [loginStream(id)] }, (draft) => offer(draft, command));
-  if (answer.kind === "not_allowed")
-    throw new HoldpointError("not_eligible", `No link was made: ${answer.reason}.`, {
-      data: "Nothing was written.",
-      next: "`holdpoint people add` puts somebody into the list.",
-    });
-  return { id, text, expiresAt: answer.expiresAt };
-}
 
 export type LoggedIn = {
   readonly tenant: string;

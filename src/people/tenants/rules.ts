@@ -15,7 +15,7 @@ import { whyActorMayNot } from "../keys/rules.ts";
 import { decideAddPerson } from "../rules/roster.ts";
 import { readOwnTenant } from "./stream.ts";
 
-export type TenantNotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
+type TenantNotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
 type RegisterTenantCommand = Via & { readonly name: string; readonly by: string };
 
 /** In the home tenant: reserves the name. */

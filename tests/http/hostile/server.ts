@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { readSettings } from "../../../src/api/settings.ts";
 import type { Holdpoint } from "../../../src/index.ts";
-import { issueApiKey } from "../../../src/people/keys/keys.ts";
-import { addPerson } from "../../../src/people/methods.ts";
 import { startServer } from "../../../src/serve.ts";
+import { addPerson, issueApiKey } from "../../fixtures/people.ts";
 
 export type Setup = {
   readonly folder: string;

@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { issueApiKey } from "../../../src/people/keys/keys.ts";
-import { addPerson } from "../../../src/people/methods.ts";
 
+import { addPerson, issueApiKey } from "../../fixtures/people.ts";
 import { type Bench, serverBench } from "../../fixtures/server.ts";
 import { type Document, documentSchema, operationsOf, schemasOf } from "./document.ts";
 import { generateClient } from "./generate.ts";
@@ -117,6 +116,7 @@ export async function story(base: string, tokens: { readonly agent: string; read
 `;
 const WRONG = `
 import { createClient } from "./client.ts";
+import { addPerson, issueApiKey } from "../../fixtures/people.ts";
 await createClient({ base: "" }).post_approvals_submit({ body: { request_id: 1, decision: "MAYBE" } });
 `;
 

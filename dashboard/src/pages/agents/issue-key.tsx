@@ -98,7 +98,7 @@ export function IssueKey({ first, onShow, onClose }: Props) {
   const deed = useDeed({
     does: (wanted: KeyOffer) => client.keys.issue({ ...wanted, ...byOf(session) }),
     touches: "keys",
-    onDone: ({ key, principal }) => onShow({ label: `The key of ${principal}`, text: key, note: NOTE }),
+    onDone: ({ key: { principal }, text }) => onShow({ label: `The key of ${principal}`, text, note: NOTE }),
   });
   const fields = { form, change: (part: Partial<KeyForm>) => setForm({ ...form, ...part }) };
   return (

@@ -29,11 +29,11 @@ function MayDo({ of: { roles, scopes, principal } }: Props) {
   );
 }
 
-function Life({ of: { issued_at, issued_by, expires_at, status, replaced_by } }: Props) {
+function Life({ of: { issued_at, by, expires_at, status, replaced_by } }: Props) {
   return (
     <div className="text-small text-soft">
       <p>
-        issued <When at={issued_at} /> by <Strange text={nameOf(issued_by)} />
+        issued <When at={issued_at} /> by <Strange text={nameOf(by)} />
       </p>
       <p>
         {expires_at === null ? (

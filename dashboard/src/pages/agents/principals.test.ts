@@ -10,10 +10,12 @@ const key = (id: string, principal: string, status: Key["status"], day = 1): Key
   status,
   roles: [],
   scopes: null,
-  issued_by: "person:ann",
+  by: "person:ann",
   issued_at: `2026-01-0${day}T00:00:00.000Z`,
   expires_at: null,
+  replaces: null,
   replaced_by: null,
+  revoked: null,
 });
 const NOTHING = { approved: 0, modified: 0, rejected: 0, expired: 0, cancelled: 0 };
 const share = (name: string): Share => ({

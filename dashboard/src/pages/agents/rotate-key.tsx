@@ -33,10 +33,10 @@ export function RotateKey({ of, onShow, onClose }: Props) {
     does: () =>
       client.keys.rotate(of.key_id, { overlap_seconds: overlap, ...lifeOf(life), ...byOf(session) }),
     touches: "keys",
-    onDone: ({ key }) =>
+    onDone: ({ text }) =>
       onShow({
         label: "The new key",
-        text: key,
+        text,
         note: "Put it where the old one is used, before that one ends.",
       }),
   });

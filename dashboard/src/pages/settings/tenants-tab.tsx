@@ -29,13 +29,13 @@ const tenantsQuery = infiniteQueryOptions({
 
 function AddTenant({ onShow, onClose }: Dialogue) {
   const session = useSession();
-  const [tenant, setTenant] = useState("");
+  const [name, setName] = useState("");
   const [admin, setAdmin] = useState("");
   const first = admin.trim().replace(/^person:/, "");
   const deed = useDeed({
-    does: () => client.tenants.add({ tenant: tenant.trim(), admin: `person:${first}`, ...byOf(session) }),
+    does: () => client.tenants.add({ name: name.trim(), admin: `person:${first}`, ...byOf(session) }),
     touches: "people",
-    onDone: ({ link, expires_at, admin: person }) =>
+    onDone: ({ login: { link, expires_at, person } }) =>
       onShow({
         label: `Opens a session for ${person}`,
         text: `${window.location.origin}/login#${link}`,
@@ -46,17 +46,17 @@ function AddTenant({ onShow, onClose }: Dialogue) {
     <Form
       deed={deed}
       submit="Make the tenant"
-      isReady={tenant.trim() !== "" && first !== ""}
+      isReady={name.trim() !== "" && first !== ""}
       onSubmit={() => deed.run(undefined)}
       onCancel={onClose}
     >
       <TextField
         label="Name"
         hint="Small letters, digits and hyphens; for good."
-        value={tenant}
+        value={name}
         spellCheck={false}
         autoCapitalize="off"
-        onChange={(event) => setTenant(event.target.value)}
+        onChange={(event) => setName(event.target.value)}
       />
       <TextField
         label="Its first admin"
@@ -78,13 +78,13 @@ function AddButton() {
   );
 }
 
-function TenantRow({ of: { tenant, home, status, by, at, reason } }: { readonly of: Tenant }) {
+function TenantRow({ of: { name, home, status, by, at, reason } }: { readonly of: Tenant }) {
   const session = useSession();
   return (
     <li className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3 sm:px-5">
       <div className="min-w-0 grow">
         <p className="flex flex-wrap items-center gap-2">
-          <Strange text={tenant} className="font-semibold" />
+          <Strange text={name} className="font-semibold" />
           {home ? <Badge status="home" tone="note" /> : null}
           <Badge status={status} tone={status === "open" ? "go" : "plain"} />
         </p>
@@ -105,12 +105,12 @@ function TenantRow({ of: { tenant, home, status, by, at, reason } }: { readonly 
       {home || status === "closed" ? null : (
         <ReasonButton
           label="Close"
-          title={`Close ${tenant}`}
+          title={`Close ${name}`}
           says="For good: no credential of it works, none is made, nothing in it starts. What it holds is kept."
           submit="Close it for good"
           touches="people"
           told="The tenant is closed."
-          does={(why) => client.tenants.close(tenant, { reason: why, ...byOf(session) })}
+          does={(why) => client.tenants.close(name, { reason: why, ...byOf(session) })}
         />
       )}
     </li>
@@ -127,7 +127,7 @@ export function TenantsTab() {
             {pages
               .flatMap((page) => page.tenants)
               .map((tenant) => (
-                <TenantRow key={tenant.tenant} of={tenant} />
+                <TenantRow key={tenant.name} of={tenant} />
               ))}
           </ul>
         )}
