@@ -3,6 +3,7 @@ import { intents } from "./agents/intents/contract.ts";
 import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
+import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { endpoints, messages } from "./notify/contract.ts";
@@ -11,6 +12,7 @@ import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
 
 export const CONTRACTS = [
+  actions,
   alerts,
   approvals,
   endpoints,
@@ -19,6 +21,7 @@ export const CONTRACTS = [
   keys,
   messages,
   people,
+  receipts,
   tenants,
 ] as const;
 export const STREAMS = [approval, grant] as const;

@@ -6,9 +6,9 @@ import type { Approvals } from "./approvals/contract.ts";
 import type { Budgets } from "./budgets/methods.ts";
 import type { Answer } from "./effects/answer.ts";
 import { putSecret } from "./effects/arguments.ts";
+import type { Actions, Receipts } from "./effects/contract.ts";
 import type { ToolDefinition } from "./effects/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./effects/gate.ts";
-import type { Actions, Receipts } from "./effects/methods.ts";
 import type { Recovered } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import type { Grants } from "./grants/contract.ts";
@@ -51,7 +51,6 @@ export type {
   Rejection,
   Remark,
 } from "./approvals/contract.ts";
-export type { Action } from "./effects/actions.ts";
 export {
   type Answer,
   type DoneAnswer,
@@ -64,6 +63,7 @@ export {
   Refused,
   type RefusedAnswer,
 } from "./effects/answer.ts";
+export type { Action } from "./effects/contract.ts";
 export type { Policy, ProbeResult, ToolDefinition, Undo, UndoRule } from "./effects/define-tool.ts";
 export type { CallOptions, Execution, GatedTool } from "./effects/gate.ts";
 export type { Receipt } from "./effects/rules/receipt.ts";

@@ -9,7 +9,7 @@ import type { Definitions } from "./workflows/start.ts";
 const load = partLoader(import.meta.url);
 /** Modules that load at their first use. */
 export const parts = {
-  actions: () => load<typeof import("./effects/methods.ts")>("./effects/methods.ts"),
+  actions: () => load<typeof import("./effects/verbs.ts")>("./effects/verbs.ts"),
   alerts: () => load<typeof import("./alerts/verbs.ts")>("./alerts/verbs.ts"),
   approvals: () => load<typeof import("./approvals/verbs.ts")>("./approvals/verbs.ts"),
   budgets: () => load<typeof import("./budgets/methods.ts")>("./budgets/methods.ts"),
@@ -48,14 +48,14 @@ export function startSupervised(
 export function withMethodGroups<Base extends object>(base: Base, gates: Gates, definitions: Definitions) {
   const { open } = gates;
   return withLazy(base, {
-    actions: () => parts.actions().actionsOf(open),
+    actions: () => parts.verb().bindLibrary(open, parts.actions().actionVerbs),
     approvals: () => parts.approvals().approvalsOf(open),
     budgets: () => parts.budgets().budgetsOf(open),
     grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
     intents: () => parts.intents().intentMethods(open),
     journal: () => parts.journal().journalOf(open),
     remote: () => parts.remote().remoteMethods(gates),
-    receipts: () => parts.actions().receiptsOf(open),
+    receipts: () => parts.verb().bindLibrary(open, parts.actions().receiptVerbs),
     workflows: () => parts.workflows().workflowsOf(definitions),
   });
 }

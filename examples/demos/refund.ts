@@ -199,7 +199,7 @@ async function watch(hp: Holdpoint, { run, tell }: Watched, signal: AbortSignal)
       if (approval.subject !== undefined || approval.edit !== null) continue;
       const { within } = await hp.actions.get(approval.action);
       const [workflow] = await hp.workflows.find(run.id);
-      if (within === undefined || within.workflow !== workflow) continue;
+      if (within === null || within.workflow !== workflow) continue;
       told.add(id);
       await tell(approval);
     }

@@ -5,7 +5,6 @@ import type { Who } from "../api/authenticate.ts";
 import { ok, type RouteRequest, route } from "../api/route.ts";
 import { idParams, json, reasonSchema } from "../api/wire.ts";
 import { getAction } from "../effects/actions.ts";
-import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { actionStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -31,6 +30,8 @@ import {
   permitFields,
   permitRequestFrom,
   proposalSchema,
+  receiptOnWire,
+  receiptSchema,
   remoteAnswerOnWire,
   remoteAnswerSchema,
   reportSchema,

@@ -1,7 +1,8 @@
 /** Wire forms of the answers to remote agents, and of what they submit at a checkpoint. */
 import { z } from "zod";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api/wire.ts";
-import { receiptOnWire, receiptSchema } from "../effects/routes.ts";
+import { receipt as receiptContent } from "../effects/contract.ts";
+import { viewCodec } from "../kernel/codec.ts";
 import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
 import type { Permit, RemoteAnswer } from "./remote-answer.ts";
@@ -9,6 +10,8 @@ import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-c
 import type { PermitRequest } from "./remote-checks.ts";
 import type { Compensation } from "./remote-rollback.ts";
 import { workflowStatus } from "./seed-wire.ts";
+
+export const { wire: receiptSchema, encode: receiptOnWire } = viewCodec(receiptContent);
 
 const refusal = {
   by: z.string(),

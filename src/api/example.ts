@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { followApprovals } from "../approvals/lists.ts";
-import { pageOfActions } from "../effects/actions.ts";
+import { listActions } from "../effects/actions.ts";
 import type { Holdpoint } from "../index.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -202,7 +202,7 @@ async function ask({ runtime, wake }: TenantHost, request: WorkflowRequest): Pro
 
 async function isUntouched(runtime: Runtime): Promise<boolean> {
   const [actions, workflows] = [
-    await pageOfActions(runtime, { phase: "any", limit: 1 }),
+    await listActions(runtime, { phase: "any", order: "newest", limit: 1 }),
     await listWorkflows(runtime, { status: "any", limit: 1 }),
   ];
   return actions.items.length === 0 && workflows.items.length === 0;

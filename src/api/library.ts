@@ -5,7 +5,6 @@
 import { z } from "zod";
 import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
-import { actionsOf, receiptsOf } from "../effects/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
@@ -29,8 +28,6 @@ type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
   approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
-  actions: { scope: "actions:read", verbs: ["list", "get", "find", "abandoned"] },
-  receipts: { scope: "actions:read", verbs: ["get"] },
   workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
@@ -62,8 +59,6 @@ function groupsOf({ runtime }: TenantHost): Groups {
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
     approvals: approvalsOf(open),
-    actions: actionsOf(open),
-    receipts: receiptsOf(open),
     workflows: {
       list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
       get: (id: string) => getWorkflow(runtime, id),

@@ -9,7 +9,7 @@ import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
-import { actionRoutes, receiptRoutes } from "../effects/routes.ts";
+import { actionVerbs, receiptVerbs } from "../effects/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
 import {
@@ -61,6 +61,7 @@ import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
 /** Contracts with their verbs, whose routes are made from them. */
 const CAPABILITIES = [
+  actionVerbs,
   alertVerbs,
   approvalVerbs,
   endpointVerbs,
@@ -69,6 +70,7 @@ const CAPABILITIES = [
   keyVerbs,
   messageVerbs,
   peopleVerbs,
+  receiptVerbs,
   tenantVerbs,
 ] as const;
 
@@ -294,12 +296,10 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...remoteRoutes,
     ...workflowRoutes,
     ...definitionRoutes,
-    ...actionRoutes,
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentWaitRoutes(audience),
-    ...receiptRoutes,
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,

@@ -9,8 +9,9 @@ import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
 import { approvalOnWire, approvalSchema } from "../approvals/routes.ts";
 import { expireIfDue, isApprovalOverdue } from "../approvals/rules/end.ts";
-import { type Action, findAction, getAction } from "../effects/actions.ts";
-import { actionOnWire, actionSchema } from "../effects/routes.ts";
+import { findAction, getAction } from "../effects/actions.ts";
+import { type Action, action } from "../effects/contract.ts";
+import { viewCodec } from "../kernel/codec.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
@@ -120,6 +121,8 @@ const approvalWait = ({ holds }: WaitContext) =>
     },
   });
 
+const actionOnWire = viewCodec(action);
+
 const actionWait = ({ holds }: WaitContext) =>
   route({
     method: "GET",
@@ -130,7 +133,7 @@ const actionWait = ({ holds }: WaitContext) =>
     scope: "actions:read",
     params: idParams,
     query,
-    answers: { 200: z.object({ is_over, action: actionSchema }) },
+    answers: { 200: z.object({ is_over, action: actionOnWire.wire }) },
     async handle(asked) {
       const {
         runtime,
@@ -140,7 +143,7 @@ const actionWait = ({ holds }: WaitContext) =>
       const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
         waitForAction(runtime, params.id, hold),
       );
-      return ok({ is_over: isOver, action: await actionOnWire(runtime, state) });
+      return ok({ is_over: isOver, action: actionOnWire.encode(state) });
     },
   });
 

@@ -1,8 +1,9 @@
 /** Commands about effects: in-doubt, resolve, receipt, and the budgets that effects spend. */
 
 import type { BudgetSummary } from "../budgets/methods.ts";
-import type { Action, ActionSummary } from "../effects/actions.ts";
+import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
 import { moneyText } from "../kernel/money.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL, isOn, needed, REASON, word } from "./shell/command.ts";
@@ -14,15 +15,20 @@ import { formatAgo, formatMoment } from "./shell/terminal.ts";
 import { valueTree } from "./shell/values.ts";
 
 const MOST_DOUBTFUL = 1_000;
-type Doubtful = Extract<Action, { phase: "in_doubt" }>;
+type Doubtful = Action & {
+  readonly effect: NonNullable<Action["effect"]>;
+  readonly outcome: NonNullable<Action["outcome"]>;
+};
+
+const isDoubtful = (action: Action): action is Doubtful => action.phase === "in_doubt";
 
 async function readDoubtful({
   hp,
 }: Context): Promise<{ readonly doubtful: readonly Doubtful[]; readonly total: number }> {
-  const { items, total } = await hp.actions.list({ phase: "in_doubt", limit: MOST_DOUBTFUL });
+  const { items } = await hp.actions.list({ phase: "in_doubt", order: "oldest", limit: MOST_DOUBTFUL });
   const actions = await Promise.all(items.map((item) => hp.actions.get(item.id)));
   // One may have been resolved between the list and this read.
-  return { doubtful: actions.filter((action) => action.phase === "in_doubt"), total };
+  return { doubtful: actions.filter(isDoubtful), total: await hp.actions.count("in_doubt") };
 }
 
 function printDoubtful({ terminal, now, full }: Context, action: Doubtful): void {
@@ -46,7 +52,7 @@ function printAbandoned({ terminal, now }: Context, waiting: readonly ActionSumm
   );
   for (const item of waiting)
     terminal.line(
-      `  ${visible(item.id)}  ${visible(String(item["tool"]))}  started ${formatAgo(Number(item["startedAt"]), now)}`,
+      `  ${visible(item.id)}  ${visible(item.tool)}  started ${formatAgo(item.startedAt ?? item.proposedAt, now)}`,
     );
 }
 
@@ -92,7 +98,7 @@ export const resolveCommand: Command = {
     const { id: action } = await hp.actions.get(id);
     const status = word(context, 1) === "applied" ? "applied" : "not_applied";
     const state = await hp.actions.resolve(action, { status, by, reason: needed(context, "reason") });
-    if (context.json) terminal.json({ ...state, id: action });
+    if (context.json) terminal.json(state);
     else
       terminal.line(
         `Resolved: ${action}, ${visible(state.tool)}, is ${state.phase}, on the word of ${visible(by)}.`,
@@ -123,13 +129,17 @@ export const receiptCommand: Command = {
   async run(context) {
     const { hp, terminal } = context;
     const id = await resolveActionId(context, word(context));
-    const found = isOn(context, "signed") ? await hp.receipts.signed(id) : await hp.receipts.get(id);
-    if (found === undefined)
+    const asked: Promise<Receipt | object> = isOn(context, "signed")
+      ? hp.receipts.sign(id)
+      : hp.receipts.get(id);
+    const found = await asked.catch((error: unknown) => {
+      if (!isHoldpointError(error, "wrong_state")) throw error;
       throw new CommandError(
         "no_receipt",
         `There is no receipt for ${id}: nothing was performed, or it still runs.`,
         `See: holdpoint show ${id}`,
       );
+    });
     if (context.json || !("tenant" in found)) terminal.json(found);
     else printReceipt(context, found);
     return EXIT.ok;

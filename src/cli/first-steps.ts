@@ -30,13 +30,11 @@ type State = {
 async function read(context: Context): Promise<State | undefined> {
   if (!context.hasStore) return undefined;
   const { hp } = context;
-  const total = async (phase: "in_doubt" | "running" | "applied") =>
-    (await hp.actions.list({ phase, limit: 1 })).total;
   const counts = {
     pending: await hp.approvals.count(),
-    inDoubt: await total("in_doubt"),
-    running: await total("running"),
-    applied: await total("applied"),
+    inDoubt: await hp.actions.count("in_doubt"),
+    running: await hp.actions.count("running"),
+    applied: await hp.actions.count("applied"),
   };
   const { items } = await hp.approvals.list({ limit: SHOWN });
   const { paused: stopped } = await hp.paused();

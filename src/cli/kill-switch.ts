@@ -57,10 +57,8 @@ function scopeFlags({ agent, workflow }: Stoppable): string {
 /** A mistyped name stops no agent: warns if the name was not found among recent actions. */
 async function warnIfUnknown({ hp, terminal }: Context, agent: string | undefined): Promise<void> {
   if (agent === undefined) return;
-  const lists = await Promise.all(
-    ALL_PHASES.map((phase) => hp.actions.list({ phase, limit: LOOKED_AT, order: "newest" })),
-  );
-  const known = new Set(lists.flatMap(({ items }) => items.map((item) => String(item["agent"]))));
+  const lists = await Promise.all(ALL_PHASES.map((phase) => hp.actions.list({ phase, limit: LOOKED_AT })));
+  const known = new Set(lists.flatMap(({ items }) => items.map((item) => item.agent)));
   if (known.has(agentScope(agent))) return;
   const names = [...known].map(visible).join(", ");
   terminal.note(

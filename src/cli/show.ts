@@ -1,5 +1,4 @@
 import type { Approval } from "../approvals/contract.ts";
-import type { Action } from "../effects/actions.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { CardContent } from "../notify/content.ts";
 import { printAlert } from "./alerts.ts";
@@ -11,21 +10,13 @@ import { CommandError } from "./shell/failure.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
 import { showWorkflow } from "./workflows/show.ts";
 
-/** The approval that the action waits for or ran under, if any. */
-function approvalOf(action: Action): string | undefined {
-  if (action.phase === "waiting") return action.approval;
-  return "effect" in action && action.effect.grant.kind === "approval"
-    ? action.effect.grant.approval
-    : undefined;
-}
-
 async function showAction(context: Context, id: string): Promise<number> {
   const { hp, terminal } = context;
   const asked: Approval | undefined = id.startsWith("apr_") ? await hp.approvals.get(id) : undefined;
   const action = await hp.actions.get(asked?.action ?? id);
-  const linked = asked === undefined ? approvalOf(action) : undefined;
-  const approval = linked === undefined ? asked : await hp.approvals.get(linked);
-  const receipt = await hp.receipts.get(action.id);
+  const linked = asked === undefined ? action.approval : null;
+  const approval = linked === null ? asked : await hp.approvals.get(linked);
+  const receipt = action.outcome === null ? undefined : await hp.receipts.get(action.id);
   const policies = await fetchPolicyNames(hp);
   if (context.json) terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null });
   else showCard(context, { kind: "action", approval, action, receipt, policies });

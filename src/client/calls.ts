@@ -122,13 +122,10 @@ const OTHER_CALLS = {
     start: body("POST /api/definitions/{name}/start"),
   },
   actions: {
-    list: query("GET /api/actions"),
-    get: alone("GET /api/actions/{id}"),
     propose: body("POST /api/actions"),
     start: repeatable(body("POST /api/actions/{id}/start")),
     begin: unkept(body("POST /api/actions/{id}/begin")),
     report: body("POST /api/actions/{id}/outcome"),
-    resolve: body("POST /api/effects/{id}/resolve"),
     wait: query("GET /api/actions/{id}/wait"),
   },
   approvals: {
@@ -143,10 +140,6 @@ const OTHER_CALLS = {
   intents: {
     inbox: query("GET /api/intents/inbox"),
     wait: query("GET /api/intents/{id}/wait"),
-  },
-  receipts: {
-    get: alone("GET /api/receipts/{id}"),
-    sign: alone("POST /api/receipts/{id}/sign"),
   },
   journal: {
     list: query("GET /api/journal"),

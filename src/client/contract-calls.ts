@@ -1,5 +1,13 @@
 /** Made from the contracts by `npm run generate`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
+  actions: {
+    list: { route: "GET /api/actions", takes: "query" },
+    get: { route: "GET /api/actions/{id}", takes: "nothing" },
+    resolve: { route: "POST /api/effects/{id}/resolve", takes: "body" },
+    count: { route: "GET /api/effects/count", takes: "query" },
+    find: { route: "GET /api/effects/find", takes: "query" },
+    abandoned: { route: "GET /api/effects/abandoned", takes: "nothing" },
+  },
   alerts: {
     list: { route: "GET /api/alerts", takes: "query" },
     get: { route: "GET /api/alerts/{id}", takes: "nothing" },
@@ -72,6 +80,10 @@ export const CONTRACT_CALLS = {
     remove: { route: "POST /api/people/{person}/remove", takes: "body" },
     suspend: { route: "POST /api/people/{person}/suspend", takes: "body" },
     reinstate: { route: "POST /api/people/{person}/reinstate", takes: "body" },
+  },
+  receipts: {
+    get: { route: "GET /api/receipts/{id}", takes: "nothing" },
+    sign: { route: "POST /api/receipts/{id}/sign", takes: "nothing" },
   },
   tenants: {
     list: { route: "GET /api/tenants", takes: "query" },

@@ -3,20 +3,21 @@
 import { actionTitle, titleInRow } from "../approvals/rules/title.ts";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, checkOneOf, rejectInput, type WithRationale, withRationale } from "../kernel/fields.ts";
-import type { Json } from "../kernel/json.ts";
 import { actionStream, streamName } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
 import { sealTenant } from "../runtime/keyring.ts";
 import { eachRow, rowPage, skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore, ViewQuery, ViewRow } from "../stores/store.ts";
+import type { Action, ActionPage, ActionSummary } from "./contract.ts";
 import { requestName } from "./rules/propose.ts";
 import { type Receipt, receiptOf, receiptPayload } from "./rules/receipt.ts";
 import { actionIdOf } from "./rules/start.ts";
 import type { LiveAction } from "./state.ts";
 
-export const ACTION_LABEL = "An action";
+const unknownAction = (id: string): HoldpointError =>
+  new HoldpointError("unknown_id", `There is no action ${displayValue(id)}.`);
 
 /** Finds an action by its id, its effect's id or the caller's request id. */
 export async function findAction(place: TenantStore, id: string): Promise<string> {
@@ -36,14 +37,21 @@ export async function findAction(place: TenantStore, id: string): Promise<string
 export async function getReceipt(place: TenantStore, id: string): Promise<Receipt | undefined> {
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
-  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${action}.`);
+  if (state.phase === "none") throw unknownAction(action);
   return "outcome" in state ? receiptOf(place.tenant, action, state) : undefined;
 }
 
+export async function requireReceipt(place: TenantStore, id: string): Promise<Receipt> {
+  const receipt = await getReceipt(place, id);
+  if (receipt !== undefined) return receipt;
+  throw new HoldpointError("wrong_state", `There is no outcome of ${displayValue(id)} yet.`, {
+    next: "Ask again when the effect has ended.",
+  });
+}
+
 /** Seals first, so that the receipt includes its proof. */
-export async function signedReceipt(runtime: Runtime, id: string): Promise<ReceiptBundle | undefined> {
-  const receipt = await getReceipt(runtime, id);
-  if (receipt === undefined) return undefined;
+export async function signedReceipt(runtime: Runtime, id: string): Promise<ReceiptBundle> {
+  const receipt = await requireReceipt(runtime, id);
   await sealTenant(runtime);
   const stream = actionStream(receipt.action);
   const entries = await runtime.store.read(runtime.tenant, stream, { fromSeq: receipt.seq });
@@ -59,36 +67,115 @@ export async function signedReceipt(runtime: Runtime, id: string): Promise<Recei
   return signReceipt(receiptPayload(receipt, outcome.hash), await runtime.signingKey(), proof);
 }
 
-/** An action in full. The agent's explanation is its `rationale`. `title`: one line for people, in visible text. */
-export type Action = WithRationale<LiveAction> & { readonly id: string; readonly title: string };
-export type ActionPage = {
-  readonly phase: LiveAction["phase"];
-  readonly limit?: number;
-  readonly order?: "oldest" | "newest";
-};
-export type ActionSummary = { readonly id: string; readonly phase: string; readonly [field: string]: Json };
-export type ActionList = { readonly items: readonly ActionSummary[]; readonly total: number };
-
 const ACTIONS = "actions";
+const textOrNull = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" ? value : null;
+const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
-const actionSummary = (row: ViewRow): ActionSummary => ({
-  id: row.stream.id,
-  phase: row.bucket,
-  at: row.at,
-  ...row.data,
-  title: titleInRow(row.data),
-});
-const MOST = 1_000;
+function summaryOf({ stream, bucket, at, data }: ViewRow): ActionSummary {
+  const { tool, effectClass, agent, argsHash, args } = data as unknown as ActionSummary;
+  return {
+    id: stream.id,
+    phase: bucket as ActionSummary["phase"],
+    title: titleInRow(data),
+    tool,
+    effectClass,
+    agent,
+    requestId: textOrNull(data["requestId"]),
+    args,
+    argsHash,
+    verdict: textOrNull(data["verdict"]),
+    code: textOrNull(data["code"] ?? data["held"]),
+    reason: textOrNull(data["reason"]),
+    approval: textOrNull(data["approval"]),
+    effect: textOrNull(data["effect"]),
+    attempt: numberOrNull(data["attempt"]),
+    proposedAt: at,
+    startedAt: numberOrNull(data["startedAt"]),
+    reportBy: numberOrNull(data["reportBy"]),
+    endedAt: numberOrNull(data["endedAt"]),
+  };
+}
+
+/** The approval that the action waits for, was refused by, or ran under. */
+function approvalOf(state: LiveAction): string | null {
+  if ("approval" in state) return state.approval;
+  const grant = "effect" in state ? state.effect.grant : null;
+  return grant?.kind === "approval" ? grant.approval : null;
+}
+
+function reviewIn({ review }: LiveAction): Action["review"] {
+  if (review === null) return null;
+  const { document, risk = null, ...facts } = review;
+  return {
+    limitOf: null,
+    limitBehind: null,
+    documents: document === undefined ? [] : [document],
+    risks: risk === null ? [] : [risk],
+    shadow: [],
+    costs: [],
+    ...facts,
+    risk,
+  };
+}
+
+async function effectIn(place: TenantStore, state: LiveAction): Promise<Action["effect"]> {
+  if (!("effect" in state)) return null;
+  const { reportBy = null, permit = null, told = null, probe, ...effect } = state.effect;
+  const evidence = probe === null ? null : await loadValue(place, probe.evidence);
+  return { ...effect, reportBy, permit, told, probe: probe && { ...probe, evidence } };
+}
+
+async function outcomeIn(place: TenantStore, state: LiveAction): Promise<Action["outcome"]> {
+  if (!("outcome" in state)) return null;
+  const { result, evidence, ...outcome } = state.outcome;
+  return { ...outcome, result: await loadValue(place, result), evidence: await loadValue(place, evidence) };
+}
+
+async function actionView(place: TenantStore, id: string, state: LiveAction): Promise<Action> {
+  const { phase, requestId, tool, effectClass, schema, agent, requester, undo } = state;
+  const { argsDigest, proposedDigest, givenDigest, proposedAt, within, titleTemplate } = state;
+  const args = await loadValue(place, state.args);
+  return {
+    id,
+    phase,
+    requestId,
+    title: actionTitle(tool, titleTemplate, args),
+    titleTemplate: titleTemplate ?? null,
+    tool,
+    effectClass,
+    schema,
+    agent,
+    requester,
+    args,
+    rationale: state.says,
+    argsHash: argsDigest.slice(0, 12),
+    argsDigest,
+    proposedDigest,
+    givenDigest,
+    proposedAt,
+    executedFrom: state.from,
+    workflow: within?.workflow ?? null,
+    within: within ?? null,
+    outside: state.outside === true,
+    undo: undo === undefined ? null : { ...undo, args: await loadValue(place, undo.args) },
+    approval: approvalOf(state),
+    review: reviewIn(state),
+    held: "held" in state ? state.held : null,
+    effect: await effectIn(place, state),
+    outcome: await outcomeIn(place, state),
+    refusal: "refusal" in state ? state.refusal : null,
+    refusedAt: "refusal" in state ? state.at : null,
+  };
+}
 
 /** By action id, effect id or request id. */
 export async function getAction(place: TenantStore, id: string): Promise<Action> {
   const action = await findAction(place, id);
   const state = await readState(place, actionStream(action));
-  if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${id}.`);
-  const args = await loadValue(place, state.args);
-  const title = actionTitle(state.tool, state.titleTemplate, args);
+  if (state.phase === "none") throw unknownAction(id);
   // A copy: the next decision uses the state itself.
-  return structuredClone({ ...withRationale(state), id: action, title, args });
+  return structuredClone(await actionView(place, action, state));
 }
 
 const MOST_AT_ONCE = 100;
@@ -109,41 +196,32 @@ export async function readTitles(
   return titles;
 }
 
-export async function listActions(place: TenantStore, page: ActionPage): Promise<ActionList> {
-  const { phase, limit = 100, order = "oldest" } = page;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    throw new HoldpointError("invalid_input", `A limit is a whole number from 1 to ${MOST}.`);
-  const rows = await place.store.query(place.tenant, { view: ACTIONS, bucket: phase, order, limit });
-  const total = await place.store.count(place.tenant, ACTIONS, phase);
-  return {
-    items: rows.map(actionSummary),
-    total,
-  };
-}
-
-type ActionsPage = Omit<ActionPage, "phase"> & {
-  readonly phase: LiveAction["phase"] | "any";
-  readonly after?: string;
-};
-
 /** One page of actions, of one phase or of all. `next`: cursor of the following page. */
-export async function pageOfActions(
+export async function listActions(
   place: TenantStore,
-  { phase, limit = 100, order = "oldest", after }: ActionsPage,
+  { phase, limit = 100, order, after }: ActionPage,
 ): Promise<{ readonly items: readonly ActionSummary[]; readonly next: string | null }> {
   const list = { view: ACTIONS, kind: "action", prefix: "act", bucket: phase } as const;
   const { rows, next } = await rowPage(place, { ...list, order, limit, after });
-  return { items: rows.map(actionSummary), next };
+  return { items: rows.map(summaryOf), next };
+}
+
+export async function countActions(
+  { store, tenant }: TenantStore,
+  phases: readonly string[],
+): Promise<number> {
+  const counts = await Promise.all(phases.map((phase) => store.count(tenant, ACTIONS, phase)));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Effects started by processes that have ended. The next process that executes takes them over. */
 export async function abandonedActions(place: TenantStore): Promise<readonly ActionSummary[]> {
-  const running = await listActions(place, { phase: "running", limit: MOST });
-  const items = running.items.filter((item) => item["reportBy"] === undefined);
-  const epochs = [...new Set(items.map((item) => String(item["epoch"])))];
+  const rows = await actionRows(place, "running");
+  const local = rows.filter(({ data }) => data["reportBy"] === undefined);
+  const epochs = [...new Set(local.map(({ data }) => String(data["epoch"])))];
   const held = await Promise.all(epochs.map((epoch) => place.store.epochHeld(epoch)));
   const gone = new Set(epochs.filter((_, index) => held[index] === false));
-  return items.filter((item) => gone.has(String(item["epoch"])));
+  return local.filter(({ data }) => gone.has(String(data["epoch"]))).map(summaryOf);
 }
 
 /** Every action in one phase, oldest first. `dueBy: null` excludes effects that outside agents perform and report. */
@@ -155,26 +233,4 @@ export async function actionRows(
   const rows: ViewRow[] = [];
   for await (const row of eachRow(place, { view: ACTIONS, bucket: phase, ...only })) rows.push(row);
   return rows;
-}
-
-const LIST_ORDERS = ["oldest", "newest"];
-const ACTION_PHASES = ["open", "waiting", "running", "applied", "not_applied", "in_doubt", "refused"];
-
-function checkPageLimit({ limit }: { readonly limit?: unknown }): void {
-  if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) >= 1))
-    rejectInput("A limit is a whole number of at least 1.");
-}
-
-export function checkActionPage<Given extends object>(page: Given): Given {
-  const given: { phase?: unknown; order?: unknown } = checkFields("A page of actions", page, [
-    "phase",
-    "limit",
-    "order",
-  ]);
-  if (given.phase === undefined)
-    rejectInput(`A page of actions has a phase: one of ${ACTION_PHASES.join(", ")}.`);
-  checkOneOf("An action's phase", given.phase, ACTION_PHASES);
-  checkPageLimit(page);
-  checkOneOf("A list's order", given.order, LIST_ORDERS);
-  return page;
 }

@@ -3,21 +3,19 @@
 import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
-import { channelField, type Via } from "../kernel/principal.ts";
-import { checkSaid, type Said } from "../kernel/said.ts";
 import { actionStream, epochStream } from "../kernel/stream.ts";
 import { displayValue, errorText } from "../kernel/text.ts";
-import type { CommandStore } from "../kill-switch/methods.ts";
 import { redactTexts } from "../people/secret-guesses/limit.ts";
 import { endIfDead } from "../runtime/epochs.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { redactJson, redactText, resolveSecrets, revealSecrets } from "../runtime/secrets.ts";
 import { loadArgs, loadValue, readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { actionRows } from "./actions.ts";
-import { type ProbeAnswer, recordProbe, resolveByPerson } from "./rules/outcome.ts";
+import type { EffectStatement } from "./contract.ts";
+import { type ProbeAnswer, type ResolveAnswer, recordProbe } from "./rules/outcome.ts";
 import { actionIdOf } from "./rules/start.ts";
 import { resultJson } from "./run-tool.ts";
-import type { ActionIn, LiveAction } from "./state.ts";
+import type { ActionIn } from "./state.ts";
 
 const PATIENCE_MS = 30_000;
 const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
@@ -112,34 +110,25 @@ export async function startProbing(runtime: Runtime, clock: Clock = runtime.cloc
   }
 }
 
-export async function resolveEffect(
-  place: CommandStore & Pick<Runtime, "clock" | "secrets">,
-  effect: string,
-  command: Said & Via & { readonly status: "applied" | "not_applied"; readonly evidence?: string },
-): Promise<LiveAction> {
-  checkSaid(command);
-  if (command.evidence !== undefined) checkSaid({ ...command, reason: command.evidence });
-  if (command.status !== "applied" && command.status !== "not_applied")
-    throw new HoldpointError(
-      "invalid_input",
-      `An effect is resolved as applied or not_applied, not "${displayValue(command.status)}".`,
-    );
-  const action = actionIdOf(effect);
-  const state = isId("act", action)
-    ? await readState(place, actionStream(action))
-    : { phase: "none" as const };
+type Resolution = EffectStatement & { readonly id: string };
+
+/** People's texts are stored in clear, so the values of the action's secrets are removed. */
+export async function prepareStatement(runtime: Runtime, given: Resolution) {
+  const { id, by, reason, evidence } = given;
+  const action = actionIdOf(id);
+  const ref = actionStream(action);
+  const state = isId("act", action) ? await readState(runtime, ref) : { phase: "none" as const };
   if (state.phase === "none")
-    throw new HoldpointError("unknown_id", `There is no effect ${displayValue(effect)}.`);
-  const { status, by } = command;
-  // People's texts are stored in clear, so the values of the action's secrets are removed.
-  const args = await loadValue(place, state.args);
-  const known = await resolveSecrets(place.secrets, args).catch(() => new Map<string, string>());
-  const kept = (text: string) => redactTexts(place, { by, text, known });
-  const reason = kept(command.reason);
-  const evidence = command.evidence === undefined ? null : kept(command.evidence);
-  const answer = await runCommand(place, { write: [actionStream(action)] }, (draft) =>
-    resolveByPerson(draft, { action, status, by, reason, evidence, ...channelField(command) }),
-  );
+    throw new HoldpointError("unknown_id", `There is no effect ${displayValue(id)}.`);
+  const args = await loadValue(runtime, state.args);
+  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
+  const keep = (text: string) => redactTexts(runtime, { by, text, known });
+  const kept = { reason: keep(reason), ...(evidence === undefined ? {} : { evidence: keep(evidence) }) };
+  return { input: { ...given, ...kept }, needs: { write: [ref] } };
+}
+
+/** Throws if the rule did not resolve the effect. */
+export function requireResolved(effect: string, answer: ResolveAnswer): void {
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {
       data: "Nothing was written; the effect is still in doubt.",
@@ -149,5 +138,4 @@ export async function resolveEffect(
     throw new HoldpointError("not_in_doubt", `The effect ${effect} is ${answer.state.phase}.`, {
       details: { phase: answer.state.phase },
     });
-  return structuredClone(answer.state);
 }

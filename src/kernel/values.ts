@@ -1,5 +1,6 @@
 /** Schemas that contracts are made of. Those whose values differ on the wire are marked; see `codec.ts`. */
 import { z } from "zod";
+import type { Json } from "./json.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
 import { agentScope } from "./stream.ts";
 import { displayValue } from "./text.ts";
@@ -73,6 +74,8 @@ export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() })
 /** An amount in millionths whose currency is known, such as a part of a budget. */
 export const micros = mark(z.bigint(), { kind: "micros" });
 export const anyJson = z.unknown().describe("any JSON");
+/** The same for answers, whose values are known to be JSON. */
+export const jsonValue = anyJson as unknown as z.ZodType<Json>;
 export const id = <const Of extends string>(of: Of, schema = z.string()) =>
   mark(schema, { kind: "id", of }) as Marked<z.ZodString, "id"> & { readonly "~of": Of };
 const namesPerson = (by: unknown): boolean => isPrincipal(by) && isPerson(by);

@@ -75,7 +75,7 @@ export function forgetSwitchChecks(store: Store): void {
   recentChecks.delete(store);
 }
 
-export type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
+type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 
 const tenantClosed = ({ tenant }: CommandStore): HoldpointError =>
   new HoldpointError("tenant_closed", `The tenant ${tenant} was closed: it is not released again.`);

@@ -2,7 +2,8 @@
 
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/decide.ts";
-import { type Action, getAction, getReceipt } from "../effects/actions.ts";
+import { getAction, getReceipt } from "../effects/actions.ts";
+import type { Action } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";

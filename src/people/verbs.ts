@@ -63,7 +63,11 @@ async function getPerson(place: TenantStore, person: string): Promise<Person> {
 }
 
 type Named = { readonly person: string };
-type Preparation = { readonly runtime: Runtime; readonly how: Via; readonly caller: CallerRights | undefined };
+type Preparation = {
+  readonly runtime: Runtime;
+  readonly how: Via;
+  readonly caller: CallerRights | undefined;
+};
 
 function checkPerson({ person }: Named): void {
   if (!namesPerson(person)) rejectInput(notAPerson({ input: person }));

@@ -1,7 +1,7 @@
 /** Reads the journal: by id, as an export, and to verify it. */
 
 import type { ApprovalQuestion } from "../approvals/state.ts";
-import { ACTION_LABEL, findAction } from "../effects/actions.ts";
+import { findAction } from "../effects/actions.ts";
 import { requestName } from "../effects/rules/propose.ts";
 import type { Header } from "../journal/entry.ts";
 import { exportLine } from "../journal/export.ts";
@@ -241,7 +241,7 @@ export type Journal = {
 
 export function journalOf(open: RuntimeOpener): Journal {
   return {
-    read: async (id) => readJournal(await open(), checkId(ACTION_LABEL, id)),
+    read: async (id) => readJournal(await open(), checkId("An action", id)),
     async *export() {
       const runtime = await open();
       yield* exportJournal(runtime, await runtime.knownKeys());

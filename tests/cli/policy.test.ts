@@ -197,7 +197,7 @@ describe("policy explain", () => {
       for (const amount_usd of [900, 90, 20]) await ctx.call(refund, { amount_usd, reason: "x" });
     });
     await flow.run({});
-    const { items } = await hp.actions.list({ phase: "applied" });
+    const { items } = await hp.actions.list({ phase: "applied", order: "oldest" });
     await hp.close();
     const { parse } = await import("yaml");
     await adopt(place, "refunds", parse(POLICY));

@@ -31,8 +31,8 @@ function callLost(told: Extract<Told, { kind: "call" }>, { actions }: States): s
     return `${requestId} was answered ${said} and ${action} is ${state.phase}`;
   if (state.phase === "none" || state.requestId !== requestId)
     return `${requestId} was answered with ${action}, which is another's`;
-  if (status === "done" && "outcome" in state && state.outcome.seq !== seq)
-    return `${requestId} was answered with the receipt at ${seq} and it stands at ${state.outcome.seq}`;
+  if (status === "done" && "outcome" in state && state.outcome?.seq !== seq)
+    return `${requestId} was answered with the receipt at ${seq} and it stands at ${state.outcome?.seq}`;
   return undefined;
 }
 

@@ -187,6 +187,6 @@ export function wasThere({ journal }: Checks, { point, decided }: Place, { pid, 
   );
   if (state === undefined || state.phase === "none") return false;
   if (point === "before_start") return true;
-  if (!("effect" in state) || state.effect.grant.kind !== "approval") return false;
+  if (!("effect" in state) || state.effect?.grant.kind !== "approval") return false;
   return journal.epochs.get(state.effect.epoch)?.process === pid;
 }

@@ -52,7 +52,7 @@ describe("Holdpoint on PostgreSQL", { concurrency: false }, () => {
     assert.equal(executed.status, "done");
     const again = await send({ to: "ann" }, { requestId: "mail-1" });
     assert.deepEqual([again.status, runs], ["done", 1]);
-    const signed = await asking.receipts.signed("mail-1");
+    const signed = await asking.receipts.sign("mail-1");
     assert.ok(signed !== undefined && "seal" in signed);
     const report = await deciding.journal.verify();
     assert.deepEqual(report.findings, []);

@@ -68,6 +68,7 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 const QUERIES: { readonly [name: string]: string } = {
   "GET /api/library": "?verb=approvals.list",
   "GET /api/alerts/find": "?beginning=alr_",
+  "GET /api/effects/find": "?beginning=act_",
   "GET /api/endpoints/find": "?beginning=end_",
   "GET /api/grants/find": "?beginning=grt_",
   "GET /api/intents/find": "?beginning=int_",

@@ -56,11 +56,14 @@ async function actionsOf(hp: Holdpoint, { pay, done, lost }: Declared) {
   const { id: action } = await hp.actions.get(`${CANARY}-done`);
   const doubt = await hp.actions.get(`${CANARY}-lost`);
   assert.equal(doubt.phase, "in_doubt");
+  assert.ok(doubt.effect !== null);
   const waiting = await hp.actions.get(`${CANARY}-pay`);
   assert.equal(waiting.phase, "waiting");
-  await hp.approvals.comment(waiting.approval, { by, text: CANARY });
-  const { binding } = await hp.approvals.get(waiting.approval);
-  return { action, effect: doubt.effect.id, approval: waiting.approval, binding };
+  const { approval } = waiting;
+  assert.ok(approval !== null);
+  await hp.approvals.comment(approval, { by, text: CANARY });
+  const { binding } = await hp.approvals.get(approval);
+  return { action, effect: doubt.effect.id, approval, binding };
 }
 
 /** Of the permit. */

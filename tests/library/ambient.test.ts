@@ -175,7 +175,7 @@ describe("a call inside an effect", () => {
     await flow.start({}, { requestId: "trip" });
     const doubt = await until(async () => (await hp.actions.list({ phase: "in_doubt" })).items[0], "doubt");
     const action = await hp.actions.get(doubt.id);
-    assert.ok(action.phase === "in_doubt" && action.tool === "book.undo");
+    assert.ok(action.outcome !== null && action.phase === "in_doubt" && action.tool === "book.undo");
     assert.match(action.outcome.reason, /"mail" was called inside the function of the tool "book.undo"/);
     assert.deepEqual(sent, []);
   });

@@ -162,8 +162,10 @@ test("an effect whose outcome nobody knows is in doubt until a person says what 
   assert.ok(answer.status === "in_doubt");
   assert.match(answer.next, /holdpoint resolve eff_/);
   assert.ok(folder.notices.some(({ kind }) => kind === "in_doubt"));
-  assert.equal((await hp.actions.list({ phase: "in_doubt" })).total, 1);
-  await hp.actions.resolve(answer.effect, { ...ann, reason: "the bank has it", status: "applied" });
+  assert.equal(await hp.actions.count("in_doubt"), 1);
+  const said = { ...ann, reason: "the bank has it", evidence: "transfer 17" };
+  const resolved = await hp.actions.resolve(answer.effect, { ...said, status: "applied" });
+  assert.partialDeepStrictEqual(resolved.outcome, { by: "person:ann", evidence: "transfer 17" });
   assert.partialDeepStrictEqual(await wire({}, { requestId: "w" }), {
     status: "done",
     result: null,
@@ -353,7 +355,7 @@ test("receipts are signed and verify, the journal verifies, and so does its expo
   const hp = folder.open();
   const tool = hp.gate({ name: "t", policy: "approve", run: () => "done" });
   for (const requestId of ["1", "2", "3"]) await tool({ requestId }, { requestId });
-  const bundle = await hp.receipts.signed("2");
+  const bundle = await hp.receipts.sign("2");
   const saved = await admin(hp).seals.save();
   assert.ok(bundle !== undefined && saved !== undefined);
   const check = verifyReceipt(bundle, saved.key);

@@ -49,7 +49,7 @@ describe("an effect that the agent performs itself", () => {
       result: { parcel: 7 },
     });
     assert.deepEqual(await hp.receipts.get("s-1"), receipt);
-    assert.notEqual(await hp.receipts.signed("s-1"), undefined);
+    assert.notEqual(await hp.receipts.sign("s-1"), undefined);
     const verified = await hp.journal.verify();
     assert.equal(verified.ok, true);
   });

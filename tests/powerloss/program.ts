@@ -4,18 +4,19 @@ import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
+import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
-import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import { NotApplied } from "../../src/effects/run-tool.ts";
 import type { Tool } from "../../src/effects/tool.ts";
-
+import { actionVerbs } from "../../src/effects/verbs.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
 import { type Journal, journalOf, type Seals, sealMethods } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
+import { bindLibrary } from "../../src/runtime/verb.ts";
 import type { Store } from "../../src/stores/store.ts";
 
 export const TENANT = "acme";
@@ -93,7 +94,7 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     tools: Object.fromEntries(gated) as Program["tools"],
     ran,
     approvals: approvalsOf(open),
-    actions: actionsOf(open),
+    actions: bindLibrary(open, actionVerbs),
     journal: journalOf(open),
     seals: sealMethods(open),
     budgets: budgetsOf(open),

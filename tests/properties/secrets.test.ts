@@ -25,7 +25,7 @@ async function everything(hp: Process, answer: unknown): Promise<string> {
   );
   const lines: string[] = [];
   for await (const line of hp.journal.export()) lines.push(line);
-  const receipt = await hp.receipts.signed("job").catch(() => undefined);
+  const receipt = await hp.receipts.sign("job").catch(() => undefined);
   const opened = (receipt?.receipt.split(".") ?? []).map((part) => Buffer.from(part, "base64url").toString());
   return JSON.stringify([
     await journalText(hp),

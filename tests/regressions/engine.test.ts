@@ -217,7 +217,7 @@ describe("recovery", () => {
     await computer.clock.advance(10 * SECOND);
     const { items } = await hp.actions.list({ phase: "in_doubt" });
     assert.deepEqual(
-      items.map((item) => item["requestId"]),
+      items.map((item) => item.requestId),
       ["large"],
     );
     assert.equal(await phaseOf(hp, "small"), "applied");

@@ -5,10 +5,11 @@ import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
+import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
-import { type Actions, actionsOf } from "../../src/effects/methods.ts";
 import type { Tool } from "../../src/effects/tool.ts";
+import { actionVerbs } from "../../src/effects/verbs.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
 import { type Journal, journalOf } from "../../src/runtime/journal.ts";
@@ -16,6 +17,7 @@ import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import type { Notice } from "../../src/runtime/notices.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
 import type { CrashPoint } from "../../src/runtime/runtime.ts";
+import { bindLibrary } from "../../src/runtime/verb.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/stores/memory/database.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/stores/memory/open.ts";
 import { FOLDS } from "../../src/streams.ts";
@@ -209,7 +211,7 @@ export function office(seed = 1, leaseMs?: number): Office {
         store,
         notices,
         approvals: approvalsOf(open),
-        actions: actionsOf(open),
+        actions: bindLibrary(open, actionVerbs),
         journal: journalOf(open),
         budgets: budgetsOf(open),
         switch: killSwitchOf(open),

@@ -7,7 +7,7 @@ import { UNSEEN_PREVIEW } from "../../approvals/state.ts";
 import type { ReviewFacts } from "../../effects/state.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
-import { isArtifactRef } from "../../kernel/stored-value.ts";
+import { storeValue } from "../../kernel/stored-value.ts";
 import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
 import type { CardContent } from "../../notify/content.ts";
@@ -55,7 +55,7 @@ const STATUSES: { readonly [phase in ActionCard["action"]["phase"]]: string } = 
 /** Without a process that has the tool, the undo of a call in a workflow is not known. */
 const classWords = ({ action: { effectClass, within }, approval }: ActionCard): string => {
   if (approval?.undo !== undefined) return effectWords(effectClass, "claimed");
-  return effectWords(effectClass, within === undefined ? "none" : "not_known");
+  return effectWords(effectClass, within === null ? "none" : "not_known");
 };
 
 /** The tool's preview, which people approve with the action, and the agent's description of its undo. */
@@ -122,21 +122,19 @@ function identity({ approval, action }: ActionCard): CardFields {
     workflow: action.within?.workflow,
     undoes: action.within?.undoes,
     agent: action.agent,
-    args: `${action.argsDigest} (${action.from.replace("_", " ")})`,
+    args: `${action.argsDigest} (${action.executedFrom.replace("_", " ")})`,
     binding: approval?.binding,
   };
 }
 
 function outcomeSections({ action, receipt }: ActionCard): CardSections {
-  if (action.phase === "open" || action.phase === "waiting") {
-    const { held } = action;
-    return { "Held back": held && { [held.code]: `${held.by}: ${held.reason}` } };
+  const { effect, refusal, refusedAt, held } = action;
+  if (refusal !== null && refusedAt !== null) {
+    const { code, by, reason } = refusal;
+    return { Outcome: { status: "refused", at: [{ ago: refusedAt }], [code]: `${by}: ${reason}` } };
   }
-  if (action.phase === "refused") {
-    const { code, by, reason } = action.refusal;
-    return { Outcome: { status: "refused", at: [{ ago: action.at }], [code]: `${by}: ${reason}` } };
-  }
-  const { id, startedAt, attempt, grant, late } = action.effect;
+  if (effect === null) return { "Held back": held && { [held.code]: `${held.by}: ${held.reason}` } };
+  const { id, startedAt, attempt, grant, late } = effect;
   return {
     Outcome: {
       status: STATUSES[action.phase],
@@ -146,7 +144,7 @@ function outcomeSections({ action, receipt }: ActionCard): CardSections {
         grant.kind === "standing"
           ? `${grant.grant} by ${grant.by.join(", ")}, beforehand: nobody was asked`
           : undefined,
-      ...(action.phase === "running" ? {} : outcomeFields(action)),
+      ...outcomeFields(action),
       "late report": {
         each: late.map((one) => `attempt ${one.attempt} by ${one.epoch} said ${one.status} ${one.reason}`),
       },
@@ -155,26 +153,28 @@ function outcomeSections({ action, receipt }: ActionCard): CardSections {
   };
 }
 
-type Ended = Extract<ActionCard["action"], { phase: "applied" | "not_applied" | "in_doubt" }>;
-
-function outcomeFields(action: Ended): CardFields {
-  const { at, by, reason } = action.outcome;
+function outcomeFields({ phase, outcome }: ActionCard["action"]): CardFields {
+  if (outcome === null) return {};
+  const { at, by, reason, result } = outcome;
   return {
     ended: [{ ago: at }],
     reason: reason === "" ? undefined : reason,
     "said by": by,
-    result: action.phase === "applied" ? resultField(action.outcome.result) : undefined,
+    result: phase === "applied" ? resultField(result) : undefined,
   };
 }
 
-const resultField = (result: Json): CardFields[string] =>
-  isArtifactRef(result) ? `kept as an artifact of ${result.bytes} bytes` : { json: result };
+/** A large result is not part of a card. */
+function resultField(result: Json): CardFields[string] {
+  const { artifact } = storeValue(result);
+  return artifact === undefined ? { json: result } : `kept as an artifact of ${artifact.bytes.length} bytes`;
+}
 
 function actionNext({ approval, action }: ActionCard): readonly string[] {
   const isOpen = approval?.status === "pending" && approval.edit === null;
   return [
     ...(isOpen ? [approveCommand(approval), rejectCommand(approval)] : []),
-    ...(action.phase === "in_doubt" ? [`resolve ${action.effect.id} applied|not_applied --reason "…"`] : []),
+    ...(action.phase === "in_doubt" ? [`resolve ${action.effect?.id} applied|not_applied --reason "…"`] : []),
   ];
 }
 

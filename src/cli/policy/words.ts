@@ -2,7 +2,7 @@
  * Policies in words for people: the versions that decided, their remarks, which program uses a version and until when.
  */
 
-import type { Action } from "../../effects/actions.ts";
+import type { Action } from "../../effects/contract.ts";
 import { documentsNamed, type ReviewFacts } from "../../effects/state.ts";
 
 import type { CardFields } from "../../kernel/terminal.ts";
@@ -42,22 +42,24 @@ type AskedDocuments = Pick<ReviewFacts, "policy" | "documents" | "document">;
 
 /** A policy in code has a digest, but no document to show. */
 export function policyWords(asked: AskedDocuments, names: PolicyNames): string {
-  const isNamed = asked.documents !== undefined || asked.document !== undefined;
-  const digests = documentsNamed(asked).filter((digest) => isNamed || names.has(digest));
+  const named = asked.documents ?? [];
+  const digests = named.length > 0 ? named : documentsNamed(asked).filter((digest) => names.has(digest));
   if (digests.length === 0) return `in code, ${shortDigest(asked.policy)}`;
   return digests.map((digest) => versionWords(digest, names)).join(", ");
 }
 
+type Review = NonNullable<Action["review"]>;
+
 /** Names the document if several decided. */
-function whose(document: string | undefined, review: ReviewFacts, names: PolicyNames): string {
-  const isOne = (review.documents ?? []).length < 2;
+function whose(document: string | undefined, review: Review, names: PolicyNames): string {
+  const isOne = review.documents.length < 2;
   return document === undefined || isOne ? "" : `, says ${versionWords(document, names)}`;
 }
 
 /** The policies' risk assessments, and the verdicts of their shadow rules. */
-export function remarkFields(review: Action["review"], names: PolicyNames): CardFields {
+export function remarkFields(review: Review | null, names: PolicyNames): CardFields {
   if (review === null) return {};
-  const { risk, risks = risk === undefined ? [] : [risk], shadow = [] } = review;
+  const { risks, shadow } = review;
   return {
     risk: {
       each: risks.map(({ score, level, conditions, document }) => {

@@ -1,7 +1,5 @@
 /** Actions, receipts, workflows, the journal and the kill switch of a server. */
 
-import type { Actions, Receipts } from "../../effects/methods.ts";
-import type { ReceiptBundle } from "../../journal/receipt-jws.ts";
 import type { Report } from "../../journal/verify.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Said } from "../../kernel/said.ts";
@@ -12,32 +10,6 @@ import type { WorkflowResult } from "../../workflows/definition.ts";
 import type { Workflows } from "../../workflows/methods.ts";
 import type { WorkflowDetails } from "../../workflows/read.ts";
 import { type AskLibrary, actorField, definedFields, type RemoteActor, relay } from "./relay.ts";
-
-export function remoteActions(speaker: RemoteActor, look: AskLibrary): Actions {
-  const { actions } = speaker.client;
-  return {
-    get: (id) => look("actions.get", id),
-    list: (page) => look("actions.list", page),
-    find: (beginning) => look("actions.find", beginning),
-    abandoned: () => look("actions.abandoned"),
-    async resolve(effect, { by: who, reason, status }) {
-      await relay(() => actions.resolve(effect, { status, reason, ...actorField(speaker, who) }));
-      return look("actions.get", effect);
-    },
-  };
-}
-
-export function remoteReceipts({ client }: RemoteActor, look: AskLibrary): Receipts {
-  return {
-    // JSON has no undefined: no receipt is null.
-    get: async (id) =>
-      (await look<Awaited<ReturnType<Receipts["get"]>> | null>("receipts.get", id)) ?? undefined,
-    async signed(id) {
-      if ((await look("receipts.get", id)) === null) return undefined;
-      return (await relay(() => client.receipts.sign(id))) as unknown as ReceiptBundle;
-    },
-  };
-}
 
 type ReachableWorkflows = Omit<Workflows, "follow" | "jobs" | "fork">;
 

@@ -159,7 +159,7 @@ export type ProbeAnswer = {
   readonly result: Json;
 };
 
-type ResolveAnswer =
+export type ResolveAnswer =
   | { readonly kind: "resolved" | "unresolved" | "not_in_doubt"; readonly state: LiveAction }
   | { readonly kind: "not_allowed"; readonly reason: string };
 

@@ -22,7 +22,7 @@ export type Receipt = {
   /** The approval that was consumed. null: a policy verdict or a standing grant permitted it. */
   readonly approval: string | null;
   /** The standing grant that was used; absent if there was none. */
-  readonly grant?: string;
+  readonly grant?: string | undefined;
   /** People who approved it, or who gave the standing grant. */
   readonly approvedBy: readonly string[];
   readonly executedFrom: string;
@@ -74,8 +74,10 @@ export function receiptOf(tenant: string, id: string, state: EndedAction): Recei
   };
 }
 
+const asJson = (receipt: Receipt): JsonObject => receipt as unknown as JsonObject;
+
 export function receiptPayload(receipt: Receipt, entry: string): JsonObject {
-  return { ...receipt, entry };
+  return { ...asJson(receipt), entry };
 }
 
 export type SettledAnswer =
@@ -112,7 +114,7 @@ export function settledAnswer(tenant: string, action: string, state: LiveAction)
       return {
         executed: true,
         result: state.outcome.result,
-        receipt: receiptOf(tenant, action, state),
+        receipt: asJson(receiptOf(tenant, action, state)),
         action,
         ...grantNotes(state.effect),
       };
@@ -127,7 +129,7 @@ export function settledAnswer(tenant: string, action: string, state: LiveAction)
       const { id: effect } = state.effect;
       const { reason } = state.outcome;
       const next = `Find out what happened, then: holdpoint resolve ${effect} applied|not_applied --reason "…"`;
-      const receipt = receiptOf(tenant, action, state);
+      const receipt = asJson(receiptOf(tenant, action, state));
       return { executed: "in_doubt", reason, next, receipt, action, effect };
     }
     default:
