@@ -8,7 +8,13 @@ import { approvals } from "../src/approvals/contract.ts";
 import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
 import type { CALLS } from "../src/client/calls.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import { type Contract, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+import {
+  type Contract,
+  clientCall,
+  httpMethod,
+  pathNames,
+  type VerbContract,
+} from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
@@ -24,7 +30,7 @@ function callText({ http, input, whenLost, repeatable }: VerbContract): string {
 
 function clientTable(): string {
   const resources = contracts.map(({ name, verbs: all }) => {
-    const calls = Object.entries(all).map(([verb, facts]) => [facts.shares?.call ?? verb, callText(facts)]);
+    const calls = Object.entries(all).map(([verb, facts]) => [clientCall(verb, facts), callText(facts)]);
     const lines = Object.entries(Object.fromEntries(calls)).map(([call, text]) => `    ${call}: ${text},\n`);
     return `  ${name}: {\n${lines.join("")}  },\n`;
   });

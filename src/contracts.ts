@@ -10,6 +10,7 @@ import { endpoints, messages } from "./notify/contract.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
+import { workflows } from "./workflows/contract.ts";
 
 export const CONTRACTS = [
   actions,
@@ -23,5 +24,6 @@ export const CONTRACTS = [
   people,
   receipts,
   tenants,
+  workflows,
 ] as const;
 export const STREAMS = [approval, grant] as const;

@@ -11,7 +11,6 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
 
 import { workflowState } from "../workflows/read.ts";
-import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { actingAgent, agentSchema, mayActFor, onlyForItselfError } from "./identify-agent.ts";
 import { reachRemoteCheckpointNow } from "./remote-checkpoint.ts";
 import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
@@ -41,7 +40,7 @@ import {
   failRemoteWorkflowNow,
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
-import { workflowSchema } from "./seed-wire.ts";
+import { readWorkflowAnswer, workflowSchema } from "./seed-wire.ts";
 
 /** Without authentication, a request that names no agent acts as the agent of that workflow or action. */
 async function driverFromRequest(

@@ -3,13 +3,13 @@ import { z } from "zod";
 import { idSchema, json, time, timeOrNull, timeSchema, undoSchema } from "../api/wire.ts";
 import { receipt as receiptContent } from "../effects/contract.ts";
 import { viewCodec } from "../kernel/codec.ts";
-import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
+import { workflowStatus } from "../workflows/views.ts";
+import { approverFields, readApproverTerms } from "./creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
 import type { Permit, RemoteAnswer } from "./remote-answer.ts";
 import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-checkpoint.ts";
 import type { PermitRequest } from "./remote-checks.ts";
 import type { Compensation } from "./remote-rollback.ts";
-import { workflowStatus } from "./seed-wire.ts";
 
 export const { wire: receiptSchema, encode: receiptOnWire } = viewCodec(receiptContent);
 

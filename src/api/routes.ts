@@ -35,9 +35,17 @@ import { peopleVerbs } from "../people/verbs.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
-import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
+import { workflowState } from "../workflows/read.ts";
+import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import { actingOperator, actingPerson, actingPrincipal, type Who } from "./authenticate.ts";
+import {
+  actingOperator,
+  actingPerson,
+  actingPrincipal,
+  checkMayEnd,
+  checkMaySendBack,
+  type Who,
+} from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -72,13 +80,22 @@ const CAPABILITIES = [
   peopleVerbs,
   receiptVerbs,
   tenantVerbs,
+  workflowVerbs,
 ] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
+const whoMay =
+  (check: typeof checkMayEnd): Guard =>
+  async ({ runtime, who }, input, serve) => {
+    check(who, await workflowState(runtime, (input as { readonly id: string }).id));
+    return serve();
+  };
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
 const GUARDS: {
   readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
-} = {};
+} = {
+  workflows: { cancel: whoMay(checkMayEnd), rollback: whoMay(checkMaySendBack) },
+};
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -294,8 +311,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...seedRoutes,
     ...contractRoutes,
     ...remoteRoutes,
-    ...workflowRoutes,
-    ...definitionRoutes,
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),

@@ -75,6 +75,7 @@ const QUERIES: { readonly [name: string]: string } = {
   "GET /api/keys/find": "?beginning=key_",
   "GET /api/messages/count": "?status=waiting",
   "GET /api/messages/find": "?beginning=msg_",
+  "GET /api/workflows/find": "?beginning=wf_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");
