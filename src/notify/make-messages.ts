@@ -3,11 +3,8 @@
  * - An endpoint gets entries after the one that added it. Reading an entry again makes no second message.
  * - No position is stored past an entry that cannot be read here: a newer process may have to announce it.
  * - An agent's endpoint gets only that agent's intents, sent by it or to it, and no other agent's approvals by intent.
- * - An intent for the agent is sent again until it is acknowledged: a webhook's response does not acknowledge it.
  */
 
-import { markDelivered } from "../agents/intents/rules/answer.ts";
-import { isUnacknowledged } from "../agents/intents/stream.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import {
   actionStream,
@@ -28,25 +25,10 @@ import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { canFoldEvent, type EventIdentity } from "../streams.ts";
 import { ANNOUNCED_EVENTS } from "./rules/announced-events.ts";
 import { APPROVERS_RECIPIENT, peopleToNotify, resolveRecipients } from "./rules/endpoint.ts";
-import {
-  dropMessage,
-  makeMessageId,
-  makeMessages,
-  moveNotifier,
-  type NewMessage,
-  type SendOutcome,
-} from "./rules/message.ts";
-import {
-  type EndpointTarget,
-  endpointAddress,
-  type LiveEndpoint,
-  type LiveMessage,
-  wantsEvent,
-} from "./stream.ts";
+import { dropMessage, makeMessageId, makeMessages, moveNotifier, type NewMessage } from "./rules/message.ts";
+import { type EndpointTarget, endpointAddress, wantsEvent } from "./stream.ts";
 
 type TenantStoreAndClock = Pick<Runtime, "store" | "tenant" | "clock">;
-
-const NOT_ACKNOWLEDGED = "not_acknowledged";
 
 /** The intent that a stream is about: the stream itself, or the subject of its approval. */
 async function intentOfStream(place: TenantStoreAndClock, ref: StreamRef): Promise<string | undefined> {
@@ -63,45 +45,6 @@ async function mayHearOf(place: TenantStoreAndClock, owner: string, ref: StreamR
   if (intent === undefined) return true;
   const state = await readState(place, intentStream(intent));
   return state.status !== "none" && (state.to === owner || state.from === owner);
-}
-
-async function isStillUnacknowledged(
-  place: TenantStoreAndClock,
-  { owner }: LiveEndpoint,
-  ref: StreamRef,
-): Promise<boolean | undefined> {
-  const state = await readState(place, intentStream(ref.id));
-  if (state.status === "none" || state.to !== owner || state.approval !== null) return undefined;
-  return isUnacknowledged(state);
-}
-
-type IntentHandOver = {
-  readonly endpoint: LiveEndpoint;
-  readonly message: LiveMessage;
-  readonly ref: StreamRef;
-};
-type HandOverOutcome = SendOutcome | { readonly kind: "dropped"; readonly reason: string };
-
-/** Sends the message if it is still wanted. Only an intent for the owner is checked and repeated. */
-export async function sendUntilAcknowledged(
-  place: TenantStoreAndClock,
-  hand: IntentHandOver,
-  send: () => Promise<SendOutcome>,
-): Promise<HandOverOutcome> {
-  const { endpoint, message, ref } = hand;
-  const before =
-    message.type === "intent.sent" ? await isStillUnacknowledged(place, endpoint, ref) : undefined;
-  if (before === undefined) return send();
-  if (!before) {
-    const { last } = message;
-    if (last?.problem === NOT_ACKNOWLEDGED) return { kind: "delivered", status: last.status };
-    return { kind: "dropped", reason: "the agent has it already, or it is over" };
-  }
-  const outcome = await send();
-  if (outcome.kind !== "delivered") return outcome;
-  await runCommand(place, { write: [intentStream(ref.id)] }, (draft) => markDelivered(draft, ref.id));
-  const isLeft = await isStillUnacknowledged(place, endpoint, ref);
-  return isLeft === true ? { kind: "failed", status: outcome.status, problem: NOT_ACKNOWLEDGED } : outcome;
 }
 
 export type ActiveEndpoint = {
