@@ -3,7 +3,6 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
@@ -24,7 +23,6 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
@@ -54,7 +52,6 @@ function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    approvals: approvalsOf(open),
     budgets: budgetsOf(open),
     policies: {
       list: () => listPolicies(runtime),

@@ -66,8 +66,9 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=approvals.list",
+  "GET /api/library": "?verb=budgets.list",
   "GET /api/alerts/find": "?beginning=alr_",
+  "GET /api/approvals/find": "?beginning=apr_",
   "GET /api/effects/find": "?beginning=act_",
   "GET /api/endpoints/find": "?beginning=end_",
   "GET /api/grants/find": "?beginning=grt_",

@@ -1,7 +1,6 @@
 /** Verbs of intents (requests of agents to each other and to people), with their routes and schemas. */
 import { z } from "zod";
 import { contract, findVerb, listVerb, parseInput, plainVerb, verb } from "../../kernel/contract.ts";
-import type { Json } from "../../kernel/json.ts";
 import { displayValue } from "../../kernel/text.ts";
 import {
   anyJson,
@@ -9,6 +8,7 @@ import {
   choice,
   duration,
   id,
+  jsonValue,
   listOrder,
   reason,
   speaker,
@@ -17,7 +17,6 @@ import {
 import { COMPENSATION_INTENT, HUMAN_APPROVAL_INTENT, readRecipient } from "./rules/send.ts";
 import { INTENT_STATUSES, LIFECYCLE_STATUSES } from "./stream.ts";
 
-const json = anyJson as unknown as z.ZodType<Json>;
 const TYPE = "The type of an intent is a word of letters and digits, such as human_approval.";
 const COMPENSATION = `An intent of the type ${COMPENSATION_INTENT} is sent by a workflow that goes back, and by nobody else: choose another type.`;
 const ADDRESS = "An intent is sent to agent://<name>.";
@@ -59,7 +58,7 @@ const summary = z.object({
 const ended = { at: timestamp, by: z.string() };
 export const intent = z.object({
   ...brief,
-  payload: json,
+  payload: jsonValue,
   parent: id("intent").nullable().describe("the intent that caused this one"),
   /** The operation of the workflow that sent it. */
   within: z.object({ workflow: id("workflow"), op: z.string() }).nullable(),
@@ -68,7 +67,7 @@ export const intent = z.object({
   acknowledged: z.object({ at: timestamp, by: z.string() }).nullable(),
   end: z
     .discriminatedUnion("status", [
-      z.object({ status: z.literal("completed"), ...ended, data: json }),
+      z.object({ status: z.literal("completed"), ...ended, data: jsonValue }),
       z.object({ status: z.enum(["failed", "timed_out", "cancelled"]), ...ended, reason: z.string() }),
     ])
     .nullable(),

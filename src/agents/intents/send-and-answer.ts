@@ -22,13 +22,13 @@ import {
 } from "./rules/send.ts";
 import { type IntentEnd, type LiveIntent, lifecycleStatus } from "./stream.ts";
 
-export type WaitOptions = {
+export type IntentWaitOptions = {
   /** How long to wait. Default: no limit. The intent goes on afterwards. */
   readonly timeoutSeconds?: number;
   readonly signal?: AbortSignal;
 };
 
-export function checkWaitOptions(options: WaitOptions): WaitOptions {
+export function checkWaitOptions(options: IntentWaitOptions): IntentWaitOptions {
   const { timeoutSeconds, signal } = checkFields("Waiting", options, ["timeoutSeconds", "signal"]);
   if (timeoutSeconds !== undefined && !(Number.isFinite(timeoutSeconds) && timeoutSeconds >= 0))
     rejectInput("timeoutSeconds is a number of at least 0.");

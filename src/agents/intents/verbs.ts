@@ -28,10 +28,10 @@ import { readRecipient, sendIntent } from "./rules/send.ts";
 import {
   checkWaitOptions,
   getIntent,
+  type IntentWaitOptions,
   prepareIntent,
   sentOrThrow,
   unknownIntent,
-  type WaitOptions,
 } from "./send-and-answer.ts";
 
 /** Senders write `agent://name`. */
@@ -145,7 +145,7 @@ export function checkRecipient(agent: string): string {
 
 export type Intents = Library<typeof intents> & {
   /** Waits, even for days, in any process. A timeout is returned as a result, and the intent goes on. */
-  waitFor(id: string, options?: WaitOptions): Promise<Waited>;
+  waitFor(id: string, options?: IntentWaitOptions): Promise<Waited>;
   /** Unacknowledged intents for an agent: existing ones first, then new ones as they arrive. */
   listen(agent: string, signal: AbortSignal): AsyncGenerator<IntentDelivery>;
 };
