@@ -22,7 +22,7 @@ const CUTS: readonly number[] = [3_000, 1_500, 700, 300, 120];
 const run = (text: string, more: object = {}) => ({ type: "TextRun", text, ...more });
 const lines = (...inlines: readonly object[]) => ({ type: "RichTextBlock", inlines });
 
-function cardOf({ title, type, at, fields, words, link }: ChatMessage, most: number) {
+function buildCard({ title, type, at, fields, words, link }: ChatMessage, most: number) {
   const shown = cutList(fields, MOST_FIELDS, (left) => ({ label: "…", value: `${left} more fields` }));
   return {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -50,7 +50,7 @@ const teamsPayload = (message: ChatMessage, most: number) => ({
     {
       contentType: "application/vnd.microsoft.card.adaptive",
       contentUrl: null,
-      content: cardOf(message, most),
+      content: buildCard(message, most),
     },
   ],
 });
