@@ -31,7 +31,8 @@ import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantVerbs } from "../people/tenants/verbs.ts";
 import { peopleVerbs } from "../people/verbs.ts";
-import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
+import { policyGuards } from "../policy/routes.ts";
+import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
 import { workflowState } from "../workflows/read.ts";
@@ -76,6 +77,7 @@ const CAPABILITIES = [
   keyVerbs,
   messageVerbs,
   peopleVerbs,
+  policyVerbs,
   receiptVerbs,
   tenantVerbs,
   workflowVerbs,
@@ -92,6 +94,7 @@ const whoMay =
 const GUARDS: {
   readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
 } = {
+  policies: policyGuards,
   workflows: { cancel: whoMay(checkMayEnd), rollback: whoMay(checkMaySendBack) },
 };
 
@@ -310,8 +313,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,
-    ...policyRoutes,
-    ...policyTrialRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
