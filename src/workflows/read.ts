@@ -259,14 +259,16 @@ const REMOTE_UNDOABLE: { readonly [undo in CallUndo]: Undoable } = {
   nothing: "nothing",
 };
 
-function isUndoable(runtime: Runtime, { op, body }: RecordedOp, lost: ReadonlySet<string>): Undoable {
+const NONE_LOST: ReadonlySet<string> = new Set();
+
+/** Whether a call can be undone, as far as this process knows. */
+export function isUndoable({ tools }: Runtime, { op, body }: RecordedOp, lost = NONE_LOST): Undoable {
   if (lost.has(String(body["action"]))) return "no";
   const outside = body["undo"] as CallUndo | undefined;
   if (outside !== undefined) return REMOTE_UNDOABLE[outside];
-  if (body["rollback"] === true) return "yes";
   const tool = String(body["tool"]);
-  const undo = isStep(op, tool) ? undefined : runtime.tools.get(tool)?.undo;
-  if (undo === undefined) return "unknown";
+  const undo = isStep(op, tool) ? undefined : tools.get(tool)?.undo;
+  if (undo === undefined) return body["rollback"] === true ? "yes" : "unknown";
   if (undo === null) return "no";
   return undo === "nothing" ? "nothing" : "yes";
 }
