@@ -1,21 +1,24 @@
 /** Entry point `holdpoint/admin`: people, keys, tenants, notifications, monitors, policy versions, nodes and seals. */
 
-import type { Monitors } from "./alerts/methods.ts";
+import type { Alerts } from "./alerts/contract.ts";
+import type { Monitors } from "./alerts/monitor.ts";
 import type { Holdpoint } from "./index.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { withLazy } from "./kernel/load-part.ts";
-import type { Notifications } from "./notify/methods.ts";
-import { environment, findOpener } from "./open.ts";
+import type { Endpoints, Messages } from "./notify/contract.ts";
+import type { Notifications } from "./notify/verbs.ts";
+import { findOpener } from "./open.ts";
 import { parts } from "./parts.ts";
 import type { People } from "./people/contract.ts";
 import type { Keys } from "./people/keys/contract.ts";
 import type { Tenants } from "./people/tenants/contract.ts";
-import type { Policies } from "./policy/methods.ts";
+import type { Policies } from "./policy/contract.ts";
 import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
 
-export type { Alert, AlertList, AlertPage, AlertSummary, Monitor, MonitorOptions } from "./alerts/methods.ts";
+export type { Alert, AlertList, AlertPage, AlertSummary } from "./alerts/contract.ts";
+export type { Monitor, MonitorOptions } from "./alerts/monitor.ts";
 export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
 export type {
   Endpoint,
@@ -24,8 +27,11 @@ export type {
   EndpointSummary,
   EndpointTest,
   EndpointWithSecret,
-} from "./notify/endpoints.ts";
-export type { Message, MessageList, MessagePage, MessageSummary } from "./notify/methods.ts";
+  Message,
+  MessageList,
+  MessagePage,
+  MessageSummary,
+} from "./notify/contract.ts";
 export type { DeliveryOptions } from "./notify/settings.ts";
 export type { LoginLink, NewPerson, Person, PersonChange } from "./people/contract.ts";
 export type {
@@ -39,26 +45,28 @@ export type {
 export type { Scope } from "./people/rules/scopes.ts";
 export type { Member, Role } from "./people/stream.ts";
 export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/contract.ts";
-export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
-export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
-export type { BacktestReport } from "./policy/backtest/rules/report.ts";
-export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
-export type { BacktestOptions } from "./policy/backtest/run.ts";
-export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
+export type { BacktestReport, Suggestion } from "./policy/backtest/rules/answers.ts";
 export type {
   AdoptedPolicyVersion,
+  BacktestOptions,
   PolicyProgram,
   PolicyUsage,
   PolicyVersionDetails,
   PolicyVersionSummary,
-} from "./policy/versions.ts";
+  RecordedTool,
+  ReplayResult,
+  Suggestions,
+  SuggestOptions,
+} from "./policy/contract.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
-
-type CardLines = ReturnType<typeof parts.card>["cardLines"];
-const renderCard: CardLines = (...given) => parts.card().cardLines(...given);
 
 export type Admin = Monitors &
   Notifications & {
+    readonly alerts: Alerts;
+    /** Destinations of messages. */
+    readonly endpoints: Endpoints;
+    /** Messages: sent, waiting and dead. */
+    readonly messages: Messages;
     readonly people: People;
     readonly keys: Keys;
     /** The tenants of the store. */
@@ -72,16 +80,15 @@ export type Admin = Monitors &
 
 /** Each group loads when it is first used. */
 function createGroups(open: RuntimeOpener): Admin {
-  const notifications = () => parts.notify().notificationMethods(open, { environment, render: renderCard });
   return withLazy(
     {},
     {
-      alerts: () => parts.alerts().monitorMethods(open).alerts,
-      deliver: () => notifications().deliver,
-      endpoints: () => notifications().endpoints,
+      alerts: () => parts.verb().bindLibrary(open, parts.alerts().alertVerbs),
+      deliver: () => parts.notify().notificationMethods(open).deliver,
+      endpoints: () => parts.verb().bindLibrary(open, parts.notify().endpointVerbs),
       keys: () => parts.verb().bindLibrary(open, parts.keys().keyVerbs),
-      messages: () => notifications().messages,
-      monitor: () => parts.alerts().monitorMethods(open).monitor,
+      messages: () => parts.verb().bindLibrary(open, parts.notify().messageVerbs),
+      monitor: () => parts.monitor().monitorMethods(open).monitor,
       nodes: () => parts.nodes().nodesOf(open),
       people: () => parts.verb().bindLibrary(open, parts.people().peopleVerbs),
       policies: () => parts.policies().policiesOf(open),

@@ -3,16 +3,11 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { intentMethods } from "../agents/intents/methods.ts";
-import { alertMethods } from "../alerts/methods.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
-import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
-import { readFirstReview } from "../policy/backtest/replay-journal.ts";
-import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
@@ -25,14 +20,9 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
-  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
-  policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
-  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
-  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -49,29 +39,16 @@ export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatM
 );
 
 const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
-/** Scope of a verb that returns more than its group, such as an action with its arguments. */
-const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
-export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
+export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
-function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
+function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    alerts: alertMethods(open),
-    intents: intentMethods(open),
     budgets: budgetsOf(open),
-    policies: {
-      list: () => listPolicies(runtime),
-      versions: () => listVersions(runtime),
-      get: (id: string) => getPolicy(runtime, String(id)),
-      tools: () => listRecordedTools(runtime),
-      told: (action: string) => readFirstReview(runtime, String(action)),
-    },
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    endpoints,
-    messages,
     nodes: nodesOf(open),
   };
 }

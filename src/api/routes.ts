@@ -1,10 +1,11 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
+import { actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
-import { intentRoutes } from "../agents/intents/routes.ts";
+import { intentVerbs } from "../agents/intents/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
-import { alertRoutes } from "../alerts/routes.ts";
+import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
@@ -22,20 +23,29 @@ import {
   scopeFor,
   type VerbContract,
 } from "../kernel/contract.ts";
+import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
-import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
+import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
 import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantVerbs } from "../people/tenants/verbs.ts";
 import { peopleVerbs } from "../people/verbs.ts";
-import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
+import { policyGuards } from "../policy/routes.ts";
+import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { bindingFor, type Capability } from "../runtime/verb.ts";
 import { workflowState } from "../workflows/read.ts";
 import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import { actingPerson, actingPrincipal, checkMayEnd, checkMaySendBack } from "./authenticate.ts";
+import {
+  actingOperator,
+  actingPerson,
+  actingPrincipal,
+  checkMayEnd,
+  checkMaySendBack,
+  type Who,
+} from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -59,10 +69,15 @@ import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 /** Contracts with their verbs, whose routes are made from them. */
 const CAPABILITIES = [
   actionVerbs,
+  alertVerbs,
   approvalVerbs,
+  endpointVerbs,
   grantVerbs,
+  intentVerbs,
   keyVerbs,
+  messageVerbs,
   peopleVerbs,
+  policyVerbs,
   receiptVerbs,
   tenantVerbs,
   workflowVerbs,
@@ -79,6 +94,7 @@ const whoMay =
 const GUARDS: {
   readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
 } = {
+  policies: policyGuards,
   workflows: { cancel: whoMay(checkMayEnd), rollback: whoMay(checkMaySendBack) },
 };
 
@@ -165,6 +181,15 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
   };
 }
 
+const ACTING: {
+  readonly [may in Actor]: (who: Who, named: string | undefined, field: string) => string;
+} = {
+  person: actingPerson,
+  principal: actingPrincipal,
+  operator: actingOperator,
+  speaker: actingSpeaker,
+};
+
 /** If the verb has an actor, the credential determines it. */
 function withActor(
   input: z.ZodObject | undefined,
@@ -173,9 +198,8 @@ function withActor(
 ): object {
   const actor = actorIn(input);
   if (actor === undefined) return given;
-  const { by: named } = given as { readonly by?: string };
-  const by = actor.may === "person" ? actingPerson(who, named, actor.as) : actingPrincipal(who, named);
-  return { ...given, by };
+  const { [actor.field]: named } = given as { readonly [field: string]: string | undefined };
+  return { ...given, [actor.field]: ACTING[actor.may](who, named, actor.as) };
 }
 
 /** Adds the viewer, if the verb depends on it. */
@@ -224,9 +248,10 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
 
 function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire }] = all as readonly [Served];
-  const { http, shares, description, orScope, status, whenLost } = facts;
+  const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
+  const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
   const value: ScopedRoute = {
     method: httpMethod(http),
@@ -239,9 +264,10 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
+    ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
+    ...(mayAsk === undefined ? {} : { mayAsk: async ({ body }) => mayAsk(wire.decode(body) as never) }),
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
@@ -283,19 +309,13 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
-    ...intentRoutes,
     ...intentWaitRoutes(audience),
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,
-    ...policyRoutes,
-    ...policyTrialRoutes,
-    ...alertRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
-    ...endpointRoutes,
-    ...messageRoutes,
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
     ...nodeRoutes,

@@ -12,11 +12,12 @@
  * | `micros`: a bigint                      | text                                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
  * | `id("action")` as `action`              | `action_id`                             |
- * | `actor`, a field `by`: required         | optional: taken from the credential     |
+ * | `actor`, mostly `by`: required          | optional: taken from the credential     |
  * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
  * | `failure`: a `HoldpointError`           | its problem                             |
  * | `channel`, `viewer`                     | left out: taken from the credential     |
+ * | `progressListener`                      | left out                                |
  *
  * `spelled("q", schema)` gives one field another name on the wire. Each use is listed in docs/decisions/0027.
  *
@@ -27,7 +28,7 @@ import { z } from "zod";
 import type { HoldpointError } from "./errors.ts";
 import { problemFields, readProblem } from "./problem.ts";
 import {
-  actorOnWire,
+  type Actor,
   type Hidden,
   hasOne,
   type Marked,
@@ -40,6 +41,7 @@ import {
   unwrap,
   type ValueKind,
   valueKind,
+  wireOfActor,
 } from "./values.ts";
 
 type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
@@ -57,17 +59,21 @@ type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as":
         : never
       : Snake<Name>;
 
-type Unwrapped<Schema> = Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
+type Unwrapped<Schema> = Schema extends
+  | z.ZodOptional<infer Inner>
+  | z.ZodExactOptional<infer Inner>
+  | z.ZodDefault<infer Inner>
   ? Inner
   : Schema;
 /** Without optional, default and nullable wrappers. */
 type Bare<Schema> = Schema extends
   | z.ZodOptional<infer Inner>
+  | z.ZodExactOptional<infer Inner>
   | z.ZodDefault<infer Inner>
   | z.ZodNullable<infer Inner>
   ? Bare<Inner>
   : Schema;
-type IsOptional<Schema, In extends boolean> = Schema extends z.ZodOptional
+type IsOptional<Schema, In extends boolean> = Schema extends z.ZodOptional | z.ZodExactOptional
   ? true
   : Schema extends Marked<unknown, "actor">
     ? true
@@ -116,6 +122,7 @@ export type OnWire<Schema, In extends boolean = false> =
                       ? OnWire<Inner, In> | null
                       : Schema extends
                             | z.ZodOptional<infer Inner>
+                            | z.ZodExactOptional<infer Inner>
                             | z.ZodDefault<infer Inner>
                             | z.ZodReadonly<infer Inner>
                         ? OnWire<Inner, In>
@@ -160,7 +167,7 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     decode: (text) => BigInt(text as string),
   }),
   id: (schema) => ({ wire: schema, encode: same, decode: same }),
-  actor: () => ({ wire: actorOnWire, encode: same, decode: same }),
+  actor: (schema) => ({ wire: wireOfActor(schema), encode: same, decode: same }),
   principal: () => ({
     wire: z.string().min(1).max(LONGEST_PRINCIPAL),
     encode: same,
@@ -178,6 +185,7 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   }),
   channel: (schema) => ({ wire: schema, encode: same, decode: same }),
   viewer: (schema) => ({ wire: schema, encode: same, decode: same }),
+  listener: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
   expression: (schema) => ({ wire: schema, encode: same, decode: same }),
   span: (schema) => {
@@ -203,13 +211,15 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
-/** The wire name of the field for the actor, and who may act; undefined if the verb has none. */
+/** The field for the actor, its name on the wire, and who may act; undefined if the verb has none. */
 export function actorIn(
   input: z.ZodObject | undefined,
-): { readonly as: string; readonly may: string } | undefined {
-  const by = input?.shape["by"] as z.ZodType | undefined;
-  const { may } = (by && marks.get(unwrap(by))) ?? {};
-  return by === undefined || may === undefined ? undefined : { as: fieldOnWire("by", by), may };
+): { readonly field: string; readonly as: string; readonly may: Actor } | undefined {
+  for (const [field, schema] of Object.entries(input?.shape ?? {})) {
+    const { may } = marks.get(unwrap(schema as z.ZodType)) ?? {};
+    if (may !== undefined) return { field, as: fieldOnWire(field, schema as z.ZodType), may };
+  }
+  return undefined;
 }
 
 /** Built once per schema, when its contract is bound. */
@@ -231,7 +241,7 @@ export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
       value === null ? null : code(value);
     return { wire: inner.wire.nullable(), encode: orNull(inner.encode), decode: orNull(inner.decode) };
   }
-  if (schema instanceof z.ZodOptional) {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) {
     const inner = makeCodec(schema.unwrap() as z.ZodType, form);
     return { ...inner, wire: inner.wire.optional() };
   }
@@ -290,7 +300,7 @@ const lengthChecks = ({ def }: z.ZodArray): z.core.$ZodCheck<unknown[]>[] =>
 
 function objectCodec(schema: z.ZodObject, form: Form): Codec {
   const fields = Object.entries(schema.shape)
-    .filter(([, field]) => !/^(channel|viewer)$/.test(valueKind(field)))
+    .filter(([, field]) => !/^(channel|viewer|listener)$/.test(valueKind(field)))
     .map(([name, field]) => ({
       name,
       onWire: fieldOnWire(name, field as z.ZodType),
