@@ -6,7 +6,6 @@
 
 import { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Money } from "../kernel/money.ts";
 import { actorOnWire, anyJson, moneyOnWire, timeOnWire } from "../kernel/values.ts";
 
 export const timeSchema = timeOnWire;
@@ -17,10 +16,6 @@ export const json = anyJson;
 
 export const time = (at: number): string => new Date(at).toISOString();
 export const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : time(at));
-export const moneyAsMicrosText = ({ currency, micros }: Money): { currency: string; micros: string } => ({
-  currency,
-  micros: String(micros),
-});
 
 /** How the agent would undo the action that it proposes. */
 export const undoSchema = z.object({ tool: z.string(), args: json }).nullable();

@@ -49,11 +49,6 @@ export type RemoteActor = {
   readonly principal: string | null;
 };
 
-/** Omitted if the credential determines the actor. */
-export function actorField({ principal }: RemoteActor, who: string): { readonly by?: string } {
-  return principal === null ? { by: who } : {};
-}
-
 /** Drops the fields that are undefined. */
 export function definedFields<Fields extends object>(
   fields: Fields,
