@@ -26,7 +26,7 @@ const READS = {
 
 type Reads = typeof READS;
 type Groups = { readonly [Name in keyof Reads]: Group<Reads[Name]["verbs"][number]> };
-export type LibraryVerb = {
+type LibraryVerb = {
   [Name in keyof Reads]: `${Name}.${Reads[Name]["verbs"][number]}`;
 }[keyof Reads];
 

@@ -3,8 +3,6 @@
  * The actor is the credential's principal. Only without authentication is it the one that the caller names.
  */
 
-import type { LibraryVerb } from "../../api/library.ts";
-import { readMicros } from "../../api/micros-json.ts";
 import type { Client } from "../../client/client.ts";
 import { type ClientError, isClientError } from "../../client/client-error.ts";
 import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
@@ -30,17 +28,6 @@ export async function relay<Answer>(call: () => Promise<Answer>): Promise<Answer
   } catch (error) {
     throw fromClientError(error);
   }
-}
-
-export type AskLibrary = <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) => Promise<Answer>;
-
-/** Runs a reading verb on the server. */
-export function libraryReader(client: Client): AskLibrary {
-  return <Answer>(verb: LibraryVerb, ...args: readonly unknown[]) =>
-    relay(async () => {
-      const { answer } = await client.server.library({ verb, args: JSON.stringify(args) });
-      return JSON.parse(JSON.stringify(answer ?? null), readMicros) as Answer;
-    });
 }
 
 export type RemoteActor = {

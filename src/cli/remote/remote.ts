@@ -16,8 +16,8 @@ import { killSwitch, withNames } from "../../kill-switch/contract.ts";
 import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import { remoteJournal, remoteWorkflows } from "./work.ts";
+import { fromClientError, type RemoteActor, relay } from "./relay.ts";
+import { remoteJournal, remoteNodes, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -121,14 +121,13 @@ function guarded<Verbs extends object>(path: string, verbs: Verbs): Verbs {
 }
 
 export function remoteHoldpoint(speaker: RemoteActor): Instance {
-  const look = libraryReader(speaker.client);
   const groups = {
     ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
     approvals: remoteApprovals(speaker),
     workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
-    journal: remoteJournal(speaker, look),
+    journal: remoteJournal(speaker),
     seals: {},
-    nodes: { list: (page: object = {}) => look("nodes.list", page) },
+    nodes: remoteNodes(speaker),
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);
   const all = {

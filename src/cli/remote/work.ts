@@ -4,12 +4,14 @@ import type { AnswerOf } from "../../client/calls.ts";
 import type { Report } from "../../journal/verify.ts";
 import type { Library } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { NodeList, Nodes } from "../../runtime/epochs.ts";
 import type { Journal } from "../../runtime/journal.ts";
 import type { workflows as workflowContract } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
 import type { WorkflowSummary } from "../../workflows/read.ts";
 import type { Workflows } from "../../workflows/verbs.ts";
-import { type AskLibrary, definedFields, type RemoteActor, relay } from "./relay.ts";
+import { definedFields, type RemoteActor, relay } from "./relay.ts";
 
 type WorkflowVerbs = Library<typeof workflowContract>;
 
@@ -69,9 +71,13 @@ export const remoteWorkflows = (
 const OWN_TRUST =
   "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";
 
-export function remoteJournal({ client }: RemoteActor, look: AskLibrary): Pick<Journal, "read" | "verify"> {
+export function remoteJournal({ client }: RemoteActor): Pick<Journal, "read" | "verify"> {
   return {
-    read: (id) => look("journal.read", id),
+    read: (id) =>
+      relay(async () => {
+        const { entries } = await client.journal.history(id);
+        return entries.map((entry) => ({ ...entry, at: Date.parse(entry.at), body: entry.body as Json }));
+      }),
     async verify({ savedSeal, keys, requireSealed = false } = {}) {
       if (savedSeal !== undefined || keys !== undefined)
         throw new HoldpointError("invalid_input", OWN_TRUST, {
@@ -86,3 +92,16 @@ export function remoteJournal({ client }: RemoteActor, look: AskLibrary): Pick<J
     },
   };
 }
+
+export const remoteNodes = ({ client }: RemoteActor): Pick<Nodes, "list"> => ({
+  list: ({ all = false, limit, after } = {}) =>
+    relay(async (): Promise<NodeList> => {
+      const asked = definedFields({ limit, cursor: after });
+      const page = await client.nodes.list({ all: all ? "true" : "false", ...asked });
+      const items = page.nodes.map(({ epoch, since, ended_at, ...same }) => {
+        const endedAt = ended_at === null ? null : Date.parse(ended_at);
+        return { id: epoch, ...same, openedAt: Date.parse(since), endedAt };
+      });
+      return { items, next: page.next_cursor };
+    }),
+});
