@@ -1,4 +1,5 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
+import { remote } from "./agents/remote/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { actions, receipts } from "./effects/contract.ts";
@@ -8,5 +9,5 @@ import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
 
-export const CONTRACTS = [actions, approvals, grants, keys, people, receipts, tenants] as const;
+export const CONTRACTS = [actions, approvals, grants, keys, people, receipts, remote, tenants] as const;
 export const STREAMS = [approval, grant] as const;

@@ -1,7 +1,9 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
+import { actingAgent } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
 import { intentRoutes } from "../agents/intents/routes.ts";
+import { remoteVerbs } from "../agents/remote/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
 import { alertRoutes } from "../alerts/routes.ts";
@@ -32,7 +34,7 @@ import { tenantVerbs } from "../people/tenants/verbs.ts";
 import { peopleVerbs } from "../people/verbs.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
-import { bindingFor, type Capability } from "../runtime/verb.ts";
+import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
 import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import { actingPerson, actingPrincipal } from "./authenticate.ts";
@@ -65,6 +67,7 @@ const CAPABILITIES = [
   keyVerbs,
   peopleVerbs,
   receiptVerbs,
+  remoteVerbs,
   tenantVerbs,
 ] as const;
 
@@ -158,16 +161,24 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
 }
 
 /** If the verb has an actor, the credential determines it. */
-function withActor(
+async function withActor(
   input: z.ZodObject | undefined,
-  { who }: Pick<RouteRequest, "who">,
+  { runtime, who, params }: RouteRequest,
   given: object,
-): object {
+  defaultActor: AnyBinding["defaultActor"],
+): Promise<object> {
   const actor = actorIn(input);
   if (actor === undefined) return given;
-  const { by: named } = given as { readonly by?: string };
-  const by = actor.may === "person" ? actingPerson(who, named, actor.as) : actingPrincipal(who, named);
-  return { ...given, by };
+  const { field, as, may } = actor;
+  const { [field]: named } = given as { readonly [field: string]: string | null | undefined };
+  if (may === "person") return { ...given, [field]: actingPerson(who, named ?? undefined, as) };
+  if (may === "principal") return { ...given, [field]: actingPrincipal(who, named ?? undefined) };
+  const { id = "" } = (params ?? {}) as { readonly id?: string };
+  const isUnnamed = who.principal === null && named == null;
+  return {
+    ...given,
+    [field]: actingAgent(who, named, isUnnamed ? await defaultActor?.(runtime, id) : undefined),
+  };
 }
 
 /** Adds the viewer, if the verb depends on it. */
@@ -178,16 +189,25 @@ function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, 
 
 type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
 
-type Serving = { readonly name: string; readonly facts: VerbContract; readonly guard: Guard | undefined };
+type Serving = {
+  readonly name: string;
+  readonly facts: VerbContract;
+  readonly guard: Guard | undefined;
+  /** Instead of the verb's own. */
+  readonly perform?: AnyBinding["perform"];
+};
 
-function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Serving, wire: Wire): Serve {
-  const { perform, present } = bindingFor(one, name);
+function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
+  const { name, facts, guard } = serving;
+  const { input, http } = facts;
+  const { perform: own, present, defaultActor } = bindingFor(one, name);
+  const { perform = own } = serving;
   return async (asked, given) => {
-    const { runtime, who, params, requestId } = asked;
-    const acting = withActor(input, asked, wire.decode(given));
+    const { runtime, who, params, requestId, isGone } = asked;
+    const acting = await withActor(input, asked, wire.decode(given), defaultActor);
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const serve = () => perform({ runtime, how: { via: who.via }, caller: who }, all);
+    const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
     const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
     const instance = http.slice(http.indexOf("/"));
     const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
@@ -200,7 +220,32 @@ function serveVerb(one: Capability, { name, facts: { input, http }, guard }: Ser
 
 type Guards<Verb extends string = string> = { readonly [Name in Verb]?: Guard };
 
-type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
+type Hooks = Pick<ScopedRoute, "mayAsk" | "again">;
+type Served = {
+  readonly facts: VerbContract;
+  readonly wire: Wire;
+  readonly serve: Serve;
+  readonly hooks: Hooks;
+};
+
+function hooksFor(one: Capability, serving: Serving, wire: Wire): Hooks {
+  const { mayAsk, again } = bindingFor(one, serving.name);
+  const hooks: Hooks = {
+    mayAsk: async ({ runtime, params, body }, kept) =>
+      mayAsk === undefined || mayAsk(runtime, { ...(params as object), ...wire.decode(body) }, kept),
+    again(asked, kept) {
+      const perform = again?.(kept);
+      if (perform === undefined) return undefined;
+      const { status } = serving.facts;
+      return serveVerb(
+        one,
+        { ...serving, perform },
+        wire,
+      )(asked, asked.body).then((body) => ({ status, body }));
+    },
+  };
+  return { ...(mayAsk && { mayAsk: hooks.mayAsk }), ...(again && { again: hooks.again }) } as Hooks;
+}
 
 /** For verbs that share a route: a field selects the verb. */
 function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serve: Serve } {
@@ -220,8 +265,12 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
   };
 }
 
+/** A body whose fields are all optional may be left out. */
+const withoutBody = (input: z.ZodObject): z.ZodType =>
+  input.safeParse({}).success ? input.default({}) : input;
+
 function routeFor(contract: Contract, all: readonly Served[]): Route {
-  const [{ facts, wire }] = all as readonly [Served];
+  const [{ facts, wire, hooks }] = all as readonly [Served];
   const { http, shares, description, orScope, status, whenLost } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
@@ -237,9 +286,10 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: input }),
+    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: isRead ? input : withoutBody(input) }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
+    ...hooks,
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
@@ -250,7 +300,8 @@ function verbRoutes(one: Capability): readonly Route[] {
   const guards = (GUARDS as { readonly [contract: string]: Guards })[contract.name] ?? {};
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    return { facts, wire, serve: serveVerb(one, { name, facts, guard: guards[name] }, wire) };
+    const serving = { name, facts, guard: guards[name] };
+    return { facts, wire, serve: serveVerb(one, serving, wire), hooks: hooksFor(one, serving, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
   return [...byRoute.values()].map((all) => routeFor(contract, all));

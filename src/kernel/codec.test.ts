@@ -194,7 +194,7 @@ test("a field has another name where it says so, also when it may be null or mis
   const wire = { q: "x", action_id: null, approved_by: "person:ann" } satisfies OnWire<typeof schema>;
   assert.deepEqual(encode(library), wire);
   assert.deepEqual(decode(wire), library);
-  assert.deepEqual(actorIn(schema), { as: "approved_by", may: "person" });
+  assert.deepEqual(actorIn(schema), { field: "by", as: "approved_by", may: "person" });
   assert.equal(actorIn(z.strictObject({ by: z.string() })), undefined);
 });
 

@@ -25,6 +25,7 @@
 import { z } from "zod";
 import {
   actorOnWire,
+  agentOnWire,
   type Hidden,
   hasOne,
   type Marked,
@@ -155,7 +156,11 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     decode: (text) => BigInt(text as string),
   }),
   id: (schema) => ({ wire: schema, encode: same, decode: same }),
-  actor: () => ({ wire: actorOnWire, encode: same, decode: same }),
+  actor: (schema) => ({
+    wire: marks.get(schema)?.may === "agent" ? agentOnWire : actorOnWire,
+    encode: same,
+    decode: same,
+  }),
   principal: () => ({
     wire: z.string().min(1).max(LONGEST_PRINCIPAL),
     encode: same,
@@ -193,13 +198,15 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
-/** The wire name of the field for the actor, and who may act; undefined if the verb has none. */
-export function actorIn(
-  input: z.ZodObject | undefined,
-): { readonly as: string; readonly may: string } | undefined {
-  const by = input?.shape["by"] as z.ZodType | undefined;
-  const { may } = (by && marks.get(by)) ?? {};
-  return by === undefined || may === undefined ? undefined : { as: fieldOnWire("by", by), may };
+type ActorField = { readonly field: string; readonly as: string; readonly may: string };
+
+/** The field for the actor, its name on the wire, and who may act; undefined if the verb has none. */
+export function actorIn(input: z.ZodObject | undefined): ActorField | undefined {
+  for (const [field, schema] of Object.entries(input?.shape ?? {})) {
+    const { may } = marks.get(schema as z.ZodType) ?? {};
+    if (may !== undefined) return { field, as: fieldOnWire(field, schema as z.ZodType), may };
+  }
+  return undefined;
 }
 
 /** Built once per schema, when its contract is bound. */
@@ -331,11 +338,24 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
 }
 
 type ShapeOnWire<Fields> = { [Name in keyof Fields]: z.ZodType<Fields[Name], Fields[Name]> };
+type ViewOnWire<Schema> = Schema extends z.ZodObject
+  ? z.ZodObject<ShapeOnWire<OnWire<Schema>>>
+  : z.ZodType<OnWire<Schema>, OnWire<Schema>>;
+
 /** For the answers of hand-written routes. */
-export function viewCodec<Schema extends z.ZodObject>(schema: Schema) {
+export function viewCodec<Schema extends z.ZodType>(schema: Schema) {
   const { wire, encode } = makeCodec(schema, "view");
   return {
-    wire: wire as z.ZodObject<ShapeOnWire<OnWire<Schema>>>,
+    wire: wire as unknown as ViewOnWire<Schema>,
     encode: encode as (value: z.output<Schema>) => OnWire<Schema>,
+  };
+}
+
+/** For the bodies of hand-written routes. What is decoded has to be parsed by the schema. */
+export function bodyCodec<Schema extends z.ZodObject>(schema: Schema) {
+  const { wire, decode } = makeCodec(schema);
+  return {
+    wire: wire as z.ZodType<OnWire<Schema, true>, OnWire<Schema, true>>,
+    decode: decode as (body: OnWire<Schema, true>) => Partial<z.input<Schema>>,
   };
 }

@@ -15,7 +15,7 @@ type Mark = {
   readonly kind?: ValueKind;
   readonly of?: string;
   readonly as?: string;
-  readonly may?: "person" | "principal";
+  readonly may?: "person" | "principal" | "agent";
   readonly either?: readonly [string, string];
 };
 export type Hidden = "channel" | "viewer";
@@ -56,6 +56,14 @@ export const actorOnWire = z
   .optional()
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
+/** The same for an agent. */
+export const agentOnWire = z
+  .string()
+  .min(1)
+  .max(210)
+  .nullish()
+  .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
+
 export const timestamp = mark(z.number(), { kind: "time" });
 const currency = z
   .string()
@@ -83,6 +91,8 @@ export const actor = mark(personName(), { kind: "actor", may: "person" });
 export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "person" });
 /** A person, or a program with its own credential. */
 export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
+/** The agent that acts, as its field `agent`. */
+export const actingAgent = mark(principalName(), { kind: "actor", may: "agent" });
 /** A principal that is named and does not act. */
 export const principal = mark(principalName(), { kind: "principal" });
 /** The person who reads: the answer may depend on it. Null without authentication. */
