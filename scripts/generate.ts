@@ -8,7 +8,13 @@ import { approvals } from "../src/approvals/contract.ts";
 import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
 import type { CALLS } from "../src/client/calls.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import { type Contract, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+import {
+  type Contract,
+  clientCall,
+  httpMethod,
+  pathNames,
+  type VerbContract,
+} from "../src/kernel/contract.ts";
 
 const contracts: readonly Contract[] = CONTRACTS;
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
@@ -26,7 +32,7 @@ function clientTable(): string {
   const byResource = Map.groupBy(contracts, ({ name, resource = name }) => resource);
   const resources = [...byResource].map(([resource, all]) => {
     const facts = all.flatMap(({ verbs: own }) => Object.entries(own));
-    const calls = facts.map(([verb, one]) => [one.shares?.call ?? verb, callText(one)]);
+    const calls = facts.map(([verb, one]) => [clientCall(verb, one), callText(one)]);
     const lines = Object.entries(Object.fromEntries(calls)).map(([call, text]) => `    ${call}: ${text},\n`);
     return `  ${resource}: {\n${lines.join("")}  },\n`;
   });

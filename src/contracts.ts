@@ -8,6 +8,17 @@ import { grant } from "./grants/stream.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
+import { workflows } from "./workflows/contract.ts";
 
-export const CONTRACTS = [actions, approvals, grants, keys, people, receipts, remote, tenants] as const;
+export const CONTRACTS = [
+  actions,
+  approvals,
+  grants,
+  keys,
+  people,
+  receipts,
+  remote,
+  tenants,
+  workflows,
+] as const;
 export const STREAMS = [approval, grant] as const;

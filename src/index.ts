@@ -30,9 +30,9 @@ import type { Acknowledged, Restored } from "./runtime/restore.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
-import type { Workflows } from "./workflows/methods.ts";
 import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
+import type { Workflows } from "./workflows/verbs.ts";
 
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
 export type { IntentAnswer, OutgoingIntent } from "./agents/intents/input.ts";
@@ -122,7 +122,6 @@ export type {
   WorkflowResult,
 } from "./workflows/definition.ts";
 export type { RollbackReport } from "./workflows/events.ts";
-export type { WorkflowDetails } from "./workflows/read.ts";
 export {
   adaptiveCheckpoints,
   type CheckpointConditions,
@@ -131,10 +130,10 @@ export {
   type CheckpointSets,
   type CheckpointUndo,
 } from "./workflows/rules/checkpoints.ts";
-
 export { StepFailed, StepRefused } from "./workflows/run/step.ts";
 export { ChildFailed } from "./workflows/run/wait.ts";
 export type { WorkflowStatus } from "./workflows/state.ts";
+export type { WorkflowDetails } from "./workflows/views.ts";
 
 /** A policy document in TypeScript. Its conditions may also be pure functions. */
 export function definePolicy(document: PolicyText): PolicyText {

@@ -30,7 +30,7 @@ export const parts = {
   supervise: () => load<typeof import("./supervise/supervise.ts")>("./supervise/supervise.ts"),
   tenants: () => load<typeof import("./people/tenants/verbs.ts")>("./people/tenants/verbs.ts"),
   verb: () => load<typeof import("./runtime/verb.ts")>("./runtime/verb.ts"),
-  workflows: () => load<typeof import("./workflows/methods.ts")>("./workflows/methods.ts"),
+  workflows: () => load<typeof import("./workflows/verbs.ts")>("./workflows/verbs.ts"),
 };
 
 type Supervise = ReturnType<typeof parts.supervise>["supervise"];

@@ -4,8 +4,8 @@ import type { Gates } from "../effects/gate.ts";
 import { checkFields, checkId } from "../kernel/fields.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { bindLibrary } from "../runtime/verb.ts";
-import { cancelById } from "../workflows/methods.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
+import { workflowVerbs } from "../workflows/verbs.ts";
 import type { PermitRequest, RemoteAnswer, RemoteVerbs } from "./remote/contract.ts";
 import { remoteVerbs } from "./remote/verbs.ts";
 import {
@@ -69,8 +69,7 @@ function remoteWorkflowMethods(open: RuntimeOpener): RemoteWorkflows {
       ),
     fail: async (workflow, said) =>
       failRemoteWorkflowNow(await open(), id(workflow), checkFields(UNDO_LABEL, said, ["agent", "reason"])),
-    cancel: async (workflow, said) =>
-      cancelById(await open(), id(workflow), checkFields(UNDO_LABEL, said, ["by", "reason"])),
+    cancel: bindLibrary(open, workflowVerbs).cancel,
     get: async (workflow) => getRemoteWorkflow(await open(), id(workflow)),
     compensations: async (workflow) => listCompensations(await open(), id(workflow)),
     undo: async (workflow, what) => {

@@ -7,7 +7,6 @@ import { idParams, json, reasonSchema } from "../api/wire.ts";
 import { parseInput } from "../kernel/contract.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { workflowState } from "../workflows/read.ts";
-import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { actingAgent, agentSchema, checkOnBehalfOf } from "./identify-agent.ts";
 import { proposal } from "./remote/contract.ts";
 import { mayPropose, unsettledIn } from "./remote/verbs.ts";
@@ -32,9 +31,9 @@ import {
   failRemoteWorkflowNow,
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
-import { workflowSchema } from "./seed-wire.ts";
+import { readWorkflowAnswer, workflowSchema } from "./seed-wire.ts";
 
-/** Without authentication, a request that names no agent acts as the agent of that workflow or action. */
+/** Without authentication, a request that names no agent acts as the agent of that workflow. */
 async function driverFromRequest(
   runtime: Runtime,
   who: Who,

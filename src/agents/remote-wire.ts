@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { idSchema, json, undoSchema } from "../api/wire.ts";
 import { bodyCodec, viewCodec } from "../kernel/codec.ts";
-import { approverFields, readApproverTerms } from "../workflows/creation-input.ts";
+import { workflowStatus } from "../workflows/views.ts";
+import { approverFields, readApproverTerms } from "./creation-input.ts";
 import { agentSchema } from "./identify-agent.ts";
 import { permitRequest, proposalInWorkflow, remoteAnswer } from "./remote/contract.ts";
 import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./remote-checkpoint.ts";
 import type { Compensation } from "./remote-rollback.ts";
-import { workflowStatus } from "./seed-wire.ts";
 
 /** Forms that routes of remote workflows share with the verbs of remote agents. */
 export const answerWire = viewCodec(remoteAnswer);

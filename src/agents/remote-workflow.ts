@@ -13,7 +13,7 @@ import { loadValue, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { DEFAULT_MAX_ATTEMPTS } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
-import { getWorkflow, type WorkflowDetails, workflowState } from "../workflows/read.ts";
+import { getWorkflow, workflowState } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
 import {
   type CheckpointConditions,
@@ -27,6 +27,7 @@ import {
   startRemoteWorkflow,
 } from "../workflows/rules/remote.ts";
 import type { CheckpointTally, WorkflowStatus } from "../workflows/state.ts";
+import type { WorkflowDetails } from "../workflows/views.ts";
 import { withdrawOpen } from "../workflows/withdraw.ts";
 import { checkPrincipal, checkTextLength, requesterWithAgent, requireDriver } from "./remote-checks.ts";
 import { type Compensation, listCompensations, settleRollback } from "./remote-rollback.ts";

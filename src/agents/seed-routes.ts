@@ -30,13 +30,13 @@ import { skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { TenantStore } from "../stores/store.ts";
 
-import { creationSchema, readCreation } from "../workflows/creation-input.ts";
 import { getWorkflow, listWorkflows, type WorkflowSummary, workflowState } from "../workflows/read.ts";
-import { readWorkflowAnswer } from "../workflows/routes.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { WORKFLOW_STATUSES } from "../workflows/state.ts";
+import { creationSchema, readCreation } from "./creation-input.ts";
 import { createRemoteWorkflowNow } from "./remote-workflow.ts";
 import {
+  readWorkflowAnswer,
   SEED_DECISIONS,
   seedCreatedOnWire,
   seedCreatedSchema,

@@ -6,16 +6,18 @@
  * - A job exists from the beginning. Nothing is locked: `escrow_id` is null, and the amount is only recorded.
  */
 import { z } from "zod";
+import { ok, type RouteAnswer } from "../api/route.ts";
 import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "../api/wire.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { presentStages } from "../approvals/present.ts";
 import { stagesView } from "../approvals/views.ts";
 import { viewCodec } from "../kernel/codec.ts";
-import type { WorkflowDetails, WorkflowSummary } from "../workflows/read.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { getWorkflow, type WorkflowSummary } from "../workflows/read.ts";
 import { WORKFLOW_STATUSES } from "../workflows/state.ts";
-import type { CheckpointAccount } from "./remote-workflow.ts";
+import { type WorkflowDetails, workflowStatus } from "../workflows/views.ts";
+import { type CheckpointAccount, loadCheckpointAccount } from "./remote-workflow.ts";
 
-export const workflowStatus = z.enum(WORKFLOW_STATUSES);
 const count = z.number().int().min(0);
 
 const setup = z.object({
@@ -69,6 +71,7 @@ export const seedWorkflowListSchema = z.object({
     .string()
     .nullable()
     .meta({ description: "how the definitions that were tried differ from what is recorded" }),
+  last_decision: z.string().nullable().meta({ description: "at its checkpoints" }),
   waits: z
     .array(wait)
     .nullable()
@@ -78,7 +81,7 @@ export const seedWorkflowListSchema = z.object({
 type ListedWorkflow = {
   readonly [Field in "name" | "status" | "agent"]: string;
 } & { readonly [Field in "attempt" | "passed" | "checkpoints" | "createdAt"]: number } & {
-  readonly [Field in "checkpoint" | "approval" | "reason" | "stuck"]: string | null;
+  readonly [Field in "checkpoint" | "approval" | "reason" | "stuck" | "lastDecision"]: string | null;
 } & { readonly endedAt: number | null; readonly held?: readonly string[] };
 
 type Waits = WorkflowDetails["waits"];
@@ -100,6 +103,7 @@ export function seedWorkflowOnWire({ id, ...fields }: WorkflowSummary, waits: Wa
     approval_id: approval,
     held_by: listed.held ?? [],
     stuck_on: listed.stuck ?? null,
+    last_decision: listed.lastDecision,
     waits: waits && waitsOnWire(waits),
   };
 }
@@ -188,6 +192,12 @@ export function workflowOnWire(workflow: WorkflowDetails, account: CheckpointAcc
     budget: workflow.budget ?? null,
     parent,
   };
+}
+
+/** The workflow's state after a change. */
+export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<RouteAnswer> {
+  const workflow = await getWorkflow(runtime, id);
+  return ok(workflowOnWire(workflow, await loadCheckpointAccount(runtime, workflow)));
 }
 
 const about = z.enum(["action", "checkpoint", "question", "intent"]);

@@ -187,10 +187,9 @@ function isTheirs({ principal, roles }: Who, { parties }: Posted): boolean {
   return isPerson(principal) && (roles.includes("admin") || roles.includes("supervisor"));
 }
 
-/** The principal that ends a workflow. */
-export function actingEnder(who: Who, named: string | undefined, workflow: Posted): string {
-  const by = actingPrincipal(who, named);
-  if (isTheirs(who, workflow)) return by;
+/** Who may end a workflow. */
+export function checkMayEnd(who: Who, workflow: Posted): void {
+  if (isTheirs(who, workflow)) return;
   throw new HoldpointError(
     "forbidden",
     "This workflow is another's: it was not posted by whom this credential is, nor do they execute it.",
@@ -201,10 +200,10 @@ export function actingEnder(who: Who, named: string | undefined, workflow: Poste
   );
 }
 
-/** As `actingEnder`, people only: rolling back withdraws questions from people. The driving program may fail it. */
-export function actingSenderBack(who: Who, named: string | undefined, workflow: Posted): string {
-  const by = actingEnder(who, named, workflow);
-  if (who.principal === null || isPerson(who.principal)) return by;
+/** As `checkMayEnd`, people only: rolling back withdraws questions from people. The driving program may fail it. */
+export function checkMaySendBack(who: Who, workflow: Posted): void {
+  checkMayEnd(who, workflow);
+  if (who.principal === null || isPerson(who.principal)) return;
   throw new HoldpointError(
     "forbidden",
     "Only people send a workflow back; this is a credential of a program.",

@@ -13,8 +13,9 @@ import type { JsonObject } from "../kernel/json.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
+import type { WorkflowRequest } from "../workflows/contract.ts";
 import { listWorkflows } from "../workflows/read.ts";
-import { requestByName, type WorkflowRequest } from "../workflows/start.ts";
+import { workflowVerbs } from "../workflows/verbs.ts";
 import { actingPrincipal } from "./authenticate.ts";
 import { ok, route } from "./route.ts";
 import type { TenantHost } from "./tenant-hosts.ts";
@@ -195,7 +196,8 @@ async function standing(runtime: Runtime): Promise<ExampleStanding> {
 }
 
 async function ask({ runtime, wake }: TenantHost, request: WorkflowRequest): Promise<string> {
-  const { id } = await requestByName(runtime, EXAMPLE.workflow, {}, request);
+  const { start } = workflowVerbs.verbs;
+  const { id } = await start.perform({ runtime, how: {} }, { name: EXAMPLE.workflow, ...request });
   wake();
   return id;
 }

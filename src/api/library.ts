@@ -16,10 +16,7 @@ import { readFirstReview } from "../policy/backtest/replay-journal.ts";
 import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
-import { findWorkflows } from "../runtime/lists.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
-import { getWorkflow, listWorkflows, readSnapshot, workflowAt } from "../workflows/read.ts";
-import { readTimeline } from "../workflows/timeline.ts";
 import { writeMicros } from "./micros-json.ts";
 import { ok, route } from "./route.ts";
 import type { TenantHost } from "./tenant-hosts.ts";
@@ -30,7 +27,6 @@ type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
   approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
-  workflows: { scope: "workflows:read", verbs: ["list", "get", "at", "timeline", "find", "snapshot"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
@@ -65,15 +61,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
     approvals: approvalsOf(open),
-    workflows: {
-      list: (page: Parameters<typeof listWorkflows>[1]) => listWorkflows(runtime, page),
-      get: (id: string) => getWorkflow(runtime, id),
-      at: (id: string, moment: Parameters<typeof workflowAt>[2]) => workflowAt(runtime, id, moment),
-      timeline: (id: string, moment?: Parameters<typeof readTimeline>[2]) =>
-        readTimeline(runtime, id, moment),
-      find: (text: string) => findWorkflows(runtime, String(text)),
-      snapshot: (id: string, checkpoint: string) => readSnapshot(runtime, id, checkpoint),
-    },
     alerts: alertMethods(open),
     intents: intentMethods(open),
     budgets: budgetsOf(open),

@@ -35,9 +35,10 @@ import { peopleVerbs } from "../people/verbs.ts";
 import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
-import { definitionRoutes, workflowRoutes } from "../workflows/routes.ts";
+import { workflowState } from "../workflows/read.ts";
+import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import { actingPerson, actingPrincipal } from "./authenticate.ts";
+import { actingPerson, actingPrincipal, checkMayEnd, checkMaySendBack } from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -69,13 +70,22 @@ const CAPABILITIES = [
   receiptVerbs,
   remoteVerbs,
   tenantVerbs,
+  workflowVerbs,
 ] as const;
 
 type Bound = (typeof CAPABILITIES)[number]["contract"];
+const whoMay =
+  (check: typeof checkMayEnd): Guard =>
+  async ({ runtime, who }, input, serve) => {
+    check(who, await workflowState(runtime, (input as { readonly id: string }).id));
+    return serve();
+  };
 /** Run around the verbs of a contract, for what only a server limits: other scopes, people only, one at a time. */
 const GUARDS: {
   readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
-} = {};
+} = {
+  workflows: { cancel: whoMay(checkMayEnd), rollback: whoMay(checkMaySendBack) },
+};
 
 type Plain<Fields> = z.ZodType<Fields, Fields>;
 type PageFields = { limit?: number | undefined; cursor?: string | undefined };
@@ -329,8 +339,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...seedRoutes,
     ...contractRoutes,
     ...remoteRoutes,
-    ...workflowRoutes,
-    ...definitionRoutes,
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),

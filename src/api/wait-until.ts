@@ -16,7 +16,8 @@ import { actionStream, approvalStream, type StreamRef, workflowStream } from "..
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import type { WaitLimit } from "../runtime/waker.ts";
-import { getWorkflow, type WorkflowDetails } from "../workflows/read.ts";
+import { getWorkflow } from "../workflows/read.ts";
+import type { WorkflowDetails } from "../workflows/views.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { ok, route } from "./route.ts";
 import { idParams } from "./wire.ts";

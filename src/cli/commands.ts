@@ -32,7 +32,7 @@ import type { Command } from "./shell/command.ts";
 import { show } from "./show.ts";
 import { fork, rollback, start } from "./workflows/operate.ts";
 import { run } from "./workflows/run.ts";
-import { workflows } from "./workflows/show.ts";
+import { workflowsCommand } from "./workflows/show.ts";
 
 /** The implementation of a contract's command is loaded when it runs. */
 const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
@@ -46,7 +46,7 @@ export type CommandGroup = { readonly title: string; readonly commands: readonly
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "First steps", commands: [welcome, init, demo, run] },
   { title: "Decide", commands: [approvalsCommand, show, approve, reject, answer, ...ACTS] },
-  { title: "Workflows", commands: [workflows, start, rollback, fork] },
+  { title: "Workflows", commands: [workflowsCommand, start, rollback, fork] },
   {
     title: "Limit what agents may do",
     commands: [

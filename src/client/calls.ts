@@ -99,6 +99,7 @@ const text = <Name extends RouteName>(facts: CallFacts<Name>): CallFacts<Name> =
 /** Calls of routes that have no contract. */
 const OTHER_CALLS = {
   workflows: {
+    ...CONTRACT_CALLS.workflows,
     create: body("POST /api/workflows"),
     list: query("GET /api/workflows"),
     get: alone("GET /api/workflows/{id}"),
@@ -110,16 +111,7 @@ const OTHER_CALLS = {
     fail: body("POST /api/workflows/{id}/fail"),
     compensations: alone("GET /api/workflows/{id}/compensations"),
     compensate: repeatable(body("POST /api/workflows/{id}/compensations/{action}/start")),
-    timeline: alone("GET /api/workflows/{id}/timeline"),
-    jobs: alone("GET /api/workflows/{id}/jobs"),
-    checkpoint: alone("GET /api/workflows/{id}/checkpoints/{checkpoint}"),
-    cancel: body("POST /api/workflows/{id}/cancel"),
-    rollbackOutlook: alone("GET /api/workflows/{id}/rollback"),
-    rollback: body("POST /api/workflows/{id}/rollback"),
     wait: query("GET /api/workflows/{id}/wait"),
-  },
-  definitions: {
-    start: body("POST /api/definitions/{name}/start"),
   },
   actions: {
     wait: query("GET /api/actions/{id}/wait"),

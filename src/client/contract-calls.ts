@@ -60,4 +60,15 @@ export const CONTRACT_CALLS = {
     get: { route: "GET /api/tenants/{tenant}", takes: "nothing" },
     close: { route: "POST /api/tenants/{tenant}/close", takes: "body" },
   },
+  workflows: {
+    at: { route: "GET /api/workflows/{id}/at", takes: "query" },
+    timeline: { route: "GET /api/workflows/{id}/timeline", takes: "query" },
+    find: { route: "GET /api/workflows/find", takes: "query" },
+    jobs: { route: "GET /api/workflows/{id}/jobs", takes: "nothing" },
+    snapshot: { route: "GET /api/workflows/{id}/checkpoints/{checkpoint}", takes: "nothing" },
+    cancel: { route: "POST /api/workflows/{id}/cancel", takes: "body" },
+    rollbackOutlook: { route: "GET /api/workflows/{id}/rollback", takes: "nothing" },
+    rollback: { route: "POST /api/workflows/{id}/rollback", takes: "body" },
+    startByName: { route: "POST /api/definitions/{name}/start", takes: "body" },
+  },
 } as const;

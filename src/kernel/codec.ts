@@ -203,7 +203,7 @@ type ActorField = { readonly field: string; readonly as: string; readonly may: s
 /** The field for the actor, its name on the wire, and who may act; undefined if the verb has none. */
 export function actorIn(input: z.ZodObject | undefined): ActorField | undefined {
   for (const [field, schema] of Object.entries(input?.shape ?? {})) {
-    const { may } = marks.get(schema as z.ZodType) ?? {};
+    const { may } = marks.get(unwrap(schema as z.ZodType)) ?? {};
     if (may !== undefined) return { field, as: fieldOnWire(field, schema as z.ZodType), may };
   }
   return undefined;

@@ -58,6 +58,8 @@ export type VerbContract<
   readonly input: In;
   readonly output: Out;
   readonly positional?: string;
+  /** The client's call, if another has the verb's name. */
+  readonly call?: string;
   readonly shares?: SharedRoute;
   /**
    * For a list: the schema of one item, the field of the items on the wire (default: the contract's name), and the
@@ -109,7 +111,7 @@ export function verb<
   const Http extends `${Method} /${string}`,
   In extends z.ZodObject,
   Out extends z.ZodType,
-  const More extends Pick<VerbContract, "wrap" | "positional" | "shares">,
+  const More extends Pick<VerbContract, "wrap" | "positional" | "call" | "shares">,
 >(facts: VerbFacts<Http> & More & { readonly input: In; readonly output: Out }) {
   return { status: 200 as const, ...facts };
 }
@@ -150,7 +152,9 @@ export function listVerb<
 }
 
 /** Finds ids by prefix, at most ten: for people who type them. */
-export function findVerb<const Http extends `GET /${string}`>(facts: Omit<VerbFacts<Http>, "summary">) {
+export function findVerb<const Http extends `GET /${string}`>(
+  facts: Omit<VerbFacts<Http>, "summary"> & { readonly summary?: string },
+) {
   const input = z.strictObject({ beginning: z.string().min(1).max(LONGEST_ID) });
   const summary = "Ids that begin with a text, at most ten";
   const output = z.array(z.string()).readonly();
@@ -168,7 +172,11 @@ type InputNames<One extends VerbContract> = One["input"] extends z.ZodType
       ? readonly [input?: z.input<One["input"]>]
       : readonly [input: z.input<One["input"]>]
   : readonly [];
-type Remaining<Fields> = keyof Fields extends never ? readonly [] : readonly [more: Fields];
+type Remaining<Fields> = keyof Fields extends never
+  ? readonly []
+  : Record<never, never> extends Fields
+    ? readonly [more?: Fields]
+    : readonly [more: Fields];
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
 /** What the library returns. */
@@ -202,6 +210,10 @@ export function httpMethod(http: string): Method {
 
 /** The field of a list's items on the wire. */
 export const itemsField = ({ name }: Pick<Contract, "name">, { items = name }: VerbContract): string => items;
+
+/** The verb's call in the client. */
+export const clientCall = (name: string, { call, shares }: VerbContract): string =>
+  call ?? shares?.call ?? name;
 
 /** Arguments of a library method as one object: the names in the path, and the input parsed by its schema. */
 export function parseArguments(

@@ -3,6 +3,7 @@
  * back-test and suggest. No route puts a policy in force.
  */
 import { z } from "zod";
+import { dropUndefined } from "../agents/creation-input.ts";
 import { checkIsPerson } from "../api/authenticate.ts";
 import { cacheRecent } from "../api/expensive-answers.ts";
 import { createConcurrencyQuota } from "../api/guards/quotas.ts";
@@ -10,8 +11,6 @@ import { checkHasScopes, ok, type RouteRequest, route } from "../api/route.ts";
 import type { TenantHost } from "../api/tenant-hosts.ts";
 import { idParams, idSchema, json, moneyAsMicrosText, time, timeOrNull, timeSchema } from "../api/wire.ts";
 import type { Json } from "../kernel/json.ts";
-
-import { dropUndefined } from "../workflows/creation-input.ts";
 import { type ExplainedAction, explainAction, type WrittenAction } from "./backtest/explain-action.ts";
 import { listRecordedTools, type RecordedTool } from "./backtest/recorded-tools.ts";
 import {

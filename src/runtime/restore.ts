@@ -13,7 +13,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
 import { checkSaid, type Said } from "../kernel/said.ts";
 import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
-import { cancelById } from "../workflows/methods.ts";
+import { cancelById } from "../workflows/operate.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
 import { readHome } from "./restore-guard.ts";
 import type { Runtime } from "./runtime.ts";

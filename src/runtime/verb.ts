@@ -18,7 +18,7 @@ import type { Json } from "../kernel/json.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
 import type { CallerRights } from "../people/caller.ts";
-import type { Runtime, RuntimeOpener } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 
 /** `how.via`: the channel through which the actor authenticated, if known. `caller`: over HTTP. */
@@ -128,7 +128,10 @@ export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 
 /** The library's methods. Input is checked at the call, before the store is opened. */
-export function bindLibrary<One extends Contract>(open: RuntimeOpener, one: Capability<One>): Library<One> {
+export function bindLibrary<One extends Contract>(
+  open: () => Promise<Runtime>,
+  one: Capability<One>,
+): Library<One> {
   const { contract } = one;
   const methods = Object.entries(contract.verbs).map(([name, facts]) => [
     name,

@@ -179,7 +179,9 @@ type WorkflowOrigin = {
 /** Terms of one run, in addition to its definition. Its children and forks inherit them. */
 type RunTerms = Pick<CreatedBody, "approvalRequired" | "budget" | "policies">;
 
-type TermOptions = Pick<RunOptions, "approvalRequired" | "budget"> & Pick<RunTerms, "policies">;
+type TermOptions = Pick<RunTerms, "policies"> & {
+  readonly [Term in "approvalRequired" | "budget"]?: RunOptions[Term] | undefined;
+};
 
 export const pickRunTerms = ({ approvalRequired, budget, policies }: TermOptions): RunTerms => ({
   ...(approvalRequired === true ? { approvalRequired } : {}),

@@ -27,6 +27,7 @@ import {
 import { openSnapshot } from "./snapshots.ts";
 import { type LiveWorkflow, mayMove, WORKFLOW_STATUSES, type WorkflowStatus } from "./state.ts";
 import { workflowFold } from "./stream.ts";
+import type { Job, RollbackOutlook, WorkflowDetails } from "./views.ts";
 
 export async function workflowState(place: TenantStore, id: string): Promise<LiveWorkflow> {
   const state = isId("wf", id) ? await readState(place, workflowStream(id)) : { status: "none" as const };
@@ -36,12 +37,6 @@ export async function workflowState(place: TenantStore, id: string): Promise<Liv
     });
   return state;
 }
-
-/** A workflow in full, with its input and result in their original form. `attempt` is its generation, as in `ctx`. */
-export type WorkflowDetails = Omit<LiveWorkflow, "generation" | "asked"> & {
-  readonly id: string;
-  readonly attempt: number;
-};
 
 export async function getWorkflow(place: TenantStore, id: string): Promise<WorkflowDetails> {
   return workflowDetails(place, id, await workflowState(place, id));
@@ -62,23 +57,17 @@ async function workflowDetails(
   return structuredClone({ ...standing, id, attempt, input, lastDecision, ...done });
 }
 
-/** After an entry, or at a time in milliseconds. */
-export type Moment = { readonly seq: number } | { readonly time: number };
+/** After an entry, or at a time in milliseconds. Without either: now. */
+export type ReadUntil = { readonly seq?: number | undefined; readonly time?: number | undefined };
+export const isAfter = ({ seq, at }: WorkflowEntry, until: ReadUntil): boolean =>
+  seq > (until.seq ?? seq) || at > (until.time ?? at);
 
-export function checkMoment(given: Moment): Moment {
-  const moment = checkFields("A moment", given, ["seq", "time"]);
-  const values = Object.values(moment);
-  if (values.length !== 1 || !Number.isFinite(values[0]))
-    rejectInput("A moment is { seq }, the number of an entry, or { time } in milliseconds.");
-  return moment;
-}
-
-export async function workflowAt(place: TenantStore, id: string, given: Moment): Promise<WorkflowDetails> {
-  const moment = checkMoment(given);
+export async function workflowAt(place: TenantStore, id: string, until: ReadUntil): Promise<WorkflowDetails> {
+  if (until.seq === undefined && until.time === undefined) return getWorkflow(place, id);
   await workflowState(place, id);
   let state = workflowFold.initial;
   for await (const entry of entriesOf(place, id)) {
-    if ("seq" in moment ? entry.seq > moment.seq : entry.at > moment.time) break;
+    if (isAfter(entry, until)) break;
     state = workflowFold.evolve(state, { ...entry, tv: 1 });
   }
   if (state.status === "none")
@@ -181,19 +170,6 @@ export async function* followWorkflow(
   }
 }
 
-export type Job = {
-  readonly id: string;
-  readonly kind: "main" | "approval" | "settlement";
-  readonly name: string;
-  readonly status: "open" | "completed" | "failed" | "rejected";
-  readonly openedAt: number;
-  readonly closedAt: number | null;
-  readonly artifact: string | null;
-  readonly approval: string | null;
-  readonly by: readonly string[];
-  readonly reason: string;
-};
-
 const jobId = (workflow: string, suffix: string): string => `job_${workflow.slice(3)}${suffix}`;
 
 function openJob(workflow: string, kind: Job["kind"], name: string, entry: WorkflowEntry): Job {
@@ -201,7 +177,7 @@ function openJob(workflow: string, kind: Job["kind"], name: string, entry: Workf
   const fresh = {
     status: "open",
     closedAt: null,
-    artifact: null,
+    artifactUri: null,
     approval: null,
     by: [],
     reason: "",
@@ -215,7 +191,7 @@ function approvalJob(workflow: string, entry: WorkflowEntry): Job {
     snapshot: { uri: string };
     approval?: string;
   };
-  const job = { ...openJob(workflow, "approval", name, entry), artifact: snapshot.uri };
+  const job = { ...openJob(workflow, "approval", name, entry), artifactUri: snapshot.uri };
   if (approval !== undefined) return { ...job, approval };
   return { ...job, status: "completed", closedAt: entry.at, reason: String(entry.body["why"]) };
 }
@@ -272,33 +248,8 @@ export async function readJobs(place: TenantStore, id: string): Promise<readonly
   return jobs;
 }
 
-/** `unknown`: only a process that has the tool can say. */
-type Undoable = "yes" | "no" | "nothing" | "unknown";
-
-type ReachedCall = {
-  readonly action: string;
-  readonly tool: string;
-  readonly phase: LiveAction["phase"];
-  readonly at: number;
-  readonly undo: Undoable;
-};
-
-type RollbackTarget = {
-  /** The value to pass as `to` to a rollback. */
-  readonly to: string;
-  /** Null for the start. */
-  readonly checkpoint: string | null;
-  readonly at: number;
-  /** In the order in which they would be undone: newest first. */
-  readonly calls: readonly ReachedCall[];
-};
-
-export type RollbackOutlook = {
-  /** Null if it can be rolled back now. */
-  readonly whyNot: string | null;
-  /** Nearest first. */
-  readonly targets: readonly RollbackTarget[];
-};
+type ReachedCall = RollbackOutlook["targets"][number]["calls"][number];
+type Undoable = ReachedCall["undo"];
 
 type RecordedPast = { readonly table: OperationTable; readonly lost: ReadonlySet<string> };
 

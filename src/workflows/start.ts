@@ -1,26 +1,22 @@
 /**
- * Declaring and starting workflows in a program: checks options, starts a workflow here or requests it by name (any
- * node that has the definition takes it up), awaits its end, and notifies listeners of what a workflow waits for.
+ * Declaring and starting workflows in a program: checks options, starts a workflow here, awaits its end, and notifies
+ * listeners of what a workflow waits for.
  * A program that finds its workflow again is notified again: it may have crashed before it passed the notice on.
  */
 
-import { checkPrincipal } from "../agents/remote-checks.ts";
 import { isBudgetName } from "../budgets/stream.ts";
 import { plainJson } from "../effects/arguments.ts";
 import { outsideFrames, refuseUnnamed } from "../effects/call-context.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkSignal, isPlainObject, rejectInput } from "../kernel/fields.ts";
-import { channelField, isPerson, type Via } from "../kernel/principal.ts";
 import { approvalStream, workflowStream } from "../kernel/stream.ts";
-import { countNodesWith } from "../runtime/epochs.ts";
 import type { Notice } from "../runtime/notices.ts";
-import { freshId, type Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState, runCommand } from "../runtime/store-access.ts";
 import {
   bindDefinition,
   buildCreation,
   checkParties,
-  DEFAULT_MAX_ATTEMPTS,
   defineWorkflow,
   pickRunTerms,
   validInput,
@@ -35,8 +31,7 @@ import type {
   WorkflowResult,
 } from "./definition.ts";
 import { workflowState } from "./read.ts";
-import { type Creation, createWorkflow, requestWorkflow } from "./rules/create.ts";
-import { checkName } from "./run/operation.ts";
+import { createWorkflow } from "./rules/create.ts";
 import type { LiveWorkflow } from "./state.ts";
 
 /** Notified of what one workflow waits for, in addition to the instance's own listener. */
@@ -118,7 +113,7 @@ function checkRunFields(options: RunOptions): void {
   checkFields("What a workflow is run with", options, RUN_OPTIONS);
 }
 
-const SPAWN_HINT = "Give it a request id; or start it with ctx.spawn, which waits for its end.";
+export const SPAWN_HINT = "Give it a request id; or start it with ctx.spawn, which waits for its end.";
 
 const isRequestId = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && value.length <= 500 && value.isWellFormed();
@@ -286,96 +281,4 @@ export async function repeatNotices(runtime: Runtime, listeners: Listeners, id: 
   listeners.again.delete(id);
   for (const approval of waitedApprovals(state))
     if (!told.has(approval)) await notifyWaiting(withListeners(runtime, listeners, id), id, approval);
-}
-
-export type WorkflowRequest = Pick<RunOptions, "requestId" | "approvalRequired" | "budget"> & {
-  /** Who requests it and becomes its poster. Default: the program itself. */
-  readonly by?: string;
-  /** Principals on whose behalf it runs: none of them may decide about it. */
-  readonly onBehalfOf?: readonly string[];
-};
-
-export type Requested = {
-  readonly id: string;
-  /** False: the request id already named this workflow. */
-  readonly isNew: boolean;
-  /** Number of live nodes that report having the definition; null if unknown. */
-  readonly nodes: number | null;
-};
-
-const REQUEST_FIELDS = ["requestId", "approvalRequired", "budget", "by", "onBehalfOf"];
-
-/** A person who requests it is the poster and may decide, unless duties are separated. A program is a requester. */
-function requesterOf(runtime: Runtime, by: string, onBehalfOf: readonly string[]): readonly string[] {
-  const asks = isPerson(by) ? [] : [by];
-  const self = by === runtime.agent ? runtime.requester : asks;
-  return [...new Set([...self, ...onBehalfOf])];
-}
-
-function onBehalfOfInput(given: unknown): readonly string[] {
-  if (given === undefined) return [];
-  if (!Array.isArray(given)) return rejectInput("onBehalfOf is a list of principals.");
-  return given.map((one: unknown) => checkPrincipal("Each of onBehalfOf", one));
-}
-
-/** Fields that only the definition knows keep neutral values until it adds them. */
-function requestCreation(runtime: Runtime, name: string, input: unknown, request: WorkflowRequest): Creation {
-  const by = checkPrincipal("Whoever asks for a workflow", request.by ?? runtime.agent);
-  const body = {
-    name,
-    ...{ description: "", version: null, escrow: null, complexity: null, checkpoints: [] },
-    input: plainJson(input),
-    agent: runtime.agent,
-    requester: requesterOf(runtime, by, onBehalfOfInput(request.onBehalfOf)),
-    parties: { poster: by, executor: null, supervisor: null },
-    ...{ attempts: DEFAULT_MAX_ATTEMPTS, rollbackEnabled: false, onIrreversible: "fail" as const },
-    ...pickRunTerms(request),
-    ...{ parent: null, fork: null },
-  } as const;
-  return { workflow: freshId(runtime, "wf"), requestId: request.requestId ?? null, epoch: null, body };
-}
-
-function requestConflict(name: string, { requestId }: WorkflowRequest, workflow: string): HoldpointError {
-  return new HoldpointError(
-    "request_conflict",
-    `The request id "${requestId}" names another workflow, ${workflow}.`,
-    {
-      details: { workflow },
-      data: "Nothing was started.",
-      next: `Use a new request id for a new "${name}", or ask for the same as before.`,
-    },
-  );
-}
-
-export async function requestByName(
-  runtime: Runtime,
-  named: unknown,
-  input: unknown,
-  given: WorkflowRequest & Via,
-): Promise<Requested> {
-  const { via, ...request } = given;
-  const name = checkName("workflow", named);
-  const {
-    by: _by,
-    onBehalfOf: _onBehalfOf,
-    ...terms
-  } = checkFields("What a workflow is started with", request, REQUEST_FIELDS);
-  checkRunOptions(terms);
-  refuseUnnamed(`The workflow "${name}" was started`, request.requestId, SPAWN_HINT);
-  const creation = requestCreation(runtime, name, input, request);
-  // In a restored store, a person has to confirm first what may start.
-  await runtime.history.refuseRestored();
-  await runtime.reach("before_propose");
-  const by = creation.body.parties.poster ?? runtime.agent;
-  const made = await runCommand(runtime, { write: [workflowStream(creation.workflow)] }, (draft) =>
-    requestWorkflow(draft, creation, { by, ...channelField(via === undefined ? {} : { via }) }),
-  );
-  await runtime.reach("after_propose");
-  if (made.kind === "closed")
-    throw new HoldpointError(
-      "tenant_closed",
-      `The tenant ${runtime.tenant} was closed: nothing starts in it.`,
-    );
-  if (made.kind === "conflict") throw requestConflict(name, request, made.workflow);
-  return { id: made.workflow, isNew: made.kind === "created", nodes: await countNodesWith(runtime, name) };
 }

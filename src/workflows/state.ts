@@ -195,7 +195,7 @@ export type PassedCheckpoint = {
   readonly approval: string | null;
   readonly seq: number;
   readonly at: number;
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
 };
 
 type PendingCheckpoint = {

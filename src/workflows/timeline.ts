@@ -8,63 +8,12 @@ import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { entriesOf } from "./entries.ts";
-import type { Irreversible, RollbackReport, Snapshot } from "./events.ts";
-import { checkMoment, type Moment, workflowState } from "./read.ts";
+import type { RollbackReport } from "./events.ts";
+import { isAfter, type ReadUntil, workflowState } from "./read.ts";
 import { keyOfOperation, type WorkflowEntry } from "./rules/operations.ts";
+import type { TimelineRow } from "./views.ts";
 
-type TimelineKind =
-  | "call"
-  | "step"
-  | "sleep"
-  | "child"
-  | "question"
-  | "intent"
-  | "wait"
-  | "checkpoint"
-  | "log"
-  | "rollback"
-  | "undo"
-  | "workflow";
-
-type TimelineCheckpoint = {
-  readonly snapshot: Snapshot;
-  readonly canRollback: boolean;
-  /** Effects that a rejection could not have undone. */
-  readonly irreversible: readonly Irreversible[];
-};
-
-export type TimelineRow = {
-  readonly seq: number;
-  readonly at: number;
-  readonly kind: TimelineKind;
-  readonly name: string;
-  /** Of a call, and of the call that an undo is for: its tool's title, in visible text. null for anything else. */
-  readonly title: string | null;
-  /** 1-based; grows by one each time the workflow is sent back. */
-  readonly attempt: number;
-  /** Numbers of the parallel branches that it is in, outermost first. */
-  readonly branch: readonly number[];
-  readonly op: string | null;
-  /** The action, approval or child workflow that has a stream of its own. */
-  readonly ref: string | null;
-  /** The action that a compensation undoes. */
-  readonly undoes: string | null;
-  /** `open` until it has ended; then its outcome: `applied`, `completed`, `rejected`, `undone` and so on. */
-  readonly status: string;
-  readonly endedSeq: number | null;
-  readonly endedAt: number | null;
-  readonly by: readonly string[];
-  readonly reason: string;
-  /** A rollback has gone back over it. */
-  readonly isBack: boolean;
-  /** Its effect was undone. */
-  readonly isUndone: boolean;
-  /** When a sleep ends, or a step is retried. */
-  readonly until: number | null;
-  readonly checkpoint: TimelineCheckpoint | null;
-  /** Of a rollback that has ended. */
-  readonly report: RollbackReport | null;
-};
+type TimelineCheckpoint = NonNullable<TimelineRow["checkpoint"]>;
 
 /** `places`: index of the newest row of an operation, action, approval or child. */
 type TimelineTable = { rows: TimelineRow[]; readonly places: Map<string, number>; attempt: number };
@@ -373,17 +322,15 @@ async function withTitles(place: TenantStore, rows: readonly TimelineRow[]) {
   return rows.map((row) => ({ ...row, title: titles.get(actionIn(row) ?? "") ?? null }));
 }
 
-/** Up to the given moment, or until now. */
 export async function readTimeline(
   place: TenantStore,
   id: string,
-  given?: Moment,
+  until: ReadUntil = {},
 ): Promise<readonly TimelineRow[]> {
-  const moment = given === undefined ? undefined : checkMoment(given);
   await workflowState(place, id);
   const tale = emptyTimeline();
   for await (const entry of entriesOf(place, id)) {
-    if (moment !== undefined && ("seq" in moment ? entry.seq > moment.seq : entry.at > moment.time)) break;
+    if (isAfter(entry, until)) break;
     applyCall(tale, entry);
     applyStep(tale, entry);
     applyPeople(tale, entry);

@@ -72,7 +72,7 @@ const STORE_PORT = "src/stores/store.ts";
 
 /** Files of a capability that answer HTTP requests. */
 const ANSWERS =
-  /\/(?:[\w-]+-)?routes\.ts$|\/(?:agents\/(?:identify-agent|remote-wire|seed-wire)|workflows\/creation-input)\.ts$/;
+  /\/(?:[\w-]+-)?routes\.ts$|\/agents\/(?:creation-input|identify-agent|remote-wire|seed-wire)\.ts$/;
 
 /** Folders that no capability knows, and by whom each is known. */
 const OUTER: { readonly [folder: string]: (from: string) => boolean } = {

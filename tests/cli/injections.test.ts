@@ -10,7 +10,7 @@ import { peopleCommand } from "../../src/cli/people/people.ts";
 import type { Command, Context } from "../../src/cli/shell/command.ts";
 import { printFailure } from "../../src/cli/shell/failure.ts";
 import { jsonText, type Terminal } from "../../src/cli/shell/terminal.ts";
-import { workflows } from "../../src/cli/workflows/show.ts";
+import { workflowsCommand } from "../../src/cli/workflows/show.ts";
 
 import { visible } from "../../src/kernel/text.ts";
 import { INJECTIONS } from "../messages/injections.ts";
@@ -147,7 +147,7 @@ const CASES: readonly Case[] = [
   { command: notifications, words: ["list"] },
   { command: notifications, words: ["retry", id("msg")] },
   { command: alerts, words: [] },
-  { command: workflows, words: [] },
+  { command: workflowsCommand, words: [] },
   { command: approvalsCommand, words: [] },
 ];
 

@@ -69,6 +69,7 @@ const QUERIES: { readonly [name: string]: string } = {
   "GET /api/effects/find": "?beginning=act_",
   "GET /api/grants/find": "?beginning=grt_",
   "GET /api/keys/find": "?beginning=key_",
+  "GET /api/workflows/find": "?beginning=wf_",
 };
 
 export const hasIds = ({ path }: Listed): boolean => path.includes("{");

@@ -134,7 +134,8 @@ describe("before a workflow is sent back", () => {
       return all.some(({ kind, status }) => kind === "workflow" && status === "failed") ? all : undefined;
     });
     const told = rows.find(({ name }) => name === "Told")?.["checkpoint"] as Record<string, unknown>;
-    assert.match(String(told["snapshot_id"]), /^snap_/);
+    const { snapshot_id: snapshot } = told["snapshot"] as Record<string, unknown>;
+    assert.match(String(snapshot), /^snap_/);
     assert.deepEqual(
       (told["irreversible"] as { tool: string }[]).map(({ tool }) => tool),
       ["tell"],

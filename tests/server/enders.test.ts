@@ -87,8 +87,8 @@ test("an executor ends the workflow that it made itself, and another's it does n
       403,
     );
     const ended = await bench.ask(`/api/workflows/${id}/cancel`, { ...said, headers: driver });
-    assert.partialDeepStrictEqual(ended, {
-      status: 200,
+    assert.partialDeepStrictEqual(ended, { status: 200, body: { status: "failed" } });
+    assert.partialDeepStrictEqual(await bench.ask(`/api/workflows/${id}`, { headers: driver }), {
       body: { failure: { code: "cancelled", by: "agent:driver" } },
     });
   }

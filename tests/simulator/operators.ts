@@ -15,7 +15,8 @@ import type { Draft } from "../../src/kernel/transaction.ts";
 import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { readState, runCommand } from "../../src/runtime/store-access.ts";
 import { bindLibrary } from "../../src/runtime/verb.ts";
-import { cancelById, rollBackById } from "../../src/workflows/methods.ts";
+import { cancelById } from "../../src/workflows/operate.ts";
+import { workflowVerbs } from "../../src/workflows/verbs.ts";
 import { setStanding } from "../fixtures/people.ts";
 import { handleTopError } from "./nodes.ts";
 import { delegateSome, moveMember } from "./people.ts";
@@ -73,7 +74,9 @@ async function sendBack(sim: Sim, life: SimProcess): Promise<void> {
     ...(random.chance(0.6) ? { to: "start" } : {}),
     after: random.chance(0.7) ? "again" : "fail",
   } as const;
-  await retryOnAnyProcess(sim, life.tenant, ({ runtime }) => rollBackById(runtime, id, request));
+  await retryOnAnyProcess(sim, life.tenant, ({ runtime }) =>
+    workflowVerbs.verbs.rollback.perform({ runtime, how: {} }, { id, ...request }),
+  );
 }
 
 async function cancelOne(sim: Sim, life: SimProcess): Promise<void> {

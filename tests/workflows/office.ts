@@ -34,12 +34,12 @@ import type {
   WorkflowOptions,
 } from "../../src/workflows/definition.ts";
 import { entriesOf } from "../../src/workflows/entries.ts";
-import { type Workflows, workflowsOf } from "../../src/workflows/methods.ts";
-import type { WorkflowDetails } from "../../src/workflows/read.ts";
 import type { WorkflowEntry } from "../../src/workflows/rules/operations.ts";
 import { currentIn } from "../../src/workflows/run/context.ts";
 import { createDispatcher } from "../../src/workflows/run/dispatch.ts";
 import { declareWorkflow } from "../../src/workflows/start.ts";
+import { type Workflows, workflowsOf } from "../../src/workflows/verbs.ts";
+import type { WorkflowDetails } from "../../src/workflows/views.ts";
 import { PROJECTIONS, SIGNING, START, settled } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };

@@ -145,7 +145,7 @@ describe("jobs", () => {
       ],
     );
     assert.equal(new Set(jobs.map(({ id: job }) => job)).size, jobs.length);
-    assert.ok(jobs.every(({ kind, artifact }) => (kind === "approval") === (artifact !== null)));
+    assert.ok(jobs.every(({ kind, artifactUri }) => (kind === "approval") === (artifactUri !== null)));
     await place.finish(desk.close());
   });
 });

@@ -29,7 +29,7 @@ export const jobsQuery = (id: string) =>
 export const snapshotQuery = (id: string, snapshot: string) =>
   queryOptions({
     queryKey: ["snapshots", id, snapshot],
-    queryFn: () => client.workflows.checkpoint(id, snapshot),
+    queryFn: () => client.workflows.snapshot(id, snapshot),
     staleTime: Number.POSITIVE_INFINITY,
   });
 

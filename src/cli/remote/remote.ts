@@ -6,6 +6,7 @@ import { CONTRACTS } from "../../contracts.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
+  clientCall,
   itemsField,
   type Library,
   parseArguments,
@@ -13,6 +14,7 @@ import {
   type VerbContract,
 } from "../../kernel/contract.ts";
 import type { HoldpointError } from "../../kernel/errors.ts";
+import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
@@ -61,7 +63,7 @@ function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbCo
 function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One): Library<One> {
   const calls = (speaker.client as unknown as Calls)[contract.resource ?? contract.name] ?? {};
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
-    const call = calls[facts.shares?.call ?? name];
+    const call = calls[clientCall(name, facts)];
     return [
       name,
       async (...args: readonly unknown[]) => {
@@ -150,7 +152,7 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const groups = {
     ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
     approvals: remoteApprovals(speaker, look),
-    workflows: remoteWorkflows(speaker, look),
+    workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
     journal: remoteJournal(speaker, look),
     alerts: remoteAlerts(speaker, look),
     intents: remoteIntents(speaker, look),

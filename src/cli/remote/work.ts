@@ -1,64 +1,73 @@
-/** Actions, receipts, workflows, the journal and the kill switch of a server. */
+/** Workflows, the journal and the kill switch of a server. */
 
+import type { AnswerOf } from "../../client/calls.ts";
 import type { Report } from "../../journal/verify.ts";
+import type { Library } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Said } from "../../kernel/said.ts";
 import type { KillSwitch } from "../../kill-switch/methods.ts";
 import type { Stoppable } from "../../kill-switch/stream.ts";
 import type { Journal } from "../../runtime/journal.ts";
+import type { workflows as workflowContract } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
-import type { Workflows } from "../../workflows/methods.ts";
-import type { WorkflowDetails } from "../../workflows/read.ts";
+import type { WorkflowSummary } from "../../workflows/read.ts";
+import type { Workflows } from "../../workflows/verbs.ts";
 import { type AskLibrary, actorField, definedFields, type RemoteActor, relay } from "./relay.ts";
 
-type ReachableWorkflows = Omit<Workflows, "follow" | "jobs" | "fork">;
+type WorkflowVerbs = Library<typeof workflowContract>;
 
 /** How long one request may be held before the next one is sent. */
 const HOLD_SECONDS = 25;
 
 async function resultAt(
   { client }: RemoteActor,
-  look: AskLibrary,
+  verbs: WorkflowVerbs,
   id: string,
 ): Promise<WorkflowResult<unknown>> {
   while (!(await relay(() => client.workflows.wait(id, { hold_seconds: HOLD_SECONDS }))).is_over);
-  const { end } = await look<WorkflowDetails>("workflows.get", id);
+  const { end } = await verbs.at(id);
   if (end === null) throw new TypeError("a workflow that is over has an end");
   if (end.status === "completed") return { status: "completed", workflow: id, result: end.result };
   const { code, reason, by: who, report } = end;
   return { status: "failed", workflow: id, code, reason, by: who, report };
 }
 
-export function remoteWorkflows(speaker: RemoteActor, look: AskLibrary): ReachableWorkflows {
-  const { workflows } = speaker.client;
-  return {
-    start: (name, input, { by: who, requestId, onBehalfOf, approvalRequired, budget } = {}) =>
-      relay(async () => {
-        const whose = definedFields({
-          request_id: requestId,
-          on_behalf_of: onBehalfOf === undefined ? undefined : [...onBehalfOf],
-        });
-        const terms = definedFields({ approval_required: approvalRequired, budget });
-        const said = { input, ...whose, ...terms, ...(who === undefined ? {} : actorField(speaker, who)) };
-        const { workflow_id, is_new, nodes } = await speaker.client.definitions.start(name, said);
-        return { id: workflow_id, isNew: is_new, nodes };
-      }),
-    result: (id) => resultAt(speaker, look, id),
-    get: (id) => look("workflows.get", id),
-    list: (page = {}) => look("workflows.list", page),
-    at: (id, moment) => look("workflows.at", id, moment),
-    timeline: (id, moment) => look("workflows.timeline", id, moment),
-    find: (text) => look("workflows.find", text),
-    snapshot: (id, checkpoint) => look("workflows.snapshot", id, checkpoint),
-    cancel: (id, { by: who, reason }) =>
-      relay(async () => (await workflows.cancel(id, { reason, ...actorField(speaker, who) })).status),
-    rollback: (id, { by: who, reason, to, after }) =>
-      relay(async () => {
-        const request = { reason, ...definedFields({ to, after }), ...actorField(speaker, who) };
-        return (await workflows.rollback(id, request)).status;
-      }),
-  };
-}
+type ListedWorkflow = AnswerOf<"GET /api/workflows">["workflows"][number];
+
+/** A row of the library's list, made from the seed's. */
+const listedWorkflow = (one: ListedWorkflow): WorkflowSummary => ({
+  id: one.workflow_id,
+  name: one.name,
+  status: one.status,
+  agent: one.agent,
+  attempt: one.attempt,
+  checkpoint: one.checkpoint,
+  approval: one.approval_id,
+  held: one.held_by,
+  stuck: one.stuck_on,
+  passed: one.current_checkpoint - (one.checkpoint === null ? 0 : 1),
+  checkpoints: one.total_checkpoints,
+  lastDecision: one.last_decision,
+  createdAt: Date.parse(one.started_at),
+  endedAt: one.completed_at === null ? null : Date.parse(one.completed_at),
+  reason: one.error_message,
+});
+
+/** Lists are the seed's, and the end is awaited in turns. The other verbs are those of the contract. */
+export const remoteWorkflows = (
+  speaker: RemoteActor,
+  verbs: WorkflowVerbs,
+): Omit<Workflows, "follow" | "fork"> => ({
+  ...verbs,
+  get: (id) => verbs.at(id),
+  result: (id) => resultAt(speaker, verbs, id),
+  list: ({ after, text, ...page } = {}) =>
+    relay(async () => {
+      const asked = { ...page, ...definedFields({ cursor: after, q: text }) };
+      const { workflows, next_cursor: next } = await speaker.client.workflows.list(asked);
+      return { items: workflows.map(listedWorkflow), next };
+    }),
+});
 
 const OWN_TRUST =
   "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";

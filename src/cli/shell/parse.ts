@@ -9,7 +9,8 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { type Money, parseMoney } from "../../kernel/money.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { visible } from "../../kernel/text.ts";
-import type { Moment, WorkflowDetails } from "../../workflows/read.ts";
+import type { Moment } from "../../workflows/contract.ts";
+import type { WorkflowDetails } from "../../workflows/views.ts";
 import {
   COMMON_FLAGS,
   type Command,

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { CardDocument, CardFields, CardSections } from "../../kernel/terminal.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
 import { raisedName } from "../../workflows/rules/ask.ts";
-import type { TimelineRow } from "../../workflows/timeline.ts";
+import type { TimelineRow } from "../../workflows/views.ts";
 import {
   approvalHead,
   approveCommand,

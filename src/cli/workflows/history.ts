@@ -6,9 +6,8 @@
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
-import type { WorkflowDetails } from "../../workflows/read.ts";
 import { LAYERS } from "../../workflows/rules/snapshot.ts";
-import type { TimelineRow } from "../../workflows/timeline.ts";
+import type { TimelineRow, WorkflowDetails } from "../../workflows/views.ts";
 import { type Context, EXIT } from "../shell/command.ts";
 import { sectionsOn } from "../shell/sections.ts";
 import { cut, fold, formatMoment, missing, type Style, type Terminal, widthOf } from "../shell/terminal.ts";

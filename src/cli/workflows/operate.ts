@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { type Json, parseJson } from "../../kernel/json.ts";
 import { visible, visibleJson } from "../../kernel/text.ts";
+import type { Requested } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
-import type { Requested } from "../../workflows/start.ts";
 import {
   type Command,
   type Context,

@@ -7,9 +7,9 @@ import type { Json } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
 import type { Wait } from "../../workflows/events.ts";
-import type { WorkflowDetails, WorkflowSummary } from "../../workflows/read.ts";
+import type { WorkflowSummary } from "../../workflows/read.ts";
 import { parseObstacle, WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
-import type { TimelineRow } from "../../workflows/timeline.ts";
+import type { TimelineRow, WorkflowDetails } from "../../workflows/views.ts";
 import { type Command, type Context, EXIT, flag, whereFlags } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "../shell/lists.ts";
@@ -298,7 +298,7 @@ const noneWords = (status: WorkflowStatus | "any"): string =>
     ? "There are no workflows yet: a program starts one with hp.workflow(name, …).start(input)."
     : `No workflow is ${statusWords(status)}.`;
 
-export const workflows: Command = {
+export const workflowsCommand: Command = {
   name: "workflows",
   words: [],
   summary: "List workflows with their status, newest first",

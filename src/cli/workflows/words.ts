@@ -3,8 +3,8 @@
 import { type AtStake, rejectionOf } from "../../approvals/rules/card.ts";
 import { visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
-import type { WorkflowDetails } from "../../workflows/read.ts";
 import { parseObstacle } from "../../workflows/state.ts";
+import type { WorkflowDetails } from "../../workflows/views.ts";
 import type { Style } from "../shell/terminal.ts";
 
 export const STATUS_STYLES: { readonly [status: string]: Style } = {

@@ -9,10 +9,10 @@ import { workflowStream } from "../../../src/kernel/stream.ts";
 import type { CrashPoint } from "../../../src/runtime/runtime.ts";
 import { runCommand } from "../../../src/runtime/store-access.ts";
 import { buildCreation, defineWorkflow } from "../../../src/workflows/define.ts";
-import { rollBackById } from "../../../src/workflows/methods.ts";
 import { workflowState } from "../../../src/workflows/read.ts";
 import { createWorkflow } from "../../../src/workflows/rules/create.ts";
 import { openRun, readNews, releaseRun } from "../../../src/workflows/run/run.ts";
+import { workflowVerbs } from "../../../src/workflows/verbs.ts";
 import { machine } from "../../fixtures/runtime.ts";
 
 type Reach = (hp: Holdpoint, point: CrashPoint) => Promise<void>;
@@ -101,7 +101,8 @@ test("a workflow is not let go of when something is seen after it was found to w
     createWorkflow(draft, creation),
   );
   const run = await openRun(runtime, definition, workflow, await workflowState(runtime, workflow));
-  await assert.rejects(rollBackById(runtime, workflow, { ...ann, reason: "no", to: "nowhere" }));
+  const nowhere = { id: workflow, ...ann, reason: "no", to: "nowhere", after: "again" } as const;
+  await assert.rejects(workflowVerbs.verbs.rollback.perform({ runtime, how: {} }, nowhere));
   const seen = readNews(run);
   const wait = { op: `${workflow}/1//Plan#1`, kind: "checkpoint", on: "apr", until: null } as const;
   assert.equal(await releaseRun(run, [wait]), false);

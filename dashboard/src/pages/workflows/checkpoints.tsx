@@ -119,7 +119,7 @@ function Checkpoint({ workflow, row, isOpenFirst }: Props) {
           </Link>
         )}
         {isOpen && checkpoint !== null ? (
-          <Captured workflow={workflow} snapshot={checkpoint.snapshot_id} />
+          <Captured workflow={workflow} snapshot={checkpoint.snapshot.snapshot_id} />
         ) : null}
       </div>
     </details>

@@ -14,7 +14,7 @@ const row = (given: Partial<TimelineRow>): TimelineRow => ({
     branch: [],
   },
   ...{ ref: null, undoes: null, status: "open", ended_at: null, by: [], reason: "", is_back: false },
-  ...{ is_undone: false, until: null, checkpoint: null, report: null },
+  ...{ op: null, ended_seq: null, is_undone: false, until: null, checkpoint: null, report: null },
   ...given,
 });
 

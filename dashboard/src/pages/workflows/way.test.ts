@@ -11,12 +11,14 @@ function row(seq: number, given: Partial<TimelineRow>): TimelineRow {
     title: null,
     attempt: 1,
     branch: [],
+    op: null,
     ref: null,
     undoes: null,
     by: [],
     reason: "",
   };
   const ends = {
+    ended_seq: null,
     ended_at: null,
     is_back: false,
     is_undone: false,

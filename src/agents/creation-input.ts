@@ -3,16 +3,15 @@
  * as a policy's escalation), its people and its input.
  */
 import { z } from "zod";
-import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "../agents/identify-agent.ts";
-import type { NewRemoteWorkflow, RemoteCheckpoint } from "../agents/remote-workflow.ts";
-import { microsOf } from "../agents/seed-wire.ts";
 import type { Who } from "../api/authenticate.ts";
 import { json } from "../api/wire.ts";
 import { durationMs } from "../kernel/duration.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { MOST_QUORUM } from "../policy/rules/verdict.ts";
-
-import type { CheckpointDefinition } from "./rules/checkpoints.ts";
+import type { CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
+import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "./identify-agent.ts";
+import type { NewRemoteWorkflow, RemoteCheckpoint } from "./remote-workflow.ts";
+import { microsOf } from "./seed-wire.ts";
 
 /** A duration as policy files write it, `30m` or `4h`, in milliseconds; undefined if it is not one. */
 const parseDurationMs = (text: string): number | undefined => durationMs(text);

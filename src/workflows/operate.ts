@@ -1,38 +1,20 @@
 /**
- * hp.workflows: the library methods about workflows, and what operators do to one: cancel it, roll it back, fork it.
- * Cancelling a rollback reports what was undone until then and what was not.
+ * Operators cancel a workflow or fork it. If a rollback is cancelled, the report says what was undone until then and
+ * what was not.
  */
 
 import { withdrawUndoIntents } from "../agents/remote-compensation.ts";
 import { isStep } from "../effects/state.ts";
 import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
-import { checkFields, checkId, checkSignal, rejectInput } from "../kernel/fields.ts";
-import type { Json } from "../kernel/json.ts";
-import { channelField, isPrincipal, type Via } from "../kernel/principal.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
-import type { Said } from "../kernel/said.ts";
 import { actionStream, workflowStream } from "../kernel/stream.ts";
-import { findWorkflows } from "../runtime/lists.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { pickRunTerms } from "./define.ts";
-import type { WorkflowResult } from "./definition.ts";
 import { entriesOf, loadBorrowed, openOperations, readChildRecords } from "./entries.ts";
 import type { Fork, Irreversible } from "./events.ts";
-import {
-  followWorkflow,
-  getWorkflow,
-  type Job,
-  listWorkflows,
-  type Moment,
-  readJobs,
-  readSnapshot,
-  type WorkflowDetails,
-  type WorkflowList,
-  type WorkflowPage,
-  workflowAt,
-  workflowState,
-} from "./read.ts";
+import { workflowState } from "./read.ts";
 import { type Creation, forkWorkflow } from "./rules/create.ts";
 import {
   cancelWorkflow,
@@ -40,17 +22,8 @@ import {
   type OperatorAnswer,
   type OperatorCommand,
 } from "./rules/lifecycle.ts";
-import {
-  applyEntry,
-  emptyTable,
-  type RecordedOp,
-  type RecordedUndo,
-  type WorkflowEntry,
-} from "./rules/operations.ts";
-import { rollBack } from "./rules/rollback.ts";
-import { awaitEnd, type Definitions, type Requested, requestByName, type WorkflowRequest } from "./start.ts";
+import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./rules/operations.ts";
 import type { LiveWorkflow, WorkflowStatus } from "./state.ts";
-import { readTimeline, type TimelineRow } from "./timeline.ts";
 import { withdrawOpen } from "./withdraw.ts";
 
 type DoneSoFar = {
@@ -111,15 +84,7 @@ async function interruptedRollback(
   return { seq, report: { undone: [...undone], notUndone, irreversible } };
 }
 
-type OperatorStatement = Via & { readonly by: string; readonly reason: string };
-
-function checkStatement({ by, reason }: OperatorStatement): void {
-  if (!isPrincipal(by)) rejectInput(`"${String(by)}" is not a principal: write person:<name>.`);
-  if (typeof reason !== "string" || reason.trim() === "" || reason.length > 10_000 || !reason.isWellFormed())
-    rejectInput("A reason of at most 10000 characters is needed.");
-}
-
-function checkOperatorAnswer(id: string, what: string, answer: OperatorAnswer): WorkflowStatus {
+export function checkOperatorAnswer(id: string, what: string, answer: OperatorAnswer): WorkflowStatus {
   if (answer.kind === "done") return answer.status;
   if (answer.kind === "unknown")
     throw new HoldpointError("unknown_id", `There is no workflow ${id}.`, { next: WORKFLOW_ID_HINT });
@@ -142,41 +107,15 @@ async function cancelNow(runtime: Runtime, command: OperatorCommand): Promise<Op
   }
 }
 
-export async function cancelById(
-  runtime: Runtime,
-  id: string,
-  said: OperatorStatement,
-): Promise<WorkflowStatus> {
-  checkStatement(said);
+type Statement = Via & { readonly by: string; readonly reason: string };
+
+export async function cancelById(runtime: Runtime, id: string, said: Statement): Promise<WorkflowStatus> {
   const { by, reason } = said;
   const answer = await cancelNow(runtime, { workflow: id, by, reason, ...channelField(said) });
   const status = checkOperatorAnswer(id, "be cancelled", answer);
   await withdrawOpen(runtime, id, { by, reason });
   await withdrawUndoIntents(runtime, id, { by, reason });
   return status;
-}
-
-export type RollbackRequest = Omit<OperatorStatement, "via"> & {
-  /** A checkpoint's name, or `start`. Default: the last approved checkpoint. */
-  readonly to?: string;
-  /** What follows: another attempt (`again`) or the end (`fail`). Default: `again`. */
-  readonly after?: "again" | "fail";
-};
-
-export async function rollBackById(
-  runtime: Runtime,
-  id: string,
-  request: RollbackRequest & Via,
-): Promise<WorkflowStatus> {
-  checkStatement(request);
-  await workflowState(runtime, id);
-  const { by, reason, to = null, after = "again" } = request;
-  if (after !== "again" && after !== "fail") rejectInput("After a rollback comes again or fail.");
-  const command = { workflow: id, by, reason, to, after, ...channelField(request) };
-  const answer = await runCommand(runtime, { write: [workflowStream(id)] }, (draft) =>
-    rollBack(draft, command),
-  );
-  return checkOperatorAnswer(id, "be rolled back", answer);
 }
 
 function refuseFork(fork: Fork, why: string, next: string): never {
@@ -246,7 +185,11 @@ function refuseRemoteFork(id: string): never {
 }
 
 /** What was done up to the checkpoint is not done again. */
-async function forkById(runtime: Runtime, id: string, { at }: { readonly at: string }): Promise<string> {
+export async function forkById(
+  runtime: Runtime,
+  id: string,
+  { at }: { readonly at: string },
+): Promise<string> {
   for (;;) {
     const state = await workflowState(runtime, id);
     if (state.isOfOneRun === true) refuseOneRunFork(id);
@@ -265,78 +208,4 @@ async function forkById(runtime: Runtime, id: string, { at }: { readonly at: str
         "Wait until it has gone back, then look what it has passed.",
       );
   }
-}
-
-export type Workflows = {
-  /**
-   * Starts a workflow by the name of its definition, which any node may have: this program need not. Resolves as soon
-   * as that is durable. An input that does not fit ends the workflow as failed, with the reason.
-   */
-  start(name: string, input?: unknown, request?: WorkflowRequest): Promise<Requested>;
-  get(id: string): Promise<WorkflowDetails>;
-  /** Newest first; `next` is the cursor of the following page. */
-  list(page?: WorkflowPage): Promise<WorkflowList>;
-  /** The workflow as it was after an entry, or at a time (milliseconds). */
-  at(id: string, moment: Moment): Promise<WorkflowDetails>;
-  /** What happened, in order: operations, decisions, rollbacks with what they undid. Default: until now. */
-  timeline(id: string, moment?: Moment): Promise<readonly TimelineRow[]>;
-  /** At most ten ids with this prefix. Any other text is looked up as a request id. */
-  find(text: string): Promise<readonly string[]>;
-  /** Waits for its end, however long that takes, in any process. */
-  result(id: string): Promise<WorkflowResult<unknown>>;
-  /** All its entries, then new ones from any process as they are written; ends with the workflow or the signal. */
-  follow(id: string, signal: AbortSignal): AsyncGenerator<WorkflowEntry>;
-  /** The captured state of a checkpoint, by its name. */
-  snapshot(id: string, checkpoint: string): Promise<Json>;
-  /** Its main job, an approval job for each checkpoint, and the settlement. */
-  jobs(id: string): Promise<readonly Job[]>;
-  /** Ends it. Effects stay: roll back first to undo them. */
-  cancel(id: string, said: Said): Promise<WorkflowStatus>;
-  /** Undoes what was done since a checkpoint, newest first; then retries from there, or fails. */
-  rollback(id: string, request: RollbackRequest): Promise<WorkflowStatus>;
-  /** Creates a workflow that begins where this one passed a checkpoint. Returns its id. */
-  fork(id: string, from: { readonly at: string }): Promise<string>;
-};
-
-const WORKFLOW = "A workflow";
-const STATEMENT = "What is said";
-
-export function workflowsOf(definitions: Definitions): Workflows {
-  const runtime = async () => (await definitions.open()).runtime;
-  return {
-    async start(name, input = {}, request = {}) {
-      const { runtime: place, dispatcher } = await definitions.open();
-      const made = await requestByName(place, name, input, request);
-      if (definitions.known.size > 0) dispatcher.work();
-      return made;
-    },
-    get: async (id) => getWorkflow(await runtime(), checkId(WORKFLOW, id)),
-    list: async (page = {}) => listWorkflows(await runtime(), page),
-    at: async (id, moment) => workflowAt(await runtime(), checkId(WORKFLOW, id), moment),
-    timeline: async (id, moment) => readTimeline(await runtime(), checkId(WORKFLOW, id), moment),
-    find: async (text) => findWorkflows(await runtime(), checkId(WORKFLOW, text)),
-    result: async (id) => awaitEnd(await definitions.open(), checkId(WORKFLOW, id)),
-    async *follow(id, signal) {
-      checkSignal(signal);
-      yield* followWorkflow(await runtime(), checkId(WORKFLOW, id), signal);
-    },
-    snapshot: async (id, checkpoint) => readSnapshot(await runtime(), checkId(WORKFLOW, id), checkpoint),
-    jobs: async (id) => readJobs(await runtime(), checkId(WORKFLOW, id)),
-    cancel: async (id, said) =>
-      cancelById(await runtime(), checkId(WORKFLOW, id), checkFields(STATEMENT, said, ["by", "reason"])),
-    async rollback(id, request) {
-      const { runtime: place, dispatcher } = await definitions.open();
-      const asked = checkFields(STATEMENT, request, ["by", "reason", "to", "after"]);
-      const status = await rollBackById(place, checkId(WORKFLOW, id), asked);
-      if (definitions.known.size > 0) dispatcher.work();
-      return status;
-    },
-    async fork(id, from) {
-      const { runtime: place, dispatcher } = await definitions.open();
-      const { at } = checkFields("Where a workflow is forked", from, ["at"]);
-      const fork = await forkById(place, checkId(WORKFLOW, id), { at: checkId("A checkpoint", at) });
-      if (definitions.known.size > 0) dispatcher.work();
-      return fork;
-    },
-  };
 }
