@@ -69,7 +69,7 @@ export function mayActFor({ principal, can }: Who, named: readonly string[] | nu
 }
 
 /** `caller`: undefined for a program with the store open. */
-export function checkOnBehalfOf(
+export function checkMayRepresent(
   caller: CallerRights | undefined,
   named: readonly string[] | null | undefined,
 ): void {

@@ -58,12 +58,12 @@ function readPermitAsker(runtime: Runtime, given: PermitRequest): PermitAsker {
 }
 
 /** Whether the connection of the agent has closed, if there is one. */
-export type Connection = { readonly isGone?: (() => boolean) | undefined };
+export type AgentConnection = { readonly isGone?: (() => boolean) | undefined };
 
 export function readPermitCaller(
   runtime: Runtime,
   given: PermitRequest,
-  { isGone }: Connection = {},
+  { isGone }: AgentConnection = {},
 ): Caller {
   const asker = readPermitAsker(runtime, given);
   return isGone === undefined ? { asker } : { asker, isGone };

@@ -35,7 +35,7 @@ import {
   pendingRemotely,
 } from "./remote-answer.ts";
 import {
-  type Connection,
+  type AgentConnection,
   checkActionId,
   checkPrincipal,
   notYoursError,
@@ -191,7 +191,7 @@ export async function proposeChecked(
 export async function proposeRemoteAction(
   runtime: Runtime,
   given: RemoteProposal,
-  connection: Connection = {},
+  connection: AgentConnection = {},
 ): Promise<RemoteAnswer> {
   const { args, workflow, undo } = given;
   const plain = plainJson(args);

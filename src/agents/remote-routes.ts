@@ -7,7 +7,7 @@ import { idParams, json, reasonSchema } from "../api/wire.ts";
 import { parseInput } from "../kernel/contract.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { workflowState } from "../workflows/read.ts";
-import { actingAgent, agentSchema, checkOnBehalfOf } from "./identify-agent.ts";
+import { actingAgent, agentSchema, checkMayRepresent } from "./identify-agent.ts";
 import { proposal } from "./remote/contract.ts";
 import { mayPropose, unsettledIn } from "./remote/verbs.ts";
 import { reachRemoteCheckpointNow } from "./remote-checkpoint.ts";
@@ -103,7 +103,7 @@ export const remoteRoutes = [
       const agent = await driverFromRequest(runtime, who, body.agent, id);
       const given = { ...proposalWire.decode(body), agent, workflow: id };
       const checked = parseInput("An action", proposal, given);
-      checkOnBehalfOf(who, checked.onBehalfOf);
+      checkMayRepresent(who, checked.onBehalfOf);
       return ok(answerWire.encode(await proposeRemoteAction(runtime, checked, { isGone })));
     },
     again(asked, kept) {

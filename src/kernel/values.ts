@@ -73,7 +73,7 @@ export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() })
 export const micros = mark(z.bigint(), { kind: "micros" });
 export const anyJson = z.unknown().describe("any JSON");
 /** The same for answers, whose values are known to be JSON. */
-export const jsonValue = anyJson as unknown as z.ZodType<Json>;
+export const jsonValue = anyJson as unknown as z.ZodType<Json, Json>;
 export const id = <const Of extends string>(of: Of, schema = z.string()) =>
   mark(schema, { kind: "id", of }) as Marked<z.ZodString, "id"> & { readonly "~of": Of };
 const namesPerson = (by: unknown): boolean => isPrincipal(by) && isPerson(by);
@@ -92,7 +92,7 @@ export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "perso
 /** A person, or a program with its own credential. */
 export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
 /** The agent that acts, as its field `agent`. */
-export const actingAgent = mark(principalName(), { kind: "actor", may: "agent" });
+export const agentWhoActs = mark(principalName(), { kind: "actor", may: "agent" });
 /** A principal that is named and does not act. */
 export const principal = mark(principalName(), { kind: "principal" });
 /** The person who reads: the answer may depend on it. Null without authentication. */

@@ -6,8 +6,8 @@
 import { z } from "zod";
 import { isBudgetName } from "../budgets/stream.ts";
 import { contract, findVerb, plainVerb, verb } from "../kernel/contract.ts";
-import { actorOrAgent, anyJson, id, principal, reason, timestamp } from "../kernel/values.ts";
-import { job, jsonValue, many, outlook, timelineRow, workflowDetails, workflowStatus } from "./views.ts";
+import { actorOrAgent, anyJson, id, jsonValue, principal, reason, timestamp } from "../kernel/values.ts";
+import { job, many, outlook, timelineRow, workflowDetails, workflowStatus } from "./views.ts";
 
 const MOMENT = "A moment is { seq }, the number of an entry, or { time } in milliseconds.";
 const moment = z

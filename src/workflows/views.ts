@@ -1,10 +1,8 @@
 /** Schemas of what the verbs of workflows answer: a workflow, its timeline, its jobs, where it could be sent back to. */
 import { z } from "zod";
-import type { Json } from "../kernel/json.ts";
-import { anyJson, id, moneyOnWire, timestamp } from "../kernel/values.ts";
+import { anyJson, id, jsonValue, moneyOnWire, timestamp } from "../kernel/values.ts";
 import { WORKFLOW_STATUSES } from "./state.ts";
 
-export const jsonValue = anyJson as z.ZodType<Json, Json>;
 const text = z.string();
 const optionalTime = timestamp.nullable();
 export const many = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();

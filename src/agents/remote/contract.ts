@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { receipt, refusalFields } from "../../effects/contract.ts";
 import { contract, type Library, verb } from "../../kernel/contract.ts";
-import { actingAgent, anyJson, id, jsonValue, micros, timestamp } from "../../kernel/values.ts";
+import { agentWhoActs, anyJson, id, jsonValue, micros, timestamp } from "../../kernel/values.ts";
 
 const text = z.string().max(10_000);
 const toolName = z.string().min(1).max(128);
@@ -24,7 +24,7 @@ const permitFields = {
     .nullish()
     .describe("begin the permit in the commit that issues it; without a holder it always is"),
 };
-export const permitRequest = z.strictObject({ ...permitFields, agent: actingAgent });
+export const permitRequest = z.strictObject({ ...permitFields, agent: agentWhoActs });
 
 const proposalFields = {
   tool: toolName,
@@ -46,7 +46,7 @@ const proposalFields = {
       "of an action in a workflow: the call by which the agent takes it back when that workflow goes back; people see it and approve it with the rest",
     ),
   ...permitFields,
-  agent: actingAgent,
+  agent: agentWhoActs,
 };
 /** Without the workflow, which a route of a workflow has in its path. */
 export const proposalInWorkflow = z.strictObject(proposalFields);
@@ -121,7 +121,7 @@ const report = z.strictObject({
     .record(z.string(), micros)
     .nullish()
     .describe("what it really cost: micros, as text, by budget; what was reserved unless set"),
-  agent: actingAgent,
+  agent: agentWhoActs,
 });
 
 export const remote = contract({
@@ -163,7 +163,7 @@ export const remote = contract({
         "Asked again it is a permit that was begun and asked for again, by its effect class: a `once` effect is then in doubt. An agent that lost the answer and still runs has performed nothing: it reports not_applied.",
       whenLost: "none",
       takes: "permit",
-      input: z.strictObject({ holder, agent: actingAgent }),
+      input: z.strictObject({ holder, agent: agentWhoActs }),
       output: remoteAnswer,
     }),
     report: verb({

@@ -5,7 +5,7 @@ import { actionStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
 import { capability, preparedVerb, runVerb } from "../../runtime/verb.ts";
-import { checkOnBehalfOf } from "../identify-agent.ts";
+import { checkMayRepresent } from "../identify-agent.ts";
 import { readPermitCaller } from "../remote-checks.ts";
 import { proposeRemoteAction, takeUpPermit } from "../remote-proposal.ts";
 import { answerReport, decideReport, prepareReport } from "../remote-report.ts";
@@ -52,7 +52,7 @@ const returning = {
 export const remoteVerbs = capability(remote, {
   propose: {
     ...runVerb(({ runtime, caller, isGone }, proposal) => {
-      checkOnBehalfOf(caller, proposal.onBehalfOf);
+      checkMayRepresent(caller, proposal.onBehalfOf);
       return proposeRemoteAction(runtime, proposal, { isGone });
     }),
     mayAsk: mayPropose,
