@@ -98,7 +98,7 @@ async function printWaiting(
   where: string | null,
 ): Promise<void> {
   rule(terminal, "A person has to decide");
-  const action = await hp.actions.get(approval.action);
+  const action = await hp.actions.get(String(approval.action));
   const policies = await fetchPolicyNames(admin(hp));
   const shown = { kind: "action", approval, action, receipt: undefined, policies } as const;
   printShown(terminal, shown, { where, now: Date.now(), full: false });
@@ -196,7 +196,7 @@ async function watch(hp: Holdpoint, { run, tell }: Watched, signal: AbortSignal)
     for (const { id } of items.filter((item) => !told.has(item.id))) {
       const approval = await hp.approvals.get(id);
       // With an edit it waits for this program, not for a person.
-      if (approval.subject !== undefined || approval.edit !== null) continue;
+      if (approval.action === null || approval.edit !== null) continue;
       const { within } = await hp.actions.get(approval.action);
       const [workflow] = await hp.workflows.find(run.id);
       if (within === null || within.workflow !== workflow) continue;

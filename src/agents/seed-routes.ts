@@ -21,9 +21,9 @@ import {
   shownSchema,
 } from "../api/wire.ts";
 import type { Approval } from "../approvals/contract.ts";
-import { approveApproval, getApproval, rejectApproval } from "../approvals/decide.ts";
+import { approveApproval, rejectApproval } from "../approvals/decide.ts";
 import { waitingIds } from "../approvals/lists.ts";
-import { approvalSubject } from "../approvals/present.ts";
+import { getApproval } from "../approvals/read.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { skipUnreadable } from "../runtime/lists.ts";
@@ -102,8 +102,8 @@ const objectOf = (value: Json): JsonObject => {
 };
 
 /** A checkpoint's `context` if the agent gave one; otherwise the value to be approved. */
-async function contextOf(place: TenantStore, { subject, schema, args }: Approval): Promise<JsonObject> {
-  if (subject?.kind !== "checkpoint") return objectOf(args);
+async function contextOf(place: TenantStore, { about, schema, args }: Approval): Promise<JsonObject> {
+  if (about !== "checkpoint") return objectOf(args);
   // An erased or broken snapshot must not hide the pending approval.
   const snapshot = await openSnapshot(place, schema).catch((error: unknown) => {
     if (isHoldpointError(error)) return {} as JsonObject;
@@ -122,8 +122,7 @@ async function* approvalsWithContext(
     // An approval written by a newer server is skipped; that server shows it.
     const approval = await skipUnreadable(getApproval(runtime, id));
     if (approval === undefined) continue;
-    const { workflow } = await approvalSubject(runtime, approval);
-    yield seedPendingOnWire(approval, { workflow, context: await contextOf(runtime, approval) });
+    yield seedPendingOnWire(approval, await contextOf(runtime, approval));
   }
 }
 
@@ -240,7 +239,7 @@ export const seedRoutes = [
     async handle({ runtime, who, body }) {
       await submitSeedDecision(runtime, who, body);
       const approval = await getApproval(runtime, body.request_id);
-      const { workflow } = await approvalSubject(runtime, approval);
+      const { workflow } = approval;
       const concerned = workflow === null ? null : await getWorkflow(runtime, workflow);
       return ok(seedSubmittedOnWire(body.decision, { approval, workflow: concerned }));
     },

@@ -9,9 +9,7 @@ import { z } from "zod";
 import { ok, type RouteAnswer } from "../api/route.ts";
 import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "../api/wire.ts";
 import type { Approval } from "../approvals/contract.ts";
-import { presentStages } from "../approvals/present.ts";
-import { stagesView } from "../approvals/views.ts";
-import { viewCodec } from "../kernel/codec.ts";
+import { STAGE_STATES } from "../approvals/state.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { getWorkflow, type WorkflowSummary } from "../workflows/read.ts";
 import { WORKFLOW_STATUSES } from "../workflows/state.ts";
@@ -202,7 +200,58 @@ export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<
 
 const about = z.enum(["action", "checkpoint", "question", "intent"]);
 
-const stages = viewCodec(stagesView);
+const approvers = z.object({
+  quorum: z.number(),
+  from: z.array(z.string()).nullable(),
+  veto: z.boolean(),
+  separate: z.boolean(),
+  escalate_at_half: z.array(z.string()),
+  remind_every_seconds: z.number().nullable(),
+});
+const stages = {
+  all_stages: z
+    .array(
+      z.object({
+        stage: z.number().meta({ description: "from 1 on" }),
+        state: z.enum(STAGE_STATES),
+        approvers,
+      }),
+    )
+    .meta({ description: "every stage in its order; one where none were asked for" }),
+  delegations: z
+    .array(
+      z.object({
+        from: z.string(),
+        to: z.string(),
+        stage: z.number(),
+        reason: z.string(),
+        at: timeSchema,
+      }),
+    )
+    .meta({ description: "seats that are handed over now" }),
+};
+
+const stagesOnWire = ({ stages: all, delegations }: Approval) => ({
+  all_stages: all.map(({ stage, state, approvers: { quorum, from, veto, ...rule } }) => ({
+    stage,
+    state,
+    approvers: {
+      quorum,
+      from,
+      veto,
+      separate: rule.separate === true,
+      escalate_at_half: rule.escalateAtHalf ?? [],
+      remind_every_seconds: rule.remindEveryMs === undefined ? null : rule.remindEveryMs / 1_000,
+    },
+  })),
+  delegations: delegations.map(({ by, to, stage = 1, reason, at }) => ({
+    from: by,
+    to,
+    stage,
+    reason,
+    at: time(at),
+  })),
+});
 
 export const seedPendingSchema = z.object({
   request_id: z.string().meta({ description: "the approval's id" }),
@@ -218,29 +267,25 @@ export const seedPendingSchema = z.object({
   decide_by: timeSchema.nullable(),
   binding: z.string(),
   undo: undoSchema.meta({ description: "how the agent says that it would take it back" }),
-  ...stages.wire.shape,
+  ...stages,
 });
 
-/** `workflow`: the one that asks. `context`: what the agent provided for people to review. */
-export function seedPendingOnWire(
-  approval: Approval,
-  { workflow, context }: { readonly workflow: string | null; readonly context: { [field: string]: unknown } },
-) {
+/** `context`: what the agent provided for people to review. */
+export function seedPendingOnWire(approval: Approval, context: { readonly [field: string]: unknown }) {
   const { id, tool, agent, reason, rationale, binding } = approval;
-  const kind = approval.subject?.kind ?? "action";
   return {
     request_id: id,
-    workflow_id: workflow,
+    workflow_id: approval.workflow,
     checkpoint_name: tool,
     summary: rationale ?? reason,
     context,
     created_at: time(approval.requestedAt),
-    about: kind,
-    action_id: kind === "action" ? approval.action : null,
+    about: approval.about,
+    action_id: approval.action,
     ...{ agent, reason, binding },
     decide_by: timeOrNull(approval.decideBy),
     undo: undoOnWire(approval),
-    ...stages.encode(presentStages(approval)),
+    ...stagesOnWire(approval),
   };
 }
 

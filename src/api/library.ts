@@ -5,7 +5,6 @@
 import { z } from "zod";
 import { intentMethods } from "../agents/intents/methods.ts";
 import { alertMethods } from "../alerts/methods.ts";
-import { approvalsOf } from "../approvals/verbs.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
@@ -26,7 +25,6 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  approvals: { scope: "approvals:read", verbs: ["list", "count", "get", "find"] },
   alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
   intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
@@ -60,7 +58,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    approvals: approvalsOf(open),
     alerts: alertMethods(open),
     intents: intentMethods(open),
     budgets: budgetsOf(open),

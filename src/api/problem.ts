@@ -1,6 +1,7 @@
 /** Errors on the wire: RFC 9457 problems, with our codes and their advice. */
 import type { z } from "zod";
 import { type ErrorCode, HoldpointError, isHoldpointError } from "../kernel/errors.ts";
+import { problemFields } from "../kernel/problem.ts";
 
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
@@ -20,51 +21,8 @@ export type Problem = {
 
 type ProblemContext = { readonly instance: string; readonly requestId: string };
 
-const OWN_FIELDS = new Set([
-  "type",
-  "title",
-  "status",
-  "detail",
-  "code",
-  "data",
-  "next",
-  "retryable",
-  "instance",
-  "correlation_id",
-]);
-
-const titleOf = (code: string): string => {
-  const words = code.replaceAll("_", " ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-};
-const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-/** Details in addition to the standard fields. A name that is taken gets the prefix `current_`. */
-function detailsOf(details: HoldpointError["details"]): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(details).map(([name, value]) => {
-      const field = snake(name);
-      return [OWN_FIELDS.has(field) ? `current_${field}` : field, value];
-    }),
-  );
-}
-
-export function problemOf(error: HoldpointError, { instance, requestId }: ProblemContext): Problem {
-  const { code, status, what, data, next, retryable, details } = error;
-  return {
-    type: `urn:holdpoint:error:${code}`,
-    title: titleOf(code),
-    status,
-    detail: what,
-    code,
-    data,
-    next,
-    retryable,
-    instance,
-    correlation_id: requestId,
-    ...detailsOf(details),
-  };
-}
+export const problemOf = (error: HoldpointError, { instance, requestId }: ProblemContext): Problem =>
+  problemFields(error, { instance, correlation_id: requestId });
 
 type Fault = { readonly field: string; readonly message: string };
 

@@ -24,7 +24,6 @@ import {
   scopeFor,
   type VerbContract,
 } from "../kernel/contract.ts";
-import type { HoldpointError } from "../kernel/errors.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
 import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
@@ -47,7 +46,6 @@ import type { Metrics } from "./metrics/metrics.ts";
 import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/routes.ts";
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
 import { referenceRoutes } from "./pages/reference.ts";
-import { problemOf } from "./problem.ts";
 import {
   type Guard,
   type Route,
@@ -137,11 +135,11 @@ type Wire = {
 type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
 function listWire(contract: Contract, facts: VerbContract): Wire {
-  const { input, item, cursorName, read } = facts;
+  const { input, item, cursorName } = facts;
   const field = itemsField(contract, facts);
   const { limit: _limit, after: _after, ...filters } = input?.shape ?? {};
   const query = makeCodec(z.strictObject(filters), "text");
-  const one = makeCodec(item as z.ZodType, read === undefined ? "json" : "view");
+  const one = makeCodec(item as z.ZodType);
   const cursorsOf = (given: unknown) => cursorName?.(given as never) ?? field;
   return {
     input: z.strictObject({ ...(query.wire as z.ZodObject).shape, ...pageQuery }),
@@ -158,10 +156,10 @@ function listWire(contract: Contract, facts: VerbContract): Wire {
 }
 
 function wireForm(contract: Contract, facts: VerbContract): Wire {
-  const { http, input, output, item, wrap, read } = facts;
+  const { http, input, output, item, wrap } = facts;
   if (item !== undefined) return listWire(contract, facts);
   const given = input && makeCodec(input, httpMethod(http) === "GET" ? "text" : "json");
-  const out = makeCodec(output, read === undefined ? "json" : "view");
+  const out = makeCodec(output);
   return {
     input: given?.wire as z.ZodObject | undefined,
     output: wrap === undefined ? out.wire : z.object({ [wrap]: out.wire }),
@@ -209,22 +207,16 @@ type Serving = {
 
 function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
   const { name, facts, guard } = serving;
-  const { input, http } = facts;
-  const { perform: own, present, defaultActor } = bindingFor(one, name);
+  const { input } = facts;
+  const { perform: own, defaultActor } = bindingFor(one, name);
   const { perform = own } = serving;
   return async (asked, given) => {
-    const { runtime, who, params, requestId, isGone } = asked;
+    const { runtime, who, params, isGone } = asked;
     const acting = await withActor(input, asked, wire.decode(given), defaultActor);
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
     const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
-    const answer = await (guard === undefined ? serve() : guard(asked, all, serve));
-    const instance = http.slice(http.indexOf("/"));
-    const problem = (error: HoldpointError) => problemOf(error, { instance, requestId });
-    return wire.encode(
-      present === undefined ? answer : await present({ runtime, problem }, answer, all),
-      given,
-    );
+    return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);
   };
 }
 

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
 import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";
 import type { Approval } from "../approvals/contract.ts";
-import { getApproval } from "../approvals/decide.ts";
-import { approvalOnWire, approvalSchema } from "../approvals/routes.ts";
+import { getApproval } from "../approvals/read.ts";
+import { approvalWire } from "../approvals/routes.ts";
 import { expireIfDue, isApprovalOverdue } from "../approvals/rules/end.ts";
 import { findAction, getAction } from "../effects/actions.ts";
 import { type Action, action } from "../effects/contract.ts";
@@ -108,7 +108,7 @@ const approvalWait = ({ holds }: WaitContext) =>
     scope: "approvals:read",
     params: idParams,
     query,
-    answers: { 200: z.object({ is_over, approval: approvalSchema }) },
+    answers: { 200: z.object({ is_over, approval: approvalWire.wire }) },
     async handle(asked) {
       const {
         runtime,
@@ -118,7 +118,7 @@ const approvalWait = ({ holds }: WaitContext) =>
       const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
         waitForApproval(runtime, params.id, hold),
       );
-      return ok({ is_over: isOver, approval: await approvalOnWire({ runtime }, state) });
+      return ok({ is_over: isOver, approval: approvalWire.encode(state) });
     },
   });
 

@@ -27,7 +27,7 @@ export const undoSchema = z.object({ tool: z.string(), args: json }).nullable();
 export const undoOnWire = ({
   undo,
 }: {
-  readonly undo?: { readonly tool: string; readonly args: unknown };
+  readonly undo?: { readonly tool: string; readonly args: unknown } | undefined;
 }) => (undo === undefined ? null : { tool: undo.tool, args: undo.args });
 
 /** Drops the fields that were not sent. */

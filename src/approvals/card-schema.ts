@@ -4,8 +4,8 @@ import { type OnWire, viewCodec } from "../kernel/codec.ts";
 import type { Json } from "../kernel/json.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 import { RISK_LEVELS } from "../policy/rules/verdict.ts";
+import { approvalSchema } from "./contract.ts";
 import { MOVES } from "./state.ts";
-import { title } from "./views.ts";
 
 const count = z.number().int().min(0);
 const json = z.unknown() as z.ZodType<Json>;
@@ -119,7 +119,7 @@ const cardSchema = z.object({
     "digest of what a row of a list shows: `shown` of a vote from there; null where a row does not show all that it is about",
   ),
   heading: z.string().describe("what is decided, in Holdpoint's words"),
-  title,
+  title: approvalSchema.shape.title,
   effectWords: z.string().describe("what is known about repeating and undoing it"),
   isIrreversible: z.boolean(),
   confirm: textOrNull.describe(

@@ -20,8 +20,7 @@ import type { CallUndo } from "../workflows/events.ts";
 import { readHistory, readReviews } from "./card-history.ts";
 import { type Card, type CardOnWire, cardCodec } from "./card-schema.ts";
 import { knownUndo, readWorkflow } from "./card-workflow.ts";
-import type { Approval } from "./contract.ts";
-import { approvalInFull, unknownApproval } from "./decide.ts";
+import { type LoadedApproval, unknownApproval, withValues } from "./read.ts";
 import {
   asksToConfirm,
   effectWords,
@@ -85,7 +84,7 @@ function look(draft: Draft, id: string, who: string | null) {
 /** Not every tool has an input schema; one without has none in the journal. */
 async function readInputSchema(
   place: TenantStore,
-  { subject, schema, answerSchema }: Approval,
+  { subject, schema, answerSchema }: LoadedApproval,
 ): Promise<Json> {
   if (subject !== undefined) return answerSchema ?? null;
   const bytes = await place.store.artifact(place.tenant, schema);
@@ -128,7 +127,7 @@ function readCosts(place: TenantStore, costs: Review["costs"] = []): Promise<Car
 
 async function readAction(
   runtime: Runtime,
-  approval: Approval,
+  approval: LoadedApproval,
   state: LiveAction,
   callUndo: CallUndo | undefined,
 ) {
@@ -152,7 +151,7 @@ async function readAction(
 const NO_ACTION = { isIrreversible: false, confirm: null, reviews: [], risk: null, costs: [], history: null };
 
 /** Why it must be decided alone, and whether a list row shows everything that it is about. */
-function inRow(approval: Approval, card: Pick<Card, "isIrreversible" | "confirm" | "proposedArgs">) {
+function inRow(approval: LoadedApproval, card: Pick<Card, "isIrreversible" | "confirm" | "proposedArgs">) {
   const { subject, args, rationale, preview, undo, edited, comments } = approval;
   const it = {
     about: subject?.kind ?? "action",
@@ -184,12 +183,12 @@ export async function readCard(
   runtime: Runtime,
   id: string,
   looker: Looker,
-): Promise<{ readonly approval: Approval; readonly card: UnsealedCard }> {
+): Promise<{ readonly approval: LoadedApproval; readonly card: UnsealedCard }> {
   const needs = { read: [approvalStream(id), ROSTER] };
   const { answer } = await dryRun(runtime, needs, (draft) => look(draft, id, looker.principal));
   if ("status" in answer) throw unknownApproval(id);
   const { recorded, asked, action, you, voters } = answer;
-  const approval = await approvalInFull(runtime, id, recorded);
+  const approval = await withValues(runtime, id, recorded);
   const { callUndo, ...around } = await readWorkflow(runtime, asked);
   const subjectWords = approval.subject === undefined ? "" : SUBJECT_WORDS[approval.subject.kind];
   const part =
@@ -216,7 +215,7 @@ const digests = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
 
 /** What a list row shows, next to the risk level and the costs. */
-const ROW = ["request_id", "binding", "name", "agent", "args", "rationale", "rule", "reason"];
+const ROW = ["request_id", "binding", "tool", "agent", "args", "rationale", "rule", "reason"];
 
 /**
  * The card on the wire, with digests of what is shown: `approval` and the card in their wire format, without `you`.

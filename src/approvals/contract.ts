@@ -3,16 +3,13 @@
 import { z } from "zod";
 import {
   contract,
+  findVerb,
   type Library,
-  libraryOnly,
   listVerb,
   plainVerb,
-  presented,
   type VerbFacts,
   verb,
 } from "../kernel/contract.ts";
-import type { HoldpointError } from "../kernel/errors.ts";
-import type { WithRationale } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import {
   actor,
@@ -22,45 +19,228 @@ import {
   channel,
   duration,
   either,
+  failure,
   id,
   note,
   principal,
   queryFlag,
   spelled,
+  timestamp,
   timestampUpTo,
   viewer,
   words,
 } from "../kernel/values.ts";
 import { LONGEST_MS } from "../policy/rules/stages.ts";
-import type { VoteAnswer } from "./rules/vote.ts";
+import { RISK_LEVELS } from "../policy/rules/verdict.ts";
 import {
   APPROVAL_ORDERS,
+  APPROVAL_STATUSES,
   type ApprovalOrder,
+  COMMENT_CATEGORIES,
   LISTED_STATUSES,
-  type ListedStatus,
-  type LiveApproval,
   MOST_AT_ONCE,
+  STAGE_STATES,
 } from "./state.ts";
-import { about, approvalView, batchView, remark, summaryView, votedView } from "./views.ts";
 
 const LONGEST_EXTENSION_MS = 1e12;
 
-/** An approval in full: the question, who may decide, and the outcome. */
-export type Approval = WithRationale<LiveApproval> & {
-  readonly id: string;
-  /** One line for people, in visible text: the title of the action's tool, or the name of what is asked. */
-  readonly title: string;
-  /** JSON Schema of the answer; only for a question that defines one. */
-  readonly answerSchema?: Json;
+const names = z.array(z.string()).readonly();
+const json = anyJson as unknown as z.ZodType<Json>;
+const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
+const span = duration(LONGEST_MS, "A time is a whole number of milliseconds.");
+const about = z.enum(["action", "checkpoint", "question", "intent"]);
+/** What it is about. Ids of other kinds are null, and `workflow` is null if it was requested outside one. */
+const subject = {
+  about,
+  action: id("action").nullable(),
+  workflow: id("workflow").nullable(),
+  intent: id("intent").nullable(),
+  tool: z.string().describe("the tool; the name of anything else that is asked"),
+  title: z
+    .string()
+    .describe("one line of visible text: the title of the action's tool, or the name of anything else"),
 };
-export type ApprovalSummary = { readonly id: string; readonly [field: string]: Json };
-export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
+const deadlines = { decideBy: timestamp.nullable(), executeBy: timestamp.nullable() };
+
+const approvalSummary = z.object({
+  id: id("request").describe("the approval's id"),
+  status: z.enum(APPROVAL_STATUSES),
+  ...subject,
+  agent: z.string(),
+  args: z.string().describe("the beginning of what is decided on"),
+  argsHash: z.string(),
+  preview: z.string().nullable().describe("the beginning of what the tool shows of it"),
+  previewFailed: z.boolean().describe("`preview` is the text of a failure"),
+  reason: z.string(),
+  votes: z.number(),
+  quorum: z.number(),
+  from: names.nullable().describe("who may decide now; null for any person"),
+  stage: z.number(),
+  stages: z.number(),
+  edit: z.boolean().describe("an edit waits for review"),
+  effectClass: z.string(),
+  risk: z.enum(RISK_LEVELS).nullable(),
+  isIrreversible: z.boolean().describe("once it is done, nobody is known to take it back"),
+  isMine: z.boolean().describe("the caller may decide it now and has not decided yet"),
+  requestedAt: timestamp,
+  decideBy: timestamp.nullable(),
+  atDeadline: z.enum(["expire", "escalate", "extend"]),
+  decidedAt: timestamp.nullable(),
+  decidedBy: names,
+  edited: z.boolean().describe("people changed what was proposed"),
+});
+
+const approverRule = z.object({
+  quorum: z.number(),
+  from: names.nullable().describe("null for any person"),
+  veto: z.boolean().describe("one rejection ends it"),
+  separate: z.boolean().optional(),
+  escalateAtHalf: names.optional(),
+  remindEveryMs: span.optional(),
+});
+const stage = z.object({
+  stage: z.number().describe("from 1 on"),
+  state: z
+    .enum(STAGE_STATES)
+    .describe(
+      "asked: now; later: once those before have agreed; handed_over: its time was up and the next is asked instead; ended: the approval ended in it, without its agreement; not_asked: it ended before",
+    ),
+  approvers: approverRule,
+});
+const entry = { by: z.string(), via: z.string(), at: timestamp };
+const inStage = { stage: z.number().optional().describe("only if there are several") };
+const decided = {
+  ...entry,
+  note: z.string().nullable(),
+  shown: z.string().optional().describe("digest of the card, or of the row of a list, that the person saw"),
+};
+const vote = z.object({
+  ...decided,
+  ...inStage,
+  decision: z.enum(["approve", "reject"]),
+  binding: z.string(),
+  final: z.literal(true).optional(),
+});
+const openEdit = z.object({
+  by: z.string(),
+  via: z.string(),
+  note: decided.note,
+  shown: decided.shown,
+  args: json,
+  argsDigest: z.string(),
+  seen: z.string().optional(),
+});
+const risk = z.object({
+  score: z.number(),
+  level: z.enum(RISK_LEVELS),
+  conditions: names,
+  document: z.string().optional(),
+});
+const shadow = z.object({
+  rule: z.string(),
+  verdict: z.string(),
+  reason: z.string(),
+  document: z.string().optional(),
+});
+const editRefused = z.object({
+  by: z.string(),
+  rule: z.string(),
+  reason: z.string(),
+  policy: z.string().optional(),
+  documents: names.optional(),
+  risk: risk.optional(),
+  risks: list(risk).optional(),
+  shadow: list(shadow).optional(),
+});
+/** Content of a comment. Its optional fields are also command-line flags. */
+const remark = {
+  text: words,
+  category: z
+    .enum(COMMENT_CATEGORIES, { error: `A category is one of ${COMMENT_CATEGORIES.join(", ")}.` })
+    .optional()
+    .describe(`what kind of comment it is: ${COMMENT_CATEGORIES.join(", ")}`),
+};
+const comment = z.object({ ...entry, text: z.string(), category: remark.category });
+const extension = z.object({ ...entry, ...inStage, from: timestamp, decideBy: timestamp });
+const delegation = z.object({ ...entry, ...inStage, to: z.string(), reason: z.string() });
+const ending = z.object({ at: timestamp, by: names, reason: z.string() }).nullable();
+
+/** An approval in full: the question, who may decide, and the outcome. */
+export const approvalSchema = z.object({
+  id: id("request"),
+  status: z.enum(APPROVAL_STATUSES),
+  ...subject,
+  op: z.string().nullable().describe("of a workflow's checkpoint or question: its operation"),
+  effectClass: z.string(),
+  schema: z.string().describe("digest of the input schema"),
+  args: json,
+  argsDigest: z.string(),
+  answerSchema: json.optional().describe("JSON Schema of the answer, if the question defines one"),
+  preview: z
+    .object({ value: json, failed: z.boolean(), digest: z.string() })
+    .optional()
+    .describe("what the tool shows of it; `failed`: `value` is the text of a failure"),
+  undo: z.object({ tool: z.string(), args: json, argsDigest: z.string() }).optional(),
+  agent: z.string(),
+  requester: names,
+  apart: names.optional().describe("poster and executor of the work, if duties are kept apart"),
+  rationale: z.string().nullable().describe("what the agent says about it; not to be trusted"),
+  titleTemplate: z.string().optional(),
+  reason: z.string(),
+  rule: z.string(),
+  policy: z.string(),
+  documents: names.optional().describe("digests of the policy documents that were asked"),
+  risk: z.enum(RISK_LEVELS).optional(),
+  binding: z.string(),
+  nonce: z.string(),
+  approvers: approverRule.describe("of the stage that is asked now"),
+  stage: z.number(),
+  stages: list(stage).describe("every stage in its order; one where none were asked for"),
+  onTimeout: z.enum(["escalate", "extend"]).optional(),
+  atDeadline: approvalSummary.shape.atDeadline.describe("what the present deadline leads to"),
+  handedOver: list(z.number()),
+  widened: list(z.number()),
+  delegations: list(delegation).describe("seats that are handed over now"),
+  extensions: list(extension),
+  votes: list(vote),
+  comments: list(comment).describe("what was asked and answered before it was decided"),
+  edit: openEdit.nullable(),
+  editRefused: editRefused.nullable(),
+  edited: z.boolean(),
+  editor: z.string().nullable(),
+  showsOther: z.boolean(),
+  requestedAt: timestamp,
+  ...deadlines,
+  asked: z.object({ ...deadlines, approvers: approverRule, at: timestamp }),
+  since: timestamp,
+  remindedUpTo: timestamp,
+  refusals: z.record(z.string(), z.number()).optional(),
+  decided: ending,
+  ended: ending,
+});
+
 /** Result of a vote. `edit_open`: a process with the tool has yet to review the edit. */
-export type Decided = Extract<VoteAnswer, { approval: string }>;
-export type BatchAnswer = { readonly id: string } & (
-  | { readonly ok: true; readonly decided: Decided }
-  | { readonly ok: false; readonly error: HoldpointError }
-);
+const votedSchema = z.object({
+  kind: z
+    .enum(["recorded", "same", "edit_open"])
+    .describe("same: it was cast before; edit_open: a process that has the tool has yet to review the edit"),
+  approval: id("approval").describe("the approval that it counts for"),
+  status: z.enum(APPROVAL_STATUSES),
+});
+const batchAnswer = z.discriminatedUnion("ok", [
+  z.object({ id: id("request"), ok: z.literal(true), decided: votedSchema }),
+  z.object({
+    id: id("request"),
+    ok: z.literal(false),
+    error: failure.describe("as it would have been answered alone"),
+  }),
+]);
+
+export type Approval = z.output<typeof approvalSchema>;
+export type ApprovalSummary = z.output<typeof approvalSummary>;
+export type ApprovalList = { readonly items: readonly ApprovalSummary[]; readonly next: string | null };
+export type Decided = z.output<typeof votedSchema>;
+export type BatchAnswer = z.output<typeof batchAnswer>;
 
 /** The credential's person, under the field name of the first clients. */
 const voter = spelled("approved_by", actor);
@@ -123,22 +303,17 @@ const VOTES = {
   scope: "approvals:decide",
   whenLost: "repeat",
   takes: "decision",
-  output: votedView,
+  output: votedSchema,
 } as const;
 const votes = {
   call: "vote",
   summary: "Approve, approve with an edit, or reject, as the person whose credential it is",
   field: "decision",
 } as const;
-const readVote = ({ vote, status: now }: z.output<typeof votedView>): Decided => ({
-  kind: vote.kind,
-  approval: vote.id,
-  status: now,
-});
-/** The library returns nothing; the HTTP API returns the updated approval. */
+/** The answer is the approval as it is then. */
 const act = <const Http extends `POST /${string}`, In extends z.ZodObject>(
   facts: VerbFacts<Http> & { readonly input: In },
-) => presented(verb({ scope: "approvals:decide", ...facts, output: approvalView }), (): void => undefined);
+) => verb({ scope: "approvals:decide", ...facts, output: approvalSchema });
 
 /** A cursor of one order is not valid for another. */
 const LISTS: { readonly [order in ApprovalOrder]: string } = {
@@ -153,86 +328,80 @@ export const approvals = contract({
   owner: "approval",
   verbs: {
     /** Oldest first. `next`: cursor of the following page. */
-    list: presented(
-      listVerb({
-        http: "GET /api/approvals",
-        summary: "Approvals, oldest first; those that wait unless another status is asked for",
-        description:
-          "A request looks at 10000 approvals at most: with filters a page may be short, or empty, and `next_cursor` goes on from there.",
-        filters: {
-          status: z.enum(LISTED_STATUSES).default("pending"),
-          order: z
-            .enum(APPROVAL_ORDERS)
-            .default("oldest")
-            .describe(
-              "deadline: the soonest first, and last what has none; only of what is pending. decided: what was decided last first; only of what is not",
-            ),
-          mine: queryFlag
-            .optional()
-            .describe("only approvals that the caller may decide and has not decided yet"),
-          text: spelled(
-            "q",
-            z
-              .string()
-              .min(1)
-              .max(200)
-              .optional()
-              .describe("text in the id, title, name, agent, arguments or reason"),
+    list: listVerb({
+      http: "GET /api/approvals",
+      summary: "Approvals, oldest first; those that wait unless another status is asked for",
+      description:
+        "A request looks at 10000 approvals at most: with filters a page may be short, or empty, and `next_cursor` goes on from there.",
+      filters: {
+        status: z.enum(LISTED_STATUSES).default("pending"),
+        order: z
+          .enum(APPROVAL_ORDERS)
+          .default("oldest")
+          .describe(
+            "deadline: the soonest first, and last what has none; only of what is pending. decided: what was decided last first; only of what is not",
           ),
-          about: about.optional(),
-          agent: z.string().min(1).max(200).optional(),
-          name: z.string().min(1).max(200).optional(),
-          /** Each item says whether it waits for this person, as `isMine`. */
-          person: viewer,
-        },
-        item: summaryView,
-        cursorName: ({ order }: { readonly order: ApprovalOrder }) => LISTS[order],
-      }),
-      libraryOnly<ApprovalList>(),
-    ),
-    get: presented(
-      plainVerb({
-        http: "GET /api/approvals/{id}",
-        summary: "An approval in full: what is asked, of whom, and what became of it",
-        output: approvalView,
-      }),
-      libraryOnly<Approval>(),
-    ),
+        mine: queryFlag
+          .optional()
+          .describe("only approvals that the caller may decide and has not decided yet"),
+        text: spelled(
+          "q",
+          z
+            .string()
+            .min(1)
+            .max(200)
+            .optional()
+            .describe("text in the id, title, name, agent, arguments or reason"),
+        ),
+        about: about.optional(),
+        agent: z.string().min(1).max(200).optional(),
+        name: z.string().min(1).max(200).optional(),
+        /** Whom `isMine` of each item is about. */
+        person: viewer,
+      },
+      item: approvalSummary,
+      cursorName: ({ order }: { readonly order: ApprovalOrder }) => LISTS[order],
+    }),
+    /** Default status: `pending`. */
+    count: verb({
+      http: "GET /api/approvals/count",
+      summary: "How many approvals have a status; those that wait unless another one is asked for",
+      takes: "status",
+      input: z.strictObject({ status: z.enum(LISTED_STATUSES).default("pending") }),
+      positional: "status",
+      output: z.number(),
+      wrap: "count",
+    }),
+    find: findVerb({ http: "GET /api/approvals/find" }),
+    get: plainVerb({
+      http: "GET /api/approvals/{id}",
+      summary: "An approval in full: what is asked, of whom, and what became of it",
+      output: approvalSchema,
+    }),
     /**
      * `edit` replaces fields of the arguments; the edited action goes through schema and policy again. For a checkpoint
      * it replaces fields of the outputs. For a question it is the answer.
      */
-    approve: presented(
-      verb({
-        ...VOTES,
-        summary: "A vote for it; `edit` replaces fields of the arguments",
-        shares: { ...votes, value: "approve" },
-        input: decision,
-      }),
-      readVote,
-    ),
+    approve: verb({
+      ...VOTES,
+      summary: "A vote for it; `edit` replaces fields of the arguments",
+      shares: { ...votes, value: "approve" },
+      input: decision,
+    }),
     /** `final`, for a checkpoint: the workflow is rolled back and not tried again. */
-    reject: presented(
-      verb({
-        ...VOTES,
-        summary: "A vote against it, with a `reason`; `final` when a workflow is not to try again",
-        shares: { ...votes, value: "reject" },
-        input: rejection,
-      }),
-      readVote,
-    ),
-    /** Returns the new deadline. Votes already cast stay valid. */
-    extend: presented(
-      verb({
-        http: "POST /api/approvals/{id}/extend",
-        scope: "approvals:decide",
-        summary: "Give people more time, by seconds or until a moment",
-        takes: "more",
-        input: moreTime,
-        output: approvalView,
-      }),
-      ({ decideBy }) => ({ decideBy: decideBy as number }),
-    ),
+    reject: verb({
+      ...VOTES,
+      summary: "A vote against it, with a `reason`; `final` when a workflow is not to try again",
+      shares: { ...votes, value: "reject" },
+      input: rejection,
+    }),
+    /** Votes already cast stay valid. */
+    extend: act({
+      http: "POST /api/approvals/{id}/extend",
+      summary: "Give people more time, by seconds or until a moment",
+      takes: "more",
+      input: moreTime,
+    }),
     revoke: act({
       http: "POST /api/approvals/{id}/revoke",
       summary: "Take a decision back that was not used yet",
@@ -260,35 +429,28 @@ export const approvals = contract({
       input: z.strictObject({ reason: words, by: actor, via: channel }),
     }),
     /** A refused decision does not stop the others. A list that does not match its schema is refused as a whole. */
-    decideAll: presented(
-      verb({
-        http: "POST /api/approvals/batch",
-        scope: "approvals:decide",
-        summary: "Several decisions of one person, each on its own binding and with its own answer",
-        whenLost: "repeat",
-        takes: "items, who",
-        positional: "decisions",
-        input: z.strictObject({
-          decisions: z
-            .array(batchItem)
-            .min(1)
-            .max(MOST_AT_ONCE)
-            .refine((items) => new Set(items.map((item) => item.id)).size === items.length, {
-              error: "An approval is in the list twice.",
-            })
-            .readonly(),
-          by: spelled("approved_by", actorOfAnyKind),
-          via: channel,
-        }),
-        output: z.array(batchView).readonly(),
-        wrap: "decisions",
+    decideAll: verb({
+      http: "POST /api/approvals/batch",
+      scope: "approvals:decide",
+      summary: "Several decisions of one person, each on its own binding and with its own answer",
+      whenLost: "repeat",
+      takes: "items, who",
+      positional: "decisions",
+      input: z.strictObject({
+        decisions: z
+          .array(batchItem)
+          .min(1)
+          .max(MOST_AT_ONCE)
+          .refine((items) => new Set(items.map((item) => item.id)).size === items.length, {
+            error: "An approval is in the list twice.",
+          })
+          .readonly(),
+        by: spelled("approved_by", actorOfAnyKind),
+        via: channel,
       }),
-      (answers, readProblem): readonly BatchAnswer[] =>
-        answers.map(({ id: approval, ok, status: now, problem }) => {
-          if (!ok) return { id: approval, ok, error: readProblem(problem) };
-          return { id: approval, ok, decided: { kind: "recorded", approval, status: now } as Decided };
-        }),
-    ),
+      output: z.array(batchAnswer).readonly(),
+      wrap: "decisions",
+    }),
     /** By a person who may decide, or by the requesting agent. */
     comment: act({
       http: "POST /api/approvals/{id}/comments",
@@ -303,10 +465,6 @@ export const approvals = contract({
 });
 
 export type Approvals = Library<typeof approvals> & {
-  /** Number of approvals with a status. Default: `pending`. */
-  count(status?: ListedStatus): Promise<number>;
-  /** Up to ten ids that begin with the text. */
-  find(beginning: string): Promise<readonly string[]>;
   /** Ids of approvals that change, in any process. The first batch comes at once, empty: read the state then. */
   follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
 };

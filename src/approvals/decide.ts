@@ -1,16 +1,14 @@
-/** Reading an approval, and a person's decision on it: note, edit and vote. */
+/** A person's decision on an approval: note, edit and vote. */
 
 import { remoteToolOfAction } from "../agents/remote-tool.ts";
 import { createExecutor, createInputLoader } from "../effects/advance-call.ts";
 import { findSchemaIssues, issuesText, plainJson } from "../effects/arguments.ts";
 import type { Tool } from "../effects/tool.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
-import { withRationale } from "../kernel/fields.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
-import { displayValue as shownText } from "../kernel/text.ts";
 import { chargeEditGuess, redactTexts } from "../people/secret-guesses/limit.ts";
 import type { Issue } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -22,54 +20,17 @@ import {
   resolveSecrets,
   revealSecrets,
 } from "../runtime/secrets.ts";
-import { loadArtifact, loadValue, readState, runWithInputs } from "../runtime/store-access.ts";
-import type { TenantStore } from "../stores/store.ts";
+import { loadArtifact, readState, runWithInputs } from "../runtime/store-access.ts";
 import { raisedName } from "../workflows/rules/ask.ts";
-import type { Approval, Decided, Decision, Rejection } from "./contract.ts";
+import type { Decided, Decision, Rejection } from "./contract.ts";
+import { type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
 import { type VoteAnswer, type VoteCommand, vote } from "./rules/vote.ts";
 import { aboutOf, type LiveApproval } from "./state.ts";
-import { approvalTitle } from "./stream.ts";
-
-export const unknownApproval = (id: string): HoldpointError =>
-  new HoldpointError("unknown_id", `There is no approval ${shownText(id)}.`);
-
-export async function getApproval(place: TenantStore, id: string): Promise<Approval> {
-  const state = await readState(place, approvalStream(id));
-  if (state.status === "none") throw unknownApproval(id);
-  return approvalInFull(place, id, state);
-}
-
-/** Loads the values that are too large for the state. */
-export async function approvalInFull(place: TenantStore, id: string, state: LiveApproval): Promise<Approval> {
-  const { edit, preview, undo } = state;
-  const load = (value: Json) => loadValue(place, value);
-  const args = await load(state.args);
-  // A copy: the next decision uses the state itself.
-  return structuredClone({
-    ...withRationale(state),
-    id,
-    title: approvalTitle({ ...state, args }),
-    args,
-    edit: edit && { ...edit, args: await load(edit.args) },
-    ...(state.subject?.kind === "question" ? await answerSchemaOf(place, state) : {}),
-    ...(preview && { preview: { ...preview, value: await load(preview.value) } }),
-    ...(undo && { undo: { ...undo, args: await load(undo.args) } }),
-  });
-}
-
-/** Empty if the question has no schema, or JSON Schema cannot express it. */
-async function answerSchemaOf(
-  place: TenantStore,
-  { schema }: LiveApproval,
-): Promise<{ readonly answerSchema?: Json }> {
-  const bytes = await place.store.artifact(place.tenant, schema);
-  return bytes === undefined ? {} : { answerSchema: await loadArtifact(place, schema) };
-}
 
 /** Values of the action's secrets. People's texts are stored in clear, so these values are removed from them. */
 export async function secretsOf(
   runtime: Runtime,
-  { args }: Pick<Approval, "args">,
+  { args }: Pick<LoadedApproval, "args">,
 ): Promise<ReadonlyMap<string, string>> {
   const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
   // Texts are stored trimmed: a value that ends in a newline would no longer be found in them.
@@ -81,13 +42,13 @@ export async function secretsOf(
 }
 
 /** Replaces the fields of an object one by one. Any other value, and the answer to a question, is replaced whole. */
-function patched({ args, subject }: Approval, patch: Json): Json {
+function patched({ args, subject }: LoadedApproval, patch: Json): Json {
   const isWhole = subject?.kind === "question";
   return !isWhole && isJsonObject(args) && isJsonObject(patch) ? { ...args, ...patch } : patch;
 }
 
 /** A checkpoint raised by a monitor has no outputs, and no code would receive them. */
-function refuseEmptyEdit({ id, subject }: Approval): void {
+function refuseEmptyEdit({ id, subject }: LoadedApproval): void {
   if (subject?.kind === "checkpoint" && raisedName(subject.op) !== undefined)
     throw new HoldpointError("invalid_args", "There is nothing to edit: a monitor asks whether to go on.", {
       next: `Approve without an edit, or: holdpoint reject ${id} --reason "…"`,
@@ -95,7 +56,7 @@ function refuseEmptyEdit({ id, subject }: Approval): void {
 }
 
 /** Handles made by this program may be put anywhere. Others must stay in place or be removed. */
-function refuseMovedHandle({ args }: Approval, given: unknown): void {
+function refuseMovedHandle({ args }: LoadedApproval, given: unknown): void {
   if (!hasMovedHandle(given, args, isOwnHandle)) return;
   throw new HoldpointError("reserved_key", "In an edit a secret's handle stands only where it stood.", {
     next: "Leave the fields with secrets as they are; another secret is the program's to put there.",
@@ -103,7 +64,7 @@ function refuseMovedHandle({ args }: Approval, given: unknown): void {
 }
 
 /** The complete value after the edit. */
-export function wholeEdit(approval: Approval, given: unknown): Json {
+export function wholeEdit(approval: LoadedApproval, given: unknown): Json {
   refuseEmptyEdit(approval);
   const edit = plainJson(given, handlesIn(approval.args));
   refuseMovedHandle(approval, given);
@@ -127,7 +88,7 @@ async function issuesWith(runtime: Runtime, schema: Json, value: Json): Promise<
  */
 export async function editIssues(
   runtime: Runtime,
-  { answerSchema, status, subject, tool, schema }: Approval,
+  { answerSchema, status, subject, tool, schema }: LoadedApproval,
   edit: Json,
 ): Promise<readonly Issue[]> {
   if (answerSchema !== undefined) return status === "pending" ? issuesWith(runtime, answerSchema, edit) : [];
@@ -139,7 +100,7 @@ export async function editIssues(
 /** The same as an error, for a person who may decide. */
 async function misfitOf(
   runtime: Runtime,
-  approval: Approval,
+  approval: LoadedApproval,
   edit: Json,
 ): Promise<HoldpointError | undefined> {
   const issues = await editIssues(runtime, approval, edit);
@@ -157,7 +118,7 @@ async function misfitOf(
 }
 
 /** Only for approving: a rejection needs no answer. */
-async function checkAnswer(runtime: Runtime, approval: Approval): Promise<void> {
+async function checkAnswer(runtime: Runtime, approval: LoadedApproval): Promise<void> {
   const isAsked = approval.answerSchema !== undefined;
   const misfit = isAsked ? await misfitOf(runtime, approval, approval.args) : undefined;
   if (misfit !== undefined) throw misfit;
@@ -171,7 +132,7 @@ function startBallot(id: string, { by, binding, shown, via = "embedded" }: Omit<
 
 export async function approveApproval(runtime: Runtime, id: string, given: Decision): Promise<Decided> {
   const { by, note: text } = given;
-  const approval = await getApproval(runtime, id);
+  const approval = await loadApproval(runtime, id);
   const known = await secretsOf(runtime, approval);
   const note = text === undefined ? null : redactTexts(runtime, { by, text, known });
   const ballot = { ...startBallot(id, given), decision: "approve", note } as const;
@@ -189,7 +150,7 @@ export async function approveApproval(runtime: Runtime, id: string, given: Decis
 /** Mismatches are reported last: the rules of a vote know to whom. */
 async function castEdit(
   runtime: Runtime,
-  approval: Approval,
+  approval: LoadedApproval,
   ballot: Ballot & { readonly edit: Json },
 ): Promise<Decided> {
   const misfit = await misfitOf(runtime, approval, ballot.edit);
@@ -205,7 +166,7 @@ const SUBJECTS = { checkpoint: "a checkpoint", question: "a question", intent: "
 
 export async function rejectApproval(runtime: Runtime, id: string, given: Rejection): Promise<Decided> {
   const { by, reason: text, final: isFinal = false } = given;
-  const approval = await getApproval(runtime, id);
+  const approval = await loadApproval(runtime, id);
   const { subject } = approval;
   if (isFinal && subject?.kind !== "checkpoint")
     throw new HoldpointError(

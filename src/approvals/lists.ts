@@ -4,10 +4,12 @@
  * call.
  */
 
+import { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER } from "../kernel/stream.ts";
+import { timestamp } from "../kernel/values.ts";
 import { countStops } from "../kill-switch/methods.ts";
 import type { RosterState } from "../people/stream.ts";
 import {
@@ -24,6 +26,7 @@ import { readState } from "../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../stores/store.ts";
 import { knownUndo } from "./card-workflow.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
+import { describeSubject } from "./read.ts";
 import { isIrreversible, type KnownUndo } from "./rules/card.ts";
 import { isWaitingFor } from "./rules/seats.ts";
 import { titleInRow } from "./rules/title.ts";
@@ -34,7 +37,23 @@ import {
   type ListedStatus,
   listApproval,
 } from "./state.ts";
-import type { AttentionView } from "./views.ts";
+
+const count = z.number().int().min(0);
+/** What needs attention now, in numbers. */
+export const attentionSchema = z.object({
+  pending: count,
+  mine: count.describe("of those, the ones that the caller may decide and has not decided yet"),
+  lookedAt: count.describe("of those that wait longest, so many were looked at"),
+  isAll: z.boolean().describe("false where more wait: `mine` is then at least so many, and may be 0"),
+  oldestAt: timestamp.nullable().describe("since when the oldest of `mine` waits"),
+  nextDeadline: timestamp.nullable().describe("the first one of `mine`"),
+  inDoubt: count.describe("0 without the scope actions:read"),
+  alerts: count.describe("active alerts; 0 without the scope alerts:read"),
+  deadMessages: count.describe("0 without the scope endpoints:read"),
+  stopped: count.describe("agents, services and workflows that are stopped; 0 without the scope switch:read"),
+  isEmpty: z.boolean().describe("nobody has ever asked for anything here"),
+});
+type Attention = z.output<typeof attentionSchema>;
 
 type ListStore = Pick<Runtime, "store" | "tenant" | "tools">;
 
@@ -128,16 +147,21 @@ const isFiltered = ({ status, order, mine, text, about, agent, name }: ApprovalP
   mine === true ||
   [text, about, agent, name].some((one) => one !== undefined);
 
-async function summaryFor(
-  place: ListStore,
-  row: ViewRow,
-  who: Onlooker | undefined,
-): Promise<ApprovalSummary> {
-  const summary = { ...rowSummary(row), ...(await listedIn(place, row)) } as ApprovalSummary;
-  const { waiting: _, ...rest } = summary;
-  const title = titleInRow(row.data);
-  const shown = { ...rest, title, isIrreversible: await isIrreversibleRow(place, row) };
-  return who === undefined ? shown : { ...shown, isMine: await isMine(place, row, who) };
+/** A row with what is read for it. Rows of before have no `edited`. */
+type Row = Omit<ApprovalSummary, "action" | "workflow" | "intent" | "edited"> &
+  ListedApproval & { readonly action: string; readonly edited?: boolean };
+
+async function summaryFor(place: ListStore, row: ViewRow, who: Onlooker): Promise<ApprovalSummary> {
+  const stored = { ...rowSummary(row), ...(await listedIn(place, row)) } as unknown as Row;
+  const { waiting: _, action, workflow: known, ...summary } = stored;
+  return {
+    ...summary,
+    ...(await describeSubject(place, summary.about, { id: action, known })),
+    title: titleInRow(row.data),
+    edited: summary.edited ?? false,
+    isIrreversible: await isIrreversibleRow(place, row),
+    isMine: await isMine(place, row, who),
+  };
 }
 
 function listOf({ order, status }: ApprovalPage, bucket: string) {
@@ -152,16 +176,16 @@ function listOf({ order, status }: ApprovalPage, bucket: string) {
   return { ...LIST, order };
 }
 
-/** Without authentication, every pending approval counts as the caller's. */
+/** Without a person, every pending approval counts as the caller's. */
 export async function listApprovals(place: ListStore, page: ApprovalPage): Promise<ApprovalList> {
   const { person, limit = 100, after } = page;
   if (page.mine === true && person === undefined) rejectInput("Whose approvals they are: person is missing.");
   const bucket = bucketOf(page);
   if (bucket === undefined) return { items: [], next: null };
   const list = listOf(page, bucket);
-  const who = person === undefined ? undefined : await onlookerOf(place, person);
+  const who = await onlookerOf(place, person ?? null);
   const wanted = async (row: ViewRow) =>
-    fits(row, page) && (page.mine !== true || (who !== undefined && (await isMine(place, row, who))));
+    fits(row, page) && (page.mine !== true || (await isMine(place, row, who)));
   const asked = { ...list, bucket, limit, after };
   const { rows, next } = await (isFiltered(page) ? rowPage(place, asked, wanted) : rowPage(place, asked));
   return { items: await Promise.all(rows.map((row) => summaryFor(place, row, who))), next };
@@ -221,7 +245,7 @@ export async function* followApprovals(
 const LOOKED_AT = 1_000;
 const TURN_ROWS = 500;
 
-type Figures = Pick<AttentionView, "mine" | "lookedAt" | "isAll" | "oldestAt" | "nextDeadline">;
+type Figures = Pick<Attention, "mine" | "lookedAt" | "isAll" | "oldestAt" | "nextDeadline">;
 
 const least = (values: readonly (Json | undefined)[]): number | null => {
   const times = values.filter((value) => typeof value === "number");
@@ -259,7 +283,7 @@ async function isUnused({ store, tenant }: TenantStore): Promise<boolean> {
 }
 
 /** Cheap enough to run after every journal entry. Without authentication, all pending approvals are the caller's. */
-export async function attentionOf(place: TenantStore, person: string | null): Promise<AttentionView> {
+export async function attentionOf(place: TenantStore, person: string | null): Promise<Attention> {
   const { store, tenant } = place;
   const pending = await countApprovals(place);
   return {

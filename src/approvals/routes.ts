@@ -6,7 +6,7 @@ import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
 import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/card.ts";
 import type { Problem } from "../api/problem.ts";
-import { checkHasScopes, ok, type RouteAnswer, type RouteRequest, route } from "../api/route.ts";
+import { checkHasScopes, ok, type RouteAnswer, route } from "../api/route.ts";
 import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import { actionStream, approvalStream } from "../kernel/stream.ts";
@@ -15,18 +15,13 @@ import type { Scope } from "../people/rules/scopes.ts";
 
 import { readCard, sealCard } from "./card.ts";
 import { cardCodec, triedSchema } from "./card-schema.ts";
-import type { Approval } from "./contract.ts";
-import { attentionOf } from "./lists.ts";
-import { presentApproval } from "./present.ts";
+import { approvalSchema } from "./contract.ts";
+import { attentionOf, attentionSchema } from "./lists.ts";
+import { describeApproval } from "./read.ts";
 import { tryEdit } from "./try-edit.ts";
-import { approvalView, attentionView } from "./views.ts";
 
-const approvalWire = viewCodec(approvalView);
-export const approvalSchema = approvalWire.wire;
-export const approvalOnWire = async ({ runtime }: Pick<RouteRequest, "runtime">, approval: Approval) =>
-  approvalWire.encode(await presentApproval(runtime, approval));
-
-const attention = viewCodec(attentionView);
+export const approvalWire = viewCodec(approvalSchema);
+const attention = viewCodec(attentionSchema);
 const tried = viewCodec(triedSchema);
 
 export const approvalReads = [
@@ -58,13 +53,13 @@ export const approvalReads = [
     tag: "approvals",
     scope: "approvals:read",
     params: idParams,
-    answers: { 200: z.object({ approval: approvalSchema, card: cardCodec.wire }) },
+    answers: { 200: z.object({ approval: approvalWire.wire, card: cardCodec.wire }) },
     async handle({ runtime, who, params }) {
       // A card also shows the context of a question.
       checkHasScopes({ who }, ["actions:read", "workflows:read"]);
       const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
       const { approval: full, card } = await readCard(runtime, params.id, looker);
-      const approval = await approvalOnWire({ runtime }, full);
+      const approval = approvalWire.encode(await describeApproval(runtime, full));
       return ok({ approval, card: sealCard(approval, card) });
     },
   }),

@@ -168,7 +168,7 @@ export type ExtensionBody = DecidedBy & InStage & { readonly from: number; reado
 export type DelegationBody = DecidedBy & InStage & { readonly to: string; readonly reason: string };
 
 type At = { readonly at: number };
-export type Vote = VoteBody & At;
+type Vote = VoteBody & At;
 type Comment = CommentBody & At;
 type Delegation = DelegationBody & At;
 export type ApprovalEnding = At & { readonly by: readonly string[]; readonly reason: string };
@@ -222,8 +222,13 @@ export function aboutOf({ subject, action }: Pick<ApprovalQuestion, "subject" | 
 }
 
 /** Votes cast in the current stage. */
-export const votesNow = ({ votes, stage }: Pick<LiveApproval, "votes" | "stage">): readonly Vote[] =>
-  votes.filter((vote) => (vote.stage ?? 1) === stage);
+export const votesNow = <One extends { readonly stage?: number | undefined }>({
+  votes,
+  stage,
+}: {
+  readonly votes: readonly One[];
+  readonly stage: number;
+}): readonly One[] => votes.filter((vote) => (vote.stage ?? 1) === stage);
 
 /** Notes of the approvers, or why it ended without approval. */
 export function joinNotes(approval: LiveApproval): string {
@@ -248,6 +253,26 @@ export function ruleIn(
   const rule = stageRules(approval)[stage - 1] ?? NOBODY;
   if (rule.from === null || !approval.widened.includes(stage)) return rule;
   return { ...rule, from: [...rule.from, ...(rule.escalateAtHalf ?? [])] };
+}
+
+/**
+ * `later`: once the stages before it have agreed. `handed_over`: its time ran out, and the next one is asked instead.
+ * `ended`: the approval ended in it, without its agreement. `not_asked`: it ended before.
+ */
+export const STAGE_STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
+type StageState = (typeof STAGE_STATES)[number];
+
+const AGREED: readonly ApprovalStatus[] = ["approved", "modified", "consumed", "lapsed", "revoked"];
+
+export function stageState(
+  { stage, handedOver, status }: Pick<LiveApproval, "stage" | "handedOver" | "status">,
+  number: number,
+): StageState {
+  if (handedOver.includes(number)) return "handed_over";
+  if (number < stage) return "met";
+  if (number > stage) return status === "pending" ? "later" : "not_asked";
+  if (status === "pending") return "asked";
+  return AGREED.includes(status) ? "met" : "ended";
 }
 
 /** A seat in one stage, delegated from one person to another. */

@@ -20,18 +20,16 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readState } from "../runtime/store-access.ts";
 import { policyNameOf } from "./card-history.ts";
 import type { Tried } from "./card-schema.ts";
-import type { Approval } from "./contract.ts";
 import {
   editIssues,
-  getApproval,
   type RefusedVote,
   refusedVote,
   secretFlaw,
   secretsOf,
   toolFor,
-  unknownApproval,
   wholeEdit,
 } from "./decide.ts";
+import { type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
 import { somebodyAsked } from "./rules/card.ts";
 import type { EditRefused } from "./rules/subject.ts";
 import { type EditFlaw, type VoteAnswer, vote } from "./rules/vote.ts";
@@ -45,7 +43,7 @@ type Trial = DryRunResult<VoteAnswer> & { readonly rules: ToolRules | null };
 
 async function tryVote(
   runtime: Runtime,
-  approval: Approval,
+  approval: LoadedApproval,
   trying: { readonly edit: Json; readonly flaw?: EditFlaw; readonly by: string },
 ): Promise<Trial> {
   const ballot = { approval: approval.id, ...trying };
@@ -93,7 +91,7 @@ type Part = Pick<Tried, "outcome"> & Partial<Pick<Tried, "args" | "issues" | "ve
 
 async function refusedPart(
   runtime: Runtime,
-  approval: Approval,
+  approval: LoadedApproval,
   trial: Trial & { readonly answer: RefusedVote },
   edit: Json,
 ): Promise<Part> {
@@ -109,7 +107,7 @@ async function refusedPart(
     : { outcome: "revised", verdict, ...(refused.args === undefined ? {} : { args: refused.args }) };
 }
 
-function acceptedOutcome({ id }: Approval, { append }: Trial, now: string): Tried["outcome"] {
+function acceptedOutcome({ id }: LoadedApproval, { append }: Trial, now: string): Tried["outcome"] {
   if (now !== id) return "asks";
   const ref = approvalStream(id);
   if (bodyIn(append, ref, "approval.revised") === undefined) return "same";
@@ -118,7 +116,7 @@ function acceptedOutcome({ id }: Approval, { append }: Trial, now: string): Trie
 
 async function acceptedPart(
   runtime: Runtime,
-  approval: Approval,
+  approval: LoadedApproval,
   trial: Trial,
   accepted: { readonly approval: string; readonly edit: Json },
 ): Promise<Part> {
@@ -130,7 +128,7 @@ async function acceptedPart(
   return { outcome, verdict, ...(valid?.ok === true ? { args: valid.value } : {}) };
 }
 
-async function partOf(runtime: Runtime, approval: Approval, trial: Trial, edit: Json): Promise<Part> {
+async function partOf(runtime: Runtime, approval: LoadedApproval, trial: Trial, edit: Json): Promise<Part> {
   const { answer } = trial;
   switch (answer.kind) {
     case "unknown":
@@ -152,7 +150,7 @@ export async function tryEdit(
   id: string,
   given: { readonly edit: unknown; readonly by?: string },
 ): Promise<Tried> {
-  const approval = await getApproval(runtime, id);
+  const approval = await loadApproval(runtime, id);
   const edit = wholeEdit(approval, given.edit);
   const by = given.by ?? somebodyAsked(approval, await readState(runtime, ROSTER)) ?? NOBODY_NAMED;
   const known = await secretsOf(runtime, approval);

@@ -2,26 +2,17 @@
 import { copyEdit } from "../effects/arguments.ts";
 import { parseInput } from "../kernel/contract.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
-import { checkId, checkOneOf, checkSignal, isPlainObject } from "../kernel/fields.ts";
-import { channelField } from "../kernel/principal.ts";
+import { checkSignal, isPlainObject } from "../kernel/fields.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
-import type { Draft, Need, Needs } from "../kernel/transaction.ts";
+import { type Draft, isNeed, type Need, type Needs } from "../kernel/transaction.ts";
 import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
+import { bindLibrary, capability, preparedVerb, readVerb, runVerb } from "../runtime/verb.ts";
 import {
-  type BoundVerb,
-  bindLibrary,
-  capability,
-  decideVerb,
-  readVerb,
-  runVerb,
-  type ViewContext,
-} from "../runtime/verb.ts";
-import {
-  type Approval,
   type Approvals,
   approvals,
   type BatchAnswer,
@@ -32,9 +23,9 @@ import {
   type Extension,
   rejection,
 } from "./contract.ts";
-import { approveApproval, getApproval, rejectApproval, secretsOf, unknownApproval } from "./decide.ts";
+import { approveApproval, rejectApproval, secretsOf } from "./decide.ts";
 import { countApprovals, followApprovals, listApprovals } from "./lists.ts";
-import { presentApproval, presentSummary } from "./present.ts";
+import { describeState, getApproval, type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
 import {
   type CommentAnswer,
   comment,
@@ -44,11 +35,7 @@ import {
   extend,
 } from "./rules/delegate.ts";
 import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/end.ts";
-import { aboutOf, LISTED_STATUSES } from "./state.ts";
-
-function checkApprovalStatus(status: unknown): void {
-  checkOneOf("An approval's status", status, LISTED_STATUSES);
-}
+import { type ApprovalState, aboutOf, type CommentBody } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
 type Wording = {
@@ -108,32 +95,44 @@ function checkDone<Answer extends Refusing>(
 
 type Written = { readonly id: string; readonly by: string };
 type Worded = Written & { readonly reason: string };
+type Moved = Worded & { readonly to?: string | null };
+type Commented = Written & Pick<CommentBody, "text" | "category">;
 
 /** What the rules need in any case. Declaring it up front saves a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
 /** Removes the values of the action's secrets from a person's text. */
 const keepWords =
-  <Field extends "reason" | "text">(
+  <In extends Written, Field extends "reason" | "text">(
     field: Field,
     keep = redactTexts,
-    needs: (id: string, approval: Approval) => Needs = needsOf,
+    needs: (id: string, approval: LoadedApproval) => Needs = needsOf,
   ) =>
-  async <In extends Written & { readonly [name in Field]: string }>(runtime: Runtime, input: In) => {
+  async (runtime: Runtime, input: In & { readonly [name in Field]: string }, how: Via) => {
     const { id, by, [field]: text } = input;
-    const approval = await getApproval(runtime, id);
-    const known = await secretsOf(runtime, approval);
+    const before = await loadApproval(runtime, id);
+    const known = await secretsOf(runtime, before);
     const kept = keep(runtime, { by, text, known });
-    return { input: { ...input, [field]: kept }, needs: needs(id, approval) };
+    const command = { ...input, [field]: kept };
+    return { input: { command, how, before }, needs: needs(id, before) };
   };
+
+/** What a rule answered, and the approval as the rule left it: it is not read again, and nothing came in between. */
+type Ruled<Answer> = { readonly answer: Answer; readonly state: ApprovalState };
+
+const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer): Need | Ruled<Answer> =>
+  isNeed(answer) ? answer : { answer: answer as Answer, state: draft.state(approvalStream(id)) };
 
 /** Withdraws a question or revokes a decision. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
-  decideVerb(
-    (draft, { id, by, reason }: Worded, how) =>
-      rule(draft, { approval: id, by, reason, ...channelField(how) }),
-    (_, answer, { id }) => {
-      if (answer.kind === "ended") return;
+  preparedVerb(
+    keepWords<Worded, "reason">("reason", redactTexts, (id, approval) => ({
+      write: [approvalStream(id), aboutOf(approval)],
+    })),
+    (draft, { command: { id, by, reason }, how }) =>
+      withState(draft, id, rule(draft, { approval: id, by, reason, ...channelField(how) })),
+    (runtime, { answer, state }, { command: { id }, before }) => {
+      if (answer.kind === "ended") return describeState(runtime, id, state, before);
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -144,15 +143,17 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
         details: { status: answer.status },
       });
     },
-    keepWords("reason", redactTexts, (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] })),
   );
 
 /** Delegates a seat, or withdraws the delegation if `to` is absent. */
-const moveSeat = decideVerb(
-  (draft, { id, by, to = null, reason }: Worded & { readonly to?: string | null }, { via = "embedded" }) =>
-    delegate(draft, { approval: id, by, to, reason, via }),
-  (_, answer, { id }) => void checkDone("delegate", id, answer),
-  keepWords("reason"),
+const moveSeat = preparedVerb(
+  keepWords<Moved, "reason">("reason"),
+  (draft, { command: { id, by, to = null, reason }, how: { via = "embedded" } }) =>
+    withState(draft, id, delegate(draft, { approval: id, by, to, reason, via })),
+  (runtime, { answer, state }, { command: { id }, before }) => {
+    checkDone("delegate", id, answer);
+    return describeState(runtime, id, state, before);
+  },
 );
 
 /** Turns a duration into a timestamp before the command, so that a retry does not extend twice. */
@@ -166,21 +167,19 @@ async function findDeadline(runtime: Runtime, id: string, { byMs, until }: Exten
   return { until: decideBy + (byMs ?? 0), seen: decideBy };
 }
 
-async function extendApproval(
-  runtime: Runtime,
-  id: string,
-  more: Extension,
-): Promise<{ readonly decideBy: number }> {
+export async function extendApproval(runtime: Runtime, id: string, more: Extension): Promise<ApprovalState> {
   const { by, via = "embedded" } = more;
   const once = async () => {
     const command = { approval: id, by, via, ...(await findDeadline(runtime, id, more)) };
-    return runCommand(runtime, needsOf(id), (draft) => extend(draft, command));
+    return runCommand(runtime, needsOf(id), (draft) => withState(draft, id, extend(draft, command)));
   };
-  const answer = await once();
+  const first = await once();
   // The deadline that was read had passed. The next one is known only now.
-  const moved = answer.kind === "not_possible" && answer.status === "pending" && more.byMs !== undefined;
-  const { decideBy } = checkDone("extend", id, moved ? await once() : answer);
-  return { decideBy };
+  const { kind } = first.answer;
+  const moved = kind === "not_possible" && first.answer.status === "pending" && more.byMs !== undefined;
+  const { answer, state } = moved ? await once() : first;
+  checkDone("extend", id, answer);
+  return state;
 }
 
 /** Checked like a single decision. The binding is required: the decision is on what the list showed. */
@@ -213,57 +212,31 @@ async function decideAll(
   return answers;
 }
 
-const present = async ({ runtime }: ViewContext, _answer: unknown, { id }: { readonly id: string }) =>
-  presentApproval(runtime, await getApproval(runtime, id));
-/** The HTTP API returns the updated approval. */
-const showing = <In extends { readonly id: string }, Out>(verb: BoundVerb<In, Out>) => ({ ...verb, present });
-/** The same, with the result of the vote. */
-const voting = <In extends { readonly id: string }>(verb: BoundVerb<In, Decided>) => ({
-  ...verb,
-  async present(context: ViewContext, { kind, approval }: Decided, input: In) {
-    return { ...(await present(context, undefined, input)), vote: { kind, id: approval } };
-  },
-});
-
 export const approvalVerbs = capability(approvals, {
-  list: {
-    ...readVerb(listApprovals),
-    async present({ runtime }, { items, next }) {
-      return { items: await Promise.all(items.map((item) => presentSummary(runtime, item))), next };
+  list: readVerb(listApprovals),
+  count: readVerb((runtime, { status }) => countApprovals(runtime, status)),
+  find: readVerb((runtime, { beginning }) => findIds(runtime, "approvals", beginning)),
+  get: readVerb((runtime, { id }) => getApproval(runtime, id)),
+  approve: runVerb(({ runtime, how }, { id, ...given }) =>
+    approveApproval(runtime, id, { ...given, ...how }),
+  ),
+  reject: runVerb(({ runtime, how }, { id, ...given }) => rejectApproval(runtime, id, { ...given, ...how })),
+  extend: runVerb(async ({ runtime, how }, { id, ...more }) =>
+    describeState(runtime, id, await extendApproval(runtime, id, { ...more, ...how })),
+  ),
+  revoke: withdrawVerb(revokeApproval),
+  cancel: withdrawVerb(takeBackApproval),
+  delegate: moveSeat,
+  takeBack: moveSeat,
+  decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
+  comment: preparedVerb(
+    keepWords<Commented, "text">("text", redactGuessedText),
+    (draft, { command: { id, ...remark }, how: { via = "embedded" } }) =>
+      withState(draft, id, comment(draft, { approval: id, ...remark, via })),
+    (runtime, { answer, state }, { command: { id }, before }) => {
+      checkDone("comment", id, answer);
+      return describeState(runtime, id, state, before);
     },
-  },
-  get: {
-    ...readVerb((runtime, { id }: { readonly id: string }) => getApproval(runtime, id)),
-    present: ({ runtime }, approval) => presentApproval(runtime, approval),
-  },
-  approve: voting(
-    runVerb(({ runtime, how }, { id, ...given }) => approveApproval(runtime, id, { ...given, ...how })),
-  ),
-  reject: voting(
-    runVerb(({ runtime, how }, { id, ...given }) => rejectApproval(runtime, id, { ...given, ...how })),
-  ),
-  extend: showing(
-    runVerb(({ runtime, how }, { id, ...more }) => extendApproval(runtime, id, { ...more, ...how })),
-  ),
-  revoke: showing(withdrawVerb(revokeApproval)),
-  cancel: showing(withdrawVerb(takeBackApproval)),
-  delegate: showing(moveSeat),
-  takeBack: showing(moveSeat),
-  decideAll: {
-    ...runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
-    present: async ({ problem }, answers) =>
-      answers.map((answer) =>
-        answer.ok
-          ? { id: answer.id, ok: true, status: answer.decided.status, problem: null }
-          : { id: answer.id, ok: false, status: null, problem: problem(answer.error) },
-      ),
-  },
-  comment: showing(
-    decideVerb(
-      (draft, { id, ...remark }, { via = "embedded" }) => comment(draft, { approval: id, ...remark, via }),
-      (_, answer, { id }) => void checkDone("comment", id, answer),
-      keepWords("text", redactGuessedText),
-    ),
   ),
 });
 
@@ -288,11 +261,6 @@ export function approvalsOf(open: RuntimeOpener): Approvals {
     approve: async (id, given) => verbs.approve(id, withOwnEdit(given)),
     decideAll: async (items, who) =>
       verbs.decideAll(Array.isArray(items) ? items.map(withOwnEditIfAny) : items, who),
-    async count(status) {
-      checkApprovalStatus(status);
-      return countApprovals(await open(), status);
-    },
-    find: async (beginning) => findIds(await open(), "approvals", checkId("An approval", beginning)),
     async *follow(signal) {
       checkSignal(signal);
       yield* followApprovals(await open(), signal);

@@ -26,22 +26,22 @@ async function showAction(context: Context, id: string): Promise<number> {
 const showCard = (context: Context, shown: CardContent): void =>
   printShown(context.terminal, shown, { ...context, where: whereFlags(context) });
 
-type Subject = NonNullable<Approval["subject"]>;
-
-async function showSubject(context: Context, approval: Approval, subject: Subject): Promise<number> {
+async function showSubject(context: Context, approval: Approval): Promise<number> {
   const { hp, terminal, json } = context;
-  if (subject.kind === "intent") {
+  const { about, workflow: within } = approval;
+  if (about === "intent" || within === null) {
     if (json) terminal.json({ approval });
     else showCard(context, { kind: "intent", approval });
     return EXIT.ok;
   }
-  const workflow = await hp.workflows.get(subject.workflow);
+  const workflow = await hp.workflows.get(within);
   if (json) terminal.json({ approval, workflow });
-  else if (subject.kind === "question") showCard(context, { kind: "question", approval, workflow });
+  else if (about === "question") showCard(context, { kind: "question", approval, workflow });
   else {
-    const rows = await hp.workflows.timeline(subject.workflow);
-    const found = rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id ?? subject.op;
-    const snapshot = (await hp.workflows.snapshot(subject.workflow, found).catch(() => undefined)) as
+    const rows = await hp.workflows.timeline(within);
+    const found =
+      rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id ?? String(approval.op);
+    const snapshot = (await hp.workflows.snapshot(within, found).catch(() => undefined)) as
       | JsonObject
       | undefined;
     showCard(context, { kind: "checkpoint", approval, workflow, rows, snapshot });
@@ -51,9 +51,7 @@ async function showSubject(context: Context, approval: Approval, subject: Subjec
 
 /** The card of an approval, for any subject. */
 export function showApproval(context: Context, approval: Approval): Promise<number> {
-  return approval.subject === undefined
-    ? showAction(context, approval.id)
-    : showSubject(context, approval, approval.subject);
+  return approval.about === "action" ? showAction(context, approval.id) : showSubject(context, approval);
 }
 
 export const show: Command = {

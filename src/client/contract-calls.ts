@@ -14,6 +14,8 @@ export const CONTRACT_CALLS = {
   },
   approvals: {
     list: { route: "GET /api/approvals", takes: "query" },
+    count: { route: "GET /api/approvals/count", takes: "query" },
+    find: { route: "GET /api/approvals/find", takes: "query" },
     get: { route: "GET /api/approvals/{id}", takes: "nothing" },
     vote: { route: "POST /api/approvals/{id}/votes", takes: "body" },
     extend: { route: "POST /api/approvals/{id}/extend", takes: "body" },

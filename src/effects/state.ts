@@ -300,6 +300,8 @@ export function documentsNamed({
   documents,
   document,
   policy,
-}: Pick<ReviewFacts, "documents" | "document" | "policy">): readonly string[] {
+}: Pick<ReviewFacts, "document" | "policy"> & {
+  readonly documents?: readonly string[] | undefined;
+}): readonly string[] {
   return documents ?? [document ?? policy];
 }

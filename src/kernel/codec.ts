@@ -15,6 +15,7 @@
  * | `actor`, a field `by`: required         | optional: taken from the credential     |
  * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
+ * | `failure`: a `HoldpointError`           | its problem                             |
  * | `channel`, `viewer`                     | left out: taken from the credential     |
  *
  * `spelled("q", schema)` gives one field another name on the wire. Each use is listed in docs/decisions/0027.
@@ -23,6 +24,8 @@
  * - Refinements of a contract beyond its shape are checked after decoding, by the library's own schema.
  */
 import { z } from "zod";
+import type { HoldpointError } from "./errors.ts";
+import { problemFields, readProblem } from "./problem.ts";
 import {
   actorOnWire,
   agentOnWire,
@@ -100,24 +103,26 @@ export type OnWire<Schema, In extends boolean = false> =
         ? "true"
         : Schema extends Marked<unknown, "money">
           ? { currency: string; micros: string }
-          : Schema extends z.ZodDiscriminatedUnion<infer Options>
-            ? OnWire<Options[number], In>
-            : Schema extends z.ZodRecord<infer Key, infer Value>
-              ? Record<z.output<Key> & string, OnWire<Value, In>>
-              : Schema extends z.ZodObject<infer Shape>
-                ? Flat<ObjectOnWire<Shape, In>>
-                : Schema extends z.ZodArray<infer Item>
-                  ? OnWire<Item, In>[]
-                  : Schema extends z.ZodNullable<infer Inner>
-                    ? OnWire<Inner, In> | null
-                    : Schema extends
-                          | z.ZodOptional<infer Inner>
-                          | z.ZodDefault<infer Inner>
-                          | z.ZodReadonly<infer Inner>
-                      ? OnWire<Inner, In>
-                      : Schema extends z.ZodType
-                        ? z.output<Schema>
-                        : never;
+          : Schema extends Marked<unknown, "failure">
+            ? { [field: string]: unknown }
+            : Schema extends z.ZodDiscriminatedUnion<infer Options>
+              ? OnWire<Options[number], In>
+              : Schema extends z.ZodRecord<infer Key, infer Value>
+                ? Record<z.output<Key> & string, OnWire<Value, In>>
+                : Schema extends z.ZodObject<infer Shape>
+                  ? Flat<ObjectOnWire<Shape, In>>
+                  : Schema extends z.ZodArray<infer Item>
+                    ? OnWire<Item, In>[]
+                    : Schema extends z.ZodNullable<infer Inner>
+                      ? OnWire<Inner, In> | null
+                      : Schema extends
+                            | z.ZodOptional<infer Inner>
+                            | z.ZodDefault<infer Inner>
+                            | z.ZodReadonly<infer Inner>
+                        ? OnWire<Inner, In>
+                        : Schema extends z.ZodType
+                          ? z.output<Schema>
+                          : never;
 
 type Codec = {
   /** The schema on the wire, for the server's parser and the OpenAPI document. */
@@ -170,6 +175,11 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     wire: z.literal("true"),
     encode: (isOn) => (isOn === true ? "true" : undefined),
     decode: () => true,
+  }),
+  failure: () => ({
+    wire: z.record(z.string(), z.unknown()),
+    encode: (error) => problemFields(error as HoldpointError),
+    decode: (problem) => readProblem(problem as Readonly<Record<string, unknown>>),
   }),
   channel: (schema) => ({ wire: schema, encode: same, decode: same }),
   viewer: (schema) => ({ wire: schema, encode: same, decode: same }),
@@ -337,16 +347,11 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
   return wire.refine((given) => hasOne(given, both), `give either ${first} or ${second}`);
 }
 
-type ShapeOnWire<Fields> = { [Name in keyof Fields]: z.ZodType<Fields[Name], Fields[Name]> };
-type ViewOnWire<Schema> = Schema extends z.ZodObject
-  ? z.ZodObject<ShapeOnWire<OnWire<Schema>>>
-  : z.ZodType<OnWire<Schema>, OnWire<Schema>>;
-
 /** For the answers of hand-written routes. */
 export function viewCodec<Schema extends z.ZodType>(schema: Schema) {
   const { wire, encode } = makeCodec(schema, "view");
   return {
-    wire: wire as unknown as ViewOnWire<Schema>,
+    wire: wire as z.ZodType<OnWire<Schema>, OnWire<Schema>>,
     encode: encode as (value: z.output<Schema>) => OnWire<Schema>,
   };
 }

@@ -8,8 +8,6 @@
  * V3. A list takes `limit` and `after` and returns `{ items, next }`. On the wire it takes `limit` and `cursor` and
  *     returns its items under the contract's name, with `next_cursor`.
  * V4. Verbs may share a route: a field of the body selects the verb, and the client has one call for all of them.
- * V5. If the wire's answer has another shape than the library's, `output` is the wire's. The capability makes it from
- *     the library's answer, and a remote client makes the library's answer from it with `read`.
  */
 import { z } from "zod";
 import type { Scope } from "../people/rules/scopes.ts";
@@ -29,8 +27,6 @@ type SharedRoute = {
   readonly field: string;
   readonly value: string;
 };
-/** Turns a problem document inside an answer into an error. */
-type ReadProblem = (problem: unknown) => HoldpointError;
 
 export type VerbFacts<Http> = {
   readonly http: Http;
@@ -70,7 +66,6 @@ export type VerbContract<
   readonly cursorName?: (input: never) => string;
   /** The field that holds an output that is no object, on the wire. */
   readonly wrap?: string;
-  readonly read?: (view: never, readProblem: ReadProblem) => unknown;
   readonly status: 200 | 201 | 202;
 };
 
@@ -115,21 +110,6 @@ export function verb<
 >(facts: VerbFacts<Http> & More & { readonly input: In; readonly output: Out }) {
   return { status: 200 as const, ...facts };
 }
-
-/** A verb whose answer has another shape on the wire (V5). */
-export function presented<One extends VerbContract, Answer>(
-  one: One,
-  read: (view: z.output<One["output"]>, readProblem: ReadProblem) => Answer,
-): One & { readonly read: typeof read } {
-  return { ...one, read };
-}
-
-/** For an answer that cannot be made from the wire's shape: only its type is used. */
-export const libraryOnly =
-  <Answer>() =>
-  (_view: unknown): Answer => {
-    throw new TypeError("the library's answer cannot be made of what the wire answers");
-  };
 
 const LONGEST_ID = 600;
 const MOST_LISTED = 1_000;
@@ -179,16 +159,10 @@ type Remaining<Fields> = keyof Fields extends never
     : readonly [more: Fields];
 type Optional<Value> = undefined extends Value ? readonly [value?: Value] : readonly [value: Value];
 
-/** What the library returns. */
-export type LibraryAnswer<One extends VerbContract> = One extends {
-  readonly read: (...args: never) => infer Answer;
-}
-  ? Answer
-  : z.output<One["output"]>;
 /** A verb as a library method. */
 type VerbMethod<One extends VerbContract> = (
   ...args: [...PathNames<One["http"]>, ...InputNames<One>]
-) => Promise<LibraryAnswer<One>>;
+) => Promise<z.output<One["output"]>>;
 
 export type Library<One extends Contract> = {
   readonly [Name in keyof One["verbs"]]: VerbMethod<One["verbs"][Name]>;

@@ -85,11 +85,6 @@ export function checkId(what: string, id: unknown): string {
   return rejectInput(`${what} is named by a text that is not empty.`);
 }
 
-export function checkOneOf(what: string, value: unknown, list: readonly string[]): void {
-  if (value !== undefined && !list.includes(value as string))
-    rejectInput(`${what} is one of ${list.join(", ")}, not "${displayValue(value)}".`);
-}
-
 export function checkSignal(signal: unknown): void {
   if (!(signal instanceof AbortSignal)) rejectInput("Following takes an AbortSignal, which ends it.");
 }

@@ -1,12 +1,13 @@
 /** Schemas that contracts are made of. Those whose values differ on the wire are marked; see `codec.ts`. */
 import { z } from "zod";
+import { HoldpointError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
 import { agentScope } from "./stream.ts";
 import { displayValue } from "./text.ts";
 
 export type ValueKind =
-  | ("time" | "span" | "money" | "micros" | "id" | "flag" | "name" | "expression")
+  | ("time" | "span" | "money" | "micros" | "id" | "flag" | "name" | "expression" | "failure")
   | ("actor" | "principal" | "channel" | "viewer");
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
@@ -104,6 +105,8 @@ export const channel = mark(
   }),
   { kind: "channel" },
 ).optional();
+/** An error inside an answer. */
+export const failure = mark(z.instanceof(HoldpointError), { kind: "failure" });
 /** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
 /** An integer from 1 to `most`; `error` is a full sentence. */

@@ -1,7 +1,7 @@
 /** Content of a message, read from its entries each time it is sent; the card in a mail; and the input of a channel. */
 
 import type { Approval } from "../approvals/contract.ts";
-import { getApproval } from "../approvals/decide.ts";
+import { getApproval } from "../approvals/read.ts";
 import { getAction, getReceipt } from "../effects/actions.ts";
 import type { Action } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
@@ -136,14 +136,14 @@ export async function snapshotUnlessGone(opened: Promise<Json>): Promise<JsonObj
 
 async function approvalCard(runtime: Runtime, id: string): Promise<CardContent> {
   const approval = await getApproval(runtime, id);
-  const { subject } = approval;
-  if (subject === undefined) return actionCard(runtime, approval.action, approval);
-  if (subject.kind === "intent") return { kind: "intent", approval };
-  const workflow = await getWorkflow(runtime, subject.workflow);
-  if (subject.kind === "question") return { kind: "question", approval, workflow };
-  const rows = await readTimeline(runtime, subject.workflow);
-  const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? subject.op;
-  const snapshot = await snapshotUnlessGone(readSnapshot(runtime, subject.workflow, name));
+  const { about, action, workflow: within } = approval;
+  if (action !== null) return actionCard(runtime, action, approval);
+  if (about === "intent" || within === null) return { kind: "intent", approval };
+  const workflow = await getWorkflow(runtime, within);
+  if (about === "question") return { kind: "question", approval, workflow };
+  const rows = await readTimeline(runtime, within);
+  const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? String(approval.op);
+  const snapshot = await snapshotUnlessGone(readSnapshot(runtime, within, name));
   return { kind: "checkpoint", approval, workflow, rows, snapshot };
 }
 

@@ -6,13 +6,7 @@
  * - `run`: anything else that waits. `npm run check` lists each, so that it stays the exception.
  */
 import type { z } from "zod";
-import {
-  type Contract,
-  type Library,
-  type LibraryAnswer,
-  parseArguments,
-  type VerbContract,
-} from "../kernel/contract.ts";
+import { type Contract, type Library, parseArguments, type VerbContract } from "../kernel/contract.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
@@ -55,14 +49,7 @@ export type BoundVerb<In, Out> = ServerHooks<In, Out> & {
   perform(context: VerbContext, input: In): Promise<Out>;
 };
 
-/** `problem`: converts an error to its form on the wire. */
-export type ViewContext = { readonly runtime: Runtime; problem(error: HoldpointError): unknown };
-/** Makes the wire's shape from the library's answer. */
-type Presents<In, Out, View> = { present(context: ViewContext, answer: Out, input: In): Promise<View> };
-type Binding<One extends VerbContract> = BoundVerb<VerbInput<One>, LibraryAnswer<One>> &
-  (One extends { readonly read: (...args: never) => unknown }
-    ? Presents<VerbInput<One>, LibraryAnswer<One>, z.output<One["output"]>>
-    : unknown);
+type Binding<One extends VerbContract> = BoundVerb<VerbInput<One>, z.output<One["output"]>>;
 type Bindings<One extends Contract> = { readonly [Name in keyof One["verbs"]]: Binding<One["verbs"][Name]> };
 
 /** A contract with the implementation of each verb. */
@@ -123,7 +110,7 @@ export const preparedVerb = <In, Command, Decision, Out>(
   },
 });
 
-export type AnyBinding = BoundVerb<unknown, unknown> & Partial<Presents<unknown, unknown, unknown>>;
+export type AnyBinding = BoundVerb<unknown, unknown>;
 export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 

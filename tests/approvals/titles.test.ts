@@ -28,7 +28,8 @@ describe("a tool's title", () => {
     const [hp, other] = [folder.open(), folder.open()];
     const call = gated(hp)({ amount_usd: 900, customer: { name: "Ann" } }, { requestId: "r-1" });
     const id = await pendingApproval(hp);
-    const { action } = await hp.approvals.get(id);
+    const { action: asked } = await hp.approvals.get(id);
+    const action = asked ?? "";
     const before = "Refund 900 to Ann";
     assert.deepEqual(await titlesOf(other, id, action), [before, before, before, before]);
     const found = async (text: string) => (await other.approvals.list({ text })).items.length;

@@ -36,7 +36,7 @@ async function decided(folder: Folder) {
   await first.close();
   const second = folder.open({ policy: limit(1_000), agent: "later" });
   await refundOn(second)({ amount: 1 }, { requestId: "other" });
-  return { approval, action, versions: await admin(second).policies.list(), second };
+  return { approval, action: action ?? "", versions: await admin(second).policies.list(), second };
 }
 
 function fileIn({ path }: Folder, name: string, value: unknown): string {

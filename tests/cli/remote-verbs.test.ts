@@ -50,7 +50,7 @@ test("approvals: read, decided with an edit, rejected, given time, handed over, 
   const pay = near.gate({ name: "pay", policy: terms, run: (args: { amount: number }) => args.amount });
   for (const n of [1, 2, 3, 4, 5]) void pay({ amount: n }, { requestId: `pay-${n}` }).catch(() => undefined);
   const [one = "", two = "", three = "", four = "", five = ""] = await pendingOf(site, 5);
-  await same(site, (hp) => hp.approvals.list({ limit: 2 }));
+  await same(site, async (hp) => (await hp.approvals.list({ limit: 2 })).items);
   assert.equal(await same(site, (hp) => hp.approvals.count()), 5);
   assert.deepEqual(await same(site, (hp) => hp.approvals.find(one.slice(0, 20))), [one]);
   const { binding } = await same(site, (hp) => hp.approvals.get(one));

@@ -58,7 +58,8 @@ test("a person decides, an agent waits and reads its receipt, by calls that know
   assert.deepEqual(asked.args, { amount: 1 });
   const { binding } = asked;
   const voted = await client.approvals.vote(first, { decision: "approve", binding, approved_by: "ann" });
-  assert.equal(voted.decided?.by[0], "person:ann");
+  assert.deepEqual(voted, { kind: "recorded", approval_id: first, status: "approved" });
+  assert.equal((await client.approvals.get(first)).decided?.by[0], "person:ann");
   // An id with a space, a slash and an umlaut arrives as it is.
   const { is_over, action } = await client.waitForAction("pay 1/ü");
   assert.deepEqual([is_over, action.phase, action.outcome?.result], [true, "applied", { paid: 1 }]);

@@ -174,7 +174,7 @@ describe("a person's edit", () => {
           rule: "invalid_refund_amount",
           reason: "invalid_refund_amount",
         });
-        const { phase } = await hp.actions.get(after.action);
+        const { phase } = await hp.actions.get(after.action ?? "");
         assert.equal(phase, "waiting");
         outsideThen.push(1);
         await hp.approvals.reject(id, { ...ANN, reason: "then not" });

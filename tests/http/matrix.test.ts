@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/api/library.ts";
-import { getApproval } from "../../src/approvals/decide.ts";
+import { getApproval } from "../../src/approvals/read.ts";
 import { getBudget } from "../../src/budgets/methods.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import { ROLES } from "../../src/people/stream.ts";

@@ -203,12 +203,12 @@ test("a seat is handed over and taken back; several are decided at once, each on
     unknown
   >[];
   assert.deepEqual(
-    answers.map(({ ok: isOk, status }) => [isOk, status]),
+    answers.map(({ ok: isOk, decided }) => [isOk, (decided as { status?: string } | undefined)?.status]),
     [
       [true, "approved"],
-      [false, null],
+      [false, undefined],
       [true, "rejected"],
     ],
   );
-  assert.equal((answers[1]?.["problem"] as { code?: string } | undefined)?.code, "decision_conflict");
+  assert.equal((answers[1]?.["error"] as { code?: string } | undefined)?.code, "decision_conflict");
 });

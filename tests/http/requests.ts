@@ -65,7 +65,8 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=approvals.list",
+  "GET /api/library": "?verb=alerts.list",
+  "GET /api/approvals/find": "?beginning=apr_",
   "GET /api/effects/find": "?beginning=act_",
   "GET /api/grants/find": "?beginning=grt_",
   "GET /api/keys/find": "?beginning=key_",

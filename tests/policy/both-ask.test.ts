@@ -62,7 +62,10 @@ describe("two managers of one policy", () => {
     const { id: run } = await parent.start({});
     const id = await pendingApproval(hp);
     const { stages, reason } = await hp.approvals.get(id);
-    assert.deepEqual([stages?.map(({ quorum }) => quorum), reason], [[2, 1], "two managers; finance"]);
+    assert.deepEqual(
+      [stages.map(({ approvers }) => approvers.quorum), reason],
+      [[2, 1], "two managers; finance"],
+    );
     await refuses(hp, id, "person:fin");
     for (const by of ["person:m1", "person:m3"]) await approve(hp, id, by);
     assert.deepEqual(paid, []);

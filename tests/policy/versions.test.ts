@@ -56,7 +56,7 @@ async function asked(context: TestContext, own?: Policy<{ amount: number }>) {
   const running = hp.supervise({ goal: GOAL, tools, policy: RUN, model });
   running.catch(() => undefined);
   const approval = await pendingApproval(hp);
-  return { hp, running, approval, action: (await hp.approvals.get(approval)).action };
+  return { hp, running, approval, action: (await hp.approvals.get(approval)).action ?? "" };
 }
 
 /** Whoever runs it reviews the edit. */
@@ -141,7 +141,7 @@ describe("under the documents of an instance and of a run", () => {
     );
     await flow.start({});
     const { action } = await hp.approvals.get(await pendingApproval(hp));
-    assert.equal((await hp.actions.get(action)).review?.risk?.score, 40);
+    assert.equal((await hp.actions.get(action ?? "")).review?.risk?.score, 40);
   });
 });
 

@@ -247,8 +247,8 @@ describe("the card of an action", () => {
     });
     const id = await asked(pay({ to: "ann" }, { requestId: "p", waitMs: 0 }));
     const edit = { decision: "approve", edit: { to: "bob" }, approved_by: "cho" };
-    const { vote } = ok(await bench.ask(`/api/approvals/${id}/votes`, post(edit)));
-    const instead = String((vote as Fields)["request_id"]);
+    const voted = ok(await bench.ask(`/api/approvals/${id}/votes`, post(edit)));
+    const instead = String(voted["approval_id"]);
     assert.notEqual(instead, id);
     const said = async (which: string) =>
       ((await cardOf(bench, which)).card["reviews"] as Fields[]).map(({ rule: by, edited_by }) => [
@@ -274,7 +274,8 @@ describe("the card of an action", () => {
         bench,
         await asked(drop({ table }, { requestId: `r${table}`, waitMs: 0 })),
       );
-      return [approval["preview"], approval["preview_failed"]];
+      const { value, failed } = approval["preview"] as Record<string, unknown>;
+      return [value, failed];
     };
     assert.deepEqual(await shown("orders"), [{ table: "orders" }, false]);
     assert.deepEqual(await shown(""), ["no such table", true]);
@@ -413,7 +414,7 @@ describe("the card of what a workflow asks", () => {
     const [question = { id: "" }] = (await until(async () => {
       const { items } = await hp.approvals.list();
       return items.length > 0 ? items : undefined;
-    })) as { id: string }[];
+    })) as readonly { id: string }[];
     const { card } = await cardOf(bench, question.id);
     assert.match(String(card["heading"]), /^Answer the question /);
     assert.partialDeepStrictEqual(card, {

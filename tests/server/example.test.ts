@@ -73,7 +73,7 @@ test("on an empty store the example asks once by itself, in words and with a rul
   const { body } = await ask("/api/example");
   assert.equal(await here.server.asked(), body["approval_id"]);
   const { body: asked } = await ask(`/api/approvals/${body["approval_id"]}`);
-  assert.equal(asked["name"], "example.issue_refund");
+  assert.equal(asked["tool"], "example.issue_refund");
   assert.equal(asked["agent"], "agent:refund-agent");
   assert.match(
     JSON.stringify(asked),

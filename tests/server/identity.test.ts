@@ -60,7 +60,8 @@ test("whoever votes is the person whose key it is: nobody else's name counts, an
   assert.equal((await vote(bearer(agent), { decision: "approve", approved_by: "person:ann" })).status, 403);
   const own = await vote(bearer(ann), { decision: "approve", approved_by: "ann" });
   assert.equal(own.status, 200, own.text);
-  const [cast] = own.body["votes"] as { by: string; via: string }[];
+  const { body: approval } = await bench.ask(`/api/approvals/${first}`, { headers: bearer(ann) });
+  const [cast] = approval["votes"] as { by: string; via: string }[];
   assert.deepEqual([cast?.by, cast?.via], ["person:ann", "api_key"]);
 });
 

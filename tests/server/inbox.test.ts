@@ -68,7 +68,7 @@ test("the inbox says what waits for whoever asks, and has what a row shows", asy
   const { as } = await opened(t);
   const all = rowsOf(await as("ann", "/api/approvals"));
   assert.deepEqual(
-    all.map(({ name, is_mine }) => [name, is_mine]),
+    all.map(({ tool, is_mine }) => [tool, is_mine]),
     [
       ["refund", true],
       ["wire", false],
@@ -77,7 +77,7 @@ test("the inbox says what waits for whoever asks, and has what a row shows", asy
   );
   assert.partialDeepStrictEqual(all[0], { effect_class: "once", risk: null, decided_at: null });
   const named = async (who: "ann" | "pia" | "far", query: string) =>
-    rowsOf(await as(who, `/api/approvals?${query}`)).map(({ name }) => name);
+    rowsOf(await as(who, `/api/approvals?${query}`)).map(({ tool }) => tool);
   assert.deepEqual(await named("ann", "mine=true"), ["refund", "mail"]);
   assert.deepEqual(await named("pia", "mine=true"), []);
   assert.deepEqual(await named("far", "mine=true"), []);
@@ -108,8 +108,8 @@ test("a row says that nobody could take it back, as its card does", async (t) =>
   });
   await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 6);
   const rows = rowsOf(await bench.ask("/api/approvals"));
-  const said = rows.map(({ name, workflow_id, is_irreversible }) =>
-    [name, workflow_id === null ? "alone" : "in a workflow", is_irreversible].join(" "),
+  const said = rows.map(({ tool, workflow_id, is_irreversible }) =>
+    [tool, workflow_id === null ? "alone" : "in a workflow", is_irreversible].join(" "),
   );
   assert.deepEqual(said.toSorted(), [
     "Plan in a workflow false",
@@ -131,7 +131,7 @@ test("filters keep order, cursor and limit", async (t) => {
   let cursor = "";
   for (let pages = 0; pages < 5; pages++) {
     const page = await as("ann", `/api/approvals?mine=true&order=newest&limit=1${cursor}`);
-    met.push(...rowsOf(page).map(({ name }) => name));
+    met.push(...rowsOf(page).map(({ tool }) => tool));
     if (page.body["next_cursor"] === null) break;
     cursor = `&cursor=${page.body["next_cursor"]}`;
   }
@@ -153,7 +153,7 @@ test("the inbox is ordered by deadline where that is asked, with cursors that ar
   const page = async (cursor = "") => bench.ask(`/api/approvals?order=deadline&mine=true&limit=3${cursor}`);
   const first = await page();
   const cursor = `&cursor=${first.body["next_cursor"]}`;
-  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ name }) => name));
+  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ tool }) => tool));
   assert.deepEqual(names, [["t.2", "t.1", "t.3"], ["t.0"]]);
   assert.equal((await bench.ask(`/api/approvals?order=oldest${cursor}`)).status, 400);
   assert.equal((await bench.ask("/api/approvals?order=deadline&status=decided")).status, 400);
@@ -170,7 +170,7 @@ test("what was decided is ordered by when it was where that is asked, with curso
   });
   await until(async () => rowsOf(await bench.ask("/api/approvals")).length === 3);
   const byName = new Map(
-    rowsOf(await bench.ask("/api/approvals")).map(({ name, request_id }) => [name, request_id]),
+    rowsOf(await bench.ask("/api/approvals")).map(({ tool, request_id }) => [tool, request_id]),
   );
   for (const name of ["t.1", "t.2", "t.0"])
     await bench.ask(`/api/approvals/${byName.get(name)}/votes`, {
@@ -180,7 +180,7 @@ test("what was decided is ordered by when it was where that is asked, with curso
     bench.ask(`/api/approvals?status=decided&order=decided&limit=2${cursor}`);
   const first = await page();
   const cursor = `&cursor=${first.body["next_cursor"]}`;
-  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ name }) => name));
+  const names = [first, await page(cursor)].map((one) => rowsOf(one).map(({ tool }) => tool));
   assert.deepEqual(names, [["t.0", "t.2"], ["t.1"]]);
   assert.equal((await bench.ask(`/api/approvals?status=decided&order=newest${cursor}`)).status, 400);
   assert.equal((await bench.ask("/api/approvals?order=decided")).status, 400);
@@ -198,7 +198,7 @@ test("what is decided is no longer anybody's, and says when that was", async (t)
   assert.equal(voted.status, 200, voted.text);
   const [decided, ...others] = rowsOf(await as("ann", "/api/approvals?status=decided"));
   assert.deepEqual(others, []);
-  assert.partialDeepStrictEqual(decided, { name: "refund", status: "rejected", is_mine: false });
+  assert.partialDeepStrictEqual(decided, { tool: "refund", status: "rejected", is_mine: false });
   assert.match(String(decided?.["decided_at"]), /Z$/);
   assert.equal(rowsOf(await as("ann", "/api/approvals?status=any")).length, 3);
 });
@@ -208,7 +208,7 @@ test("what wants somebody is counted for whoever asks, and only what they may re
   const { body } = await as("ann", "/api/attention");
   assert.partialDeepStrictEqual(body, { pending: 3, mine: 2, is_all: true, in_doubt: 0, is_empty: false });
   const oldest = rowsOf(await as("ann", "/api/approvals?mine=true"))[0];
-  assert.equal(body["oldest_at"], oldest?.["created_at"]);
+  assert.equal(body["oldest_at"], oldest?.["requested_at"]);
   assert.equal(body["next_deadline"], oldest?.["decide_by"]);
   assert.partialDeepStrictEqual((await as("far", "/api/attention")).body, {
     ...{ pending: 3, mine: 0, oldest_at: null, next_deadline: null, alerts: 0, dead_messages: 0 },

@@ -33,7 +33,7 @@ test("whatever a verb is given over HTTP, it is answered or refused, and nothing
       assert.ok(status < 500, `${verb} ${JSON.stringify(args)}: ${text}`);
     }
   for (const args of [{}, "x", [1, 2, 3, 4, 5]])
-    assert.equal((await bench.ask(asked("approvals.list", args))).status, 400);
+    assert.equal((await bench.ask(asked("alerts.list", args))).status, 400);
   assert.equal((await bench.ask(asked("approvals.approve"))).status, 400);
   assert.equal((await bench.ask(asked("approvals.constructor"))).status, 400);
 });

@@ -74,11 +74,11 @@ describe("in a list", () => {
     const look = looks(hp);
     const id = await look({ table: "orders" });
     const { approval, card } = await cardOf(bench, id);
-    const { request_id, binding, name, agent, args, rationale, rule, reason } = approval;
+    const { request_id, binding, tool, agent, args, rationale, rule, reason } = approval;
     const row = {
       request_id,
       binding,
-      name,
+      tool,
       agent,
       args,
       rationale,

@@ -5,7 +5,7 @@
  */
 
 import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
-import { approvalVerbs } from "../../src/approvals/verbs.ts";
+import { extendApproval } from "../../src/approvals/verbs.ts";
 import { setBudget } from "../../src/budgets/methods.ts";
 import { resolveByPerson } from "../../src/effects/rules/outcome.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
@@ -308,9 +308,7 @@ const giveTime: Deed = async (sim, life) => {
   const { random, scenario } = sim;
   const more = { by: random.pick(scenario.people), byMs: random.between(100, 5_000) };
   const { runtime } = life;
-  const said = await runOnProcess(life, () =>
-    approvalVerbs.verbs.extend.perform({ runtime, how: {} }, { id: random.pick(ids), ...more }),
-  );
+  const said = await runOnProcess(life, () => extendApproval(runtime, random.pick(ids), more));
   const isRefused = (error: unknown) =>
     isHoldpointError(error, "not_eligible") || isHoldpointError(error, "wrong_state");
   if (said.kind === "error" && !isRefused(said.error)) handleTopError(sim, life, "of more time", said.error);

@@ -12,7 +12,6 @@ export type Approval = AnswerOf<"GET /api/approvals/{id}">;
 export type CardAnswer = AnswerOf<"GET /api/approvals/{id}/card">;
 export type Card = CardAnswer["card"];
 export type Tried = AnswerOf<"POST /api/approvals/{id}/try">;
-export type Voted = AnswerOf<"POST /api/approvals/{id}/votes">;
 export type Asked = Omit<InputOf<"GET /api/approvals">, "limit" | "cursor">;
 
 /** The first page comes soon; whoever goes on gets more at a time. */
@@ -108,9 +107,10 @@ function useDoing<Input, Answer>(act: (input: Input, session: Session) => Promis
 }
 
 export const useVote = (id: string) =>
-  useDoing((decision: Decision, session) =>
-    client.approvals.vote(id, { ...decision, ...approvedBy(session) } as Ballot),
-  );
+  useDoing(async (decision: Decision, session) => {
+    const voted = await client.approvals.vote(id, { ...decision, ...approvedBy(session) } as Ballot);
+    return { ...voted, stands: await client.approvals.get(id) };
+  });
 
 type Longer = { readonly by_seconds: number };
 export const useExtend = (id: string) =>

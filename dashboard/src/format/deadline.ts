@@ -4,14 +4,14 @@ export type Nearness = "none" | "far" | "near" | "over";
 const NEAR_MS = 10 * 60_000;
 const NEAR_SHARE = 0.15;
 
-type Span = { readonly created_at: string; readonly decide_by: string | null };
+type Span = { readonly requested_at: string; readonly decide_by: string | null };
 
-export function nearnessOf({ created_at, decide_by }: Span, now: number): Nearness {
+export function nearnessOf({ requested_at, decide_by }: Span, now: number): Nearness {
   if (decide_by === null) return "none";
   const end = Date.parse(decide_by);
   const left = end - now;
   if (left <= 0) return "over";
-  const whole = end - Date.parse(created_at);
+  const whole = end - Date.parse(requested_at);
   return left < Math.min(NEAR_MS, whole / 2) || left < whole * NEAR_SHARE ? "near" : "far";
 }
 
@@ -27,9 +27,9 @@ export function clockText(ms: number): string {
 }
 
 /** The part of the time that is over, from 0 to 1. */
-export function shareOver({ created_at, decide_by }: Span, now: number): number {
+export function shareOver({ requested_at, decide_by }: Span, now: number): number {
   if (decide_by === null) return 0;
-  const from = Date.parse(created_at);
+  const from = Date.parse(requested_at);
   const whole = Date.parse(decide_by) - from;
   return whole <= 0 ? 1 : Math.min(1, Math.max(0, (now - from) / whole));
 }

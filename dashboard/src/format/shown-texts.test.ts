@@ -65,7 +65,7 @@ describe("the beginning of the arguments in a list", () => {
 });
 
 describe("a deadline", () => {
-  const span = { created_at: "2026-01-01T00:00:00Z", decide_by: "2026-01-01T10:00:00Z" };
+  const span = { requested_at: "2026-01-01T00:00:00Z", decide_by: "2026-01-01T10:00:00Z" };
   const at = (time: string) => Date.parse(`2026-01-01T${time}Z`);
 
   test("is near in its last part, over when it has passed, and none where none was set", () => {
@@ -76,7 +76,7 @@ describe("a deadline", () => {
   });
 
   test("is not near from the start where little time was given", () => {
-    const short = { created_at: span.created_at, decide_by: "2026-01-01T00:05:00Z" };
+    const short = { requested_at: span.requested_at, decide_by: "2026-01-01T00:05:00Z" };
     assert.equal(nearnessOf(short, at("00:00:10")), "far");
     assert.equal(nearnessOf(short, at("00:03:00")), "near");
   });

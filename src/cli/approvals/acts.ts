@@ -141,12 +141,12 @@ const revoke = act({
   says: ({ id, tool }) => `Revoked: ${id}, ${visible(tool)}. It does not run.`,
 });
 
-async function cancelled({ subject }: Approval, { hp }: Context): Promise<string> {
-  if (subject === undefined) return "It does not run.";
-  if (subject.kind === "intent") return `Whoever waits for ${subject.intent} is told so.`;
-  const workflow = `The workflow ${visible(subject.workflow)}`;
-  if (subject.kind === "question") return `${workflow} is told that nobody answers.`;
-  const { status } = await hp.workflows.get(subject.workflow);
+async function cancelled({ about, intent, workflow: id }: Approval, { hp }: Context): Promise<string> {
+  if (intent !== null) return `Whoever waits for ${intent} is told so.`;
+  if (about === "action" || id === null) return "It does not run.";
+  const workflow = `The workflow ${visible(id)}`;
+  if (about === "question") return `${workflow} is told that nobody answers.`;
+  const { status } = await hp.workflows.get(id);
   return `${workflow} is ${statusWords(status)}; what it did stays done.`;
 }
 

@@ -1,8 +1,6 @@
 /** Common parts of all approval cards: status, deciders, deadline, and text by people and the agent. */
-import { nextAtDeadline } from "../../approvals/state.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../../kernel/terminal.ts";
 import type { CardContent } from "../../notify/content.ts";
-import type { ApproverRule } from "../../policy/rules/verdict.ts";
 
 /** A label. As a plain key, the object would look like a promise. */
 const THEN = "then";
@@ -27,10 +25,10 @@ export const TONES: { readonly [state: string]: Tone } = {
 const MOST_COMMENTS = 20;
 
 /** A workflow consumes its approval in the commit that decides it, so the decision is shown instead. */
-export function decisionWord({ status, subject, edited }: Approval): string {
-  if (subject === undefined || status !== "consumed") return status;
+export function decisionWord({ status, about, edited }: Approval): string {
+  if (about === "action" || status !== "consumed") return status;
   const approved = edited ? "modified" : "approved";
-  return subject.kind === "question" ? "answered" : approved;
+  return about === "question" ? "answered" : approved;
 }
 
 export function approvalHead(approval: Approval): Pick<CardDocument, "title" | "badge"> {
@@ -43,12 +41,12 @@ export const agentWords = (rationale: string | null): CardSections => ({
     rationale === null ? undefined : { says: { quote: rationale } },
 });
 
-/** "2 of 3"; undefined if there are no stages. */
+/** "2 of 3"; undefined if there is one. */
 export function stageCount({ stages, stage }: Approval): string | undefined {
-  return stages === undefined ? undefined : `${stage} of ${stages.length}`;
+  return stages.length === 1 ? undefined : `${stage} of ${stages.length}`;
 }
 
-const needsText = ({ quorum, from }: ApproverRule): string =>
+const needsText = ({ quorum, from }: Approval["approvers"]): string =>
   `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
 
 /** A rule's terms other than who and how many. */
@@ -63,21 +61,24 @@ function ruleLines({ approvers, apart = [], widened, stage }: Approval): readonl
   ].filter((line) => line !== false);
 }
 
-function stageStatus({ stage, handedOver, status, votes }: Approval, number: number): string {
+const STAGE_WORDS = { handed_over: "its time was up", later: "asked later", not_asked: "not asked" } as const;
+
+function stageStatus({ stage, status, votes }: Approval, one: Approval["stages"][number]): string {
+  const { stage: number, state } = one;
   const met = votes.filter((vote) => vote.stage === number && vote.decision === "approve");
-  if (handedOver.includes(number)) return "its time was up";
+  if (state === "handed_over" || state === "later" || state === "not_asked") return STAGE_WORDS[state];
   if (number < stage) return `met by ${met.map(({ by }) => by).join(", ")}`;
-  if (number > stage) return status === "pending" ? "asked later" : "not asked";
   return status === "pending" ? "asked now" : status;
 }
 
 /** One line per stage. */
 function stageLines(approval: Approval): readonly string[] {
-  const { stages = [], status, stage } = approval;
-  return stages.map((rule, index) => {
-    const mark = status === "pending" && index + 1 === stage ? "→" : " ";
-    const veto = rule.veto ? "" : "; one rejection alone does not end it";
-    return `${mark} ${index + 1}. ${stageStatus(approval, index + 1)}: ${needsText(rule)}${veto}`;
+  const { stages } = approval;
+  if (stages.length === 1) return [];
+  return stages.map((one) => {
+    const mark = one.state === "asked" ? "→" : " ";
+    const veto = one.approvers.veto ? "" : "; one rejection alone does not end it";
+    return `${mark} ${one.stage}. ${stageStatus(approval, one)}: ${needsText(one.approvers)}${veto}`;
   });
 }
 
@@ -115,7 +116,7 @@ function deciders(approval: Approval): readonly CardFields[] {
       votes: votes.length === 0 ? "none yet" : undefined,
       vote: { each: votes.map((vote) => voteText(vote, approval.binding)) },
       decided: decided && endingText(decided),
-      [approval.status]: approval.subject === undefined ? ended && endingText(ended) : undefined,
+      [approval.status]: approval.about === "action" ? ended && endingText(ended) : undefined,
     },
   ];
 }
@@ -140,13 +141,12 @@ export const peopleSections = (approval: Approval): CardSections => ({
 
 /** What happens at the deadline without a decision; undefined if there is no deadline. */
 function afterDeadline(approval: Approval): string | undefined {
-  const { status, decideBy, stages, stage } = approval;
+  const { status, decideBy, stages, stage, atDeadline: then } = approval;
   if (status !== "pending" || decideBy === null) return undefined;
-  const next = stages?.[stage];
-  const then = nextAtDeadline(approval);
+  const next = stages[stage];
   if (then === "extend") return "there is as much time again, once";
   if (then === "expire" || next === undefined) return "it expires";
-  return `stage ${stage + 1} is asked instead: ${needsText(next)}`;
+  return `stage ${stage + 1} is asked instead: ${needsText(next.approvers)}`;
 }
 
 export const timeText = (at: number | null): RichText => (at === null ? "no deadline" : [{ ago: at }]);
@@ -169,7 +169,7 @@ export function workflowSections({ approval, workflow }: WorkflowCard, label?: s
     When: { asked: [{ ago: approval.requestedAt }], ...deadlineFields(approval, label) },
     "What it is known by": {
       workflow: workflow.id,
-      operation: approval.subject?.op ?? "-",
+      operation: approval.op ?? "-",
       agent: approval.agent,
       args: approval.argsDigest,
       binding: approval.binding,

@@ -275,7 +275,7 @@ function intentCard({ approval }: CardOf<"intent">): CardDocument {
       ...peopleSections(approval),
       When: { asked: [{ ago: approval.requestedAt }], ...deadlineFields(approval) },
       "What it is known by": {
-        intent: approval.action,
+        intent: approval.intent,
         payload: approval.argsDigest,
         binding: approval.binding,
       },

@@ -52,7 +52,7 @@ function checkBinding(context: Context, approval: Approval): void {
 
 /** A question without a suggestion: there is nothing to agree to. */
 const needsAnswer = (approval: Approval): boolean =>
-  approval.subject?.kind === "question" && !hasSuggestion(approval);
+  approval.about === "question" && !hasSuggestion(approval);
 
 function printArguments({ terminal, full }: Context, { args }: Approval): void {
   sectionsOn(terminal, full).block(valueTree(args, full));
@@ -63,19 +63,19 @@ function readEdit(context: Context, approval: Approval): { readonly edit?: Json 
   if (text === undefined) return {};
   const edit = parseJson(text);
   // The answer to a question may be any JSON.
-  const isWhole = approval.subject?.kind === "question" || !isJsonObject(approval.args);
+  const isWhole = approval.about === "question" || !isJsonObject(approval.args);
   if (isWhole || isJsonObject(edit)) return { edit };
   throw usage("--edit is a JSON object of the fields to replace.", `Such as --edit '{"id": 43}'`);
 }
 
 function printApproved(context: Context, approval: Approval): void {
   const { terminal } = context;
-  const { id, status, approvers, binding, subject } = approval;
+  const { id, status, approvers, binding, about } = approval;
   const stage = stageCount(approval);
   const votes = votesNow(approval).filter((vote) => vote.decision === "approve" && vote.binding === binding);
   const count = `${votes.length} of ${approvers.quorum} votes${stage === undefined ? "" : ` in stage ${stage}`}`;
-  const word = subject === undefined || !approval.edited ? "Approved" : "Approved with your changes";
-  const what = subject === undefined ? `${id} is ${status}` : id;
+  const word = about === "action" || !approval.edited ? "Approved" : "Approved with your changes";
+  const what = about === "action" ? `${id} is ${status}` : id;
   if (status === "pending") terminal.line(`${id} has ${count} and still waits.`);
   else terminal.line(`${terminal.paint("green", word)}: ${what} (${count}).`);
   terminal.line(`  ${visible(approval.tool)}, asked by ${visible(approval.agent)}`);
@@ -83,12 +83,13 @@ function printApproved(context: Context, approval: Approval): void {
 }
 
 /** One line about who waits for the decision. */
-async function printWaiting({ hp, terminal }: Context, { status, subject }: Approval): Promise<void> {
+async function printWaiting({ hp, terminal }: Context, approval: Approval): Promise<void> {
+  const { status, about, intent, workflow } = approval;
   if (status === "approved" || status === "modified")
     terminal.line("The program that asked performs it now, or when it runs again.");
-  if (subject === undefined || status === "pending") return;
-  if (subject.kind === "intent") return terminal.line(intentToldWords(subject.intent));
-  terminal.line(goesOnWords((await hp.workflows.get(subject.workflow)).name));
+  if (about === "action" || status === "pending") return;
+  if (intent !== null) return terminal.line(intentToldWords(intent));
+  if (workflow !== null) terminal.line(goesOnWords((await hp.workflows.get(workflow)).name));
 }
 
 async function approveOne(context: Context): Promise<number> {
@@ -125,7 +126,7 @@ async function approveOne(context: Context): Promise<number> {
 async function waitingFor({ hp }: Context, tool: string): Promise<readonly string[]> {
   const { items } = await readList(MOST_AT_ONCE, async (cursor) => {
     const page = await hp.approvals.list(cursor);
-    return { items: page.items.filter((one) => one["tool"] === tool), next: page.next };
+    return { items: page.items.filter((one) => one.tool === tool), next: page.next };
   });
   if (items.length > 0) return items.map(({ id }) => id);
   throw new HoldpointError("unknown_id", `Nothing waits for "${visible(tool)}".`, {
@@ -246,8 +247,8 @@ function readAnswer(given: string): Json {
 
 async function printAnswered(context: Context, approval: Approval): Promise<void> {
   const { hp, terminal } = context;
-  const { id, approvers, action } = approval;
-  const { name } = await hp.workflows.get(action);
+  const { id, approvers, workflow } = approval;
+  const { name } = await hp.workflows.get(String(workflow));
   if (approval.status === "pending")
     return terminal.line(
       `Your answer to ${id} is recorded; ${approvers.quorum} people have to agree, so it still waits.`,
@@ -273,10 +274,10 @@ export const answer: Command = {
   async run(context) {
     const { hp, terminal, person: by } = context;
     const before = await readApproval(context);
-    const { id, subject, binding } = before;
-    if (subject?.kind !== "question")
+    const { id, about, binding } = before;
+    if (about !== "question")
       throw usage(
-        `${id} is about ${subject === undefined ? "an action" : "a checkpoint"}, not a question.`,
+        `${id} is about ${about === "action" ? "an action" : "a checkpoint"}, not a question.`,
         `Decide it with: holdpoint approve ${id} [--edit <json>], or holdpoint reject ${id} --reason <text>`,
       );
     checkBinding(context, before);
@@ -294,22 +295,22 @@ export const answer: Command = {
 };
 
 /** Effects that a rejection cannot undo and that make the workflow fail. */
-async function irreversibleTools({ hp }: Context, { subject }: Approval): Promise<readonly string[]> {
-  if (subject?.kind !== "checkpoint") return [];
-  const { pending, onIrreversible } = await hp.workflows.get(subject.workflow);
+async function irreversibleTools({ hp }: Context, { about, workflow }: Approval): Promise<readonly string[]> {
+  if (about !== "checkpoint" || workflow === null) return [];
+  const { pending, onIrreversible } = await hp.workflows.get(workflow);
   return onIrreversible === "fail" ? (pending?.irreversible.map(({ tool }) => tool) ?? []) : [];
 }
 
 /** What the rejection started. */
 async function printRejected(
   { hp, terminal }: Context,
-  subject: NonNullable<Approval["subject"]>,
+  { about, intent, workflow: id }: Approval,
   stake: readonly string[],
 ): Promise<void> {
-  if (subject.kind === "intent") return terminal.line(intentToldWords(subject.intent));
-  const workflow = await hp.workflows.get(subject.workflow);
+  if (intent !== null) return terminal.line(intentToldWords(intent));
+  const workflow = await hp.workflows.get(String(id));
   const { rollback, name, status } = workflow;
-  if (subject.kind === "checkpoint" && rollback !== null) {
+  if (about === "checkpoint" && rollback !== null) {
     const again = rollback.after === "again" ? "is tried again from there, with your reason" : "fails";
     const lost = `fails, since ${stake.map(visible).join(", ")} cannot be undone`;
     terminal.line(
@@ -337,7 +338,7 @@ export const reject: Command = {
     const vote = { by, binding, reason: needed(context, "reason"), via: "cli", ...final };
     const { kind } = await hp.approvals.reject(id, vote);
     const approval = await hp.approvals.get(id);
-    const { status, subject } = approval;
+    const { status, about } = approval;
     if (context.json) {
       terminal.json({ kind, approval });
       return EXIT.ok;
@@ -345,7 +346,7 @@ export const reject: Command = {
     if (kind === "same") terminal.line("You had rejected it before; nothing changed.");
     const end = status === "pending" ? "Your vote is recorded; it still waits" : `It is ${status}`;
     terminal.line(`${end}: ${id}, ${visible(approval.tool)}, asked by ${visible(approval.agent)}.`);
-    if (status !== "pending" && subject !== undefined) await printRejected(context, subject, stake);
+    if (status !== "pending" && about !== "action") await printRejected(context, approval, stake);
     return EXIT.ok;
   },
 };

@@ -11,12 +11,14 @@ const ending = { at: 3, by: [ANN], reason: "" };
 const pending = {
   id: "apr_1",
   status: "pending",
+  about: "action",
   tool: "delete",
   agent: "agent:bot",
   args: { id: 1 },
   binding: "b1",
   approvers: { quorum: 2, from: null, veto: true },
   stage: 1,
+  stages: [{}],
   extensions: [],
   decideBy: null,
   votes: [],
@@ -85,8 +87,8 @@ describe("watching", () => {
 
   test("tells what a workflow asks and what was decided, not that it was used up", () => {
     const at = { workflow: "wf_1", op: "wf_1/1//x#1" };
-    const checkpoint = { subject: { kind: "checkpoint", ...at }, rationale: "100 pizzas" } as const;
-    const question = { subject: { kind: "question", ...at }, reason: "Which room?" } as const;
+    const checkpoint = { about: "checkpoint", ...at, rationale: "100 pizzas" } as const;
+    const question = { about: "question", ...at, reason: "Which room?" } as const;
     assert.deepEqual(changeOf(undefined, { ...pending, ...checkpoint }), {
       change: "asked",
       detail: 'agent:bot {"id":1} “100 pizzas”',

@@ -237,9 +237,9 @@ function countText(now: Approval): string {
 /** For an approval by a workflow: the decision, not that it was consumed, and the last note. */
 function statusChange(approval: Approval): Change {
   if (approval.status === "pending") return { change: "asked", detail: questionText(approval) };
-  const { subject, ended, decided, votes } = approval;
-  const ending = subject === undefined ? (ended ?? decided) : decided;
-  const note = subject === undefined ? null : votes.at(-1)?.note;
+  const { about, ended, decided, votes } = approval;
+  const ending = about === "action" ? (ended ?? decided) : decided;
+  const note = about === "action" ? null : votes.at(-1)?.note;
   const reason = ending?.reason || (note ?? "");
   const detail = `${ending?.by.join(", ") ?? ""}${reason === "" ? "" : `: ${reason}`}`;
   return { change: decisionWord(approval), detail };
@@ -247,9 +247,9 @@ function statusChange(approval: Approval): Change {
 
 /** For a checkpoint: its outputs, then the agent's statement. */
 function questionText(approval: Approval): string {
-  const { subject, agent, rationale, reason } = approval;
-  if (subject?.kind === "question") return `${agent} asks: ${reason}`;
-  if (subject === undefined || rationale === null) return argsText(approval);
+  const { about, agent, rationale, reason } = approval;
+  if (about === "question") return `${agent} asks: ${reason}`;
+  if (about === "action" || rationale === null) return argsText(approval);
   return `${argsText(approval)} “${cut(rationale, LONGEST_PREVIEW).text}”`;
 }
 

@@ -38,7 +38,9 @@ export const shortDigest = (digest: string): string => digest.slice(0, SHORT);
 const versionWords = (digest: string, names: PolicyNames): string =>
   `${names.get(digest) ?? "unknown"} ${shortDigest(digest)}`;
 
-type AskedDocuments = Pick<ReviewFacts, "policy" | "documents" | "document">;
+type AskedDocuments = Pick<ReviewFacts, "policy" | "document"> & {
+  readonly documents?: readonly string[] | undefined;
+};
 
 /** A policy in code has a digest, but no document to show. */
 export function policyWords(asked: AskedDocuments, names: PolicyNames): string {

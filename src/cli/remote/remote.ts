@@ -1,7 +1,6 @@
 /** A remote instance: the verbs that the command line uses, called on a server. */
 import { z } from "zod";
-import { type Approval, type Approvals, approvals } from "../../approvals/contract.ts";
-import { problemError } from "../../client/client-error.ts";
+import { type Approvals, approvals } from "../../approvals/contract.ts";
 import { CONTRACTS } from "../../contracts.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
@@ -13,23 +12,19 @@ import {
   pathNames,
   type VerbContract,
 } from "../../kernel/contract.ts";
-import type { HoldpointError } from "../../kernel/errors.ts";
 import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { type AskLibrary, fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
+import { fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
 import { remoteAlerts, remoteEndpoints, remoteIntents, remoteMessages } from "./resources.ts";
 import { remoteJournal, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
 
-const readProblem = (problem: unknown) =>
-  fromClientError(problemError(409, problem as Parameters<typeof problemError>[1])) as HoldpointError;
-
 /** A list's items are under the contract's name. The cursor is the server's own and passed back unchanged. */
 function answerReader(contract: Contract, facts: VerbContract) {
-  const { output, item, wrap, read } = facts;
+  const { output, item, wrap } = facts;
   if (item !== undefined) {
     const field = itemsField(contract, facts);
     const { decode } = makeCodec(z.array(item));
@@ -39,10 +34,7 @@ function answerReader(contract: Contract, facts: VerbContract) {
     });
   }
   const { decode } = makeCodec(output);
-  return (answer: Readonly<Record<string, unknown>>) => {
-    const view = decode(wrap === undefined ? answer : answer[wrap]);
-    return read === undefined ? view : read(view as never, readProblem);
-  };
+  return (answer: Readonly<Record<string, unknown>>) => decode(wrap === undefined ? answer : answer[wrap]);
 }
 
 /** Omits the actor if the credential determines it. */
@@ -103,17 +95,8 @@ async function* followApprovals(
   }
 }
 
-/** Routes return less of an approval than the library, so reads use the library's verbs. */
-const remoteApprovals = (speaker: RemoteActor, look: AskLibrary): Approvals => ({
+const remoteApprovals = (speaker: RemoteActor): Approvals => ({
   ...remoteVerbs(speaker, approvals),
-  list: (page = {}) => look("approvals.list", page),
-  count: (status) => look("approvals.count", status),
-  // A server of an earlier version has no comments.
-  async get(id) {
-    const approval = await look<Approval>("approvals.get", id);
-    return "comments" in approval ? approval : { ...(approval as Approval), comments: [] };
-  },
-  find: (beginning) => look("approvals.find", beginning),
   follow: (signal) => followApprovals(speaker, signal),
 });
 
@@ -151,7 +134,7 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
     ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
-    approvals: remoteApprovals(speaker, look),
+    approvals: remoteApprovals(speaker),
     workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
     journal: remoteJournal(speaker, look),
     alerts: remoteAlerts(speaker, look),

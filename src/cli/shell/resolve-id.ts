@@ -121,11 +121,11 @@ export async function resolveActionId(context: Context, given: string): Promise<
   const id = await resolveAnyId(context, given);
   if (id.startsWith("wf_")) throw notAnAction(id, id);
   if (!id.startsWith("apr_")) return id;
-  const { action, subject } = await context.hp.approvals.get(id);
-  if (subject?.kind === "intent")
+  const { action, intent, workflow } = await context.hp.approvals.get(id);
+  if (intent !== null)
     throw new HoldpointError("unknown_id", `There is no action behind ${id}: it is about an intent.`, {
-      next: `See: holdpoint intents get ${subject.intent}`,
+      next: `See: holdpoint intents get ${intent}`,
     });
-  if (subject !== undefined) throw notAnAction(id, subject.workflow);
+  if (action === null) throw notAnAction(id, String(workflow));
   return action;
 }

@@ -69,8 +69,7 @@ function agentFields({ approval, snapshot }: CheckpointCard): CardFields {
 }
 
 /** Raised by a monitor: the only decision is whether the workflow continues. */
-const isRaised = ({ subject }: CheckpointCard["approval"]): boolean =>
-  raisedName(subject?.op ?? "") !== undefined;
+const isRaised = ({ op }: CheckpointCard["approval"]): boolean => raisedName(op ?? "") !== undefined;
 
 const GOOD: readonly string[] = ["approved", "modified", "passed"];
 

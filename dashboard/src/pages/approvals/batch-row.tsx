@@ -86,15 +86,15 @@ const wordOf = (status: string | null): string =>
 export function BatchRow({ answer, leftOut, answers }: Props) {
   const { approval, card } = answer;
   const result = answers?.decisions.find(({ request_id }) => request_id === approval.request_id);
-  const problem = textIn(jsonOf(result?.problem), "detail");
+  const problem = result?.ok === false ? textIn(jsonOf(result.error), "detail") : undefined;
   return (
     <li className="flex flex-col gap-1 border-b border-line px-3 py-2 text-small last:border-0">
       <span className="flex items-center gap-2">
-        <Strange text={approval.name} className="font-semibold" />
+        <Strange text={approval.tool} className="font-semibold" />
         <Strange text={personName(approval.agent)} className="grow text-faint" />
         {result === undefined ? null : (
           <Badge
-            status={result.ok ? wordOf(result.status) : "not decided"}
+            status={result.ok ? wordOf(result.decided.status) : "not decided"}
             tone={result.ok ? "go" : "stop"}
           />
         )}

@@ -80,7 +80,7 @@ export function CardHeading({ approval, card, neighbours, place }: Props) {
           )}
         </span>
         <span aria-hidden="true">·</span>
-        <When at={approval.created_at} />
+        <When at={approval.requested_at} />
         <Deadline row={approval} />
       </p>
     </header>

@@ -5,7 +5,7 @@ import { useNow } from "../../live/use-now.ts";
 import { classes } from "../../ui/classes.ts";
 import { Icon } from "../../ui/icon.tsx";
 
-type Span = { readonly created_at: string; readonly decide_by: string | null };
+type Span = { readonly requested_at: string; readonly decide_by: string | null };
 
 export function DeadlineClock({ span }: { readonly span: Span }) {
   const now = useNow();

@@ -6,7 +6,7 @@ import { useNow } from "../../live/use-now.ts";
 import { classes } from "../../ui/classes.ts";
 import { Icon } from "../../ui/icon.tsx";
 
-type Standing = Pick<Summary, "status" | "created_at" | "decide_by">;
+type Standing = Pick<Summary, "status" | "requested_at" | "decide_by">;
 
 export function Deadline({ row }: { readonly row: Standing }) {
   const now = useNow();

@@ -7,7 +7,7 @@ import { Known } from "../../ui/known.tsx";
 import { When } from "../../ui/when.tsx";
 
 export function Identity({ approval }: { readonly approval: Approval }) {
-  const { request_id, action_id, binding, args_hash, execute_by, policy } = approval;
+  const { request_id, action_id, binding, args_digest, execute_by, policy } = approval;
   return (
     <details className="group rounded-large border border-line bg-surface px-4 py-2 sm:px-5">
       <summary className="flex min-h-9 cursor-pointer list-none items-center justify-between text-small font-semibold text-soft">
@@ -28,7 +28,7 @@ export function Identity({ approval }: { readonly approval: Approval }) {
                     </Link>
                   ),
                 },
-            { name: "Arguments", value: <Known id={args_hash} /> },
+            { name: "Arguments", value: <Known id={args_digest} isShort /> },
             { name: "Binding", value: <Known id={binding} isShort /> },
             { name: "Policy", value: <Known id={policy} isShort /> },
             execute_by === null ? null : { name: "Starts by", value: <When at={execute_by} /> },

@@ -73,7 +73,7 @@ function OrderChoice({ search, onChange }: Pick<Props, "search" | "onChange">) {
 export function InboxFilters({ search, onChange, box }: Props) {
   const rows = useQuery(choicesQuery(allOf(search))).data?.approvals ?? [];
   const agents = distinct(rows.map(({ agent }) => agent)).map((agent) => [agent, personName(agent)] as const);
-  const names = distinct(rows.map(({ name }) => name)).map((name) => [name, name] as const);
+  const names = distinct(rows.map(({ tool }) => tool)).map((name) => [name, name] as const);
   const kinds = KINDS.map((kind) => [kind, kindWord(kind)] as const);
   const setText = useCallback((q: string) => onChange({ ...search, q }), [search, onChange]);
   return (

@@ -46,8 +46,8 @@ function What({ row }: { readonly row: Summary }) {
         text={row.title}
         className="min-w-0 truncate font-semibold whitespace-nowrap max-md:basis-full"
       />
-      {row.title.startsWith(row.name) ? null : (
-        <Strange text={row.name} className="min-w-0 truncate whitespace-nowrap text-faint" />
+      {row.title.startsWith(row.tool) ? null : (
+        <Strange text={row.tool} className="min-w-0 truncate whitespace-nowrap text-faint" />
       )}
       {row.about === "action" ? null : <Badge status={kindWord(row.about)} tone="note" />}
       {row.risk === null || row.risk === "low" ? null : <RiskBadge level={row.risk} />}
@@ -80,7 +80,7 @@ function Figures({ row }: { readonly row: Summary }) {
         {row.status === "pending" ? <Deadline row={row} /> : <Decided row={row} />}
         <span className="flex gap-3">
           <Votes row={row} />
-          <When at={row.decided_at ?? row.created_at} className="figures whitespace-nowrap text-faint" />
+          <When at={row.decided_at ?? row.requested_at} className="figures whitespace-nowrap text-faint" />
         </span>
       </span>
     </span>
@@ -101,7 +101,7 @@ function SelectBox({ item: { id, row, isGone }, isSelected, onSelect }: BoxProps
         className="size-5 accent-hold"
       />
       <span className="sr-only">
-        Select <Strange text={row.name} />
+        Select <Strange text={row.tool} />
       </span>
     </label>
   );

@@ -31,9 +31,9 @@ function FailedPreview({ why }: { readonly why: Json }) {
 }
 
 export function Preview({ approval }: { readonly approval: Approval }) {
-  const preview = jsonOf(approval.preview);
-  if (approval.preview_failed) return <FailedPreview why={preview} />;
-  if (preview === null) return null;
+  if (approval.preview === undefined) return null;
+  const preview = jsonOf(approval.preview.value);
+  if (approval.preview.failed) return <FailedPreview why={preview} />;
   const lead = (
     <p className="mb-3 text-small text-soft">
       Computed by the tool, and again before it starts: if it has changed by then, people are asked again.
@@ -43,7 +43,7 @@ export function Preview({ approval }: { readonly approval: Approval }) {
 }
 
 export function Undo({ approval: { undo } }: { readonly approval: Approval }) {
-  if (undo === null) return null;
+  if (undo === undefined) return null;
   return (
     <Panel title="How it would be taken back" aside="as the agent says, checked by nobody">
       <p className="mb-2 text-small">

@@ -27,12 +27,12 @@ export function useArrivals(search: Search, { items, isPart }: Listed) {
   const [told, setTold] = useState(0);
   useEffect(() => {
     if (rows === undefined) return;
-    setKnown((now) => now ?? { ids: new Set(rows.map(idOf)), since: rows[0]?.created_at ?? "" });
+    setKnown((now) => now ?? { ids: new Set(rows.map(idOf)), since: rows[0]?.requested_at ?? "" });
   }, [rows]);
   const mayBeBelow = isPart && search.order !== "newest";
   const isNew = (row: Summary): boolean =>
     known !== null &&
-    row.created_at >= known.since &&
+    row.requested_at >= known.since &&
     !known.ids.has(idOf(row)) &&
     (mayBeBelow || items.some(({ id }) => id === idOf(row)));
   const count = rows?.filter(isNew).length ?? 0;

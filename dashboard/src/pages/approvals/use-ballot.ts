@@ -36,7 +36,7 @@ export function useBallot(approval: Approval, onCast: (stands: Approval) => void
   }, [isFound]);
   const cast = (decision: Decision) =>
     vote.mutate(decision, {
-      onSuccess: ({ vote: { kind, request_id: id }, ...stands }) => {
+      onSuccess: ({ kind, approval_id: id, stands }) => {
         onCast(stands);
         // What is decided says so itself.
         if (stands.status === "pending" || kind === "same") toast(DONE[kind]);

@@ -40,10 +40,10 @@ const idOf = ({ request_id }: Summary): string => request_id;
 /** What has no deadline is last. */
 const deadlineOf = ({ decide_by }: Summary): number =>
   decide_by === null ? Number.POSITIVE_INFINITY : Date.parse(decide_by);
-const decidedOf = ({ decided_at, created_at }: Summary): string => decided_at ?? created_at;
+const decidedOf = ({ decided_at, requested_at }: Summary): string => decided_at ?? requested_at;
 const IS_BELOW = {
-  oldest: (row: Summary, last: Summary) => row.created_at >= last.created_at,
-  newest: (row: Summary, last: Summary) => row.created_at <= last.created_at,
+  oldest: (row: Summary, last: Summary) => row.requested_at >= last.requested_at,
+  newest: (row: Summary, last: Summary) => row.requested_at <= last.requested_at,
   deadline: (row: Summary, last: Summary) => deadlineOf(row) >= deadlineOf(last),
   decided: (row: Summary, last: Summary) => decidedOf(row) <= decidedOf(last),
 } as const;

@@ -9,7 +9,7 @@ import { TEXT, type Tone } from "../../ui/tone.ts";
 import { When } from "../../ui/when.tsx";
 import { needsText, personName, statusWord } from "./words.ts";
 
-type Stage = Approval["all_stages"][number];
+type Stage = Approval["stages"][number];
 type Voter = Card["voters"][number];
 type Vote = Approval["votes"][number];
 
@@ -116,10 +116,10 @@ function Tally({ approval, voters }: { readonly approval: Approval; readonly vot
 }
 
 function Handed({ approval }: { readonly approval: Approval }) {
-  return approval.delegations.map(({ from, to, reason }) => (
-    <p key={`${from} ${to}`} className="text-small text-soft">
+  return approval.delegations.map(({ by, to, reason }) => (
+    <p key={`${by} ${to}`} className="text-small text-soft">
       <Strange text={personName(to)} className="font-semibold text-ink" /> decides for{" "}
-      <Strange text={personName(from)} className="font-semibold text-ink" />:{" "}
+      <Strange text={personName(by)} className="font-semibold text-ink" />:{" "}
       <Strange text={reason} as="lines" />
     </p>
   ));
@@ -128,7 +128,7 @@ function Handed({ approval }: { readonly approval: Approval }) {
 export function WhoDecides({ approval, card }: { readonly approval: Approval; readonly card: Card }) {
   const { approvers } = approval;
   const voteOf = ({ person, stage }: Voter) =>
-    approval.votes.find(({ by, stage: of }) => by === person && of === stage);
+    approval.votes.find(({ by, stage: of = 1 }) => by === person && of === stage);
   return (
     <Panel
       title="Who decides"
@@ -136,8 +136,8 @@ export function WhoDecides({ approval, card }: { readonly approval: Approval; re
     >
       <div className="flex flex-col gap-3">
         <Tally approval={approval} voters={card.voters} />
-        <Stepper stages={approval.all_stages} />
-        {approval.all_stages.length > 1 ? null : (
+        <Stepper stages={approval.stages} />
+        {approval.stages.length > 1 ? null : (
           <p className="text-small text-soft">
             <Strange text={needsText(approvers)} />
             {approvers.veto ? "; one rejection ends it" : "; one rejection alone does not end it"}.

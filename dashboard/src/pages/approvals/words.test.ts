@@ -39,7 +39,7 @@ describe("what became of an approval, in words", () => {
   test("votes and stages are told only where there are several", () => {
     assert.equal(votesText({ votes: 0, quorum: 1, stage: 1, stages: 1 }), "");
     assert.equal(votesText({ votes: 1, quorum: 2, stage: 2, stages: 3 }), "1 of 2, stage 2 of 3");
-    const rule = { ...RULE, escalate_at_half: [], remind_every_seconds: null };
+    const rule = { ...RULE, escalate_at_half: [] };
     assert.equal(needsText(rule), "2 people of ann, role supervisor");
   });
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { countsSince } from "./counts-since.ts";
 
 const row = (status: "consumed" | "rejected" | "expired", decided_at: string | null) =>
-  ({ status, about: "action", edited: false, decided_at, created_at: "2026-01-01T00:00:00Z" }) as const;
+  ({ status, about: "action", edited: false, decided_at, requested_at: "2026-01-01T00:00:00Z" }) as const;
 
 test("the last hours are counted by what was decided, and whether that is all is said", () => {
   const rows = [

@@ -3,7 +3,7 @@
 import type { Summary } from "../../api/approvals.ts";
 import { statusWord } from "../approvals/words.ts";
 
-type Ended = Pick<Summary, "status" | "about" | "edited" | "decided_at" | "created_at">;
+type Ended = Pick<Summary, "status" | "about" | "edited" | "decided_at" | "requested_at">;
 
 export type Counts = {
   readonly counts: readonly (readonly [string, number])[];
@@ -19,7 +19,9 @@ const wordOf = (row: Ended): string => {
 
 /** `hasMore`: older ones were not looked at. */
 export function countsSince(rows: readonly Ended[], since: number, hasMore: boolean): Counts {
-  const recent = rows.filter(({ decided_at, created_at }) => Date.parse(decided_at ?? created_at) >= since);
+  const recent = rows.filter(
+    ({ decided_at, requested_at }) => Date.parse(decided_at ?? requested_at) >= since,
+  );
   const counts = new Map<string, number>();
   for (const row of recent) counts.set(wordOf(row), (counts.get(wordOf(row)) ?? 0) + 1);
   return { counts: [...counts], isAll: !hasMore || recent.length < rows.length };

@@ -38,7 +38,7 @@ function Decided({ row }: { readonly row: Summary }) {
         className="flex min-h-11 flex-wrap items-center gap-x-3 px-4 py-1.5 text-small hover:bg-sunken sm:flex-nowrap sm:px-5"
       >
         <Badge status={statusWord(row)} className="shrink-0" />
-        <Strange text={row.name} className="min-w-0 font-semibold" />
+        <Strange text={row.tool} className="min-w-0 font-semibold" />
         <span className="min-w-0 grow truncate text-soft max-sm:order-last max-sm:basis-full">
           <Strange text={personName(row.agent)} className="whitespace-nowrap" />
           {row.decided_by.length === 0 ? null : (
@@ -48,7 +48,7 @@ function Decided({ row }: { readonly row: Summary }) {
             </>
           )}
         </span>
-        <When at={row.decided_at ?? row.created_at} className="ml-auto shrink-0 text-faint" />
+        <When at={row.decided_at ?? row.requested_at} className="ml-auto shrink-0 text-faint" />
       </Link>
     </li>
   );
