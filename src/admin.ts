@@ -1,11 +1,13 @@
 /** Entry point `holdpoint/admin`: people, keys, tenants, notifications, monitors, policy versions, nodes and seals. */
 
-import type { Monitors } from "./alerts/methods.ts";
+import type { Alerts } from "./alerts/contract.ts";
+import type { Monitors } from "./alerts/monitor.ts";
 import type { Holdpoint } from "./index.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { withLazy } from "./kernel/load-part.ts";
-import type { Notifications } from "./notify/methods.ts";
-import { environment, findOpener } from "./open.ts";
+import type { Endpoints, Messages } from "./notify/contract.ts";
+import type { Notifications } from "./notify/verbs.ts";
+import { findOpener } from "./open.ts";
 import { parts } from "./parts.ts";
 import type { People } from "./people/contract.ts";
 import type { Keys } from "./people/keys/contract.ts";
@@ -15,7 +17,8 @@ import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
 
-export type { Alert, AlertList, AlertPage, AlertSummary, Monitor, MonitorOptions } from "./alerts/methods.ts";
+export type { Alert, AlertList, AlertPage, AlertSummary } from "./alerts/contract.ts";
+export type { Monitor, MonitorOptions } from "./alerts/monitor.ts";
 export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
 export type {
   Endpoint,
@@ -24,8 +27,11 @@ export type {
   EndpointSummary,
   EndpointTest,
   EndpointWithSecret,
-} from "./notify/endpoints.ts";
-export type { Message, MessageList, MessagePage, MessageSummary } from "./notify/methods.ts";
+  Message,
+  MessageList,
+  MessagePage,
+  MessageSummary,
+} from "./notify/contract.ts";
 export type { DeliveryOptions } from "./notify/settings.ts";
 export type { LoginLink, NewPerson, Person, PersonChange } from "./people/contract.ts";
 export type {
@@ -54,11 +60,13 @@ export type {
 } from "./policy/versions.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
 
-type CardLines = ReturnType<typeof parts.card>["cardLines"];
-const renderCard: CardLines = (...given) => parts.card().cardLines(...given);
-
 export type Admin = Monitors &
   Notifications & {
+    readonly alerts: Alerts;
+    /** Destinations of messages. */
+    readonly endpoints: Endpoints;
+    /** Messages: sent, waiting and dead. */
+    readonly messages: Messages;
     readonly people: People;
     readonly keys: Keys;
     /** The tenants of the store. */
@@ -72,16 +80,15 @@ export type Admin = Monitors &
 
 /** Each group loads when it is first used. */
 function createGroups(open: RuntimeOpener): Admin {
-  const notifications = () => parts.notify().notificationMethods(open, { environment, render: renderCard });
   return withLazy(
     {},
     {
-      alerts: () => parts.alerts().monitorMethods(open).alerts,
-      deliver: () => notifications().deliver,
-      endpoints: () => notifications().endpoints,
+      alerts: () => parts.verb().bindLibrary(open, parts.alerts().alertVerbs),
+      deliver: () => parts.notify().notificationMethods(open).deliver,
+      endpoints: () => parts.verb().bindLibrary(open, parts.notify().endpointVerbs),
       keys: () => parts.verb().bindLibrary(open, parts.keys().keyVerbs),
-      messages: () => notifications().messages,
-      monitor: () => parts.alerts().monitorMethods(open).monitor,
+      messages: () => parts.verb().bindLibrary(open, parts.notify().messageVerbs),
+      monitor: () => parts.monitor().monitorMethods(open).monitor,
       nodes: () => parts.nodes().nodesOf(open),
       people: () => parts.verb().bindLibrary(open, parts.people().peopleVerbs),
       policies: () => parts.policies().policiesOf(open),

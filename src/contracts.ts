@@ -1,10 +1,13 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
+import { intents } from "./agents/intents/contract.ts";
 import { remote } from "./agents/remote/contract.ts";
+import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { endpoints, messages } from "./notify/contract.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
@@ -12,9 +15,13 @@ import { workflows } from "./workflows/contract.ts";
 
 export const CONTRACTS = [
   actions,
+  alerts,
   approvals,
+  endpoints,
   grants,
+  intents,
   keys,
+  messages,
   people,
   receipts,
   remote,

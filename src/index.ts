@@ -1,6 +1,6 @@
 /** Entry point of the package, and the composition root of the library. */
 
-import type { Intents } from "./agents/intents/methods.ts";
+import type { Intents } from "./agents/intents/verbs.ts";
 import type { Remote } from "./agents/remote-methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import type { Budgets } from "./budgets/methods.ts";
@@ -34,9 +34,8 @@ import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
 import type { Workflows } from "./workflows/verbs.ts";
 
+export type { Intent, IntentAnswer, OutgoingIntent } from "./agents/intents/contract.ts";
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
-export type { IntentAnswer, OutgoingIntent } from "./agents/intents/input.ts";
-export type { Intent } from "./agents/intents/send-and-answer.ts";
 export type {
   OutcomeReport,
   Permit,

@@ -9,6 +9,7 @@ import type { Tool } from "./effects/tool.ts";
 import { idleClock, storeClock, wallClock } from "./kernel/clock.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { checkFields, isPlainObject } from "./kernel/fields.ts";
+import { partLoader } from "./kernel/load-part.ts";
 import { isPrincipal } from "./kernel/principal.ts";
 import { HOME_TENANT } from "./people/tenants/stream.ts";
 import type { LivePolicy } from "./policy/live-policy.ts";
@@ -93,6 +94,8 @@ export const findOpener = (hp: object): RuntimeOpener | undefined => Reflect.get
 /** The definitions of an instance, for parts composed with it later. */
 export const instanceDefinitions = new WeakMap<object, Definitions>();
 
+const load = partLoader(import.meta.url);
+
 export const environment = (name: string): string | undefined => process.env[name];
 export const random = pooledRandom();
 
@@ -145,6 +148,8 @@ async function openInstance(
     tools,
     ...(policy === undefined ? {} : { policy: () => policy.current() }),
     environment,
+    renderCard: (...given) =>
+      load<typeof import("./cli/approvals/card.ts")>("./cli/approvals/card.ts").cardLines(...given),
     keyring: () => {
       known ??= openKeyring(keys, random);
       return known;

@@ -62,6 +62,15 @@ export function callerPrincipal(
   return principal;
 }
 
+/** The credential's principal. The name in a body counts only without authentication; a bare name is an agent's. */
+export function actingSpeaker(who: Who, named: string | undefined, field: string): string {
+  const by = callerPrincipal(who, { named, kind: "agent", field });
+  if (by !== undefined) return by;
+  throw new HoldpointError("invalid_input", `Without authentication, "${field}" has to say who it is.`, {
+    next: "Write agent:<name> or the name alone, service:<name> or person:<name>.",
+  });
+}
+
 /** A requester may not decide. A caller that may only drive names only itself; the rest needs workflows:write. */
 export function mayActFor({ principal, can }: Who, named: readonly string[] | null | undefined): boolean {
   if (principal === null || can("workflows:write")) return true;

@@ -3,8 +3,6 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { intentMethods } from "../agents/intents/methods.ts";
-import { alertMethods } from "../alerts/methods.ts";
 import { budgetsOf } from "../budgets/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
@@ -25,14 +23,10 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  alerts: { scope: "alerts:read", verbs: ["list", "get", "find"] },
-  intents: { scope: "intents:read", verbs: ["list", "get", "find"] },
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
-  endpoints: { scope: "endpoints:read", verbs: ["list", "get", "find"] },
-  messages: { scope: "endpoints:read", verbs: ["list", "get", "count", "find"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -54,12 +48,10 @@ const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told"
 export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
-function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
+function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    alerts: alertMethods(open),
-    intents: intentMethods(open),
     budgets: budgetsOf(open),
     policies: {
       list: () => listPolicies(runtime),
@@ -70,8 +62,6 @@ function groupsOf({ runtime, endpoints, messages }: TenantHost): Groups {
     },
     journal: journalOf(open),
     switch: killSwitchOf(open),
-    endpoints,
-    messages,
     nodes: nodesOf(open),
   };
 }

@@ -102,9 +102,8 @@ export async function openTenantHost(
       if (inside.known.size > 0) dispatcher.work();
     };
     maintainTenant(hp, runtime, log, wake).catch(() => undefined);
-    const { endpoints, messages } = admin(hp);
     const { rest } = dispatcher;
-    return { tenant, runtime, endpoints, messages, wake, rest, close: () => hp.close() };
+    return { tenant, runtime, wake, rest, close: () => hp.close() };
   } catch (error) {
     await hp.close();
     throw error;

@@ -185,7 +185,6 @@ export function publicRoute<
 }
 
 export const ok = (body: unknown): RouteAnswer => ({ status: 200, body });
-export const created = (body: unknown): RouteAnswer => ({ status: 201, body });
 
 /** Router syntax: `/api/workflows/:id`. */
 export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

@@ -1,12 +1,12 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
-import { actingAgent } from "../agents/identify-agent.ts";
+import { actingAgent, actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
-import { intentRoutes } from "../agents/intents/routes.ts";
+import { intentVerbs } from "../agents/intents/verbs.ts";
 import { remoteVerbs } from "../agents/remote/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
-import { alertRoutes } from "../alerts/routes.ts";
+import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetRoutes } from "../budgets/routes.ts";
@@ -24,9 +24,10 @@ import {
   scopeFor,
   type VerbContract,
 } from "../kernel/contract.ts";
+import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchRoutes } from "../kill-switch/routes.ts";
-import { endpointRoutes, messageRoutes } from "../notify/routes.ts";
+import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
 import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantVerbs } from "../people/tenants/verbs.ts";
@@ -37,7 +38,14 @@ import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts
 import { workflowState } from "../workflows/read.ts";
 import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
-import { actingPerson, actingPrincipal, checkMayEnd, checkMaySendBack } from "./authenticate.ts";
+import {
+  actingOperator,
+  actingPerson,
+  actingPrincipal,
+  checkMayEnd,
+  checkMaySendBack,
+  type Who,
+} from "./authenticate.ts";
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
@@ -61,9 +69,13 @@ import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 /** Contracts with their verbs, whose routes are made from them. */
 const CAPABILITIES = [
   actionVerbs,
+  alertVerbs,
   approvalVerbs,
+  endpointVerbs,
   grantVerbs,
+  intentVerbs,
   keyVerbs,
+  messageVerbs,
   peopleVerbs,
   receiptVerbs,
   remoteVerbs,
@@ -168,6 +180,15 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
   };
 }
 
+const ACTING: {
+  readonly [may in Exclude<Actor, "agent">]: (who: Who, named: string | undefined, field: string) => string;
+} = {
+  person: actingPerson,
+  principal: actingPrincipal,
+  operator: actingOperator,
+  speaker: actingSpeaker,
+};
+
 /** If the verb has an actor, the credential determines it. */
 async function withActor(
   input: z.ZodObject | undefined,
@@ -179,8 +200,7 @@ async function withActor(
   if (actor === undefined) return given;
   const { field, as, may } = actor;
   const { [field]: named } = given as { readonly [field: string]: string | null | undefined };
-  if (may === "person") return { ...given, [field]: actingPerson(who, named ?? undefined, as) };
-  if (may === "principal") return { ...given, [field]: actingPrincipal(who, named ?? undefined) };
+  if (may !== "agent") return { ...given, [field]: ACTING[may](who, named ?? undefined, as) };
   const { id = "" } = (params ?? {}) as { readonly id?: string };
   const isUnnamed = who.principal === null && named == null;
   return {
@@ -267,15 +287,12 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
   };
 }
 
-/** A body whose fields are all optional may be left out. */
-const withoutBody = (input: z.ZodObject): z.ZodType =>
-  input.safeParse({}).success ? input.default({}) : input;
-
 function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire, hooks }] = all as readonly [Served];
-  const { http, shares, description, orScope, status, whenLost } = facts;
+  const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
+  const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
   const value: ScopedRoute = {
     method: httpMethod(http),
@@ -288,9 +305,10 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     ...(names.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
-    ...(input === undefined ? {} : { [isRead ? "query" : "body"]: isRead ? input : withoutBody(input) }),
+    ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
+    ...(mayAsk === undefined ? {} : { mayAsk: async ({ body }) => mayAsk(wire.decode(body) as never) }),
     ...hooks,
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
@@ -334,19 +352,15 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),
-    ...intentRoutes,
     ...intentWaitRoutes(audience),
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,
     ...policyRoutes,
     ...policyTrialRoutes,
-    ...alertRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
-    ...endpointRoutes,
-    ...messageRoutes,
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
     ...nodeRoutes,

@@ -1,16 +1,12 @@
 /** One host per tenant over one store: opened at the tenant's first request, closed with the server or the tenant. */
 
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Endpoints } from "../notify/endpoints.ts";
-import type { Messages } from "../notify/methods.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /** Serves the requests of one tenant. */
 export type TenantHost = {
   readonly tenant: string;
   readonly runtime: Runtime;
-  readonly endpoints: Endpoints;
-  readonly messages: Messages;
   /** Signals that there may be new work to run. */
   wake(): void;
   /** Starts no new work here from now on. */

@@ -2,7 +2,8 @@
  * `holdpoint alerts` lists and acknowledges alerts; `holdpoint monitor` runs rules over the journal of other programs
  * until Ctrl-C or SIGTERM. Columns as documented in the reference.
  */
-import type { Alert, AlertStatus, AlertSummary, Monitor } from "../alerts/methods.ts";
+import type { Alert, AlertStatus, AlertSummary } from "../alerts/contract.ts";
+import type { Monitor } from "../alerts/monitor.ts";
 import type { Holdpoint } from "../index.ts";
 import { visible } from "../kernel/text.ts";
 import { type Notice, noticeText } from "../runtime/notices.ts";
@@ -82,7 +83,7 @@ const ALERT_HEADS = ["ID", "AGE", "SEVERITY", "SEEN BY", "RULE", "WHAT"];
 const readAlerts = ({ hp }: Context, status: AlertStatus, limit: number): Promise<ListResult<AlertSummary>> =>
   readList(limit, (cursor) => hp.alerts.list({ status, ...cursor }));
 
-const text = (item: AlertSummary, field: string): string => visible(String(item[field] ?? ""));
+const text = (item: AlertSummary, field: keyof AlertSummary): string => visible(String(item[field] ?? ""));
 const what = (item: AlertSummary): string => `${text(item, "subject")}: ${text(item, "says")}`;
 const rule = (item: AlertSummary): string => `${text(item, "monitor")}: ${text(item, "rule")}`;
 const isOver = (item: AlertSummary): boolean => item["status"] === "cleared";
@@ -142,7 +143,7 @@ const PARTS = {
   ack: { flags: ["note"], words: 1, word: "the id of an alert", run: acknowledgeCommand },
 } as const satisfies { readonly [name: string]: Part };
 
-export const alerts: Command = {
+export const alertsCommand: Command = {
   name: "alerts",
   words: ["[list|ack]", "[id]"],
   summary: "List alerts of monitors; acknowledge one",

@@ -1,6 +1,6 @@
 /** All commands, in the order of the overview. */
 
-import { alerts, monitor } from "./alerts.ts";
+import { alertsCommand, monitor } from "./alerts.ts";
 import { ACTS } from "./approvals/acts.ts";
 import { answer, approve, reject } from "./approvals/decide.ts";
 import { approvalsCommand } from "./approvals/list.ts";
@@ -8,11 +8,11 @@ import { completionCommand } from "./completion.ts";
 import { CONTRACT_COMMANDS } from "./contract-commands.ts";
 import { budgetsCommand, inDoubtCommand, receiptCommand, resolveCommand } from "./effects.ts";
 import { demo, init, welcome } from "./first-steps.ts";
-import { intents } from "./intents.ts";
+import { intentsCommand } from "./intents.ts";
 import { exportCommand, journalCommand, restoredCommand, sealCommand, verifyCommand } from "./journal.ts";
 import { pauseCommand, resumeCommand } from "./kill-switch.ts";
 import { nodesCommand } from "./nodes.ts";
-import { endpoints, notifications } from "./notify.ts";
+import { endpointsCommand, notifications } from "./notify.ts";
 import { keyFileCommand, serve, views, worker } from "./operations.ts";
 import { keysCommand } from "./people/keys.ts";
 import { login, loginLink, logout, whoami } from "./people/login.ts";
@@ -56,9 +56,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Effects and agents",
-    commands: [inDoubtCommand, resolveCommand, receiptCommand, intents, scenariosApply],
+    commands: [inDoubtCommand, resolveCommand, receiptCommand, intentsCommand, scenariosApply],
   },
-  { title: "Monitor and notify", commands: [alerts, monitor, notifications, endpoints] },
+  { title: "Monitor and notify", commands: [alertsCommand, monitor, notifications, endpointsCommand] },
   { title: "Evidence", commands: [journalCommand, verifyCommand, sealCommand, exportCommand] },
   { title: "Operate", commands: [serve, worker, nodesCommand, restoredCommand, views, keyFileCommand] },
   { title: "People and access", commands: [peopleCommand, keysCommand, tenantsCommand, loginLink] },

@@ -1,5 +1,10 @@
-import type { IntentAnswer, IntentPage, OutgoingIntent } from "../agents/intents/input.ts";
-import type { Intent, IntentSummary } from "../agents/intents/send-and-answer.ts";
+import type {
+  Intent,
+  IntentAnswer,
+  IntentPage,
+  IntentSummary,
+  OutgoingIntent,
+} from "../agents/intents/contract.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, word } from "./shell/command.ts";
@@ -18,8 +23,8 @@ function jsonIn(context: Context, name: string): Json {
 const HEADS = ["ID", "STATUS", "TYPE", "FROM", "TO", "SENT", "PAYLOAD"];
 
 function cellsOf(item: IntentSummary): readonly string[] {
-  const texts = ["id", "lifecycleStatus", "intentType", "from", "to"].map((field) => String(item[field]));
-  return [...texts, formatMoment(Number(item["sentAt"])), String(item["payload"])].map(visible);
+  const { id, lifecycleStatus, intentType, from, to, sentAt, payload } = item;
+  return [id, lifecycleStatus, intentType, from, to, formatMoment(sentAt), payload].map(visible);
 }
 
 function pageOf(context: Context): IntentPage {
@@ -144,7 +149,7 @@ const PARTS = {
   cancel: { flags: ["reason", "full"], needs: ["reason"], words: 1, run: cancel },
 } as const satisfies { readonly [name: string]: Part };
 
-export const intents: Command = {
+export const intentsCommand: Command = {
   name: "intents",
   words: ["[list|get|send|answer|cancel]", "[id]"],
   summary: "List, show, send, answer and cancel intents",

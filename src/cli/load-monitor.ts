@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { MonitorOptions } from "../alerts/methods.ts";
+import type { MonitorOptions } from "../alerts/monitor.ts";
 import { readMonitorDocument, type WrittenMonitor } from "../alerts/rules/check-rules.ts";
 import { errorText } from "../kernel/text.ts";
 import { locate, type PolicyFinding, parseYaml } from "../policy/read.ts";

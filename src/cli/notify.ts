@@ -1,8 +1,7 @@
 /** `holdpoint endpoints` and `holdpoint notifications`. Columns as documented in the reference. */
 
 import { visible } from "../kernel/text.ts";
-import type { Endpoint, EndpointSummary } from "../notify/endpoints.ts";
-import type { MessagePage, MessageSummary } from "../notify/methods.ts";
+import type { EndpointSummary, MessagePage, MessageSummary } from "../notify/contract.ts";
 import { type EndpointTarget, MESSAGE_STATUSES } from "../notify/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
@@ -16,14 +15,8 @@ const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
 const targetText = (target: EndpointTarget): string =>
   target.kind === "webhook" ? target.url : target.to.join(" ");
 
-type EndpointRow = Pick<Endpoint, "status" | "name" | "target" | "events" | "owner" | "addedAt" | "off"> & {
-  readonly id: string;
-};
-
-const endpointRow = (summary: EndpointSummary): EndpointRow => summary as unknown as EndpointRow;
-
 function endpointCells(
-  { id, status, name, target, events, owner, off, addedAt }: EndpointRow,
+  { id, status, name, target, events, owner, off, addedAt }: EndpointSummary,
   isPipe: boolean,
 ) {
   const cells = [id, status, name, targetText(target), events.join(" "), owner];
@@ -40,8 +33,8 @@ async function listEndpointsCommand(context: Context): Promise<number> {
     { items: [...standing, ...gone] },
     {
       heads: ENDPOINT_HEADS,
-      cells: (item) => endpointCells(endpointRow(item), false),
-      piped: (item) => endpointCells(endpointRow(item), true),
+      cells: (item) => endpointCells(item, false),
+      piped: (item) => endpointCells(item, true),
       empty: "There are no endpoints.",
     },
   );
@@ -158,7 +151,7 @@ const ENDPOINT_PARTS = {
   },
 } as const satisfies { readonly [name: string]: Part };
 
-export const endpoints: Command = {
+export const endpointsCommand: Command = {
   name: "endpoints",
   words: ["[list|add|change|rotate|test|off|on|remove]", "[id]"],
   summary: "List, add and change the endpoints that messages go to",
@@ -197,11 +190,11 @@ type Status = NonNullable<MessagePage["status"]>;
 const readMessages = ({ hp }: Context, status: Status, limit: number): Promise<ListResult<MessageSummary>> =>
   readList(limit, (cursor) => hp.messages.list({ status, ...cursor }));
 
-const text = (item: MessageSummary, field: string): string => visible(String(item[field] ?? "-"));
+const text = (item: MessageSummary, field: keyof MessageSummary): string =>
+  visible(String(item[field] ?? "-"));
 
 /** Outcome of the last attempt: a status, or a code. */
-function lastAttemptText(item: MessageSummary): string {
-  const last = item["last"] as { readonly status: number | null; readonly problem: string | null } | null;
+function lastAttemptText({ last }: MessageSummary): string {
   return last === null ? "-" : visible(last.problem ?? String(last.status ?? "-"));
 }
 
@@ -209,31 +202,17 @@ const receiver = (item: MessageSummary): string =>
   item["to"] === null ? text(item, "endpoint") : `${text(item, "endpoint")} ${text(item, "to")}`;
 
 function messageCellsForPeople(item: MessageSummary, now: number): readonly string[] {
-  const age = formatSpan(now - Number(item["madeAt"]));
-  const [status, attempts, type] = ["status", "attempts", "type"].map((field) => text(item, field));
-  return [
-    visible(item.id),
-    age,
-    status ?? "",
-    attempts ?? "",
-    lastAttemptText(item),
-    type ?? "",
-    receiver(item),
-  ];
+  const age = formatSpan(now - item.madeAt);
+  const { id, status, attempts, type } = item;
+  const tried = [String(attempts), lastAttemptText(item)];
+  return [visible(id), age, visible(status), ...tried, visible(type), receiver(item)];
 }
 
 /** Columns as documented in the reference. */
 function messageCellsForPipe(item: MessageSummary): readonly string[] {
-  const due = item["dueAt"] === null ? "-" : formatMoment(Number(item["dueAt"]));
-  const made = formatMoment(Number(item["madeAt"]));
-  const cells = [
-    visible(item.id),
-    text(item, "status"),
-    made,
-    text(item, "attempts"),
-    lastAttemptText(item),
-    due,
-  ];
+  const due = item.dueAt === null ? "-" : formatMoment(item.dueAt);
+  const tried = [text(item, "attempts"), lastAttemptText(item), due];
+  const cells = [visible(item.id), text(item, "status"), formatMoment(item.madeAt), ...tried];
   return [...cells, text(item, "type"), text(item, "endpoint"), text(item, "to"), text(item, "reason")];
 }
 

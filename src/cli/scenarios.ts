@@ -7,7 +7,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir, platform } from "node:os";
 import { dirname, join } from "node:path";
-import type { OutgoingIntent } from "../agents/intents/input.ts";
+import type { OutgoingIntent } from "../agents/intents/contract.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/json.ts";
 import { isPrincipal } from "../kernel/principal.ts";
 import { visible } from "../kernel/text.ts";

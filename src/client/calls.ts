@@ -126,15 +126,8 @@ const OTHER_CALLS = {
     wait: query("GET /api/approvals/{id}/wait"),
   },
   intents: {
-    list: query("GET /api/intents"),
     inbox: query("GET /api/intents/inbox"),
-    get: alone("GET /api/intents/{id}"),
     wait: query("GET /api/intents/{id}/wait"),
-    send: body("POST /api/intents"),
-    acknowledge: body("POST /api/intents/{id}/acknowledge"),
-    waiting: body("POST /api/intents/{id}/waiting"),
-    answer: body("POST /api/intents/{id}/answer"),
-    cancel: body("POST /api/intents/{id}/cancel"),
   },
   journal: {
     list: query("GET /api/journal"),
@@ -161,27 +154,6 @@ const OTHER_CALLS = {
     beginTrial: unkept(body("POST /api/policies/trials")),
     trial: alone("GET /api/policies/trials/{id}"),
     suggestions: query("GET /api/policies/suggestions"),
-  },
-  alerts: {
-    list: query("GET /api/alerts"),
-    get: alone("GET /api/alerts/{id}"),
-    acknowledge: body("POST /api/alerts/{id}/acknowledge"),
-  },
-  endpoints: {
-    list: query("GET /api/endpoints"),
-    add: unkept(body("POST /api/endpoints")),
-    get: alone("GET /api/endpoints/{id}"),
-    change: body("PATCH /api/endpoints/{id}"),
-    rotate: unkept(body("POST /api/endpoints/{id}/rotate")),
-    switchOff: body("POST /api/endpoints/{id}/off"),
-    switchOn: body("POST /api/endpoints/{id}/on"),
-    test: body("POST /api/endpoints/{id}/test"),
-    remove: body("POST /api/endpoints/{id}/remove"),
-  },
-  messages: {
-    list: query("GET /api/messages"),
-    get: alone("GET /api/messages/{id}"),
-    retry: body("POST /api/messages/{id}/retry"),
   },
   session: {
     open: unkept(body("POST /api/session")),

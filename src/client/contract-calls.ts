@@ -12,6 +12,12 @@ export const CONTRACT_CALLS = {
     begin: { route: "POST /api/actions/{id}/begin", takes: "body", unkept: "once" },
     report: { route: "POST /api/actions/{id}/outcome", takes: "body" },
   },
+  alerts: {
+    list: { route: "GET /api/alerts", takes: "query" },
+    get: { route: "GET /api/alerts/{id}", takes: "nothing" },
+    find: { route: "GET /api/alerts/find", takes: "query" },
+    acknowledge: { route: "POST /api/alerts/{id}/acknowledge", takes: "body" },
+  },
   approvals: {
     list: { route: "GET /api/approvals", takes: "query" },
     count: { route: "GET /api/approvals/count", takes: "query" },
@@ -26,6 +32,18 @@ export const CONTRACT_CALLS = {
     decideAll: { route: "POST /api/approvals/batch", takes: "body" },
     comment: { route: "POST /api/approvals/{id}/comments", takes: "body" },
   },
+  endpoints: {
+    list: { route: "GET /api/endpoints", takes: "query" },
+    add: { route: "POST /api/endpoints", takes: "body", unkept: "once" },
+    get: { route: "GET /api/endpoints/{id}", takes: "nothing" },
+    find: { route: "GET /api/endpoints/find", takes: "query" },
+    change: { route: "PATCH /api/endpoints/{id}", takes: "body" },
+    rotate: { route: "POST /api/endpoints/{id}/rotate", takes: "body", unkept: "once" },
+    switchOff: { route: "POST /api/endpoints/{id}/off", takes: "body" },
+    switchOn: { route: "POST /api/endpoints/{id}/on", takes: "body" },
+    remove: { route: "POST /api/endpoints/{id}/remove", takes: "body" },
+    test: { route: "POST /api/endpoints/{id}/test", takes: "body" },
+  },
   grants: {
     list: { route: "GET /api/grants", takes: "query" },
     give: { route: "POST /api/grants", takes: "body" },
@@ -34,6 +52,16 @@ export const CONTRACT_CALLS = {
     find: { route: "GET /api/grants/find", takes: "query" },
     revoke: { route: "POST /api/grants/{id}/revoke", takes: "body" },
   },
+  intents: {
+    list: { route: "GET /api/intents", takes: "query" },
+    get: { route: "GET /api/intents/{id}", takes: "nothing" },
+    find: { route: "GET /api/intents/find", takes: "query" },
+    send: { route: "POST /api/intents", takes: "body" },
+    acknowledge: { route: "POST /api/intents/{id}/acknowledge", takes: "body" },
+    waiting: { route: "POST /api/intents/{id}/waiting", takes: "body" },
+    answer: { route: "POST /api/intents/{id}/answer", takes: "body" },
+    cancel: { route: "POST /api/intents/{id}/cancel", takes: "body" },
+  },
   keys: {
     list: { route: "GET /api/keys", takes: "query" },
     issue: { route: "POST /api/keys", takes: "body", unkept: "once" },
@@ -41,6 +69,13 @@ export const CONTRACT_CALLS = {
     get: { route: "GET /api/keys/{id}", takes: "nothing" },
     rotate: { route: "POST /api/keys/{id}/rotate", takes: "body", unkept: "once" },
     revoke: { route: "POST /api/keys/{id}/revoke", takes: "body" },
+  },
+  messages: {
+    list: { route: "GET /api/messages", takes: "query" },
+    get: { route: "GET /api/messages/{id}", takes: "nothing" },
+    count: { route: "GET /api/messages/count", takes: "query" },
+    find: { route: "GET /api/messages/find", takes: "query" },
+    retry: { route: "POST /api/messages/{id}/retry", takes: "body" },
   },
   people: {
     list: { route: "GET /api/people", takes: "nothing" },

@@ -17,6 +17,7 @@ import {
   principal,
   queryFlag,
   reason,
+  speaker,
   spelled,
   timestamp,
   toolName,
@@ -196,6 +197,16 @@ test("a field has another name where it says so, also when it may be null or mis
   assert.deepEqual(decode(wire), library);
   assert.deepEqual(actorIn(schema), { field: "by", as: "approved_by", may: "person" });
   assert.equal(actorIn(z.strictObject({ by: z.string() })), undefined);
+});
+
+test("the actor may be in any field and may be left out; a duration that may be 0 stays 0", () => {
+  const schema = z.strictObject({ from: speaker, overlapMs: durationOrNone(9_000, "At most 9 s.") });
+  const { wire, encode, decode } = makeCodec(schema);
+  assert.deepEqual(actorIn(schema), { field: "from", as: "from", may: "speaker" });
+  assert.deepEqual(encode({ overlapMs: 0 }), { overlap_seconds: 0 });
+  assert.deepEqual(decode({ from: "planner", overlap_seconds: 9 }), { from: "planner", overlapMs: 9_000 });
+  assert.ok(wire.safeParse({ overlap_seconds: 0 }).success);
+  assert.ok(!wire.safeParse({ overlap_seconds: 10 }).success);
 });
 
 test("what the credential says is not on the wire; a bare name is a person; a flag is there or not", () => {

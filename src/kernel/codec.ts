@@ -12,7 +12,7 @@
  * | `micros`: a bigint                      | text                                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
  * | `id("action")` as `action`              | `action_id`                             |
- * | `actor`, a field `by`: required         | optional: taken from the credential     |
+ * | `actor`, mostly `by`: required          | optional: taken from the credential     |
  * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
  * | `failure`: a `HoldpointError`           | its problem                             |
@@ -27,8 +27,7 @@ import { z } from "zod";
 import type { HoldpointError } from "./errors.ts";
 import { problemFields, readProblem } from "./problem.ts";
 import {
-  actorOnWire,
-  agentOnWire,
+  type Actor,
   type Hidden,
   hasOne,
   type Marked,
@@ -41,6 +40,7 @@ import {
   unwrap,
   type ValueKind,
   valueKind,
+  wireOfActor,
 } from "./values.ts";
 
 type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
@@ -161,11 +161,7 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     decode: (text) => BigInt(text as string),
   }),
   id: (schema) => ({ wire: schema, encode: same, decode: same }),
-  actor: (schema) => ({
-    wire: marks.get(schema)?.may === "agent" ? agentOnWire : actorOnWire,
-    encode: same,
-    decode: same,
-  }),
+  actor: (schema) => ({ wire: wireOfActor(schema), encode: same, decode: same }),
   principal: () => ({
     wire: z.string().min(1).max(LONGEST_PRINCIPAL),
     encode: same,
@@ -208,10 +204,10 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
-type ActorField = { readonly field: string; readonly as: string; readonly may: string };
-
 /** The field for the actor, its name on the wire, and who may act; undefined if the verb has none. */
-export function actorIn(input: z.ZodObject | undefined): ActorField | undefined {
+export function actorIn(
+  input: z.ZodObject | undefined,
+): { readonly field: string; readonly as: string; readonly may: Actor } | undefined {
   for (const [field, schema] of Object.entries(input?.shape ?? {})) {
     const { may } = marks.get(unwrap(schema as z.ZodType)) ?? {};
     if (may !== undefined) return { field, as: fieldOnWire(field, schema as z.ZodType), may };

@@ -42,6 +42,8 @@ export type VerbFacts<Http> = {
   readonly status?: 200 | 201 | 202;
   /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
+  /** Whether the input may put a new question before people: their number is limited. */
+  readonly mayAsk?: (input: never) => boolean;
   /** A POST that changes nothing: the client retries it although the server keeps no answer. */
   readonly repeatable?: true;
 };
@@ -293,9 +295,13 @@ function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): 
   return `${what} does not fit: "${path}": ${issue.message}.`;
 }
 
-/** Error for an id that no stream has. */
-export function unknownId({ owner, name }: Pick<Contract, "owner" | "name">, given: string): HoldpointError {
+/** Error for an id that no stream has. `command`: what lists the others. */
+export function unknownId(
+  { owner, name }: Pick<Contract, "owner" | "name">,
+  given: string,
+  command: string = name,
+): HoldpointError {
   return new HoldpointError("unknown_id", `There is no ${owner} ${displayValue(given)}.`, {
-    next: `\`holdpoint ${name}\` lists them.`,
+    next: `\`holdpoint ${command}\` lists them.`,
   });
 }

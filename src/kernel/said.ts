@@ -1,15 +1,7 @@
 /** What a person states with an action, as capabilities without a contract check it. */
 import { HoldpointError } from "./errors.ts";
-import { rejectInput } from "./fields.ts";
-import { isPerson, isPrincipal, type Via } from "./principal.ts";
+import { isPerson, isPrincipal } from "./principal.ts";
 import { displayValue } from "./text.ts";
-
-/** Channel through which the actor authenticated, if the program names one. */
-export function checkVia(via: unknown): Via {
-  if (via === undefined) return {};
-  if (typeof via === "string" && /^[a-z][a-z0-9_.:-]{0,63}$/.test(via)) return { via };
-  return rejectInput("A channel is a word of small letters and digits, such as cli.");
-}
 
 export const STATEMENT = "What is said";
 export const STATEMENT_FIELDS = ["by", "reason"];

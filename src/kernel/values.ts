@@ -11,12 +11,14 @@ export type ValueKind =
   | ("actor" | "principal" | "channel" | "viewer");
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
+/** Who may act. `operator`: a person or a service. `speaker`: any principal; a bare name is an agent's. */
+export type Actor = "person" | "principal" | "operator" | "speaker" | "agent";
 /** `of`: kind of an id. `as`: field name on the wire. `may`: whose credential is accepted. `either`: see `either()`. */
 type Mark = {
   readonly kind?: ValueKind;
   readonly of?: string;
   readonly as?: string;
-  readonly may?: "person" | "principal" | "agent";
+  readonly may?: Actor;
   readonly either?: readonly [string, string];
 };
 export type Hidden = "channel" | "viewer";
@@ -64,6 +66,16 @@ export const agentOnWire = z
   .max(210)
   .nullish()
   .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
+export const speakerOnWire = z
+  .string()
+  .max(210)
+  .optional()
+  .meta({ description: "who; taken from the credential, and refused if it is somebody else" });
+export function wireOfActor(schema: z.ZodType): z.ZodType {
+  const { may } = marks.get(schema) ?? {};
+  if (may === "agent") return agentOnWire;
+  return may === "speaker" ? speakerOnWire : actorOnWire;
+}
 
 export const timestamp = mark(z.number(), { kind: "time" });
 const currency = z
@@ -94,6 +106,15 @@ export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "perso
 export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
 /** The agent that acts, as its field `agent`. */
 export const agentWhoActs = mark(principalName(), { kind: "actor", may: "agent" });
+/** A person or a service: no agent sets where notifications go. */
+export const operator = mark(
+  z.custom<string>((by) => isPrincipal(by) && !by.startsWith("agent:"), {
+    error: ({ input }) => `"${displayValue(input)}" is no person or service: write person:<name>.`,
+  }),
+  { kind: "actor", may: "operator" },
+);
+/** Any principal. Default: the agent of the program. */
+export const speaker = mark(principalName(), { kind: "actor", may: "speaker" }).optional();
 /** A principal that is named and does not act. */
 export const principal = mark(principalName(), { kind: "principal" });
 /** The person who reads: the answer may depend on it. Null without authentication. */
@@ -109,6 +130,16 @@ export const channel = mark(
 export const failure = mark(z.instanceof(HoldpointError), { kind: "failure" });
 /** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
+/** One of a few words; `what` begins the error's sentence. */
+export function choice<const Words extends readonly [string, string, ...string[]]>(
+  what: string,
+  words: Words,
+) {
+  const known = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  return z.enum(words, { error: ({ input }) => `${what} is ${known}, not "${displayValue(input)}".` });
+}
+/** Order of a list by time. */
+export const listOrder = choice("A list's order", ["oldest", "newest"]).default("newest");
 /** An integer from 1 to `most`; `error` is a full sentence. */
 export const whole = (most: number, error: string) => z.int({ error }).min(1, { error }).max(most, { error });
 /** At most `most` milliseconds. */
@@ -163,6 +194,11 @@ export const note = z
   .string()
   .max(LONGEST_WRITTEN)
   .refine((text) => text.trim() !== "" && isText(text), { error: "is needed, as text that is not empty" });
+/** Text that a person may leave empty; `what` begins the error's sentence. */
+export function optionalText(what: string) {
+  const error = `${what} is a text of at most ${LONGEST_WRITTEN} characters.`;
+  return z.string({ error }).max(LONGEST_WRITTEN, { error }).refine(isText, { error });
+}
 const REASON = `A reason of at most ${LONGEST_WRITTEN} characters is needed.`;
 /** Text that a person records with an action. */
 export const reason = z

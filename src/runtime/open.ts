@@ -39,7 +39,8 @@ export type RuntimeParts = {
   readonly random: (bytes: number) => Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy?: () => CompiledPolicy;
-  readonly environment: (name: string) => string | undefined;
+  readonly environment: Runtime["environment"];
+  readonly renderCard?: Runtime["renderCard"];
   readonly keyring: () => Keyring;
   /** The same, but never creates a key. */
   readonly knownKeyring?: () => Keyring | undefined;
@@ -191,6 +192,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const history = createRestoreGuard({ store, tenant, witness: parts.witness });
   const runtime: Runtime = {
     ...parts,
+    renderCard: parts.renderCard,
     notify,
     history,
     secrets: createSecrets({ store, tenant, random, environment, key }),

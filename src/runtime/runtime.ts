@@ -87,6 +87,10 @@ export type Runtime = {
   /** Public keys that this machine trusts; empty if it has no key. */
   readonly knownKeys: () => Promise<readonly PublicJwk[]>;
   readonly notify: (notice: Notice) => void;
+  /** Environment variables. */
+  readonly environment: (name: string) => string | undefined;
+  /** Lines of the card in a mail, from its content. */
+  readonly renderCard: ((content: never, now: number) => readonly string[]) | undefined;
   readonly reach: (point: CrashPoint) => void | Promise<void>;
   /** Actions that this process is performing, and calls between a decision and its outcome. */
   readonly performing: Set<string>;

@@ -1,7 +1,7 @@
 /** The types a workflow's author works with: options, the context passed to the definition, and results. */
 
+import type { OutgoingIntent } from "../agents/intents/contract.ts";
 import type { Waited } from "../agents/intents/delivery.ts";
-import type { OutgoingIntent } from "../agents/intents/input.ts";
 import type { Answer } from "../effects/answer.ts";
 import type { InputSchema } from "../effects/arguments.ts";
 import type { CheckPart } from "../effects/call-context.ts";

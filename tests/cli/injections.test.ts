@@ -1,10 +1,10 @@
 // What strangers write, and what a server of a stranger's answers, on the lists and cards of the terminal.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { alerts } from "../../src/cli/alerts.ts";
+import { alertsCommand } from "../../src/cli/alerts.ts";
 import { approvalsCommand } from "../../src/cli/approvals/list.ts";
-import { intents } from "../../src/cli/intents.ts";
-import { endpoints, notifications } from "../../src/cli/notify.ts";
+import { intentsCommand } from "../../src/cli/intents.ts";
+import { endpointsCommand, notifications } from "../../src/cli/notify.ts";
 import { keysCommand } from "../../src/cli/people/keys.ts";
 import { peopleCommand } from "../../src/cli/people/people.ts";
 import type { Command, Context } from "../../src/cli/shell/command.ts";
@@ -127,16 +127,16 @@ type Case = {
 };
 
 const CASES: readonly Case[] = [
-  { command: intents, words: ["list"] },
-  { command: intents, words: ["get", id("int")] },
-  { command: intents, words: ["send"], flags: { type: "task", to: "agent://doer" } },
-  { command: intents, words: ["answer", id("int")] },
-  { command: intents, words: ["cancel", id("int")], flags: { reason: "late" } },
-  { command: endpoints, words: ["list"] },
-  { command: endpoints, words: ["add"], flags: { url: "https://x.example" } },
-  { command: endpoints, words: ["rotate", id("end")] },
-  { command: endpoints, words: ["off", id("end")] },
-  { command: endpoints, words: ["test", id("end")] },
+  { command: intentsCommand, words: ["list"] },
+  { command: intentsCommand, words: ["get", id("int")] },
+  { command: intentsCommand, words: ["send"], flags: { type: "task", to: "agent://doer" } },
+  { command: intentsCommand, words: ["answer", id("int")] },
+  { command: intentsCommand, words: ["cancel", id("int")], flags: { reason: "late" } },
+  { command: endpointsCommand, words: ["list"] },
+  { command: endpointsCommand, words: ["add"], flags: { url: "https://x.example" } },
+  { command: endpointsCommand, words: ["rotate", id("end")] },
+  { command: endpointsCommand, words: ["off", id("end")] },
+  { command: endpointsCommand, words: ["test", id("end")] },
   { command: peopleCommand, words: ["list"] },
   { command: peopleCommand, words: ["add", "ann"] },
   { command: peopleCommand, words: ["change", "ann"], flags: { name: "Ann" } },
@@ -146,7 +146,7 @@ const CASES: readonly Case[] = [
   { command: keysCommand, words: ["revoke", id("key")], flags: { reason: "lost" } },
   { command: notifications, words: ["list"] },
   { command: notifications, words: ["retry", id("msg")] },
-  { command: alerts, words: [] },
+  { command: alertsCommand, words: [] },
   { command: workflowsCommand, words: [] },
   { command: approvalsCommand, words: [] },
 ];

@@ -8,8 +8,6 @@ import { startHttpServer } from "../../src/api/server.ts";
 import { createTenantHosts } from "../../src/api/tenant-hosts.ts";
 import { createClient } from "../../src/client/client.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
-import { notificationMethods } from "../../src/notify/methods.ts";
-
 import { machine, settled } from "../fixtures/runtime.ts";
 import { SETTINGS } from "../fixtures/server.ts";
 
@@ -37,7 +35,6 @@ async function slowServer(t: TestContext) {
   const tenants = createTenantHosts(async (tenant) => ({
     tenant,
     runtime,
-    ...notificationMethods(async () => runtime, { environment: () => undefined, render: () => [] }),
     wake: () => undefined,
     rest: () => undefined,
     close: () => process.close(),

@@ -56,7 +56,8 @@ test("a service is handed what is for it and answers it, and so does a person", 
     const path = `/api/intents/${id}/answer`;
     assert.equal((await as("service:other", path, post({ data: 1 }))).status, 403);
     if (to === "person:ann") assert.equal((await as("person:bob", path, post({ data: 1 }))).status, 403);
-    assert.equal(ok(await as(to, path, post({ data: { seen: to } })))["ended_by"], to);
+    const answered = ok(await as(to, path, post({ data: { seen: to } })));
+    assert.partialDeepStrictEqual(answered, { end: { by: to } });
     const waited = ok(await as("agent:planner", `/api/intents/${id}/wait`));
     assert.partialDeepStrictEqual(waited, { status: "completed", data: { seen: to } });
   }

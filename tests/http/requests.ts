@@ -60,16 +60,22 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
   "POST /api/keys": () => ({ principal: "agent:example", name: "example", roles: ["executor"] }),
   "POST /api/people": () => ({ person: "person:example", roles: ["auditor"] }),
   "POST /api/tenants": () => ({ name: "example", admin: "person:example" }),
+  "POST /api/intents/{id}/answer": () => ({ data: {} }),
   "POST /api/intents": () => ({ intent_type: "task", to_agent: "agent://doer" }),
 };
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=alerts.list",
+  "GET /api/library": "?verb=budgets.list",
+  "GET /api/alerts/find": "?beginning=alr_",
   "GET /api/approvals/find": "?beginning=apr_",
   "GET /api/effects/find": "?beginning=act_",
+  "GET /api/endpoints/find": "?beginning=end_",
   "GET /api/grants/find": "?beginning=grt_",
+  "GET /api/intents/find": "?beginning=int_",
   "GET /api/keys/find": "?beginning=key_",
+  "GET /api/messages/count": "?status=waiting",
+  "GET /api/messages/find": "?beginning=msg_",
   "GET /api/workflows/find": "?beginning=wf_",
 };
 

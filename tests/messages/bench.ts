@@ -4,12 +4,13 @@ import { setTimeout } from "node:timers/promises";
 import { cardLines } from "../../src/cli/approvals/card.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
 import type { DeliveryContext } from "../../src/notify/content.ts";
-import { type Endpoints, endpointMethods } from "../../src/notify/endpoints.ts";
-import { type Messages, messageMethods } from "../../src/notify/methods.ts";
+import type { Endpoints, Messages } from "../../src/notify/contract.ts";
 import { runDelivery } from "../../src/notify/send.ts";
 import type { DeliverySettings } from "../../src/notify/settings.ts";
+import { endpointVerbs, messageVerbs } from "../../src/notify/verbs.ts";
 import { decideMember, type Member } from "../../src/people/stream.ts";
 import { runCommand } from "../../src/runtime/store-access.ts";
+import { bindLibrary } from "../../src/runtime/verb.ts";
 import { type Machine, machine, type Process, type ProcessOptions } from "../fixtures/runtime.ts";
 
 export const ANN = { by: "person:ann" };
@@ -54,8 +55,8 @@ function deskOf(context: Pick<TestContext, "after">, process: Process, settings:
   const ask = process.gate({ name: "payments.refund", policy: "escalate", run: () => "done" });
   return {
     ...process,
-    endpoints: endpointMethods(open, async () => office),
-    messages: messageMethods(open),
+    endpoints: bindLibrary(open, endpointVerbs),
+    messages: bindLibrary(open, messageVerbs),
     deliver() {
       const over = new AbortController();
       const done = runDelivery(office, over.signal);
@@ -90,9 +91,11 @@ export function bench(context: Pick<TestContext, "after">): Bench {
   return {
     machine: place,
     open(options = {}, settings = {}) {
-      const process = place.process(options);
+      const all = { ...SETTINGS, ...settings };
+      const environment = { ...options.environment, HOLDPOINT_ALLOW_PRIVATE: String(all.allowPrivate) };
+      const process = place.process({ ...options, environment });
       context.after(() => soon(process.close()));
-      return deskOf(context, process, { ...SETTINGS, ...settings });
+      return deskOf(context, process, all);
     },
     async until(look) {
       for (let round = 0; round < 5_000; round++) {

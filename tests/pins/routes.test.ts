@@ -31,7 +31,12 @@ function journalInOrder({ entries, ...rest }: Body): Body {
   return { ...rest, entries: sorted };
 }
 
-const withoutAttempts = (message: Body): Body => ({ ...message, attempts: "<count>" });
+const withoutAttempts = (message: Body): Body => {
+  const turns = message["turns"] === undefined ? {} : { turns: "<count>" };
+  return { ...message, attempts: "<count>", ...turns };
+};
+/** The order of the ids follows from hashes. */
+const withoutIds = ({ ids }: Body): Body => ({ ids: (ids as readonly unknown[]).length });
 
 function messagesInOrder({ messages, ...rest }: Body): Body {
   const all = (messages as readonly Body[]).map(withoutAttempts);
@@ -50,6 +55,7 @@ const RETRY = "POST /api/messages/{id}/retry";
 const STABLE: { readonly [route: string]: (body: Body) => Body } = {
   "GET /api/journal": journalInOrder,
   "GET /api/messages": messagesInOrder,
+  "GET /api/messages/find": withoutIds,
   "GET /api/messages/{id}": withoutAttempts,
   [RETRY]: withoutAttempts,
   "POST /api/receipts/{id}/sign": withoutProof,

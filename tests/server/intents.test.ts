@@ -18,12 +18,12 @@ const say = (bench: Bench, id: unknown, verb: string, body: object) =>
 test("an intent is sent, handed over, acknowledged, answered and waited for over HTTP", async (t) => {
   const bench = await serverBench(t);
   const inbox = bench.ask(`/api/intents/inbox?agent=${DOER}&hold_seconds=20`);
-  const sent = await send(bench, { ...TASK, request_id: "t-1", timeout_seconds: 3_600 });
+  const sent = await send(bench, { ...TASK, request_id: "t-1", within_seconds: 3_600 });
   assert.partialDeepStrictEqual(sent, { lifecycle_status: "CREATED", to: DOER, from: PLANNER });
   const id = sent["intent_id"];
   const [handed] = (await inbox).body["intents"] as Record<string, unknown>[];
   assert.partialDeepStrictEqual(handed, { intent_id: id, lifecycle_status: "DELIVERED" });
-  assert.equal((await send(bench, { ...TASK, request_id: "t-1", timeout_seconds: 3_600 }))["intent_id"], id);
+  assert.equal((await send(bench, { ...TASK, request_id: "t-1", within_seconds: 3_600 }))["intent_id"], id);
 
   const early = await bench.ask(`/api/intents/${String(id)}/wait`);
   assert.partialDeepStrictEqual(early.body, { status: "timed_out_waiting", data: null });
@@ -34,7 +34,10 @@ test("an intent is sent, handed over, acknowledged, answered and waited for over
   assert.equal((await say(bench, id, "waiting", { by: DOER, on: "int_x" })).body["waits_on"], "int_x");
   assert.equal((await say(bench, id, "answer", { by: "agent:else", data: 1 })).status, 403);
   const done = await say(bench, id, "answer", { by: DOER, data: { sorted: 3 } });
-  assert.partialDeepStrictEqual(done.body, { lifecycle_status: "COMPLETED", data: { sorted: 3 } });
+  assert.partialDeepStrictEqual(done.body, {
+    lifecycle_status: "COMPLETED",
+    end: { status: "completed", by: DOER, data: { sorted: 3 } },
+  });
   assert.partialDeepStrictEqual((await waited).body, { status: "completed", data: { sorted: 3 } });
   assert.equal((await say(bench, id, "cancel", { by: PLANNER, reason: "late" })).status, 409);
 });
@@ -46,12 +49,14 @@ test("where nobody is authenticated a bare name is an agent's, in every field of
   const id = sent["intent_id"];
   const inbox = await bench.ask("/api/intents/inbox?agent=doer");
   assert.equal((inbox.body["intents"] as unknown[]).length, 1, inbox.text);
-  assert.equal((await say(bench, id, "acknowledge", { by: "doer" })).body["acknowledged_by"], DOER);
+  const { body: had } = await say(bench, id, "acknowledge", { by: "doer" });
+  assert.partialDeepStrictEqual(had, { acknowledged: { by: DOER } });
   assert.equal((await say(bench, id, "waiting", { by: "doer", on: "int_x" })).status, 200);
-  assert.equal((await say(bench, id, "answer", { by: "doer", data: 1 })).body["ended_by"], DOER);
+  const { body: done } = await say(bench, id, "answer", { by: "doer", data: 1 });
+  assert.partialDeepStrictEqual(done, { end: { by: DOER } });
   const other = await send(bench, TASK);
   const taken = await say(bench, other["intent_id"], "cancel", { by: "planner", reason: "late" });
-  assert.equal(taken.body["ended_by"], PLANNER, taken.text);
+  assert.partialDeepStrictEqual(taken.body, { end: { by: PLANNER } }, taken.text);
 });
 
 test("an intent to people is an approval over HTTP too, and its decision is the answer", async (t) => {

@@ -1,6 +1,6 @@
 /** Workflows on the memory store, under a clock that the test moves or sets: processes that come, die and come back. */
 import assert from "node:assert/strict";
-import { type Intents, intentMethods } from "../../src/agents/intents/methods.ts";
+import { type Intents, intentMethods } from "../../src/agents/intents/verbs.ts";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
 import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";

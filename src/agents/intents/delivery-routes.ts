@@ -14,10 +14,14 @@ import {
 } from "../../api/events/listeners.ts";
 import { ok, route } from "../../api/route.ts";
 import { idParams, json } from "../../api/wire.ts";
-
+import { viewCodec } from "../../kernel/codec.ts";
+import { speakerOnWire } from "../../kernel/values.ts";
+import { actingSpeaker } from "../identify-agent.ts";
+import { intent } from "./contract.ts";
 import { deliverIntentsTo, type IntentDelivery, longPollIntent, nextIntentsFor } from "./delivery.ts";
-import { checkRecipient } from "./methods.ts";
-import { intentOnWire, intentSchema, speakerFields, speakerFromRequest } from "./routes.ts";
+import { checkRecipient } from "./verbs.ts";
+
+const { wire: intentWire, encode: encodeIntent } = viewCodec(intent);
 
 const MOST_HELD_SECONDS = 25;
 const held = z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0);
@@ -33,15 +37,15 @@ export function intentWaitRoutes({ holds }: Pick<EventAudience, "holds">) {
         "Oldest first, at most 100. What is answered here counts as delivered, and is answered again until it is acknowledged.",
       tag: "intents",
       scope: "intents:answer",
-      query: z.strictObject({ agent: speakerFields, hold_seconds: held }),
-      answers: { 200: z.object({ intents: z.array(intentSchema) }) },
+      query: z.strictObject({ agent: speakerOnWire, hold_seconds: held }),
+      answers: { 200: z.object({ intents: z.array(intentWire) }) },
       async handle(asked) {
         const { runtime, query, who } = asked;
-        const agent = checkRecipient(speakerFromRequest(who, query.agent, "agent"));
+        const agent = checkRecipient(actingSpeaker(who, query.agent, "agent"));
         const intents = await holds.during(asked, query.hold_seconds, (hold) =>
           nextIntentsFor(runtime, agent, hold),
         );
-        return ok({ intents: intents.map(intentOnWire) });
+        return ok({ intents: intents.map(encodeIntent) });
       },
     }),
     route({
@@ -131,10 +135,10 @@ export function intentStreamRoutes(audience: EventAudience) {
         "Server-sent events of the type `intent`; the id is the intent's. Whoever comes back is handed what was not acknowledged.",
       tag: "intents",
       scope: "intents:answer",
-      query: z.strictObject({ agent: speakerFields }),
+      query: z.strictObject({ agent: speakerOnWire }),
       answers: { 200: "text/event-stream" },
       async handle({ who, office, query, whoNow }) {
-        const agent = checkRecipient(speakerFromRequest(who, query.agent, "agent"));
+        const agent = checkRecipient(actingSpeaker(who, query.agent, "agent"));
         const takeOver = audience.admit({
           office,
           credential: who.credential,
@@ -143,7 +147,7 @@ export function intentStreamRoutes(audience: EventAudience) {
             streamIntentsTo({
               response,
               deliveries: (signal) => deliverIntentsTo(office.runtime, agent, signal),
-              onWire: ({ intent, times }) => ({ ...intentOnWire(intent), times }),
+              onWire: ({ intent, times }) => ({ ...encodeIntent(intent), times }),
             }),
         });
         return { status: 200, takeOver };

@@ -16,9 +16,9 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../../runtime/store-access.ts";
 import type { WaitLimit } from "../../runtime/waker.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
-import type { WaitOptions } from "./input.ts";
+import type { Intent } from "./contract.ts";
 import { markDelivered, timeOutIntentIfDue } from "./rules/answer.ts";
-import { getIntent, type Intent, loadAnswerData, unknownIntent } from "./send-and-answer.ts";
+import { getIntent, type IntentWaitOptions, loadAnswerData, unknownIntent } from "./send-and-answer.ts";
 import { isIntentOverdue, type LiveIntent } from "./stream.ts";
 
 export type IntentDelivery = {
@@ -234,7 +234,11 @@ async function waitUntil(
   }
 }
 
-export function waitForIntent(runtime: Runtime, id: string, options: WaitOptions = {}): Promise<Waited> {
+export function waitForIntent(
+  runtime: Runtime,
+  id: string,
+  options: IntentWaitOptions = {},
+): Promise<Waited> {
   const { timeoutSeconds, signal } = options;
   const until = timeoutSeconds === undefined ? null : runtime.clock.now() + timeoutSeconds * 1_000;
   return waitUntil(runtime, id, {

@@ -1,51 +1,40 @@
-/** Intents performed: send (durable when it resolves), read, list, acknowledge, wait, answer and cancel. */
+/** Sending an intent (durable when it resolves) and reading one, for its verbs and for workflows that send. */
 
 import { plainJson } from "../../effects/arguments.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
+import { checkFields, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
-import { refusalData } from "../../kernel/refusals.ts";
 import { approvalStream, intentStream, ROSTER } from "../../kernel/stream.ts";
 import { displayValue } from "../../kernel/text.ts";
-import type { Draft, Need } from "../../kernel/transaction.ts";
-import { rowPage, rowSummary } from "../../runtime/lists.ts";
+import type { Need } from "../../kernel/transaction.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
-import { redactJson, redactText, resolveSecrets } from "../../runtime/secrets.ts";
 import { loadValue, readState, runCommand } from "../../runtime/store-access.ts";
-import type { TenantStore, ViewRow } from "../../stores/store.ts";
+import type { TenantStore } from "../../stores/store.ts";
 import type { Lineage } from "../../workflows/events.ts";
-import { checkCancelReason, type IntentAnswer, type IntentPage, type OutgoingIntent } from "./input.ts";
-import {
-  answerIntent,
-  cancelIntent,
-  type IntentMove,
-  markAcknowledged,
-  markWaiting,
-} from "./rules/answer.ts";
+import type { Intent, OutgoingIntent } from "./contract.ts";
 import {
   HUMAN_APPROVAL_INTENT,
   type IntentApprovalRequest,
   intentName,
-  readRecipient,
   type SendIntentCommand,
   sendIntent,
 } from "./rules/send.ts";
-import {
-  type IntentEnd,
-  type IntentTerms,
-  type LifecycleStatus,
-  type LiveIntent,
-  lifecycleStatus,
-} from "./stream.ts";
+import { type IntentEnd, type LiveIntent, lifecycleStatus } from "./stream.ts";
 
-/** An intent in full. */
-export type Intent = Omit<IntentTerms, "payloadDigest"> & {
-  readonly id: string;
-  readonly lifecycleStatus: LifecycleStatus;
-} & Pick<LiveIntent, "status" | "sentAt" | "deliveredAt" | "acknowledged" | "waitsOn" | "end">;
+export type IntentWaitOptions = {
+  /** How long to wait. Default: no limit. The intent goes on afterwards. */
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+};
 
-export type IntentSummary = { readonly id: string; readonly [field: string]: Json };
-export type IntentList = { readonly items: readonly IntentSummary[]; readonly next: string | null };
+export function checkWaitOptions(options: IntentWaitOptions): IntentWaitOptions {
+  const { timeoutSeconds, signal } = checkFields("Waiting", options, ["timeoutSeconds", "signal"]);
+  if (timeoutSeconds !== undefined && !(Number.isFinite(timeoutSeconds) && timeoutSeconds >= 0))
+    rejectInput("timeoutSeconds is a number of at least 0.");
+  if (signal !== undefined && !(signal instanceof AbortSignal)) rejectInput("A signal is an AbortSignal.");
+  return options;
+}
 
 export function unknownIntent(id: string): HoldpointError {
   return new HoldpointError("unknown_id", `There is no intent ${displayValue(id)}.`, {
@@ -65,13 +54,9 @@ async function loadIntentEnd(place: TenantStore, { end, approval }: LiveIntent):
   return { ...end, data: await loadAnswerData(place, end.data, approval) };
 }
 
-async function readLiveIntent(place: TenantStore, id: string): Promise<LiveIntent> {
+export async function getIntent(place: TenantStore, id: string): Promise<Intent> {
   const state = await readState(place, intentStream(id));
   if (state.status === "none") throw unknownIntent(id);
-  return state;
-}
-
-async function loadIntent(place: TenantStore, id: string, state: LiveIntent): Promise<Intent> {
   const {
     payloadDigest: _digest,
     waiters: _waiters,
@@ -84,109 +69,7 @@ async function loadIntent(place: TenantStore, id: string, state: LiveIntent): Pr
   return structuredClone({ ...rest, id, lifecycleStatus: lifecycleStatus(state.status), payload, end });
 }
 
-export async function getIntent(place: TenantStore, id: string): Promise<Intent> {
-  return loadIntent(place, id, await readLiveIntent(place, id));
-}
-
-/** Senders write `agent://name`. */
-function bucketOf(address: string): string {
-  return address.startsWith("agent://") ? (readRecipient("", address) ?? address) : address;
-}
-
-/** The narrowest list that contains the requested intents. */
-function viewOf({ to, from, status }: IntentPage): { readonly view: string; readonly bucket?: string } {
-  if (to !== undefined) return { view: "intents_to", bucket: bucketOf(to) };
-  if (from !== undefined) return { view: "intents_from", bucket: bucketOf(from) };
-  return { view: "intents", ...(status === undefined ? {} : { bucket: status }) };
-}
-
-function matchesPage({ data }: ViewRow, { to, from, status }: IntentPage): boolean {
-  const isOf = (field: string, wanted: string | undefined) => wanted === undefined || data[field] === wanted;
-  const who = (name: string | undefined) => (name === undefined ? undefined : bucketOf(name));
-  return isOf("to", who(to)) && isOf("from", who(from)) && isOf("status", status);
-}
-
-export async function listIntents(place: TenantStore, page: IntentPage = {}): Promise<IntentList> {
-  const { limit = 100, order = "newest", after } = page;
-  const list = { ...viewOf(page), kind: "intent", prefix: "int" } as const;
-  const { rows, next } = await rowPage(place, { ...list, order, limit, after }, async (row) =>
-    matchesPage(row, page),
-  );
-  return { items: rows.map(rowSummary), next };
-}
-
-function refusedIntentError(id: string, answer: Extract<IntentMove, { kind: "refused" }>): HoldpointError {
-  return new HoldpointError(answer.code, `Nothing became of it: ${answer.reason} (${id}).`, {
-    data: refusalData("request", answer.isRecorded, "the intent stands as it was"),
-    details: { intent: id, status: answer.status },
-  });
-}
-
-async function runIntentCommand(
-  runtime: Pick<Runtime, "store" | "tenant" | "clock">,
-  id: string,
-  rules: (draft: Draft) => Need | IntentMove,
-): Promise<Intent> {
-  const needs = { write: [intentStream(id)], read: [ROSTER] };
-  const answer = await runCommand(runtime, needs, rules);
-  if (answer.kind === "unknown") throw unknownIntent(id);
-  if (answer.kind === "refused") throw refusedIntentError(id, answer);
-  return getIntent(runtime, id);
-}
-
-type SpeakerOptions = Via & { readonly by?: string };
-
-const intentCommandBy = (runtime: Runtime, intent: string, said: SpeakerOptions) => ({
-  ...{ intent, by: said.by ?? runtime.agent },
-  ...channelField(said),
-});
-
-export const acknowledgeIntent = (runtime: Runtime, id: string, said: SpeakerOptions): Promise<Intent> =>
-  runIntentCommand(runtime, id, (draft) => markAcknowledged(draft, intentCommandBy(runtime, id, said)));
-
-export const recordIntentWaiting = (
-  runtime: Runtime,
-  id: string,
-  said: SpeakerOptions & { readonly on: string },
-): Promise<Intent> =>
-  runIntentCommand(runtime, id, (draft) =>
-    markWaiting(draft, { ...intentCommandBy(runtime, id, said), on: said.on }),
-  );
-
-/** Answers are stored in clear, so the values of the payload's secrets are redacted from them. */
-async function secretsOfPayload(runtime: Runtime, id: string): Promise<ReadonlyMap<string, string>> {
-  const { payload } = await getIntent(runtime, id);
-  return resolveSecrets(runtime.secrets, payload).catch(() => new Map<string, string>());
-}
-
-export async function answerIntentNow(
-  runtime: Runtime,
-  id: string,
-  answer: IntentAnswer & Via,
-): Promise<Intent> {
-  const speaker = intentCommandBy(runtime, id, {
-    ...channelField(answer),
-    ...(answer.by === undefined ? {} : { by: answer.by }),
-  });
-  const known = await secretsOfPayload(runtime, id);
-  const said =
-    "failed" in answer
-      ? ({ status: "failed", reason: redactText(answer.failed, known) } as const)
-      : ({ status: "completed", data: redactJson(plainJson(answer.data ?? null), known) } as const);
-  return runIntentCommand(runtime, id, (draft) => answerIntent(draft, { ...speaker, ...said }));
-}
-
-export async function cancelIntentNow(
-  runtime: Runtime,
-  id: string,
-  said: SpeakerOptions & { readonly reason: string },
-): Promise<Intent> {
-  const text = redactText(checkCancelReason(said.reason), await secretsOfPayload(runtime, id));
-  const cancelling = { ...intentCommandBy(runtime, id, said), reason: text };
-  return runIntentCommand(runtime, id, (draft) => cancelIntent(draft, cancelling));
-}
-
-export type SentIntent = {
+type SentIntent = {
   readonly id: string;
   /** The approval that it opened. */
   readonly approval: string | null;
@@ -247,27 +130,31 @@ export function notifyApprovers(runtime: Runtime, sending: SendIntentCommand, no
   runtime.notify({ kind: "waiting", action: intent, approval: ask.approval, tool: intentType, decideBy });
 }
 
-export async function sendIntentNow(
-  runtime: Runtime,
-  given: OutgoingIntent & Via & { readonly to: string },
-): Promise<SentIntent> {
+type NewIntent = OutgoingIntent & Via & { readonly to: string };
+type SendDecision = Exclude<ReturnType<typeof sendIntent>, Need>;
+
+/** The command, with what it locks. */
+export function prepareIntent(runtime: Runtime, given: NewIntent) {
   const from = given.from ?? runtime.agent;
   const requester = from === runtime.agent ? runtime.requester : [from];
   const apart = runtime.separate === true ? [] : null;
   const terms = prepareSending(runtime, given, { from, requester, within: null, apart });
-  const sending = { ...terms, ...channelField(given) };
-  const { ask, intent, requestId, to } = sending;
+  const { ask, intent, requestId } = terms;
   const needs = {
     write: [intentStream(intent), ...(ask === null ? [] : [approvalStream(ask.approval)])],
     read: ask === null ? [] : [ROSTER],
     names: requestId === null ? [] : [intentName(requestId)],
   };
-  const answer = await runCommand(runtime, needs, (draft) => sendIntent(draft, sending));
-  if (answer.kind === "unmeetable") throw nobodyCanDecideError(to, answer.reason);
+  return { input: { ...terms, ...channelField(given) }, needs };
+}
+
+/** After the commit. */
+export function sentOrThrow(runtime: Runtime, answer: SendDecision, sending: SendIntentCommand): SentIntent {
+  if (answer.kind === "unmeetable") throw nobodyCanDecideError(sending.to, answer.reason);
   if (answer.kind === "conflict")
     throw new HoldpointError(
       "request_conflict",
-      `The request id "${requestId}" was used for another intent, ${answer.intent}.`,
+      `The request id "${sending.requestId}" was used for another intent, ${answer.intent}.`,
       {
         data: "Nothing was written.",
         next: "Use a new request id for a new intent.",
@@ -276,4 +163,9 @@ export async function sendIntentNow(
     );
   if (answer.kind === "sent") notifyApprovers(runtime, sending, runtime.clock.now());
   return { id: answer.intent, approval: answer.approval, isKnown: answer.kind === "existing" };
+}
+
+export async function sendIntentNow(runtime: Runtime, given: NewIntent): Promise<SentIntent> {
+  const { input, needs } = prepareIntent(runtime, given);
+  return sentOrThrow(runtime, await runCommand(runtime, needs, (draft) => sendIntent(draft, input)), input);
 }

@@ -129,15 +129,17 @@ export function isIntentOverdue(intent: LiveIntent, now: number): boolean {
 }
 
 /** The status as shown to people and programs. */
-export type LifecycleStatus =
-  | "CREATED"
-  | "DELIVERED"
-  | "ACKNOWLEDGED"
-  | "WAITING"
-  | "COMPLETED"
-  | "FAILED"
-  | "TIMED_OUT"
-  | "CANCELED";
+export const LIFECYCLE_STATUSES = [
+  "CREATED",
+  "DELIVERED",
+  "ACKNOWLEDGED",
+  "WAITING",
+  "COMPLETED",
+  "FAILED",
+  "TIMED_OUT",
+  "CANCELED",
+] as const;
+type LifecycleStatus = (typeof LIFECYCLE_STATUSES)[number];
 
 export function lifecycleStatus(status: IntentStatus): LifecycleStatus {
   return status === "cancelled" ? "CANCELED" : (status.toUpperCase() as LifecycleStatus);

@@ -54,8 +54,6 @@ export function actorField({ principal }: RemoteActor, who: string): { readonly 
   return principal === null ? { by: who } : {};
 }
 
-export const inSeconds = (ms: number): number => Math.max(1, Math.round(ms / 1_000));
-
 /** Drops the fields that are undefined. */
 export function definedFields<Fields extends object>(
   fields: Fields,

@@ -16,7 +16,6 @@ import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import { remoteAlerts, remoteEndpoints, remoteIntents, remoteMessages } from "./resources.ts";
 import { remoteJournal, remoteSwitch, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
@@ -137,10 +136,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     approvals: remoteApprovals(speaker),
     workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
     journal: remoteJournal(speaker, look),
-    alerts: remoteAlerts(speaker, look),
-    intents: remoteIntents(speaker, look),
-    endpoints: remoteEndpoints(speaker, look),
-    messages: remoteMessages(speaker, look),
     policies: policiesAt(look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },

@@ -24,7 +24,8 @@ export type EndpointTerms = {
 
 export type EndpointAnswer =
   | { readonly kind: "done"; readonly state: LiveEndpoint }
-  | { readonly kind: "unknown" | "removed" };
+  /** `other_kind`: a webhook does not become mail, nor mail a webhook. */
+  | { readonly kind: "unknown" | "removed" | "other_kind" };
 
 type AddEndpointCommand = EndpointTerms &
   Via & {
@@ -72,6 +73,12 @@ export function changeEndpoint(
   command: EndpointCommand & { readonly terms: Partial<EndpointTerms> },
 ): Need | EndpointAnswer {
   const { endpoint, by, terms } = command;
+  const ref = endpointStream(endpoint);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const before = draft.state(ref);
+  if (terms.target !== undefined && before.status !== "none" && before.target.kind !== terms.target.kind)
+    return { kind: "other_kind" };
   return withEndpoint(draft, endpoint, (state) => {
     const before = termsOf(state);
     const after = termsOf({ ...state, ...terms });

@@ -4,8 +4,9 @@
  */
 
 import type { Waited } from "../../agents/intents/delivery.ts";
-import { checkOutgoingIntent, checkWaitOptions } from "../../agents/intents/input.ts";
+import { readRecipient } from "../../agents/intents/rules/send.ts";
 import {
+  checkWaitOptions,
   loadAnswerData,
   nobodyCanDecideError,
   notifyApprovers,
@@ -17,6 +18,7 @@ import { canonicalJson, digestOf, sha256 } from "../../kernel/canonical-json.ts"
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { checkFields, checkId, rejectInput } from "../../kernel/fields.ts";
 import type { Json } from "../../kernel/json.ts";
+import { partLoader } from "../../kernel/load-part.ts";
 import { intentStream } from "../../kernel/stream.ts";
 import { errorText } from "../../kernel/text.ts";
 import type { Validation } from "../../policy/rules/tool-rules.ts";
@@ -263,7 +265,17 @@ export function spawnOperation(
   });
 }
 
-type Outgoing = ReturnType<typeof checkOutgoingIntent>;
+const load = partLoader(import.meta.url);
+/** Schemas load when a workflow first sends. */
+function readOutgoing(given: unknown) {
+  const { readOutgoingIntent } = load<typeof import("../../agents/intents/contract.ts")>(
+    "../../agents/intents/contract.ts",
+  );
+  const { via: _via, ...intent } = readOutgoingIntent(given);
+  return { ...intent, to: readRecipient(intent.intentType, intent.toAgent) ?? intent.toAgent };
+}
+
+type Outgoing = ReturnType<typeof readOutgoing>;
 
 /** With separation of duties, the poster and the executor of the work may not decide. */
 function keptApartFromDeciding({ runtime, state }: WorkflowRun): readonly string[] | null {
@@ -304,7 +316,7 @@ export function sendOperation(
 ): Promise<string> {
   checkName("intent", name);
   const payload = plainJson(intent?.payload);
-  const given = checkOutgoingIntent({ ...intent, payload });
+  const given = readOutgoing({ ...intent, payload });
   noteSecrets(run, payload);
   const digest = digestOf(payload);
   return askOperation(run, branch, {
