@@ -60,7 +60,7 @@ export const actorOnWire = z
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
 /** The same for an agent. */
-export const agentOnWire = z
+const agentOnWire = z
   .string()
   .min(1)
   .max(210)
