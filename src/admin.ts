@@ -12,7 +12,7 @@ import { parts } from "./parts.ts";
 import type { People } from "./people/contract.ts";
 import type { Keys } from "./people/keys/contract.ts";
 import type { Tenants } from "./people/tenants/contract.ts";
-import type { Policies } from "./policy/methods.ts";
+import type { Policies } from "./policy/contract.ts";
 import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
@@ -45,19 +45,19 @@ export type {
 export type { Scope } from "./people/rules/scopes.ts";
 export type { Member, Role } from "./people/stream.ts";
 export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/contract.ts";
-export type { RecordedTool } from "./policy/backtest/recorded-tools.ts";
-export type { ReplayResult } from "./policy/backtest/replay-journal.ts";
-export type { BacktestReport } from "./policy/backtest/rules/report.ts";
-export type { Suggestion } from "./policy/backtest/rules/suggestions.ts";
-export type { BacktestOptions } from "./policy/backtest/run.ts";
-export type { Suggestions, SuggestOptions } from "./policy/backtest/suggest.ts";
+export type { BacktestReport, Suggestion } from "./policy/backtest/rules/answers.ts";
 export type {
   AdoptedPolicyVersion,
+  BacktestOptions,
   PolicyProgram,
   PolicyUsage,
   PolicyVersionDetails,
   PolicyVersionSummary,
-} from "./policy/versions.ts";
+  RecordedTool,
+  ReplayResult,
+  Suggestions,
+  SuggestOptions,
+} from "./policy/contract.ts";
 export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
 
 export type Admin = Monitors &

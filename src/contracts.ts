@@ -11,6 +11,7 @@ import { endpoints, messages } from "./notify/contract.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
+import { policies } from "./policy/contract.ts";
 import { workflows } from "./workflows/contract.ts";
 
 export const CONTRACTS = [
@@ -23,6 +24,7 @@ export const CONTRACTS = [
   keys,
   messages,
   people,
+  policies,
   receipts,
   remote,
   tenants,

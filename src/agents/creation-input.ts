@@ -56,7 +56,7 @@ const approverSchema = z.strictObject(approverFields);
 type ApproverInput = z.output<typeof approverSchema>;
 type RuleInput = NonNullable<ApproverInput["stages"]>[number];
 
-export function dropUndefined<Fields extends object>(
+function dropUndefined<Fields extends object>(
   fields: Fields,
 ): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;

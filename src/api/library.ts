@@ -8,9 +8,6 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
 import { killSwitchOf } from "../kill-switch/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
-import { listRecordedTools } from "../policy/backtest/recorded-tools.ts";
-import { readFirstReview } from "../policy/backtest/replay-journal.ts";
-import { getPolicy, listPolicies, listVersions } from "../policy/versions.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
@@ -24,7 +21,6 @@ type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
   budgets: { scope: "budgets:read", verbs: ["list", "get"] },
-  policies: { scope: "policies:read", verbs: ["list", "versions", "get", "tools", "told"] },
   journal: { scope: "journal:read", verbs: ["read"] },
   switch: { scope: "switch:read", verbs: ["paused"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
@@ -43,9 +39,7 @@ export const LIBRARY_VERBS: readonly LibraryVerb[] = Object.entries(READS).flatM
 );
 
 const groupOf = (verb: LibraryVerb): keyof Reads => verb.split(".")[0] as keyof Reads;
-/** Scope of a verb that returns more than its group, such as an action with its arguments. */
-const OWN_SCOPES: { readonly [Verb in LibraryVerb]?: Scope } = { "policies.told": "actions:read" };
-export const scopeOfVerb = (verb: LibraryVerb): Scope => OWN_SCOPES[verb] ?? READS[groupOf(verb)].scope;
+export const scopeOfVerb = (verb: LibraryVerb): Scope => READS[groupOf(verb)].scope;
 
 /** Every verb validates its input, as it does for a program. */
 function groupsOf({ runtime }: TenantHost): Groups {
@@ -53,13 +47,6 @@ function groupsOf({ runtime }: TenantHost): Groups {
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
     budgets: budgetsOf(open),
-    policies: {
-      list: () => listPolicies(runtime),
-      versions: () => listVersions(runtime),
-      get: (id: string) => getPolicy(runtime, String(id)),
-      tools: () => listRecordedTools(runtime),
-      told: (action: string) => readFirstReview(runtime, String(action)),
-    },
     journal: journalOf(open),
     switch: killSwitchOf(open),
     nodes: nodesOf(open),

@@ -32,7 +32,8 @@ import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { tenantVerbs } from "../people/tenants/verbs.ts";
 import { peopleVerbs } from "../people/verbs.ts";
-import { policyRoutes, policyTrialRoutes } from "../policy/routes.ts";
+import { policyGuards } from "../policy/routes.ts";
+import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
 import { workflowState } from "../workflows/read.ts";
@@ -77,6 +78,7 @@ const CAPABILITIES = [
   keyVerbs,
   messageVerbs,
   peopleVerbs,
+  policyVerbs,
   receiptVerbs,
   remoteVerbs,
   tenantVerbs,
@@ -94,6 +96,7 @@ const whoMay =
 const GUARDS: {
   readonly [Name in Bound["name"]]?: Guards<keyof Extract<Bound, { readonly name: Name }>["verbs"] & string>;
 } = {
+  policies: policyGuards,
   workflows: { cancel: whoMay(checkMayEnd), rollback: whoMay(checkMaySendBack) },
 };
 
@@ -356,8 +359,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...journalRoutes,
     ...killSwitchRoutes,
     ...budgetRoutes,
-    ...policyRoutes,
-    ...policyTrialRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),

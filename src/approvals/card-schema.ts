@@ -4,8 +4,8 @@ import { type OnWire, viewCodec } from "../kernel/codec.ts";
 import type { Json } from "../kernel/json.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 import { RISK_LEVELS } from "../policy/rules/verdict.ts";
-import { approvalSchema } from "./contract.ts";
 import { MOVES } from "./state.ts";
+import { approvalSchema } from "./views.ts";
 
 const count = z.number().int().min(0);
 const json = z.unknown() as z.ZodType<Json>;

@@ -11,11 +11,11 @@ import type { TenantStore } from "../stores/store.ts";
 import type { Approval, ApprovalSummary } from "./contract.ts";
 import {
   type ApprovalState,
+  type ApprovalStatus,
   type LiveApproval,
   nextAtDeadline,
   ruleIn,
   stageRules,
-  stageState,
 } from "./state.ts";
 import { approvalTitle } from "./stream.ts";
 
@@ -106,6 +106,19 @@ const approvalSubject = (
   place: TenantStore,
   { subject, action, workflow }: Pick<LoadedApproval, "subject" | "action" | "workflow">,
 ): Promise<Subject> => describeSubject(place, subject?.kind ?? "action", { id: action, known: workflow });
+
+const AGREED: readonly ApprovalStatus[] = ["approved", "modified", "consumed", "lapsed", "revoked"];
+
+function stageState(
+  { stage, handedOver, status }: Pick<LiveApproval, "stage" | "handedOver" | "status">,
+  number: number,
+): Approval["stages"][number]["state"] {
+  if (handedOver.includes(number)) return "handed_over";
+  if (number < stage) return "met";
+  if (number > stage) return status === "pending" ? "later" : "not_asked";
+  if (status === "pending") return "asked";
+  return AGREED.includes(status) ? "met" : "ended";
+}
 
 /** All stages with their approvers, including those added at half time. */
 const describeStages = (approval: Omit<LiveApproval, "says">): Approval["stages"] =>

@@ -15,10 +15,10 @@ import type { Scope } from "../people/rules/scopes.ts";
 
 import { readCard, sealCard } from "./card.ts";
 import { cardCodec, triedSchema } from "./card-schema.ts";
-import { approvalSchema } from "./contract.ts";
 import { attentionOf, attentionSchema } from "./lists.ts";
 import { describeApproval } from "./read.ts";
 import { tryEdit } from "./try-edit.ts";
+import { approvalSchema } from "./views.ts";
 
 export const approvalWire = viewCodec(approvalSchema);
 const attention = viewCodec(attentionSchema);

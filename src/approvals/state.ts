@@ -260,20 +260,6 @@ export function ruleIn(
  * `ended`: the approval ended in it, without its agreement. `not_asked`: it ended before.
  */
 export const STAGE_STATES = ["asked", "later", "met", "handed_over", "ended", "not_asked"] as const;
-type StageState = (typeof STAGE_STATES)[number];
-
-const AGREED: readonly ApprovalStatus[] = ["approved", "modified", "consumed", "lapsed", "revoked"];
-
-export function stageState(
-  { stage, handedOver, status }: Pick<LiveApproval, "stage" | "handedOver" | "status">,
-  number: number,
-): StageState {
-  if (handedOver.includes(number)) return "handed_over";
-  if (number < stage) return "met";
-  if (number > stage) return status === "pending" ? "later" : "not_asked";
-  if (status === "pending") return "asked";
-  return AGREED.includes(status) ? "met" : "ended";
-}
 
 /** A seat in one stage, delegated from one person to another. */
 export type Seat = Pick<Delegation, "by" | "to" | "stage">;

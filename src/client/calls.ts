@@ -146,15 +146,6 @@ const OTHER_CALLS = {
     get: alone("GET /api/budgets/{name}"),
     set: body("PUT /api/budgets/{name}"),
   },
-  policies: {
-    list: alone("GET /api/policies"),
-    get: alone("GET /api/policies/{name}"),
-    check: repeatable(body("POST /api/policies/check")),
-    explain: repeatable(body("POST /api/policies/explain")),
-    beginTrial: unkept(body("POST /api/policies/trials")),
-    trial: alone("GET /api/policies/trials/{id}"),
-    suggestions: query("GET /api/policies/suggestions"),
-  },
   session: {
     open: unkept(body("POST /api/session")),
     get: alone("GET /api/session"),

@@ -87,6 +87,18 @@ export const CONTRACT_CALLS = {
     suspend: { route: "POST /api/people/{person}/suspend", takes: "body" },
     reinstate: { route: "POST /api/people/{person}/reinstate", takes: "body" },
   },
+  policies: {
+    list: { route: "GET /api/policies", takes: "nothing" },
+    versions: { route: "GET /api/policy-versions", takes: "nothing" },
+    get: { route: "GET /api/policies/{name}", takes: "nothing" },
+    tools: { route: "GET /api/policy-tools", takes: "nothing" },
+    told: { route: "GET /api/actions/{id}/first-review", takes: "nothing" },
+    check: { route: "POST /api/policies/check", takes: "body", unkept: "repeatable" },
+    explain: { route: "POST /api/policies/explain", takes: "body", unkept: "repeatable" },
+    beginTrial: { route: "POST /api/policies/trials", takes: "body", unkept: "once" },
+    trial: { route: "GET /api/policies/trials/{id}", takes: "nothing" },
+    suggest: { route: "GET /api/policies/suggestions", takes: "query" },
+  },
   receipts: {
     get: { route: "GET /api/receipts/{id}", takes: "nothing" },
     sign: { route: "POST /api/receipts/{id}/sign", takes: "nothing" },

@@ -17,6 +17,7 @@
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
  * | `failure`: a `HoldpointError`           | its problem                             |
  * | `channel`, `viewer`                     | left out: taken from the credential     |
+ * | `progressListener`                      | left out                                |
  *
  * `spelled("q", schema)` gives one field another name on the wire. Each use is listed in docs/decisions/0027.
  *
@@ -58,17 +59,21 @@ type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as":
         : never
       : Snake<Name>;
 
-type Unwrapped<Schema> = Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
+type Unwrapped<Schema> = Schema extends
+  | z.ZodOptional<infer Inner>
+  | z.ZodExactOptional<infer Inner>
+  | z.ZodDefault<infer Inner>
   ? Inner
   : Schema;
 /** Without optional, default and nullable wrappers. */
 type Bare<Schema> = Schema extends
   | z.ZodOptional<infer Inner>
+  | z.ZodExactOptional<infer Inner>
   | z.ZodDefault<infer Inner>
   | z.ZodNullable<infer Inner>
   ? Bare<Inner>
   : Schema;
-type IsOptional<Schema, In extends boolean> = Schema extends z.ZodOptional
+type IsOptional<Schema, In extends boolean> = Schema extends z.ZodOptional | z.ZodExactOptional
   ? true
   : Schema extends Marked<unknown, "actor">
     ? true
@@ -117,6 +122,7 @@ export type OnWire<Schema, In extends boolean = false> =
                       ? OnWire<Inner, In> | null
                       : Schema extends
                             | z.ZodOptional<infer Inner>
+                            | z.ZodExactOptional<infer Inner>
                             | z.ZodDefault<infer Inner>
                             | z.ZodReadonly<infer Inner>
                         ? OnWire<Inner, In>
@@ -179,6 +185,7 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   }),
   channel: (schema) => ({ wire: schema, encode: same, decode: same }),
   viewer: (schema) => ({ wire: schema, encode: same, decode: same }),
+  listener: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
   expression: (schema) => ({ wire: schema, encode: same, decode: same }),
   span: (schema) => {
@@ -234,7 +241,7 @@ export function makeCodec(schema: z.ZodType, form: Form = "json"): Codec {
       value === null ? null : code(value);
     return { wire: inner.wire.nullable(), encode: orNull(inner.encode), decode: orNull(inner.decode) };
   }
-  if (schema instanceof z.ZodOptional) {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) {
     const inner = makeCodec(schema.unwrap() as z.ZodType, form);
     return { ...inner, wire: inner.wire.optional() };
   }
@@ -293,7 +300,7 @@ const lengthChecks = ({ def }: z.ZodArray): z.core.$ZodCheck<unknown[]>[] =>
 
 function objectCodec(schema: z.ZodObject, form: Form): Codec {
   const fields = Object.entries(schema.shape)
-    .filter(([, field]) => !/^(channel|viewer)$/.test(valueKind(field)))
+    .filter(([, field]) => !/^(channel|viewer|listener)$/.test(valueKind(field)))
     .map(([name, field]) => ({
       name,
       onWire: fieldOnWire(name, field as z.ZodType),

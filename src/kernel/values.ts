@@ -8,7 +8,7 @@ import { displayValue } from "./text.ts";
 
 export type ValueKind =
   | ("time" | "span" | "money" | "micros" | "id" | "flag" | "name" | "expression" | "failure")
-  | ("actor" | "principal" | "channel" | "viewer");
+  | ("actor" | "principal" | "channel" | "viewer" | "listener");
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
 /** Who may act. `operator`: a person or a service. `speaker`: any principal; a bare name is an agent's. */
@@ -21,7 +21,7 @@ type Mark = {
   readonly may?: Actor;
   readonly either?: readonly [string, string];
 };
-export type Hidden = "channel" | "viewer";
+export type Hidden = "channel" | "viewer" | "listener";
 
 /** A schema derived from a marked one, for example by `.describe()`, inherits its marks. */
 export const marks = z.registry<Mark>();
@@ -128,6 +128,13 @@ export const channel = mark(
 ).optional();
 /** An error inside an answer. */
 export const failure = mark(z.instanceof(HoldpointError), { kind: "failure" });
+/** A function of the caller that is told how far the work is; only in the library. */
+export const progressListener = mark(
+  z.custom<(done: number, total: number) => void>((value) => typeof value === "function", {
+    error: "progress is a function.",
+  }),
+  { kind: "listener" },
+).optional();
 /** A boolean; in a query it is present or absent. */
 export const queryFlag = mark(z.boolean(), { kind: "flag" });
 /** One of a few words; `what` begins the error's sentence. */
@@ -212,7 +219,10 @@ export const reason = z
 /** Removes optional, default and nullable wrappers. */
 export function unwrap(schema: z.ZodType): z.ZodType {
   const isWrapped =
-    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodNullable;
   return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema;
 }
 

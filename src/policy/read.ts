@@ -13,6 +13,7 @@ import { errorText } from "../kernel/text.ts";
 import { nextTurn } from "../runtime/concurrency.ts";
 import { readState } from "../runtime/store-access.ts";
 import type { Store } from "../stores/store.ts";
+import type { CheckedText, PolicyFinding } from "./contract.ts";
 import { caseKeysAt, casesSchema, type PolicyCases } from "./rules/cases.ts";
 import { type CompiledPolicy, type CompileOptions, compilePolicy } from "./rules/compile.ts";
 import { issueFaults, type PolicyFault, type PolicyText } from "./rules/document.ts";
@@ -36,13 +37,6 @@ export function compileForTrial(document: PolicyText): CompiledPolicy {
   const faults = compiled.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
   throw new HoldpointError("policy_invalid", `The policy cannot be used: ${faults.slice(0, 5).join("; ")}.`);
 }
-
-export type PolicyFinding = {
-  readonly severity: "fault" | "warning";
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-};
 
 export type PolicyReading =
   | { readonly ok: true; readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] }
@@ -251,12 +245,6 @@ export async function readPolicyForTrial(text: string): Promise<CompiledPolicy> 
   );
 }
 
-export type CheckedText = {
-  readonly read: PolicyReading;
-  /** Tools that the text names but whose arguments were not checked, because no schema is known. */
-  readonly unchecked: readonly string[];
-};
-
 /** `recorded`: the tools in the journal. */
 export async function checkPolicyText(
   place: { readonly store: Store; readonly tenant: string },
@@ -275,7 +263,13 @@ export async function checkPolicyText(
   };
   await nextTurn();
   const read = readPolicyFor(text, toolsFor, { roster });
-  return { read, unchecked };
+  return {
+    name: read.ok ? read.policy.name : null,
+    digest: read.ok ? read.policy.digest : null,
+    remarks: read.findings,
+    isAll: read.ok || read.looked === "whole",
+    unchecked,
+  };
 }
 
 type CasesReading =

@@ -3,23 +3,20 @@
  * Read from the policy's stream and the streams of the programs' epochs.
  */
 
-import { HoldpointError } from "../kernel/errors.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
 import { eachRow } from "../runtime/lists.ts";
 import { loadValue } from "../runtime/store-access.ts";
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
-
-export type PolicyProgram = {
-  /** The program's agent, and its process as `host/pid`. */
-  readonly by: string;
-  readonly process: string;
-  readonly epoch: string;
-  readonly since: number;
-  /** Null while the program runs, and after a crash that no other process has detected yet. */
-  readonly until: number | null;
-  readonly runs: boolean;
-};
+import type {
+  AdoptedPolicyVersion,
+  PolicyProgram,
+  PolicyVersionDetails,
+  PolicyVersionSummary,
+} from "./contract.ts";
+import type { PolicyText } from "./rules/document.ts";
+import { policyYaml } from "./yaml.ts";
 
 type PolicyEntry = { readonly type: string; readonly at: number; readonly body: JsonObject };
 
@@ -76,29 +73,6 @@ function mergePerProgram(programs: readonly PolicyProgram[]): readonly PolicyPro
   }
   return [...own.values()];
 }
-
-/** A version as it was put in force. */
-export type AdoptedPolicyVersion = {
-  readonly name: string;
-  readonly digest: string;
-  /** When it was put in force, by which program, and from which source. */
-  readonly at: number;
-  readonly by: string;
-  readonly source: string;
-};
-
-/** `used`: a program judges by it now. `ended`: a program did. `unused`: the journal shows no program that did. */
-export type PolicyUsage = "used" | "ended" | "unused";
-
-export type PolicyVersionSummary = AdoptedPolicyVersion & {
-  readonly standing: PolicyUsage;
-  /** When it was last in force; null while it is, or if unknown. */
-  readonly until: number | null;
-  /** Programs that judge or judged by it, newest first. */
-  readonly programs: readonly PolicyProgram[];
-};
-
-export type PolicyVersionDetails = PolicyVersionSummary & { readonly document: Json };
 
 type AdoptedVersion = AdoptedPolicyVersion & {
   readonly kept: Json | undefined;
@@ -182,31 +156,20 @@ export async function listPolicies(place: TenantStore): Promise<readonly PolicyV
   return found.flat().map(versionOf);
 }
 
-async function documentOf(
-  place: TenantStore,
-  { name, digest, at, kept }: AdoptedVersion,
-): Promise<PolicyVersionDetails> {
-  if (kept === undefined)
-    throw new HoldpointError("body_erased", `The document of the policy "${name}" was erased.`);
-  const own = (await listed(place, name)).find((one) => one.digest === digest && one.at === at);
-  if (own === undefined) throw new TypeError("a version of a policy is not in its stream");
-  return { ...versionOf(own), document: await loadValue(place, kept) };
-}
-
 const FEWEST_DIGITS = 6;
 const LISTED = { next: "`holdpoint policy list` lists those that were in force." };
 
-/** A policy name returns the version put in force last. A digest, or its beginning, returns that version. */
-export async function getPolicy(place: TenantStore, given: string): Promise<PolicyVersionDetails> {
+/** A policy name finds the version put in force last. A digest, or its beginning, finds that version. */
+async function findAdoption(place: TenantStore, given: string): Promise<AdoptedVersion> {
   const named = (await adoptionsOf(place, given)).at(-1);
-  if (named !== undefined) return documentOf(place, named);
+  if (named !== undefined) return named;
   const isDigest = given.length >= FEWEST_DIGITS && /^[0-9a-f]+$/.test(given);
   const all = isDigest
     ? await Promise.all((await namesOf(place)).map((name) => adoptionsOf(place, name)))
     : [];
   const found = all.flat().filter(({ digest }) => digest.startsWith(given));
-  const [first] = found;
-  if (first === undefined)
+  const last = found.at(-1);
+  if (last === undefined)
     throw new HoldpointError(
       "unknown_id",
       `No policy is called "${given}", and no version has that digest.`,
@@ -218,7 +181,32 @@ export async function getPolicy(place: TenantStore, given: string): Promise<Poli
       `More than one version has a digest that begins with ${given}.`,
       LISTED,
     );
-  return documentOf(place, found.at(-1) ?? first);
+  return last;
+}
+
+async function loadDocument(place: TenantStore, { name, kept }: AdoptedVersion): Promise<Json> {
+  if (kept === undefined)
+    throw new HoldpointError("body_erased", `The document of the policy "${name}" was erased.`);
+  return loadValue(place, kept);
+}
+
+export async function getPolicy(place: TenantStore, given: string): Promise<PolicyVersionDetails> {
+  const found = await findAdoption(place, given);
+  const document = await loadDocument(place, found);
+  const all = await listed(place, found.name);
+  const own = all.find(({ digest, at }) => digest === found.digest && at === found.at);
+  if (own === undefined) throw new TypeError("a version of a policy is not in its stream");
+  return { ...versionOf(own), document, text: policyYaml(document) };
+}
+
+/** The document under a name or digest; undefined if it is no longer stored. */
+export async function loadKeptDocument(place: TenantStore, given: string): Promise<PolicyText | undefined> {
+  try {
+    return (await loadDocument(place, await findAdoption(place, given))) as unknown as PolicyText;
+  } catch (error) {
+    if (isHoldpointError(error, "unknown_id") || isHoldpointError(error, "body_erased")) return undefined;
+    throw error;
+  }
 }
 
 const newest = (versions: readonly PolicyVersionSummary[]): PolicyVersionSummary | undefined =>

@@ -163,6 +163,7 @@ describe("a back-test", () => {
         money: [{ currency: "USD", micros: "50000000" }],
         withoutCost: 0,
         amount: { micros: "50000000", count: 1 },
+        sums: ["50 USD", "amount_usd 50 in 1 action"],
       });
       const asked = row("escalate");
       assert.deepEqual(asked?.money, [{ currency: "USD", micros: "650000000" }]);

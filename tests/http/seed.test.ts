@@ -101,7 +101,7 @@ test("checkpoints are given by name or in full, with 300 seconds unless they say
   assert.deepEqual([two["workflow_status"], two["status"]], ["executing", "consumed"]);
   assert.equal((await at("cp_long"))["result"], "passed", "asked again, it says what became of it");
   const data = await at("Data");
-  const { decide_by: by, created_at: from } = ok(
+  const { decide_by: by, requested_at: from } = ok(
     await bench.ask(`/api/approvals/${String(data["approval_id"])}`),
   );
   assert.equal(Date.parse(String(by)) - Date.parse(String(from)), 600_000);

@@ -27,7 +27,8 @@ describe("an intent that people are to approve", () => {
       tool: "human_approval",
       rationale: "Deploy model v2.3 to production (risk level: high)",
       args: DEPLOY.payload,
-      subject: { kind: "intent", intent: sent.id },
+      about: "intent",
+      intent: sent.id,
     });
     assert.equal((await agent.intents.get(sent.id)).lifecycleStatus, "WAITING");
     const waited = agent.intents.waitFor(sent.id, { timeoutSeconds: WEEK_SECONDS });

@@ -55,11 +55,6 @@ test("a moment that is none is refused, also of a workflow that exists", async (
   assert.equal((await bench.ask(`/api/workflows/${id}/timeline?seq=1`)).status, 200);
 });
 
-test("what is told of an action, with its arguments, needs the scope of actions", () => {
-  assert.equal(scopeOfVerb("policies.told"), "actions:read");
-  assert.equal(scopeOfVerb("policies.get"), "policies:read");
-});
-
 test("a verb needs the scope of what it reads", async (t) => {
   const bench = await serverBench(t, { noAuth: false });
   const { runtime } = await bench.server.office();

@@ -116,20 +116,26 @@ test("a back-test is begun, followed, and tells what would change: what people r
     state: "done",
     fault: null,
     report: {
-      ...{ actions: 3, same: 1, changed: 2, dangers: 1, unknown: 0 },
-      changes: [{ from: "escalate", to: "approve", count: 2 }],
-      listed: [
-        { action_id: rejected, tool: "refund", from: "escalate", to: "approve", people: "rejected" },
+      ...{ actions: 3, compared: 3, changed: 2, left_off: { dangers: 0, changes: 0 } },
+      transitions: [{ from: "escalate", to: "approve", count: 2 }],
+      dangers: [
         {
-          ...{ action_id: approved, people: "approved", rule: "default" },
+          ...{ action_id: rejected, tool: "refund", person: { decision: "rejected" } },
+          ...{ from: { verdict: "escalate" }, to: { verdict: "approve" } },
+        },
+      ],
+      changes: [
+        {
+          ...{ action_id: approved, person: { decision: "approved" }, to: { rule: "default" } },
           args: { text: '{"amount_usd":150}', characters: 18 },
         },
+        { action_id: rejected },
       ],
     },
   });
   assert.equal(trial["read"], trial["of"]);
-  const { changes } = trial["report"] as { changes: { sums: string[] }[] };
-  assert.deepEqual(changes[0]?.sums[0], "amount_usd 1050 in 2 actions");
+  const { transitions } = trial["report"] as { transitions: { sums: string[] }[] };
+  assert.deepEqual(transitions[0]?.sums[0], "amount_usd 1050 in 2 actions");
   const { policies } = await asked(bench, "/api/policies");
   assert.equal((policies as Body[]).length, 1, "nothing was put in force");
 });
@@ -140,7 +146,7 @@ test("of arguments that are long a back-test lists the beginning, short fields f
   const pay = hp.gate({ name: "pay", run: (_: object) => "paid" });
   await pay({ note, to: "Ann", amount_usd: 700 }, { requestId: "long" });
   const { report } = await tried(bench, { text: POLICY.replace("verdict: block", "verdict: escalate") });
-  const [one] = (report as { listed: { args: { text: string; characters: number } }[] }).listed;
+  const [one] = (report as { changes: { args: { text: string; characters: number } }[] }).changes;
   assert.equal(one?.args.text.length, 2_000);
   assert.ok(one.args.text.startsWith('{"amount_usd":700,"to":"Ann","note":"xxx'));
   assert.equal(one.args.characters, 100_039);
@@ -213,13 +219,15 @@ test("what people's decisions support is suggested, as a rule to paste and a gra
   const [one, ...others] = suggestions as Body[];
   assert.deepEqual(others, []);
   assert.partialDeepStrictEqual(one, {
-    ...{ tool: "refund", approved: 6, people: ["person:ann", "person:bob"], let_through: 6, kept_out: 1 },
+    ...{ tool: "refund", approved: 6, people: ["person:ann", "person:bob"], kept_out: 1 },
+    let_through: { total: 6 },
     open: [],
   });
   assert.match(String(one?.["headline"]), /^refund by agent:.*: approved 6 of 6, never changed$/);
-  assert.match(String(one?.["rule"]), /^- id: suggested_refund_.*\n {2}tool: 'refund'\n/);
-  assert.match(String(one?.["as_rule"]), /^As a rule/);
-  const given = await bench.ask("/api/grants", post({ ...(one?.["grant"] as object), by: "ann" }));
+  const [rule, grant] = [one?.["as_rule"], one?.["as_grant"]] as [Body, Body];
+  assert.match(String(rule["text"]), /^- id: suggested_refund_.*\n {2}tool: 'refund'\n/);
+  assert.match(String(rule["summary"]), /^As a rule/);
+  const given = await bench.ask("/api/grants", post({ ...(grant["offer"] as object), by: "ann" }));
   assert.equal(given.status, 201, given.text);
   assert.partialDeepStrictEqual(given.body, {
     tool: "refund",
@@ -251,6 +259,9 @@ test("they show actions: a key without that scope is refused", async (t) => {
   const { text } = await issueApiKey(runtime, { ...key, scopes: ["policies:read"] });
   const headers = { authorization: `Bearer ${text}` };
   assert.equal((await bench.ask("/api/policies", { headers })).status, 200);
+  assert.equal((await bench.ask("/api/policy-tools", { headers })).status, 200);
+  const told = await bench.ask("/api/actions/x/first-review", { headers });
+  assert.equal(told.status, 403, "what is told of an action, with its arguments, needs the scope of actions");
   const about = { action: { tool: "refund", args: {} } };
   for (const [path, body] of [
     ["check", { text: POLICY }],

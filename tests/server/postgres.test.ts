@@ -243,9 +243,9 @@ test("a back-test is kept by the server that ran it; activity is the same at bot
     await new Promise<void>((resolve) => setTimeout(resolve, 10));
     trial = await one.ask(path);
   }
-  const { listed } = trial.body["report"] as { readonly listed: readonly Record<string, unknown>[] };
+  const { changes } = trial.body["report"] as { readonly changes: readonly Record<string, unknown>[] };
   assert.ok(
-    listed.some(({ action_id }) => action_id === asked.body["action_id"]),
+    changes.some(({ action_id }) => action_id === asked.body["action_id"]),
     trial.text,
   );
   assert.equal((await two.ask(path)).status, 404);

@@ -9,12 +9,12 @@ import {
 } from "../../approvals/state.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import { createYieldCheck, runYielding, type YieldCheck } from "../../runtime/concurrency.ts";
+import { cacheRecent } from "../../runtime/expensive-answers.ts";
 import { eachRow } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import { WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
-import { cacheRecent } from "../expensive-answers.ts";
 import { checkHasScopes, ok, type RouteRequest, route } from "../route.ts";
 import type { TenantHost } from "../tenant-hosts.ts";
 import { time, timeOrNull, timeSchema } from "../wire.ts";
@@ -252,7 +252,7 @@ export const activityRoutes = [
     async handle({ office, who, query: { days } }) {
       checkHasScopes({ who }, ["approvals:read", "actions:read"]);
       const make = () => inTurn(office, () => readActivity(office.runtime, days));
-      return ok(activityOnWire({ who }, await recent(office, String(days), { make })));
+      return ok(activityOnWire({ who }, await recent(office.runtime, String(days), { make })));
     },
   }),
 ];

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { runInSlices } from "../expensive-answers.ts";
+import { nextTurn, runYielding } from "../../runtime/concurrency.ts";
 import {
   type JsonSchema,
   type OpenApi,
@@ -172,7 +172,7 @@ export function referenceRoutes(version: string, all: () => readonly Route[]) {
   let text: Promise<string> | undefined;
   let page: Promise<string> | undefined;
   const made = (): Promise<OpenApi> => {
-    document ??= runInSlices(openApiIn(all(), version));
+    document ??= runYielding(openApiIn(all(), version), nextTurn);
     return document;
   };
   return [
@@ -196,7 +196,7 @@ export function referenceRoutes(version: string, all: () => readonly Route[]) {
       scope: "public",
       answers: { 200: "text/html" },
       async handle() {
-        page ??= made().then((whole) => runInSlices(referencePageIn(whole)));
+        page ??= made().then((whole) => runYielding(referencePageIn(whole), nextTurn));
         return { status: 200, text: await page, type: "text/html; charset=utf-8", headers: PAGE_HEADERS };
       },
     }),

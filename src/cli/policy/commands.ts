@@ -4,11 +4,11 @@
  */
 
 import { visible } from "../../kernel/text.ts";
-import type { PolicyVersionSummary } from "../../policy/versions.ts";
+import type { PolicyVersionSummary } from "../../policy/contract.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
 import { type Command, type Context, EXIT, flag, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { printList } from "../shell/lists.ts";
+import { jsonWithMicros, printList } from "../shell/lists.ts";
 import { parseTime } from "../shell/parse.ts";
 import { fit, formatMoment } from "../shell/terminal.ts";
 import { programText, shortDigest, untilText } from "./words.ts";
@@ -149,7 +149,7 @@ export const policySuggest: Command = {
         terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
     });
     terminal.progress(null);
-    if (context.json) terminal.json(found);
+    if (context.json) terminal.json(jsonWithMicros(found));
     else (await import("./print.ts")).printSuggestions(context, found, min);
     return EXIT.ok;
   },

@@ -10,7 +10,6 @@ import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue, visible, visiblePreview } from "../../kernel/text.ts";
 import { agentNamed, SOMEONE, usualEffect } from "../../policy/backtest/explain-action.ts";
 import { validatorFor } from "../../policy/backtest/recorded-tools.ts";
-import type { ReplayResult } from "../../policy/backtest/replay-journal.ts";
 import {
   type ExplainedRound,
   type ExplainedRule,
@@ -20,6 +19,7 @@ import {
   explainNotes,
   type SeenValue,
 } from "../../policy/backtest/rules/explain.ts";
+import type { ReplayResult } from "../../policy/contract.ts";
 import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import { callKindOfTool, type KnownTool } from "../../policy/rules/tools.ts";
 import type { PastCall, PolicyInput, Verdict } from "../../policy/rules/verdict.ts";

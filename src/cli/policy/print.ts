@@ -5,27 +5,17 @@
 
 import { moneyText } from "../../kernel/money.ts";
 import { visible } from "../../kernel/text.ts";
-import type { PersonDecision } from "../../policy/backtest/rules/replay-state.ts";
 import type {
   BacktestReport,
   PeopleRow,
   PolicySide,
   Transition,
   VerdictChange,
-} from "../../policy/backtest/rules/report.ts";
-import type { Suggestion } from "../../policy/backtest/rules/suggestions.ts";
-import type { Suggestions } from "../../policy/backtest/suggest.ts";
-import {
-  dayRangeText,
-  GRANTED_DAYS,
-  grantEffectText,
-  headline,
-  ruleEffectText,
-  ruleLines,
-  type SuggestedGrant,
-  suggestedGrant,
-} from "../../policy/backtest/suggestion-text.ts";
-import { moneyListText, plainMicros, sumsText } from "../../policy/backtest/trial-report.ts";
+} from "../../policy/backtest/rules/answers.ts";
+import type { PersonDecision } from "../../policy/backtest/rules/replay-state.ts";
+import { moneyListText, plainMicros } from "../../policy/backtest/rules/report.ts";
+import { dayRangeText } from "../../policy/backtest/suggest.ts";
+import type { DescribedSuggestion, SuggestedGrant, Suggestions } from "../../policy/contract.ts";
 import { policyYaml } from "../../policy/yaml.ts";
 import { type Context, EXIT, whereFlags, word } from "../shell/command.ts";
 import { sectionsOn } from "../shell/sections.ts";
@@ -110,10 +100,7 @@ function printChanges(
   if (left > 0) terminal.line(`… ${left} more (use --limit ${changes.length + left})`);
 }
 
-function transitionWords(row: Transition, field: string | undefined): string {
-  const words = sumsText(row, field);
-  return words.length === 0 ? "" : `  (${words.join("; ")})`;
-}
+const transitionWords = ({ sums }: Transition): string => (sums.length === 0 ? "" : `  (${sums.join("; ")})`);
 
 function printMissing(terminal: Terminal, { missing, limited, byCode }: BacktestReport): void {
   const { erased, gone, unreviewed, partHistory, beside, decisions } = missing;
@@ -144,7 +131,7 @@ export function printBacktest(terminal: Terminal, report: BacktestReport, field:
   );
   printMissing(terminal, report);
   for (const row of transitions)
-    sayPainted(terminal, [], `  ${row.count}  ${row.from} → ${row.to}${transitionWords(row, field)}`);
+    sayPainted(terminal, [], `  ${row.count}  ${row.from} → ${row.to}${transitionWords(row)}`);
   if (people.length > 0) {
     terminal.line();
     terminal.line(terminal.paint("bold", "What people decided"));
@@ -161,30 +148,33 @@ function shellWord(text: string): string {
   return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function limitWords(limit: SuggestedGrant["limit"]): readonly string[] {
-  if (limit === null) return [];
-  return ["--total", shellWord(moneyText(limit.total)), "--amount", shellWord(limit.amount)];
+const DAY_MS = 86_400_000;
+
+function limitWords({ total, amount }: SuggestedGrant): readonly string[] {
+  if (total === undefined || amount === undefined) return [];
+  return ["--total", shellWord(moneyText(total)), "--amount", shellWord(amount)];
 }
 
 /** `where`: flags that locate the store. */
-function grantLine({ tool, agent, when, uses, limit, reason }: SuggestedGrant, where: string): string {
+function grantLine(offer: SuggestedGrant, where: string): string {
+  const { tool, agent, when, uses, forMs, reason } = offer;
   const words = [
     ...["npx", "holdpoint", "grants", "give"],
     ...["--tool", shellWord(visible(tool)), "--agent", shellWord(visible(agent))],
-    ...(when === "" ? [] : ["--when", shellWord(when)]),
-    ...["--uses", String(uses), ...limitWords(limit)],
-    ...["--for", `${GRANTED_DAYS}d`, "--reason", shellWord(reason)],
+    ...(when === undefined ? [] : ["--when", shellWord(when)]),
+    ...["--uses", String(uses), ...limitWords(offer)],
+    ...["--for", `${forMs / DAY_MS}d`, "--reason", shellWord(reason)],
   ];
   return `${words.join(" ")}${where}`;
 }
 
-function supportWords(suggestion: Suggestion): string {
+function supportWords(suggestion: DescribedSuggestion): string {
   const { people, days } = suggestion;
   const on = days === 1 ? "on" : `on ${days} days,`;
   return `${people.map(visible).join(", ")}; ${on} ${dayRangeText(suggestion)}`;
 }
 
-function backtestWords({ letThrough, keptOut }: Suggestion): string {
+function backtestWords({ letThrough, keptOut }: DescribedSuggestion): string {
   const { total, undecided, sums } = letThrough;
   const sum = sums.map((one) => `, ${visible(one.field)} ${one.sum} in all`).join("");
   const open = undecided === 0 ? "" : `, ${undecided} of which nobody had decided`;
@@ -201,19 +191,20 @@ function sayFolded(terminal: Terminal, text: string, indent = "", style: Style =
   for (const line of lines) terminal.line(indent + terminal.paint(style, line.trimEnd()));
 }
 
-function print(terminal: Terminal, suggestion: Suggestions["suggestions"][number], where: string): void {
+function print(terminal: Terminal, suggestion: DescribedSuggestion, where: string): void {
+  const { headline, askedBy, open, asRule, asGrant } = suggestion;
   const sections = sectionsOn(terminal, true);
   terminal.line();
-  sayFolded(terminal, headline(suggestion), "", "bold");
+  sayFolded(terminal, headline, "", "bold");
   sections.field("decided by", supportWords(suggestion));
-  sections.field("asked by", suggestion.askedBy.join(", "));
-  if (suggestion.open.length > 0) sections.field("left open", `any ${suggestion.open.join(", ")}`);
+  sections.field("asked by", askedBy.join(", "));
+  if (open.length > 0) sections.field("left open", `any ${open.join(", ")}`);
   sections.field("back-test", backtestWords(suggestion));
-  const grant = suggestedGrant(suggestion);
-  sayFolded(terminal, `${grantEffectText(suggestion)}${grant === null ? "" : ":"}`, "  ");
-  if (grant !== null) paste(terminal, [grantLine(grant, where)]);
-  sayFolded(terminal, ruleEffectText(suggestion.asRule), "  ");
-  paste(terminal, ruleLines(suggestion, suggestion.asRule));
+  const { offer, summary } = asGrant;
+  sayFolded(terminal, offer === null ? summary : summary.replace(/\.$/, ":"), "  ");
+  if (offer !== null) paste(terminal, [grantLine(offer, where)]);
+  sayFolded(terminal, asRule.summary, "  ");
+  paste(terminal, asRule.text.trimEnd().split("\n"));
 }
 
 export function printSuggestions(
@@ -239,7 +230,8 @@ export async function runShow(context: Context): Promise<number> {
   const { terminal, hp, now } = context;
   const kept = await hp.policies.get(word(context));
   if (context.json) {
-    terminal.json(kept);
+    const { text: _text, ...version } = kept;
+    terminal.json(version);
     return EXIT.ok;
   }
   const { name, digest, at, by, source, programs, document } = kept;

@@ -2,14 +2,10 @@
 
 import { documentsNamed } from "../../effects/state.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
-import type { ReplayResult } from "../../policy/backtest/replay-journal.ts";
+import type { PolicyVersionDetails, PolicyVersionSummary, ReplayResult } from "../../policy/contract.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policy/rules/compile.ts";
 import { type PolicyDocument, parseDocument } from "../../policy/rules/document.ts";
-import {
-  type PolicyVersionDetails,
-  type PolicyVersionSummary,
-  versionInForce,
-} from "../../policy/versions.ts";
+import { versionInForce } from "../../policy/versions.ts";
 import { type Context, flag, isOn } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { loadPolicy } from "./load.ts";

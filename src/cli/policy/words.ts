@@ -6,8 +6,8 @@ import type { Action } from "../../effects/contract.ts";
 import { documentsNamed, type ReviewFacts } from "../../effects/state.ts";
 
 import type { CardFields } from "../../kernel/terminal.ts";
-import type { Policies } from "../../policy/methods.ts";
-import type { PolicyNames, PolicyVersionSummary } from "../../policy/versions.ts";
+import type { Policies, PolicyVersionSummary } from "../../policy/contract.ts";
+import type { PolicyNames } from "../../policy/versions.ts";
 import { formatMoment, formatSpan } from "../shell/terminal.ts";
 
 /** The program that uses it now, or did last. Before any has, the one that put it in force. */

@@ -119,16 +119,6 @@ function guarded<Verbs extends object>(path: string, verbs: Verbs): Verbs {
   });
 }
 
-function policiesAt(look: ReturnType<typeof libraryReader>) {
-  return {
-    list: () => look("policies.list"),
-    versions: () => look("policies.versions"),
-    get: (id: string) => look("policies.get", id),
-    tools: () => look("policies.tools"),
-    told: (action: string) => look("policies.told", action),
-  };
-}
-
 export function remoteHoldpoint(speaker: RemoteActor): Instance {
   const look = libraryReader(speaker.client);
   const groups = {
@@ -136,7 +126,6 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     approvals: remoteApprovals(speaker),
     workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
     journal: remoteJournal(speaker, look),
-    policies: policiesAt(look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
     budgets: {

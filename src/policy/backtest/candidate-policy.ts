@@ -6,14 +6,12 @@
  */
 
 import { documentsNamed } from "../../effects/state.ts";
-import { isHoldpointError } from "../../kernel/errors.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import { stricterVerdict, withNotesOf } from "../rules/combine-verdicts.ts";
 import { compilePolicy } from "../rules/compile.ts";
-import type { PolicyText } from "../rules/document.ts";
 import { type CallKind, UNDO_NOT_NAMED } from "../rules/tools.ts";
 import type { PolicyInput, Verdict } from "../rules/verdict.ts";
-import { getPolicy, loadPolicyNames } from "../versions.ts";
+import { loadKeptDocument, loadPolicyNames } from "../versions.ts";
 import type { RecordedReview } from "./rules/replay-state.ts";
 
 /** The parts of a compiled policy that a back-test needs. */
@@ -52,17 +50,6 @@ function judgeTogether(documents: readonly JudgingDocument[]): JudgeFunction {
       },
       first.judge(input, asked),
     );
-}
-
-/** Undefined if the document is no longer stored. */
-export async function loadKeptDocument(place: TenantStore, digest: string): Promise<PolicyText | undefined> {
-  try {
-    const { document } = await getPolicy(place, digest);
-    return document as unknown as PolicyText;
-  } catch (error) {
-    if (isHoldpointError(error, "unknown_id") || isHoldpointError(error, "body_erased")) return undefined;
-    throw error;
-  }
 }
 
 async function loadKeptPolicy(place: TenantStore, digest: string): Promise<JudgingDocument | undefined> {

@@ -9,22 +9,28 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { createYieldCheck, nextTurn, runYielding } from "../../runtime/concurrency.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import type {
+  ExplainedAction,
+  ExplainRequest,
+  PolicyVersionSummary,
+  ReplayResult,
+  WrittenAction,
+} from "../contract.ts";
 import { compileForTrial, readPolicyForTrial } from "../read.ts";
 import type { CompiledPolicy } from "../rules/compile.ts";
 import type { PolicyDocument } from "../rules/document.ts";
+import type { Review } from "../rules/review.ts";
 import { callKindOfTool, FINAL, type KnownTool } from "../rules/tools.ts";
-import type { PolicyInput, Risk } from "../rules/verdict.ts";
-import { listPolicies, type PolicyVersionSummary, versionInForce } from "../versions.ts";
-import { loadKeptDocument } from "./candidate-policy.ts";
+import type { PolicyInput } from "../rules/verdict.ts";
+import { listPolicies, loadKeptDocument, versionInForce } from "../versions.ts";
 import { type Validate, validatorFor } from "./recorded-tools.ts";
-import { type ReplayResult, readFirstReview } from "./replay-journal.ts";
+import { readFirstReview } from "./replay-journal.ts";
 import {
   type Explanation,
   type ExplanationContext,
   explaining,
   explainNotes,
   ruleStates,
-  type StatedRule,
 } from "./rules/explain.ts";
 
 /** Placeholder for an agent without a name. */
@@ -38,8 +44,6 @@ export function usualEffect(tool: string, known: readonly KnownTool[]): string {
   return own ?? (tool === FINAL ? "read" : "once");
 }
 
-export type WrittenAction = { readonly tool: string; readonly args: Json; readonly agent?: string };
-
 /** Alone and outside a workflow. */
 function inputOfWrittenAction(
   { tool, args, agent = SOMEONE }: WrittenAction,
@@ -51,26 +55,6 @@ function inputOfWrittenAction(
   const facts = { tool, effectClass, args, agent: who, requester: [who], requestId: null };
   return { ...facts, workflow: null, history: [], now };
 }
-
-type ExplainRequest = {
-  /** A policy's text. Default: the policies in force. */
-  readonly text?: string;
-  /** A recorded action, by any of its ids, or a written one. */
-  readonly about: string | WrittenAction;
-  /** The tools in the journal. */
-  readonly tools: readonly KnownTool[];
-};
-
-type VerdictSummary = { readonly verdict: string; readonly rule: string; readonly reason: string };
-
-export type ExplainedAction = {
-  readonly policy: { readonly name: string; readonly digest: string };
-  readonly final: VerdictSummary & { readonly args: Json; readonly isChanged: boolean };
-  readonly risk: Risk | null;
-  readonly rules: readonly StatedRule[];
-  readonly recorded: VerdictSummary | null;
-  readonly notes: readonly string[];
-};
 
 type ExplainRuntime = Pick<Runtime, "store" | "tenant" | "clock" | "closing">;
 
@@ -110,11 +94,8 @@ async function policiesFor(place: ExplainRuntime, told: ReplayResult | null): Pr
   };
 }
 
-const summarizeVerdict = ({ verdict, rule, reason }: VerdictSummary): VerdictSummary => ({
-  verdict,
-  rule,
-  reason,
-});
+type Spoken = Pick<Review, "rule" | "reason"> & { readonly verdict: string };
+const spoken = ({ verdict, rule, reason }: Spoken) => ({ verdict, rule, reason });
 
 type Asking = Omit<ExplanationContext, "count"> &
   Parameters<typeof explaining>[2] & { readonly validate: Validate };
@@ -126,24 +107,26 @@ function toExplainedAction(
   count: number,
 ): ExplainedAction {
   const { review } = explained;
+  const { risk } = review;
   return {
-    policy: { name: policy.name, digest: policy.digest },
-    final: { ...summarizeVerdict(review), args: review.args, isChanged: review.revisions.length > 0 },
-    risk: review.risk,
+    ...{ policy: policy.name, digest: policy.digest },
+    final: { ...spoken(review), args: review.args, changed: review.revisions.length > 0 },
+    risk: risk && { score: risk.score, level: risk.level, conditions: risk.conditions },
     rules: ruleStates(explained),
-    recorded: asking.recorded && summarizeVerdict(asking.recorded),
+    recorded: asking.recorded && spoken(asking.recorded),
     notes: explainNotes(explained, { ...asking, count }),
   };
 }
 
-/** One explanation per document; none if no document is in force. */
+/** One explanation per document; none if no document is in force. `tools`: those in the journal. */
 export async function explainAction(
   place: ExplainRuntime,
-  { text, about, tools }: ExplainRequest,
+  { text, id, action }: ExplainRequest,
+  tools: readonly KnownTool[],
 ): Promise<readonly ExplainedAction[]> {
-  const told = typeof about === "string" ? await readFirstReview(place, about) : null;
-  const input =
-    typeof about === "string" ? told?.input : inputOfWrittenAction(about, tools, place.clock.now());
+  const told = id === undefined ? null : await readFirstReview(place, id);
+  const written = action && inputOfWrittenAction(action, tools, place.clock.now());
+  const input = told?.input ?? written;
   if (input === undefined) return [];
   checkSize(input.args);
   const { policies, gone } =

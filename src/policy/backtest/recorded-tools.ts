@@ -8,9 +8,12 @@ import type { LiveAction } from "../../effects/state.ts";
 
 import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { actionStream } from "../../kernel/stream.ts";
+import { cacheRecent } from "../../runtime/expensive-answers.ts";
 import { eachRow } from "../../runtime/lists.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
+import type { RecordedTool } from "../contract.ts";
 import type { Validation } from "../rules/tool-rules.ts";
 
 export type Validate = (args: Json) => Validation;
@@ -60,13 +63,6 @@ export function validatorsOf(place: TenantStore): Validators {
   };
 }
 
-export type RecordedTool = {
-  readonly name: string;
-  readonly effectClass: string;
-  /** JSON Schema of its arguments; null if the journal has none: it stores schemas with approval requests. */
-  readonly schema: JsonObject | null;
-};
-
 /** Number of newest actions read per phase. */
 const LOOKED_AT = 2_000;
 /** Phases with approval requests come first: their schemas are stored. */
@@ -104,3 +100,9 @@ export async function listRecordedTools(place: TenantStore): Promise<readonly Re
   const tools = await Promise.all([...first.values()].map((action) => toolOf(place, action)));
   return tools.flatMap((tool) => tool ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** A page checks a text while a person types. */
+const KEPT_MS = 10_000;
+const recent = cacheRecent<readonly RecordedTool[]>(KEPT_MS);
+export const listRecentTools = (runtime: Runtime): Promise<readonly RecordedTool[]> =>
+  recent(runtime, "tools", { make: () => listRecordedTools(runtime) });

@@ -16,16 +16,11 @@ import { logPages } from "../../runtime/subscribe.ts";
 import type { JournalEntry, Store, TenantStore } from "../../stores/store.ts";
 import { entriesOf } from "../../workflows/entries.ts";
 import type { Fork } from "../../workflows/events.ts";
+import type { ReplayResult } from "../contract.ts";
 import { noteOriginCalls } from "../past-calls.ts";
-import type { CallKind } from "../rules/tools.ts";
-import type { PastCall, PolicyInput } from "../rules/verdict.ts";
+import type { PastCall } from "../rules/verdict.ts";
 import { type Replay, startReplay } from "./rules/replay.ts";
-import {
-  callKindOfAction,
-  parseReplayEntry,
-  type RecordedReview,
-  type ReplayEvent,
-} from "./rules/replay-state.ts";
+import { callKindOfAction, parseReplayEntry, type ReplayEvent } from "./rules/replay-state.ts";
 
 async function stateBefore(
   { store, tenant }: TenantStore,
@@ -68,9 +63,9 @@ async function pastCallsOfFork(
   }
 }
 
-export type ReplayProgress = (done: number, total: number) => void;
+type ReplayProgress = (done: number, total: number) => void;
 export type ReplayOptions = {
-  readonly progress?: ReplayProgress;
+  readonly progress?: ReplayProgress | undefined;
   /** Yields to other work. Default: runs to the end without yielding. */
   readonly pace?: YieldCheck;
 };
@@ -115,18 +110,6 @@ export async function replayJournal(
     if (last !== undefined) progress?.(last.position, total);
   }
 }
-
-export type ReplayResult = {
-  readonly action: string;
-  readonly input: PolicyInput;
-  readonly said: RecordedReview;
-  /** Digest of the input schema. */
-  readonly schema: string;
-  /** False if part of the workflow's history was erased. */
-  readonly isWhole: boolean;
-  /** For a compensation, only rules that match it count. */
-  readonly asked: CallKind;
-};
 
 async function streamsOf(place: TenantStore, action: string): Promise<readonly StreamRef[]> {
   const [first] = await place.store.read(place.tenant, actionStream(action), { limit: 1 });

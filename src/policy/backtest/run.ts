@@ -4,6 +4,7 @@ import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { TenantStore } from "../../stores/store.ts";
+import type { BacktestOptions } from "../contract.ts";
 import { type Review, reviewAction } from "../rules/review.ts";
 import type { CallKind } from "../rules/tools.ts";
 import {
@@ -14,12 +15,8 @@ import {
   judgingDocumentsFor,
 } from "./candidate-policy.ts";
 import { type Validate, type Validators, validatorsOf } from "./recorded-tools.ts";
-import {
-  loadRecordedArgs,
-  type ReplayOptions,
-  type ReplayProgress,
-  replayJournal,
-} from "./replay-journal.ts";
+import { loadRecordedArgs, type ReplayOptions, replayJournal } from "./replay-journal.ts";
+import type { BacktestReport } from "./rules/answers.ts";
 import type { Replay } from "./rules/replay.ts";
 import {
   callKindOfAction,
@@ -28,7 +25,7 @@ import {
   type RecordedReview,
   type ReplayEvent,
 } from "./rules/replay-state.ts";
-import { type BacktestReport, checkAmountFound } from "./rules/report.ts";
+import { checkAmountFound } from "./rules/report.ts";
 import {
   type BacktestTally,
   type CandidateAnswer,
@@ -40,16 +37,7 @@ import {
   reportOf,
 } from "./rules/tally.ts";
 
-export type BacktestOptions = {
-  /** Only actions proposed at or after this time, in milliseconds since 1970. Default: all. */
-  readonly since?: number;
-  /** Maximum number of listed changes. All are counted. Default: 100. */
-  readonly limit?: number;
-  /** An argument to sum over the changed actions: its name, or a path such as `order.total`. */
-  readonly amount?: string;
-  readonly progress?: ReplayProgress;
-};
-
+/** Of the lists of changes. All are counted. */
 const DEFAULT_LIMIT = 100;
 
 type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
@@ -181,7 +169,7 @@ function handleReview(
 export async function runBacktest(
   place: TenantStore,
   candidate: Candidate,
-  options: BacktestOptions & ReplayOptions = {},
+  options: BacktestOptions & Pick<ReplayOptions, "pace"> = {},
 ): Promise<BacktestReport> {
   const { since = null, limit = DEFAULT_LIMIT, amount = null, ...playing } = options;
   const tally = openTally({ since, limit, amount });

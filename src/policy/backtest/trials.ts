@@ -5,32 +5,19 @@
  * - Kept in memory only: the latest few, for an hour.
  */
 
+import { shortFieldsFirst } from "../../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import { createYieldCheck } from "../../runtime/concurrency.ts";
+import type { Json } from "../../kernel/json.ts";
+import { actionStream } from "../../kernel/stream.ts";
+import { createYieldCheck, type YieldCheck } from "../../runtime/concurrency.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
+import type { TenantStore } from "../../stores/store.ts";
+import type { Trial, TrialTerms } from "../contract.ts";
 import { readPolicyForTrial } from "../read.ts";
 import type { Candidate } from "./candidate-policy.ts";
+import { loadRecordedArgs } from "./replay-journal.ts";
+import type { BacktestReport, VerdictChange } from "./rules/answers.ts";
 import { runBacktest } from "./run.ts";
-import { readListedArgs, sortChanges, type TrialReport, trialReport } from "./trial-report.ts";
-
-type TrialTerms = {
-  /** The policy, as YAML or JSON. */
-  readonly text: string;
-  /** Only actions proposed at or after this time. Default: all. */
-  readonly since?: number;
-  /** An argument to sum over the changes, such as `amount_usd`. */
-  readonly amount?: string;
-};
-
-export type Trial = {
-  readonly id: string;
-  readonly state: "running" | "done" | "failed";
-  /** Progress in the journal. */
-  readonly read: number;
-  readonly of: number;
-  readonly fault: string | null;
-  readonly report: TrialReport | null;
-};
 
 type KeptTrial = { -readonly [Field in keyof Trial]: Trial[Field] } & {
   /** When it was started, then when it ended. */
@@ -57,6 +44,32 @@ function faultOf({ notify, closing }: Runtime, error: unknown): string {
   return "Something went wrong that has no name; nothing was changed by it.";
 }
 
+const MOST_LISTED_CHARACTERS = 2_000;
+
+/** The beginning as JSON, short fields first; null if erased or gone. */
+async function readProposedArgs(place: TenantStore, action: string): Promise<VerdictChange["args"]> {
+  const [first] = await place.store.read(place.tenant, actionStream(action), { limit: 1 });
+  if (first === undefined || first.body === null) return null;
+  const args = await loadRecordedArgs(place, (JSON.parse(first.body) as { readonly args: Json }).args);
+  if (args === undefined) return null;
+  const text = shortFieldsFirst(args);
+  return { text: text.slice(0, MOST_LISTED_CHARACTERS).toWellFormed(), characters: text.length };
+}
+
+async function withListedArgs(
+  place: TenantStore,
+  report: BacktestReport,
+  pace: YieldCheck,
+): Promise<BacktestReport> {
+  const known = new Map<string, VerdictChange["args"]>();
+  for (const { action } of [...report.dangers, ...report.changes]) {
+    if (!known.has(action)) known.set(action, await readProposedArgs(place, action));
+    await pace();
+  }
+  const withArgs = (change: VerdictChange) => ({ ...change, args: known.get(change.action) });
+  return { ...report, dangers: report.dangers.map(withArgs), changes: report.changes.map(withArgs) };
+}
+
 async function run(
   runtime: Runtime,
   held: KeptTrial,
@@ -68,14 +81,11 @@ async function run(
   const pace = createYieldCheck(runtime);
   try {
     const report = await runBacktest(runtime, candidate, {
-      ...(since === undefined ? {} : { since }),
-      ...(amount === undefined ? {} : { amount }),
-      pace,
+      ...{ since, amount, pace },
       progress: (read, of) => Object.assign(held, { read, of: Math.max(read, of) }),
     });
-    const changed = sortChanges(report).map(({ action }) => action);
-    const args = await readListedArgs(runtime, changed, pace);
-    Object.assign(held, { state: "done", read: held.of, report: trialReport(report, amount, args) });
+    const withArgs = await withListedArgs(runtime, report, pace);
+    Object.assign(held, { state: "done", read: held.of, report: withArgs });
   } catch (error) {
     Object.assign(held, { state: "failed", fault: faultOf(runtime, error) });
   }

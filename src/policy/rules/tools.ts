@@ -52,7 +52,8 @@ export function matchesTool(pattern: ToolPattern | undefined, tool: string): boo
 }
 
 /** What a policy judges: a call, or its compensation. */
-export type CallKind = "call" | "undo";
+export const CALL_KINDS = ["call", "undo"] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
 
 /** Rule id with which a document allows a compensation that no rule matches. */
 export const UNDO_NOT_NAMED = "undo:not_named";

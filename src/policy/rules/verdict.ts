@@ -133,7 +133,8 @@ export type OnTimeout = "expire" | "escalate" | "extend";
 export type StageRule = Partial<ApproverRule> & { readonly decideWithinMs?: number };
 
 /** Origin of a limit that no policy set: `run` if the program set it for its run, `usual` for a default. */
-export type RunLimitOf = "run" | "usual";
+export const RUN_LIMITS = ["run", "usual"] as const;
+export type RunLimitOf = (typeof RUN_LIMITS)[number];
 /** A limit of a supervised run that would also have refused what a policy blocks. */
 export type LimitBehind = { readonly of: RunLimitOf; readonly rule: string };
 

@@ -48,8 +48,8 @@ function BeginWith({ isEmpty }: { readonly isEmpty: boolean }) {
       onChange={(event) => choose(event.target.value)}
     >
       <option value="">a text of my own</option>
-      {versions.toReversed().map(({ name, digest: one, standing, since }) => (
-        <option key={`${one}${since}`} value={one}>
+      {versions.toReversed().map(({ name, digest: one, standing, at }) => (
+        <option key={`${one}${at}`} value={one}>
           {name} {shortDigest(one)}
           {standing === "used" ? ", in force" : ""}
         </option>
@@ -64,7 +64,7 @@ function CheckedEditor({ draft }: { readonly draft: string }) {
   const check = useQuery(checkQuery(useSettled(draft, SETTLE_MS)));
   const isEmpty = draft.trim() === "";
   const go = ({ line, column }: Check["remarks"][number]) => {
-    const at = offsetOf(draft, line ?? 1, column ?? 1);
+    const at = offsetOf(draft, line, column);
     box.current?.focus();
     box.current?.setSelectionRange(at, at);
   };

@@ -3,9 +3,9 @@ import { countText } from "../../format/amounts.ts";
 import { jsonOf } from "../../format/json.ts";
 import { Strange } from "../../ui/strange.tsx";
 import { AnyValue } from "../../ui/values/value-view.tsx";
-import type { Report } from "./policy-queries.ts";
+import type { Listed } from "./trial-figures.ts";
 
-type Props = { readonly args: Report["listed"][number]["args"] };
+type Props = { readonly args: Listed["args"] };
 
 export function ChangedArgs({ args }: Props) {
   if (args === null) return <p className="text-soft">They were erased, or are gone.</p>;

@@ -14,22 +14,21 @@ import { Loading } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
 import type { Report } from "./policy-queries.ts";
-import { verdictTone } from "./verdict-order.ts";
+import { type Listed, listedChanges, verdictTone } from "./trial-figures.ts";
 
 const ChangedArgs = lazyPart(async () => (await import("./changed-args.tsx")).ChangedArgs);
 
-type Changed = Report["listed"][number];
-type Props = { readonly one: Changed };
-type People = NonNullable<Changed["people"]>;
+type Props = { readonly one: Listed };
+type People = NonNullable<Listed["people"]>;
 
 const SAID: { readonly [said in People]: string } = {
   approved: "people approved it",
-  modified: "people changed it",
+  edited: "people changed it",
   rejected: "people rejected it",
   expired: "nobody decided in time",
   cancelled: "the question was cancelled",
 };
-const isMarked = (people: People | null): boolean => people === "rejected" || people === "modified";
+const isMarked = (people: People | null): boolean => people === "rejected" || people === "edited";
 const AT_FIRST = 25;
 /** Of an id: by its end it is told from its neighbours. */
 const LAST = 6;
@@ -122,7 +121,8 @@ function ChangedRow({ one }: Props) {
 
 export function ChangedList({ report }: { readonly report: Report }) {
   const [isAll, setAll] = useState(false);
-  const { listed, changed } = report;
+  const { changed } = report;
+  const listed = listedChanges(report);
   const shown = isAll ? listed : listed.slice(0, AT_FIRST);
   if (listed.length === 0) return null;
   return (

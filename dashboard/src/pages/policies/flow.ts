@@ -1,5 +1,5 @@
 /** Verdicts before and after, drawn as bands: how high each stands and where it goes. All in shares of the height. */
-import { byStrictness } from "./verdict-order.ts";
+import { byStrictness } from "./trial-figures.ts";
 
 type Change = { readonly from: string; readonly to: string; readonly count: number };
 

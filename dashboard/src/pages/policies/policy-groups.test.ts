@@ -7,8 +7,9 @@ const version = (name: string, digest: string, day: number, standing: Version["s
   name,
   digest,
   standing,
-  since: `2026-01-0${day}T00:00:00.000Z`,
+  at: `2026-01-0${day}T00:00:00.000Z`,
   until: null,
+  programs: [],
   by: "service:app",
   source: "file",
 });
@@ -35,7 +36,7 @@ test("policies in force stand first, each with its newest version on top", () =>
 });
 
 test("a version in force is opened first, and the newest one where none is", () => {
-  assert.equal(firstVersion(policyGroups(ALL))?.since, ALL[3]?.since);
+  assert.equal(firstVersion(policyGroups(ALL))?.at, ALL[3]?.at);
   assert.equal(firstVersion(policyGroups(ALL.slice(0, 1)))?.digest, "m1");
   assert.equal(firstVersion([]), undefined);
 });

@@ -7,7 +7,7 @@ export type PolicyGroup = {
   readonly isUsed: boolean;
 };
 
-const newestFirst = (one: Version, other: Version): number => other.since.localeCompare(one.since);
+const newestFirst = (one: Version, other: Version): number => other.at.localeCompare(one.at);
 
 export function policyGroups(versions: readonly Version[]): readonly PolicyGroup[] {
   const names = [...new Set(versions.map(({ name }) => name))].toSorted();

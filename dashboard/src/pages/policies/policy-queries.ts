@@ -57,7 +57,7 @@ export const trialQuery = (id: string | null) =>
 export const suggestionsQuery = (min: number) =>
   queryOptions({
     queryKey: ["policies", "suggestions", min],
-    queryFn: ({ signal }) => client.policies.suggestions({ min }, { signal }),
+    queryFn: ({ signal }) => client.policies.suggest({ min }, { signal }),
     placeholderData: keepPreviousData,
   });
 

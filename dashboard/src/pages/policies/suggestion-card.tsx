@@ -28,7 +28,7 @@ function Evidence({ suggestion: { approved, people, days, let_through, kept_out 
     <div className="flex flex-col gap-3">
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3">
         <Figure count={approved} words={`approved, in ${several(days, "day")}`} />
-        <Figure count={let_through} words="recorded actions would not have been asked about" />
+        <Figure count={let_through.total} words="recorded actions would not have been asked about" />
         <Figure count={kept_out} words="that people rejected or changed would still be asked about" />
       </dl>
       <p className="text-small text-soft">
@@ -40,18 +40,19 @@ function Evidence({ suggestion: { approved, people, days, let_through, kept_out 
 
 function GrantButton({ suggestion }: Props) {
   const session = useSession();
-  if (suggestion.grant === null || !may(session, "grants:write")) return null;
+  const { offer } = suggestion.as_grant;
+  if (offer === null || !may(session, "grants:write")) return null;
   return (
     <DialogButton label="Give it as a grant" kind="main" icon="key" title="Give a standing grant">
-      {({ onClose }) => <GiveGrant first={grantFormOf(suggestion.grant)} onClose={onClose} />}
+      {({ onClose }) => <GiveGrant first={grantFormOf(offer)} onClose={onClose} />}
     </DialogButton>
   );
 }
 
 export function SuggestionCard({ suggestion }: Props) {
-  const { headline, tool, agent, rule, open, as_rule, as_grant } = suggestion;
+  const { headline, tool, agent, open, as_rule, as_grant } = suggestion;
   const copy = async () => {
-    if (await copyText(rule)) toast("The rule is copied.");
+    if (await copyText(as_rule.text)) toast("The rule is copied.");
     else toast(NOT_COPIED, "stop");
   };
   return (
@@ -81,15 +82,15 @@ export function SuggestionCard({ suggestion }: Props) {
         <div className="flex min-w-0 flex-col gap-3">
           <Strange
             as="lines"
-            text={rule}
+            text={as_rule.text}
             className="block rounded-base border border-line bg-sunken p-3 font-mono text-small"
           />
           <div className="flex flex-col gap-1 text-small text-soft">
             <p>
-              <Strange text={as_rule} />
+              <Strange text={as_rule.summary} />
             </p>
             <p>
-              <Strange text={as_grant} />
+              <Strange text={as_grant.summary} />
             </p>
           </div>
           <div className="flex flex-wrap gap-2">

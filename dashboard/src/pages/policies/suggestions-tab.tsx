@@ -59,7 +59,9 @@ export function SuggestionsTab() {
           suggestions.length === 0 ? (
             <Nothing asked={asked} min={min} />
           ) : (
-            suggestions.map((suggestion) => <SuggestionCard key={suggestion.rule} suggestion={suggestion} />)
+            suggestions.map((suggestion) => (
+              <SuggestionCard key={suggestion.as_rule.rule.id} suggestion={suggestion} />
+            ))
           )
         }
       </Asked>

@@ -8,10 +8,14 @@ import { Empty } from "../../ui/states.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { ChangedList } from "./changed-list.tsx";
 import type { Report } from "./policy-queries.ts";
+import { trialFigures, verdictTone } from "./trial-figures.ts";
 import { VerdictFlow } from "./verdict-flow.tsx";
-import { verdictTone } from "./verdict-order.ts";
 
-function ChangeRows({ change: { from, to, count, sums } }: { readonly change: Report["changes"][number] }) {
+function ChangeRows({
+  change: { from, to, count, sums },
+}: {
+  readonly change: Report["transitions"][number];
+}) {
   return (
     <>
       <tr className="border-t border-line">
@@ -34,7 +38,7 @@ function ChangeRows({ change: { from, to, count, sums } }: { readonly change: Re
   );
 }
 
-function ChangesTable({ changes }: Pick<Report, "changes">) {
+function ChangesTable({ transitions }: Pick<Report, "transitions">) {
   return (
     <table className="w-full text-left text-small">
       <thead className="text-tiny text-faint">
@@ -45,7 +49,7 @@ function ChangesTable({ changes }: Pick<Report, "changes">) {
         </tr>
       </thead>
       <tbody>
-        {changes.map((change) => (
+        {transitions.map((change) => (
           <ChangeRows key={`${change.from} ${change.to}`} change={change} />
         ))}
       </tbody>
@@ -62,8 +66,8 @@ function Changes({ report }: { readonly report: Report }) {
     );
   return (
     <div className="grid items-center gap-x-8 gap-y-2 md:grid-cols-2">
-      <VerdictFlow changes={report.changes} />
-      <ChangesTable changes={report.changes} />
+      <VerdictFlow transitions={report.transitions} />
+      <ChangesTable transitions={report.transitions} />
     </div>
   );
 }
@@ -79,7 +83,7 @@ function Dangers({ count }: { readonly count: number }) {
 }
 
 export function TrialReport({ report }: { readonly report: Report }) {
-  const { actions, same, changed, unknown } = report;
+  const { actions, same, changed, unknown, dangers } = trialFigures(report);
   const whole = Math.max(1, actions);
   return (
     <div className="flex flex-col gap-4">
@@ -93,7 +97,7 @@ export function TrialReport({ report }: { readonly report: Report }) {
           ]}
           className="mb-2"
         />
-        <Dangers count={report.dangers} />
+        <Dangers count={dangers} />
         <Changes report={report} />
       </Panel>
       <ChangedList report={report} />

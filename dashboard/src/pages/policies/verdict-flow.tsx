@@ -3,7 +3,7 @@ import { countText } from "../../format/amounts.ts";
 import { statusText, TEXT } from "../../ui/tone.ts";
 import { type Band, type FlowEnd, flowOf } from "./flow.ts";
 import type { Report } from "./policy-queries.ts";
-import { verdictTone } from "./verdict-order.ts";
+import { verdictTone } from "./trial-figures.ts";
 
 const LEAST_HEIGHT = 88;
 const MORE_HEIGHT = 56;
@@ -42,8 +42,8 @@ function Ends({ ends, isRight, whole }: EndsProps) {
 }
 
 /** The same figures stand in the table beside it: the picture is only looked at. */
-export function VerdictFlow({ changes }: Pick<Report, "changes">) {
-  const { before, after, bands } = flowOf(changes);
+export function VerdictFlow({ transitions }: Pick<Report, "transitions">) {
+  const { before, after, bands } = flowOf(transitions);
   const whole = LEAST_HEIGHT + MORE_HEIGHT * (Math.max(before.length, after.length) - 1);
   return (
     <div aria-hidden="true" className="flex w-full py-4">

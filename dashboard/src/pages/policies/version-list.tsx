@@ -22,11 +22,11 @@ export function StandingBadge({ version }: { readonly version: Version }) {
 }
 
 function VersionLink({ version, isOpen }: { readonly version: Version; readonly isOpen: boolean }) {
-  const { digest, since, until, by, source, standing } = version;
+  const { digest, at, until, by, source, standing } = version;
   return (
     <Link
       to="/policies"
-      search={{ tab: "versions", version: digest, since }}
+      search={{ tab: "versions", version: digest, since: at }}
       aria-current={isOpen ? "true" : undefined}
       className={classes(
         "relative flex gap-3 py-2.5 pr-4 pl-4 sm:pl-5 hover:bg-sunken",
@@ -46,14 +46,14 @@ function VersionLink({ version, isOpen }: { readonly version: Version; readonly 
           <StandingBadge version={version} />
         </span>
         <span className="block text-tiny text-soft">
-          since {momentText(since)}
+          since {momentText(at)}
           {until === null ? "" : ` until ${momentText(until)}`}
         </span>
         <span className="block truncate text-tiny text-faint">
           <Strange text={by} /> from <Strange text={source} />
         </span>
       </span>
-      <When at={since} className="shrink-0 text-tiny text-faint" />
+      <When at={at} className="shrink-0 text-tiny text-faint" />
     </Link>
   );
 }
@@ -72,7 +72,7 @@ export function VersionList({ groups, open }: Props) {
         >
           <ol className="divide-y divide-line">
             {versions.map((version) => (
-              <li key={`${version.digest}${version.since}`}>
+              <li key={`${version.digest}${version.at}`}>
                 <VersionLink version={version} isOpen={version === open} />
               </li>
             ))}

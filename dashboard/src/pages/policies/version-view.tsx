@@ -48,7 +48,7 @@ function CompareChoice({ version, against, others }: Shown & { readonly others: 
   const compare = (digest: string) =>
     void navigate({
       to: "/policies",
-      search: (search) => ({ ...search, version: version.digest, since: version.since, against: digest }),
+      search: (search) => ({ ...search, version: version.digest, since: version.at, against: digest }),
     });
   return (
     <Choice
@@ -58,9 +58,9 @@ function CompareChoice({ version, against, others }: Shown & { readonly others: 
       onChange={(event) => compare(event.target.value)}
     >
       <option value="">the whole text</option>
-      {others.map(({ digest, since }) => (
+      {others.map(({ digest, at }) => (
         <option key={digest} value={digest}>
-          what changed since {shortDigest(digest)} ({momentText(since)})
+          what changed since {shortDigest(digest)} ({momentText(at)})
         </option>
       ))}
     </Choice>
@@ -82,7 +82,7 @@ export function VersionView({ version, against, others }: Props) {
       <div className="flex flex-col gap-4">
         <Facts
           facts={[
-            { name: "In force since", value: momentText(version.since) },
+            { name: "In force since", value: momentText(version.at) },
             version.until === null ? null : { name: "Until", value: momentText(version.until) },
             { name: "Put there by", value: <Strange text={by} /> },
             { name: "From", value: <Strange text={source} /> },

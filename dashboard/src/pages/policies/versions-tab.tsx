@@ -24,13 +24,13 @@ function Versions({ versions }: { readonly versions: readonly Version[] }) {
   const search = useSearch({ from: "/policies" });
   const groups = policyGroups(versions);
   const named = versions.filter(({ digest }) => digest === search["version"]);
-  const open = named.find(({ since }) => since === search["since"]) ?? named.at(-1) ?? firstVersion(groups);
+  const open = named.find(({ at }) => at === search["since"]) ?? named.at(-1) ?? firstVersion(groups);
   if (open === undefined) return <NoPolicies />;
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[20rem_minmax(0,1fr)]">
       <VersionList groups={groups} open={open} />
       <VersionView
-        key={`${open.digest}${open.since}`}
+        key={`${open.digest}${open.at}`}
         version={open}
         against={search["against"] ?? ""}
         others={otherTexts(groups, open)}

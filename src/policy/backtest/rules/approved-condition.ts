@@ -11,6 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.t
 import { visible } from "../../../kernel/text.ts";
 import { compileOverArguments } from "../../expression/expression.ts";
 import { ANY, type Type } from "../../expression/types.ts";
+import type { FieldCondition } from "./answers.ts";
 import type { Sample, SampleGroup } from "./decision-samples.ts";
 
 type ArgumentPath = {
@@ -53,13 +54,6 @@ function valueAt(args: Json, { steps }: ArgumentPath): Json | undefined {
       value !== undefined && isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   return value;
 }
-
-export type FieldCondition =
-  | { readonly kind: "least" | "most"; readonly field: string; readonly value: number }
-  | { readonly kind: "is"; readonly field: string; readonly value: Json }
-  | { readonly kind: "one_of"; readonly field: string; readonly values: readonly Json[] }
-  /** An object, or all arguments if `field` is empty, with only these names. */
-  | { readonly kind: "only"; readonly field: string; readonly names: readonly string[] };
 
 type NarrowCondition = {
   readonly texts: readonly string[];

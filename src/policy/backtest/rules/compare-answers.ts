@@ -12,8 +12,8 @@ import { stricterVerdict } from "../../rules/combine-verdicts.ts";
 import type { Review } from "../../rules/review.ts";
 import { type ApprovalTerms, approvalTerms, type Stage } from "../../rules/stages.ts";
 import type { ApproverRule, Verdict } from "../../rules/verdict.ts";
+import type { FinalVerdict, PolicySide } from "./answers.ts";
 import type { RecordedReview } from "./replay-state.ts";
-import type { FinalVerdict, PolicySide } from "./report.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 /** The recorded approvers, and those of the candidate. */

@@ -37,6 +37,7 @@ import { type Review, reviewAction } from "../../rules/review.ts";
 import type { Validation } from "../../rules/tool-rules.ts";
 import { type CallKind, matchesTool, meansUndo } from "../../rules/tools.ts";
 import type { PolicyInput, Risk, Verdict } from "../../rules/verdict.ts";
+import type { RuleState, StatedRule } from "./answers.ts";
 import type { RecordedReview } from "./replay-state.ts";
 
 export type SeenValue = { readonly name: string; readonly value: Json; readonly error: string | null };
@@ -314,16 +315,6 @@ export function explainNotes({ review }: Explanation, beside: ExplanationContext
       : ["no schema of the tool is known: what the policy makes of the arguments was not checked"]),
   ];
 }
-
-type RuleState = "decided" | "matched" | "did_not_match" | "other_tool" | "shadow" | "failed";
-
-export type StatedRule = {
-  readonly id: string;
-  readonly verdict: string;
-  readonly state: RuleState;
-  /** The condition and the values it read, or why it cannot be evaluated. */
-  readonly note: string;
-};
 
 const MOST_VALUE = 200;
 

@@ -260,7 +260,8 @@ export const mayBeLeftAlone = (
 ): boolean => within?.declared !== undefined && verdict === "approve" && LEFT_TO_THE_PROGRAM.includes(rule);
 
 export type RecordedReview = ReviewFacts & { readonly revised: boolean; readonly argsDigest: string };
-export type PersonDecision = "approved" | "edited" | "rejected" | "expired" | "cancelled";
+export const PERSON_DECISIONS = ["rejected", "edited", "approved", "expired", "cancelled"] as const;
+export type PersonDecision = (typeof PERSON_DECISIONS)[number];
 
 type About = { readonly action: RecordedAction };
 

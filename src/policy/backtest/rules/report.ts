@@ -5,44 +5,10 @@
 
 import { HoldpointError } from "../../../kernel/errors.ts";
 import { isJsonObject, type Json } from "../../../kernel/json.ts";
-import type { MoneyJson } from "../../../kernel/money.ts";
+import { type MoneyJson, moneyText } from "../../../kernel/money.ts";
 import { closestName } from "../../../kernel/spelling.ts";
-import type { PersonDecision } from "./replay-state.ts";
-
-export type FinalVerdict = "approve" | "escalate" | "block";
-
-/** What a policy decided, or would have decided. */
-export type PolicySide = {
-  readonly verdict: FinalVerdict;
-  readonly rule: string;
-  readonly reason: string;
-  /** The policy changed the arguments first. */
-  readonly revised: boolean;
-  /** Approvers and terms; only if both sides escalate and these differ. */
-  readonly asks?: string;
-};
-
-export type VerdictChange = {
-  readonly action: string;
-  readonly tool: string;
-  readonly agent: string;
-  readonly at: number;
-  readonly workflow: string | null;
-  readonly from: PolicySide & { readonly policy: string };
-  readonly to: PolicySide;
-  /** The human decision; null if there was none. */
-  readonly person: {
-    readonly decision: PersonDecision;
-    readonly by: readonly string[];
-    readonly reason: string;
-  } | null;
-  /** What the policy would have decided about the arguments as a person changed them. */
-  readonly edit: PolicySide | null;
-  /** Costs declared at the start: the highest per currency. null if the action never started. */
-  readonly costs: readonly MoneyJson[] | null;
-  /** The argument to sum, in millionths. */
-  readonly amount: string | null;
-};
+import { visible } from "../../../kernel/text.ts";
+import type { PolicySide, Transition, VerdictChange } from "./answers.ts";
 
 const label = ({ verdict, revised }: PolicySide): string =>
   revised && verdict !== "block" ? `${verdict}, revised` : verdict;
@@ -56,64 +22,31 @@ export function changeLabels({ from, to }: Pick<VerdictChange, "to"> & { readonl
   return { from: label(from), to: isOther ? `${label(to)}, asks others` : label(to) };
 }
 
-export type Transition = {
-  readonly from: string;
-  readonly to: string;
-  readonly count: number;
-  readonly money: readonly MoneyJson[];
-  /** How many never started. Their cost is not in the journal. */
-  readonly withoutCost: number;
-  /** The sum of the chosen argument in millionths, and how many actions have it. */
-  readonly amount: { readonly micros: string; readonly count: number };
-};
+const visibleMoney = ({ currency, micros }: MoneyJson): string =>
+  visible(moneyText({ currency, micros: BigInt(micros) }));
 
-/** What people decided, and what the policy would have decided without them. */
-export type PeopleRow = {
-  readonly decision: PersonDecision;
-  readonly total: number;
-  /** Let through without approval, as proposed or as the policy would have revised it. */
-  readonly approve: number;
-  readonly escalate: number;
-  readonly block: number;
-  /** Of those let through: revised to exactly the person's edit. */
-  readonly alike: number;
-  /** Edits that the policy would have refused. */
-  readonly editBlocked: number;
-};
+/** Millionths without a currency. */
+export const plainMicros = (micros: string): string =>
+  moneyText({ currency: "", micros: BigInt(micros) }).trim();
 
-export type BacktestReport = {
-  readonly policy: { readonly name: string; readonly digest: string };
-  readonly since: number | null;
-  /** Actions proposed in the period. */
-  readonly actions: number;
-  readonly compared: number;
-  readonly changed: number;
-  /** Of those compared: refused by limits of the supervised run itself, which apply regardless of the policy. */
-  readonly limited: number;
-  /** Of those compared: decided by code in a program. Code cannot be run again, so its recorded decision is used. */
-  readonly byCode: number;
-  readonly transitions: readonly Transition[];
-  readonly people: readonly PeopleRow[];
-  /** Rejected or changed by people, but let through by the policy without approval. Review these first. */
-  readonly dangers: readonly VerdictChange[];
-  readonly changes: readonly VerdictChange[];
-  /** Counted above, but not listed. */
-  readonly leftOff: { readonly dangers: number; readonly changes: number };
-  readonly missing: {
-    /** The body of the proposal or of the review was erased. */
-    readonly erased: number;
-    /** The arguments were stored as an artifact that is gone. */
-    readonly gone: number;
-    /** Held, refused or withdrawn before a policy judged them. */
-    readonly unreviewed: number;
-    /** Compared, but part of the history that the policy reads was erased. */
-    readonly partHistory: number;
-    /** Compared without another document that judged the action and is gone or can only be run by its program. */
-    readonly beside: number;
-    /** Approval requests and edits whose body was erased. */
-    readonly decisions: number;
-  };
-};
+export const moneyListText = (money: readonly MoneyJson[]): string => money.map(visibleMoney).join(", ");
+
+const actionCount = (total: number): string => `${total} ${total === 1 ? "action" : "actions"}`;
+
+function costless({ withoutCost, count: total }: Omit<Transition, "sums">): readonly string[] {
+  if (withoutCost === 0) return [];
+  const many = withoutCost === total ? "none" : `${withoutCost} not`;
+  return [`${many} started, so no cost of theirs is recorded`];
+}
+
+/** `field`: the argument to sum. */
+export function sumsText(row: Omit<Transition, "sums">, field: string | null): readonly string[] {
+  const { money, amount } = row;
+  const known = money.length === 0 ? [] : [moneyListText(money)];
+  const sum =
+    field === null ? [] : [`${visible(field)} ${plainMicros(amount.micros)} in ${actionCount(amount.count)}`];
+  return [...known, ...sum, ...costless(row)];
+}
 
 const DEEPEST = 4;
 const MOST_PATHS = 200;

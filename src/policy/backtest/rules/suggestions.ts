@@ -9,56 +9,19 @@ import { visible } from "../../../kernel/text.ts";
 import { ANY, type Type } from "../../expression/types.ts";
 import type { PolicyText } from "../../rules/document.ts";
 import { patternsOf } from "../../rules/tools.ts";
+import type { Narrowing, SuggestedRule, Suggestion } from "./answers.ts";
 import {
   type ApprovedCondition,
   approvedCondition,
   countDays,
   decidersOf,
   decisionTime,
-  type FieldCondition,
   filterInSteps,
   isNo,
   isYes,
   numberAt,
 } from "./approved-condition.ts";
 import type { Sample, SampleGroup, Samples } from "./decision-samples.ts";
-
-export type Suggestion = {
-  readonly tool: string;
-  readonly agent: string;
-  readonly conditions: readonly FieldCondition[];
-  /** The conditions as an expression. */
-  readonly when: string;
-  /** Arguments for which any value is let through, because there were too many values to list. */
-  readonly open: readonly string[];
-  readonly approved: number;
-  readonly people: readonly string[];
-  readonly days: number;
-  readonly first: number;
-  readonly last: number;
-  /** The rules that escalated. An approve rule does not outrank them. */
-  readonly askedBy: readonly string[];
-  /** From the replay: every approval request that the suggestion would have made unnecessary. */
-  readonly letThrough: {
-    readonly total: number;
-    /** Without a decision by a person: pending, expired or withdrawn. */
-    readonly undecided: number;
-    /** Requests to several people, by a quorum or in stages. A grant by one person does not cover these. */
-    readonly ofSeveral: number;
-    /** Of the others, the most approvals within seven days. A higher request rate is no reason to grant more. */
-    readonly weekly: number;
-    /** Bounded numbers: their total sum, and the highest sum within seven days that one person may grant. */
-    readonly sums: readonly {
-      readonly field: string;
-      /** As written in an expression. */
-      readonly path: string;
-      readonly sum: number;
-      readonly weekly: number;
-    }[];
-  };
-  /** Rejections and changes by people that the suggestion does not match. */
-  readonly keptOut: number;
-};
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -127,21 +90,6 @@ export function* suggestionsFrom(
   const name = ({ tool, agent }: Suggestion) => JSON.stringify([tool, agent]);
   return suggestions.sort((a, b) => b.approved - a.approved || (name(a) < name(b) ? -1 : 1));
 }
-
-/** A rule to narrow by `!(when)`: an approve rule does not outrank it. */
-export type Narrowing = {
-  readonly rule: string;
-  /** If the rule also applies to other tools, which may lack the arguments: the id of its copy for this tool. */
-  readonly copy: string | null;
-};
-
-export type SuggestedRule = {
-  readonly rule: { readonly id: string; readonly tool: string; readonly when: string };
-  /** Rules of stored documents that escalated. */
-  readonly narrowings: readonly Narrowing[];
-  /** What escalated besides, and still does: a risk route, or code. */
-  readonly stillAskedBy: readonly string[];
-};
 
 type StoredRule = Pick<NonNullable<PolicyText["rules"]>[number], "id" | "tool" | "verdict" | "shadow">;
 

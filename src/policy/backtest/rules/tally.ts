@@ -12,6 +12,7 @@ import type { Review } from "../../rules/review.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { UNDO_NOT_NAMED } from "../../rules/tools.ts";
 import type { LimitBehind } from "../../rules/verdict.ts";
+import type { BacktestReport, PeopleRow, PolicySide, Transition, VerdictChange } from "./answers.ts";
 import {
   type ApproverDiff,
   combineWithCode,
@@ -19,18 +20,14 @@ import {
   diffApprovers,
   wasDecidedByCode,
 } from "./compare-answers.ts";
-import type { PersonDecision, RecordedAction, RecordedReview, ReplayEvent } from "./replay-state.ts";
 import {
-  type AmountSearch,
-  type BacktestReport,
-  changeLabels,
-  type PeopleRow,
-  type PolicySide,
-  readAmount,
-  startAmountSearch,
-  type Transition,
-  type VerdictChange,
-} from "./report.ts";
+  PERSON_DECISIONS,
+  type PersonDecision,
+  type RecordedAction,
+  type RecordedReview,
+  type ReplayEvent,
+} from "./replay-state.ts";
+import { type AmountSearch, changeLabels, readAmount, startAmountSearch, sumsText } from "./report.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
@@ -355,22 +352,21 @@ export function countEvent(tally: BacktestTally, heard: ReplayEvent): void {
   }
 }
 
-const ORDER: readonly PersonDecision[] = ["rejected", "edited", "approved", "expired", "cancelled"];
-
 function changeOf(one: Compared): VerdictChange {
   const { toDigest: _digest, would: _would, row: _row, counted: _counted, amount, ...change } = one;
   return { ...change, amount: amount?.toString() ?? null };
 }
 
-function transitionOf({ from, to, count, started, money, amount }: Sum): Transition {
+function transitionOf({ from, to, count, started, money, amount }: Sum, field: string | null): Transition {
   const summed = { micros: amount.micros.toString(), count: amount.count };
-  return { from, to, count, money: moneyList(money), withoutCost: count - started, amount: summed };
+  const row = { from, to, count, money: moneyList(money), withoutCost: count - started, amount: summed };
+  return { ...row, sums: sumsText(row, field) };
 }
 
 export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"]): BacktestReport {
   const { actions, compared, changed, limited, byCode, erased, gone, partHistory, beside, decisions } =
     tally.counts;
-  const rows = [...tally.sums.values()].map(transitionOf);
+  const rows = [...tally.sums.values()].map((sum) => transitionOf(sum, tally.options.amount));
   return {
     policy,
     since: tally.options.since,
@@ -380,7 +376,9 @@ export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"])
     limited,
     byCode,
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
-    people: ORDER.flatMap((decision) => tally.people.get(decision) ?? []).filter(({ total }) => total > 0),
+    people: PERSON_DECISIONS.flatMap((decision) => tally.people.get(decision) ?? []).filter(
+      ({ total }) => total > 0,
+    ),
     dangers: tally.dangers.map(changeOf),
     changes: tally.changes.map(changeOf),
     leftOff: { ...tally.left },
