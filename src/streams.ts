@@ -26,6 +26,7 @@ import { type Fold, findStreamRef } from "./kernel/stream.ts";
 import { switchesView, switchFold } from "./kill-switch/stream.ts";
 import {
   endpointFold,
+  endpointNamesView,
   endpointsView,
   messageFold,
   messagesView,
@@ -100,6 +101,7 @@ export const PROJECTIONS = [
   alertsView,
   keysView,
   sessionsView,
+  endpointNamesView,
   endpointsView,
   messagesView,
   outboxView,

@@ -12,8 +12,11 @@ import { formatMoment, formatSpan } from "./shell/terminal.ts";
 
 const ENDPOINT_HEADS = ["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"];
 
-const targetText = (target: EndpointTarget): string =>
-  target.kind === "webhook" ? target.url : target.to.join(" ");
+/** The address of a chat is a secret: only its host is shown. */
+function targetText(target: EndpointTarget): string {
+  if (target.kind === "mail") return target.to.join(" ");
+  return target.kind === "webhook" ? target.url : `${target.kind} at ${target.host}`;
+}
 
 function endpointCells(
   { id, status, name, target, events, owner, off, addedAt }: EndpointSummary,
@@ -43,7 +46,7 @@ async function listEndpointsCommand(context: Context): Promise<number> {
 
 function offerFromFlags({ values }: Context) {
   const [to, events] = [values.get("to"), values.get("event")];
-  const given = ["url", "name", "owner"].flatMap((name) => {
+  const given = ["url", "kind", "name", "owner"].flatMap((name) => {
     const value = values.get(name)?.at(-1);
     return value === undefined ? [] : [[name, value] as const];
   });
@@ -77,9 +80,14 @@ async function rotateCommand(context: Context): Promise<number> {
   const { hp, terminal, person: by } = context;
   const id = await endpointId(context);
   const overlap = flag(context, "overlap");
-  const more = overlap === undefined ? {} : { overlapMs: parseSpan("overlap", overlap) };
+  const url = flag(context, "url");
+  const more = {
+    ...(overlap === undefined ? {} : { overlapMs: parseSpan("overlap", overlap) }),
+    ...(url === undefined ? {} : { url }),
+  };
   const endpoint = await hp.endpoints.rotate(id, { by, ...more });
   if (context.json) terminal.json(endpoint);
+  else if (endpoint.secret === null) terminal.line(`Rotated: ${id}. Messages go to the new address.`);
   else {
     const until = endpoint.secrets[1]?.until;
     terminal.line(`Rotated: ${id}. The secret before signs too until ${formatMoment(Number(until))}.`);
@@ -118,7 +126,7 @@ const changing =
     return EXIT.ok;
   };
 
-const OFFER_FLAGS = ["url", "to", "event", "name", "owner"];
+const OFFER_FLAGS = ["url", "kind", "to", "event", "name", "owner"];
 
 const ofOne = { words: 1, word: "the id of an endpoint" } as const;
 
@@ -132,7 +140,7 @@ const ENDPOINT_PARTS = {
       context.hp.endpoints.change(id, { ...offerFromFlags(context), by: context.person }),
     ),
   },
-  rotate: { flags: ["overlap"], ...ofOne, run: rotateCommand },
+  rotate: { flags: ["overlap", "url"], ...ofOne, run: rotateCommand },
   test: { flags: [], ...ofOne, run: testCommand },
   off: {
     flags: ["reason"],
@@ -158,12 +166,14 @@ export const endpointsCommand: Command = {
   details: [
     "endpoints add --url https://hooks.example/holdpoint --event 'approval.*' prints the secret that signs, once.",
     "endpoints add --to role:supervisor --to ops@example.com --event approval.requested sends mail; --to approvers writes to whoever may decide.",
-    "endpoints rotate <id> makes another secret; endpoints test <id> sends a test message from here.",
+    "endpoints add --url https://hooks.slack.com/services/… --name prod posts to Slack; the address is stored as a secret, and slack://prod names the endpoint.",
+    "endpoints rotate <id> makes another secret, or with --url gives a chat another address; endpoints test <id> sends a test message from here.",
     "In a pipe each line of the list is tab-separated: id, status, name, where to, events, owner, added at, why it is off.",
   ],
   examples: ["holdpoint endpoints add --url https://example.com/hook --event 'approval.*'"],
   flags: {
-    url: { value: "<url>", summary: "add, change: a webhook's address, https" },
+    url: { value: "<url>", summary: "add, change, rotate: an https address, of a webhook or of a chat" },
+    kind: { value: "<kind>", summary: "add: webhook, slack or teams; by the host of the address unless set" },
     to: {
       value: "<receiver>",
       summary: "add, change: an address, person:<name>, role:<role>, group:<name> or approvers",
@@ -174,7 +184,10 @@ export const endpointsCommand: Command = {
       summary: "add, change: what it hears of, such as approval.requested or 'approval.*'; all unless set",
       repeatable: true,
     },
-    name: { value: "<text>", summary: "add, change: what people call it" },
+    name: {
+      value: "<text>",
+      summary: "add, change: what people call it; unique among endpoints of its kind",
+    },
     owner: { value: "<principal>", summary: "add, change: whose it is; yours unless set" },
     overlap: { value: "<span>", summary: "rotate: how long the secret before signs too; 24h unless set" },
     reason: { value: "<text>", summary: "off, remove: why; it is recorded" },

@@ -17,7 +17,14 @@ import {
 import { ANNOUNCED_EVENTS, isAnnouncedPattern } from "./rules/announced-events.ts";
 import { isSigningSecret } from "./rules/endpoint.ts";
 import { MESSAGE_STATUSES } from "./stream.ts";
-import { receiversSchema, targetSchema, urlSchema } from "./target.ts";
+import {
+  isSecretAddress,
+  kindSchema,
+  readTarget,
+  receiversSchema,
+  targetSchema,
+  urlSchema,
+} from "./target.ts";
 
 const STATUSES = ["on", "off", "removed"] as const;
 const summary = z.object({
@@ -46,6 +53,8 @@ const EVENTS = `"events" is a list of 1 to ${MOST_EVENTS} types of messages.`;
 const NAME = "An endpoint's name is a text of at most 100 characters.";
 const BOTH = '"url" and "to" exclude each other.';
 const NEITHER = 'An endpoint has either a "url", or "to": the receivers of mail.';
+const SECRET_ADDRESS =
+  "The address of a chat is a secret: it is not changed in place. Give the endpoint another one with rotate.";
 const DAY_MS = 86_400_000;
 const OVERLAP = "overlapMs is a whole number of milliseconds, at most 30 days.";
 
@@ -59,6 +68,7 @@ const owner = z.string().refine(isPrincipal, {
 const terms = {
   url: urlSchema.optional(),
   to: receiversSchema.optional(),
+  kind: kindSchema,
   events: z
     .array(announced, { error: EVENTS })
     .min(1, { error: EVENTS })
@@ -70,7 +80,8 @@ const terms = {
     .string({ error: NAME })
     .max(100, { error: NAME })
     .refine((text) => text.trim() !== "" && text.isWellFormed(), { error: NAME })
-    .optional(),
+    .optional()
+    .describe("unique among endpoints of its kind, so that a run may name it: slack://prod"),
   owner: owner
     .optional()
     .describe("default: who adds it. An agent's endpoint gets the intents that are sent to that agent"),
@@ -89,8 +100,8 @@ const offer = either(
   }),
   ["url", "to"],
   NEITHER,
-).refine(({ to, secret }) => to === undefined || secret === undefined, {
-  error: "Mail is not signed: leave the secret out.",
+).refine((given) => given.secret === undefined || readTarget(given)?.kind === "webhook", {
+  error: "Only a webhook is signed: leave the secret out.",
 });
 
 export const endpoints = contract({
@@ -102,7 +113,7 @@ export const endpoints = contract({
     /** Oldest first. `any`: those that are on or off. */
     list: verb({
       http: "GET /api/endpoints",
-      summary: "Endpoints: webhooks and mail; those that are on or off unless a `status` is given",
+      summary: "Endpoints: webhooks, mail and chats; those that are on or off unless a `status` is given",
       takes: "page",
       input: z.strictObject({ status: choice("An endpoint's status", [...STATUSES, "any"]).default("any") }),
       output: z.array(summary).readonly(),
@@ -112,7 +123,7 @@ export const endpoints = contract({
       http: "POST /api/endpoints",
       status: 201,
       summary:
-        "Add a webhook (`url`), or people by mail (`to`); the answer has a webhook's secret, this once",
+        "Add a webhook or a chat (`url`), or people by mail (`to`); the answer has a webhook's secret, this once",
       whenLost: "none",
       takes: "offer",
       input: offer,
@@ -126,17 +137,24 @@ export const endpoints = contract({
       takes: "terms",
       input: z
         .strictObject({ ...terms, ...acting })
-        .refine(({ url, to }) => url === undefined || to === undefined, { error: BOTH }),
+        .refine(({ url, to }) => url === undefined || to === undefined, { error: BOTH })
+        .refine((given) => !isSecretAddress(readTarget(given) ?? { kind: "mail" }), {
+          error: SECRET_ADDRESS,
+        }),
       output: endpoint,
     }),
     rotate: verb({
       http: "POST /api/endpoints/{id}/rotate",
       status: 201,
       summary:
-        "A new secret for a webhook; the old one also signs until the overlap ends, one day unless set",
+        "A new secret for a webhook; the old one also signs until the overlap ends, one day unless set. Of a chat: its new address (`url`)",
       whenLost: "none",
       takes: "rotation",
-      input: z.strictObject({ overlapMs: durationOrNone(30 * DAY_MS, OVERLAP).default(DAY_MS), ...acting }),
+      input: z.strictObject({
+        overlapMs: durationOrNone(30 * DAY_MS, OVERLAP).default(DAY_MS),
+        url: urlSchema.optional().describe("of a chat: its new address"),
+        ...acting,
+      }),
       output: withSecret,
     }),
     switchOff: verb({

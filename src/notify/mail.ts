@@ -5,16 +5,17 @@
  */
 
 import { isIP } from "node:net";
+import { z } from "zod";
 import { ROSTER } from "../kernel/stream.ts";
 import { readState } from "../runtime/store-access.ts";
 import { isMailAddress, kindOfAddress } from "./addresses.ts";
+import type { Channel, Delivery } from "./channel.ts";
 import {
   type DeliveryContext,
   type DroppedOutcome,
   linkToPage,
   loadCardContent,
   type MessageContent,
-  type SendJob,
 } from "./content.ts";
 import { mailAddressOf } from "./rules/endpoint.ts";
 import type { SendOutcome } from "./rules/message.ts";
@@ -151,12 +152,10 @@ async function sendBySmtp(
   }
 }
 
-export async function sendByMail(
+async function sendByMail(
   { runtime, settings, render }: DeliveryContext,
-  job: SendJob,
-  content: MessageContent,
+  { job: { id, state, now }, content }: Delivery,
 ): Promise<SendOutcome | DroppedOutcome> {
-  const { id, state, now } = job;
   if (settings.mail === null) return { kind: "failed", status: null, problem: "no_smtp_server" };
   const to = mailAddressOf(await readState(runtime, ROSTER), state.to ?? "");
   if (!isMailAddress(to)) return { kind: "dropped", reason: "there is no mail address for whom it is for" };
@@ -164,3 +163,12 @@ export async function sendByMail(
   const text = composeMail(content, lines, linkToPage(settings.publicUrl, content.ref));
   return sendBySmtp(settings.mail, settings.timeoutMs, { ...text, message: id, to, at: content.at });
 }
+
+export const mail = {
+  kind: "mail",
+  title: "Mail",
+  address: "people",
+  target: z.object({ kind: z.literal("mail"), to: z.array(z.string()).readonly() }),
+  canSend: (settings) => settings.mail !== null,
+  send: sendByMail,
+} as const satisfies Channel;

@@ -3,19 +3,18 @@
  * - An endpoint gets entries after the one that added it. Reading an entry again makes no second message.
  * - No position is stored past an entry that cannot be read here: a newer process may have to announce it.
  * - An agent's endpoint gets only that agent's intents, sent by it or to it, and no other agent's approvals by intent.
- * - An intent for the agent is sent again until it is acknowledged: a webhook's response does not acknowledge it.
  */
 
-import { markDelivered } from "../agents/intents/rules/answer.ts";
-import { isUnacknowledged } from "../agents/intents/stream.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import {
+  actionStream,
   approvalStream,
   intentStream,
   NOTIFIER,
   parseStreamRef,
   ROSTER,
   type StreamRef,
+  workflowStream,
 } from "../kernel/stream.ts";
 import type { Draft } from "../kernel/transaction.ts";
 import { eachRow, isUnreadable } from "../runtime/lists.ts";
@@ -26,19 +25,10 @@ import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { canFoldEvent, type EventIdentity } from "../streams.ts";
 import { ANNOUNCED_EVENTS } from "./rules/announced-events.ts";
 import { APPROVERS_RECIPIENT, peopleToNotify, resolveRecipients } from "./rules/endpoint.ts";
-import {
-  dropMessage,
-  makeMessageId,
-  makeMessages,
-  moveNotifier,
-  type NewMessage,
-  type SendOutcome,
-} from "./rules/message.ts";
-import { type EndpointTarget, type LiveEndpoint, type LiveMessage, wantsEvent } from "./stream.ts";
+import { dropMessage, makeMessageId, makeMessages, moveNotifier, type NewMessage } from "./rules/message.ts";
+import { type EndpointTarget, endpointAddress, wantsEvent } from "./stream.ts";
 
 type TenantStoreAndClock = Pick<Runtime, "store" | "tenant" | "clock">;
-
-const NOT_ACKNOWLEDGED = "not_acknowledged";
 
 /** The intent that a stream is about: the stream itself, or the subject of its approval. */
 async function intentOfStream(place: TenantStoreAndClock, ref: StreamRef): Promise<string | undefined> {
@@ -57,47 +47,9 @@ async function mayHearOf(place: TenantStoreAndClock, owner: string, ref: StreamR
   return state.status !== "none" && (state.to === owner || state.from === owner);
 }
 
-async function isStillUnacknowledged(
-  place: TenantStoreAndClock,
-  { owner }: LiveEndpoint,
-  ref: StreamRef,
-): Promise<boolean | undefined> {
-  const state = await readState(place, intentStream(ref.id));
-  if (state.status === "none" || state.to !== owner || state.approval !== null) return undefined;
-  return isUnacknowledged(state);
-}
-
-type IntentHandOver = {
-  readonly endpoint: LiveEndpoint;
-  readonly message: LiveMessage;
-  readonly ref: StreamRef;
-};
-type HandOverOutcome = SendOutcome | { readonly kind: "dropped"; readonly reason: string };
-
-/** Sends the message if it is still wanted. Only an intent for the owner is checked and repeated. */
-export async function sendUntilAcknowledged(
-  place: TenantStoreAndClock,
-  hand: IntentHandOver,
-  send: () => Promise<SendOutcome>,
-): Promise<HandOverOutcome> {
-  const { endpoint, message, ref } = hand;
-  const before =
-    message.type === "intent.sent" ? await isStillUnacknowledged(place, endpoint, ref) : undefined;
-  if (before === undefined) return send();
-  if (!before) {
-    const { last } = message;
-    if (last?.problem === NOT_ACKNOWLEDGED) return { kind: "delivered", status: last.status };
-    return { kind: "dropped", reason: "the agent has it already, or it is over" };
-  }
-  const outcome = await send();
-  if (outcome.kind !== "delivered") return outcome;
-  await runCommand(place, { write: [intentStream(ref.id)] }, (draft) => markDelivered(draft, ref.id));
-  const isLeft = await isStillUnacknowledged(place, endpoint, ref);
-  return isLeft === true ? { kind: "failed", status: outcome.status, problem: NOT_ACKNOWLEDGED } : outcome;
-}
-
 export type ActiveEndpoint = {
   readonly id: string;
+  readonly name: string;
   readonly target: EndpointTarget;
   readonly events: readonly string[];
   readonly owner: string;
@@ -130,9 +82,10 @@ async function listActiveEndpoints(
 ): Promise<readonly ActiveEndpoint[]> {
   const found: ActiveEndpoint[] = [];
   for await (const { stream, data } of eachRow(place, { view: "endpoints", bucket: "on" })) {
-    const { target, events, owner } = data as unknown as ActiveEndpoint;
+    const { name, target, events, owner } = data as unknown as ActiveEndpoint;
     found.push({
       id: stream.id,
+      name,
       target,
       events,
       owner,
@@ -161,7 +114,7 @@ async function receiversOfEntry(
 ): Promise<readonly (string | null)[]> {
   const ref = parseStreamRef(header.stream);
   if (!(await mayHearOf(runtime, owner, ref))) return [];
-  if (target.kind === "webhook") return [null];
+  if (target.kind !== "mail") return [null];
   const asked =
     target.to.includes(APPROVERS_RECIPIENT) && ref.kind === "approval"
       ? await readState(runtime, approvalStream(ref.id))
@@ -172,14 +125,40 @@ async function receiversOfEntry(
   return resolveRecipients(roster, target.to, approvers);
 }
 
+/** The endpoint that the run named in which an approval is asked for: `slack://prod`. */
+async function addressOfRun(place: TenantStoreAndClock, ref: StreamRef): Promise<string | undefined> {
+  if (ref.kind !== "approval") return undefined;
+  const asked = await readState(place, approvalStream(ref.id));
+  if (asked.status === "none" || asked.subject?.kind === "intent") return undefined;
+  const action = asked.subject === undefined ? await readState(place, actionStream(asked.action)) : undefined;
+  const within = action === undefined || action.phase === "none" ? undefined : action.within?.workflow;
+  const workflow = asked.subject?.workflow ?? within;
+  if (workflow === undefined) return undefined;
+  const state = await readState(place, workflowStream(workflow));
+  return state.status === "none" ? undefined : state.notify;
+}
+
+/** Those that subscribe to it, and the one that its run named. */
+async function endpointsToTell(
+  runtime: Runtime,
+  endpoints: readonly ActiveEndpoint[],
+  { header: { stream, type }, position }: AnnouncedStreamEntry,
+): Promise<readonly ActiveEndpoint[]> {
+  const known = endpoints.filter(({ since }) => position > since);
+  const told = known.filter((one) => wantsEvent(one, type));
+  if (told.length === known.length) return told;
+  const address = await addressOfRun(runtime, parseStreamRef(stream));
+  return known.filter((one) => told.includes(one) || endpointAddress(one) === address);
+}
+
 async function makeMessagesOfEntry(
   runtime: Runtime,
   endpoints: readonly ActiveEndpoint[],
   entry: AnnouncedStreamEntry,
 ): Promise<void> {
-  const { header, hash, position } = entry;
+  const { header, hash } = entry;
   const { stream, type, seq, at } = header;
-  const told = endpoints.filter((one) => position > one.since && wantsEvent(one, type));
+  const told = await endpointsToTell(runtime, endpoints, entry);
   const messages: NewMessage[] = [];
   for (const endpoint of told)
     for (const to of await receiversOfEntry(runtime, endpoint, entry)) {

@@ -11,30 +11,24 @@ import { errorText } from "../kernel/text.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { type Subscriber, subscribe } from "../runtime/subscribe.ts";
+import { channelFor } from "./channels.ts";
 import { type DeliveryContext, type DroppedOutcome, loadMessageContent, type SendJob } from "./content.ts";
-import { sendByMail } from "./mail.ts";
-import { type ActiveEndpoint, createMessageMaker, OUTBOXES, sendUntilAcknowledged } from "./make-messages.ts";
+import { type ActiveEndpoint, createMessageMaker, OUTBOXES } from "./make-messages.ts";
 import { dropMessage, reportAttempt, type SendOutcome } from "./rules/message.ts";
-import { sendWebhook } from "./webhook.ts";
 
 async function attemptSend(
   office: DeliveryContext,
   job: SendJob,
 ): Promise<SendOutcome | DroppedOutcome | undefined> {
-  const { runtime, settings } = office;
-  const { id, state, now } = job;
+  const { runtime } = office;
+  const { state } = job;
   const endpoint = await readState(runtime, endpointStream(state.endpoint));
   if (endpoint.status === "none" || endpoint.status === "removed")
     return { kind: "dropped", reason: "its endpoint was removed" };
   if (endpoint.status === "off" && state.type !== "endpoint.tested") return undefined;
   const content = await loadMessageContent(runtime, state);
   if (content === undefined) return { kind: "dropped", reason: "the entry that it tells of was erased" };
-  const { target } = endpoint;
-  if (target.kind === "mail") return sendByMail(office, job, content);
-  const { url } = target;
-  return sendUntilAcknowledged(runtime, { endpoint, message: state, ref: content.ref }, () =>
-    sendWebhook(runtime, settings, { message: id, endpoint, content, now, url }),
-  );
+  return channelFor(endpoint.target).send(office, { job, endpoint, content });
 }
 
 /** What cannot be read or opened here may work on another node, or later. */
@@ -96,30 +90,56 @@ type MessageSender = {
   rest(): Promise<void>;
 };
 
-/** `freed`: called whenever a slot becomes free. */
-function createMessageSender(office: DeliveryContext, freed: (error?: unknown) => void): MessageSender {
-  const { runtime, settings } = office;
-  const { store, tenant, clock } = runtime;
+/** Sends in progress, by endpoint. `freed`: called whenever one has ended. */
+function createSlots(office: DeliveryContext, freed: (error?: unknown) => void) {
+  const { clock } = office.runtime;
   const underWay = new Map<string, number>();
+  /** Endpoints that said when to try again. */
+  const paused = new Map<string, number>();
   const jobs = new Set<Promise<void>>();
 
-  function begin(endpoint: string, message: string): void {
-    underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
-    const job = sendMessage(office, message)
-      .then(
-        () => undefined,
-        (error: unknown) => error,
-      )
-      .then((error) => {
+  async function send(endpoint: string, message: string): Promise<unknown> {
+    try {
+      const outcome = await sendMessage(office, message);
+      const waitMs = outcome?.kind === "failed" ? outcome.waitMs : undefined;
+      if (waitMs !== undefined) paused.set(endpoint, clock.now() + waitMs);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  return {
+    begin(endpoint: string, message: string): void {
+      underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
+      const job = send(endpoint, message).then((error) => {
         underWay.set(endpoint, (underWay.get(endpoint) ?? 1) - 1);
         jobs.delete(job);
         freed(error);
       });
-    jobs.add(job);
-  }
+      jobs.add(job);
+    },
+    room: (endpoint: string): number =>
+      Math.min(MAX_PER_ENDPOINT - (underWay.get(endpoint) ?? 0), MAX_IN_ALL - jobs.size),
+    /** Until then nothing is sent there; null if it may be sent now. */
+    pausedUntil(endpoint: string, now: number): number | null {
+      const until = paused.get(endpoint) ?? 0;
+      if (until > now) return until;
+      paused.delete(endpoint);
+      return null;
+    },
+    async rest(): Promise<void> {
+      await Promise.all(jobs);
+    },
+  };
+}
 
-  const canSend = ({ target }: ActiveEndpoint): boolean =>
-    target.kind === "webhook" || settings.mail !== null;
+function createMessageSender(office: DeliveryContext, freed: (error?: unknown) => void): MessageSender {
+  const { runtime, settings } = office;
+  const { store, tenant, clock } = runtime;
+  const slots = createSlots(office, freed);
+
+  const canSend = ({ target }: ActiveEndpoint): boolean => channelFor(target).canSend?.(settings) ?? true;
 
   async function nextOf(id: string, now: number): Promise<number | null> {
     const first = await Promise.all(
@@ -131,12 +151,15 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
 
   async function take({ id }: ActiveEndpoint): Promise<number | null> {
     const now = clock.now();
+    const pausedUntil = slots.pausedUntil(id, now);
+    if (pausedUntil !== null) return pausedUntil;
     const due = { bucket: id, dueBy: now, leaseMs: LEASE_TIMES * settings.timeoutMs };
     for (const view of OUTBOXES) {
-      const room = Math.min(MAX_PER_ENDPOINT - (underWay.get(id) ?? 0), MAX_IN_ALL - jobs.size);
+      const room = slots.room(id);
       // A send in progress frees its slot, and dispatches again.
       if (room <= 0) return null;
-      for (const { stream } of await store.claim(tenant, { view, limit: room, ...due })) begin(id, stream.id);
+      for (const { stream } of await store.claim(tenant, { view, limit: room, ...due }))
+        slots.begin(id, stream.id);
     }
     return nextOf(id, now);
   }
@@ -150,9 +173,7 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
       }
       return next;
     },
-    async rest() {
-      await Promise.all(jobs);
-    },
+    rest: slots.rest,
   };
 }
 

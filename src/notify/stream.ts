@@ -7,12 +7,16 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { eventBody, type Fold, type RecordedEvent } from "../kernel/stream.ts";
 
-/** A webhook, or people by mail: addresses, `person:`, `role:`, `group:` and `approvers`. */
+/**
+ * A webhook; people by mail: addresses, `person:`, `role:`, `group:` and `approvers`; or a chat, whose address is the
+ * endpoint's secret.
+ */
 export type EndpointTarget =
   | { readonly kind: "webhook"; readonly url: string }
-  | { readonly kind: "mail"; readonly to: readonly string[] };
+  | { readonly kind: "mail"; readonly to: readonly string[] }
+  | { readonly kind: "slack" | "teams"; readonly host: string };
 
-/** Handle of the secret, never its value. `until`: from then on it no longer signs. */
+/** Handle of the secret, never its value. `until`: from then on it no longer counts. */
 type SigningSecret = { readonly secret: string; readonly until: number | null };
 
 type EndpointAddedBody = {
@@ -102,7 +106,21 @@ export const endpointFold: Fold<EndpointState> = {
   },
 };
 
-/** The secrets that sign at a time: the newest, and the previous one during the overlap. */
+/** Names of endpoints within a kind: `slack://prod`. Lists those that were not removed. */
+export const endpointNamesView = {
+  view: "endpoint_names",
+  kind: "endpoint",
+  version: 1,
+  row(_id: string, state: EndpointState) {
+    if (state.status === "none" || state.status === "removed") return undefined;
+    return { bucket: endpointAddress(state), at: state.addedAt, due: null, data: {} };
+  },
+} as const;
+
+export const endpointAddress = ({ target, name }: Pick<LiveEndpoint, "target" | "name">): string =>
+  `${target.kind}://${name}`;
+
+/** The secrets that count at a time: the newest, and the previous one during the overlap. */
 export function signingSecretsAt({ secrets }: LiveEndpoint, now: number): readonly string[] {
   return secrets.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
 }

@@ -33,7 +33,8 @@ import {
 import { requeueMessage, type SendOutcome, testEndpoint } from "./rules/message.ts";
 import { runDelivery, sendMessage } from "./send.ts";
 import { type DeliveryOptions, deliverySettings } from "./settings.ts";
-import { readTarget, targetName } from "./target.ts";
+import type { EndpointTarget } from "./stream.ts";
+import { isSecretAddress, readTarget, targetName } from "./target.ts";
 
 const unknownEndpoint = (id: string): HoldpointError => unknownId(endpoints, id, "endpoints --all");
 
@@ -49,6 +50,10 @@ function endpointOrThrow(id: string, answer: EndpointAnswer): Endpoint {
       });
     case "other_kind":
       return rejectInput("A webhook stays a webhook, and mail stays mail: add another endpoint.");
+    case "named":
+      return rejectInput(
+        `The endpoint ${answer.by} has this name: choose another, or change its name first.`,
+      );
   }
 }
 
@@ -79,6 +84,17 @@ async function keepSecret(
   return { value, handle };
 }
 
+/** Of a webhook, the secret that signs; of a chat, its address; mail has none. */
+async function keepTargetSecret(
+  runtime: Runtime,
+  target: EndpointTarget,
+  secret: string | undefined,
+  url: string | undefined,
+) {
+  if (target.kind === "mail") return null;
+  return keepSecret(runtime, isSecretAddress(target) ? url : secret);
+}
+
 /** Delivery of this process. */
 const deliveryContext = (runtime: Runtime, options: DeliveryOptions = {}): DeliveryContext => ({
   runtime,
@@ -94,9 +110,9 @@ function testOutcome(message: string, outcome: SendOutcome | DroppedOutcome | un
   return { message, arrived: false, status, problem: outcome.problem };
 }
 
-/** To whom a test of mail goes; null for a webhook. */
+/** To whom a test of mail goes; null for an address. */
 async function testRecipient(runtime: Runtime, { id, target }: Endpoint): Promise<string | null> {
-  if (target.kind === "webhook") return null;
+  if (target.kind !== "mail") return null;
   const [first] = resolveRecipients(await readState(runtime, ROSTER), target.to, []);
   return (
     first ??
@@ -124,13 +140,18 @@ export const endpointVerbs = capability(endpoints, {
   add: runVerb(async ({ runtime, how }, { by, secret, ...given }) => {
     const { target, events = ["*"], name, owner = by } = givenTerms(given);
     if (target === undefined) throw new TypeError("the schema lets no endpoint pass without a target");
-    const kept = target.kind === "webhook" ? await keepSecret(runtime, secret) : null;
+    const kept = await keepTargetSecret(runtime, target, secret, given.url);
     const endpoint = freshId(runtime, "end");
     const terms = { target, events, name: name ?? targetName(target), owner };
     const answer = await runCommand(runtime, {}, (draft) =>
-      addEndpoint(draft, { ...terms, endpoint, by, secret: kept?.handle ?? null, ...channelField(how) }),
+      addEndpoint(
+        draft,
+        { ...terms, endpoint, by, secret: kept?.handle ?? null, ...channelField(how) },
+        name !== undefined,
+      ),
     );
-    return { ...endpointOrThrow(endpoint, answer), secret: kept?.value ?? null };
+    const shown = target.kind === "webhook" ? kept?.value : undefined;
+    return { ...endpointOrThrow(endpoint, answer), secret: shown ?? null };
   }),
   get: readVerb((runtime, { id }) => getEndpoint(runtime, id)),
   find: readVerb((runtime, { beginning }) => findIds(runtime, "endpoints", beginning)),
@@ -139,13 +160,21 @@ export const endpointVerbs = capability(endpoints, {
       changeEndpoint(draft, { endpoint: id, by, terms: givenTerms(given), ...channelField(how) }),
     (_, answer, { id }) => endpointOrThrow(id, answer),
   ),
-  rotate: runVerb(async ({ runtime, how }, { id, by, overlapMs }) => {
-    const { target } = await getEndpoint(runtime, id);
-    if (target.kind === "mail") rejectInput(`The endpoint ${id} is mail: it has no secret.`);
-    const { value, handle } = await keepSecret(runtime);
-    const command = { endpoint: id, by, secret: handle, overlapMs, ...channelField(how) };
+  rotate: runVerb(async ({ runtime, how }, { id, by, overlapMs, url }) => {
+    const { target: before } = await getEndpoint(runtime, id);
+    if (before.kind === "mail") return rejectInput(`The endpoint ${id} is mail: it has no secret.`);
+    if (isSecretAddress(before) !== (url !== undefined))
+      return rejectInput(
+        url === undefined
+          ? `The endpoint ${id} is a chat: give its new address as "url".`
+          : `The endpoint ${id} is a webhook: its address is changed, and its secret is made here.`,
+      );
+    const target = readTarget({ url, kind: before.kind }) ?? before;
+    const { value, handle } = await keepSecret(runtime, url);
+    const until = url === undefined ? { overlapMs } : { overlapMs: 0 };
+    const command = { endpoint: id, by, target, secret: handle, ...until, ...channelField(how) };
     const answer = await runCommand(runtime, {}, (draft) => rotateSecret(draft, command));
-    return { ...endpointOrThrow(id, answer), secret: value };
+    return { ...endpointOrThrow(id, answer), secret: url === undefined ? value : null };
   }),
   switchOff: switchVerb(false),
   switchOn: switchVerb(true),

@@ -177,15 +177,16 @@ type WorkflowOrigin = {
 };
 
 /** Terms of one run, in addition to its definition. Its children and forks inherit them. */
-type RunTerms = Pick<CreatedBody, "approvalRequired" | "budget" | "policies">;
+type RunTerms = Pick<CreatedBody, "approvalRequired" | "budget" | "notify" | "policies">;
 
 type TermOptions = Pick<RunTerms, "policies"> & {
-  readonly [Term in "approvalRequired" | "budget"]?: RunOptions[Term] | undefined;
+  readonly [Term in "approvalRequired" | "budget" | "notify"]?: RunOptions[Term] | undefined;
 };
 
-export const pickRunTerms = ({ approvalRequired, budget, policies }: TermOptions): RunTerms => ({
+export const pickRunTerms = ({ approvalRequired, budget, notify, policies }: TermOptions): RunTerms => ({
   ...(approvalRequired === true ? { approvalRequired } : {}),
   ...(budget === undefined ? {} : { budget }),
+  ...(typeof notify === "string" ? { notify } : {}),
   ...(policies === undefined ? {} : { policies }),
 });
 

@@ -173,8 +173,11 @@ export type RunOptions = {
    * budgets that the tools name. A tool that declares no cost is not counted.
    */
   readonly budget?: string;
-  /** Notified of what this workflow waits for, in addition to the instance's own listener. */
-  readonly notify?: (notice: Notice) => void;
+  /**
+   * Notified of what this workflow waits for, in addition to the instance's own listener. Or the address of an endpoint,
+   * `slack://<name>`, where the approvals that it and its children ask for are sent, whatever the endpoint subscribes to.
+   */
+  readonly notify?: ((notice: Notice) => void) | string;
 };
 
 export type WorkflowResult<Result> =

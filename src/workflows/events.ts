@@ -82,6 +82,8 @@ export type CreatedBody = {
   readonly approvalRequired?: true;
   /** The costs that its tools declare also count against this budget. */
   readonly budget?: string;
+  /** The endpoint that is told of the approvals that it asks for: `slack://prod`. */
+  readonly notify?: string;
   /** Names of the ancestor workflows whose policies also apply to its calls. */
   readonly policies?: readonly string[];
   /** Its definition was made for it alone: one of the same name does not fit, and name lookups never find it. */

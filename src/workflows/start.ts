@@ -10,6 +10,7 @@ import { outsideFrames, refuseUnnamed } from "../effects/call-context.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkSignal, isPlainObject, rejectInput } from "../kernel/fields.ts";
 import { approvalStream, workflowStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
 import type { Notice } from "../runtime/notices.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState, runCommand } from "../runtime/store-access.ts";
@@ -118,6 +119,9 @@ export const SPAWN_HINT = "Give it a request id; or start it with ctx.spawn, whi
 const isRequestId = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && value.length <= 500 && value.isWellFormed();
 
+/** A kind of endpoint, and its name. */
+const ADDRESS = /^[a-z]{1,20}:\/\/[^\n\r\t]{1,100}$/u;
+
 const RUN_CHECKS: readonly (readonly [keyof RunOptions, (value: unknown) => boolean, string])[] = [
   ["requestId", isRequestId, "A request id is a text of 1 to 500 characters."],
   ["approvalRequired", (value) => typeof value === "boolean", "approvalRequired is true or false."],
@@ -128,8 +132,8 @@ const RUN_CHECKS: readonly (readonly [keyof RunOptions, (value: unknown) => bool
   ],
   [
     "notify",
-    (value) => typeof value === "function",
-    "notify is a function; addresses such as slack:// are not there yet.",
+    (value) => typeof value === "function" || (typeof value === "string" && ADDRESS.test(value)),
+    "notify is a function, or the address of an endpoint, such as slack://prod.",
   ],
 ];
 
@@ -138,6 +142,17 @@ function checkRunOptions(options: RunOptions): void {
   for (const [field, fits, text] of RUN_CHECKS)
     if (options[field] !== undefined && !fits(options[field])) rejectInput(text);
   checkParties("this run", options.parties);
+}
+
+/** The endpoint may be removed later: then its messages are dropped, and the run goes on. */
+async function checkEndpoint({ store, tenant }: Runtime, { notify }: RunOptions): Promise<void> {
+  if (typeof notify !== "string") return;
+  const [found] = await store.query(tenant, { view: "endpoint_names", bucket: notify, limit: 1 });
+  if (found !== undefined) return;
+  throw new HoldpointError("unknown_id", `There is no endpoint ${displayValue(notify)}.`, {
+    data: "Nothing was started.",
+    next: "Add it with this name: `holdpoint endpoints add --url <address> --name <name>`.",
+  });
 }
 
 export async function startWorkflow(
@@ -153,6 +168,7 @@ export async function startWorkflow(
   const input = validInput(definition, raw);
   const bureau = await definitions.open();
   const { runtime, dispatcher } = bureau;
+  await checkEndpoint(runtime, options);
   const { id: epoch } = await runtime.epoch();
   dispatcher.work();
   const { requestId = null, parties } = options;
@@ -176,7 +192,8 @@ export async function startWorkflow(
     );
   const id = made.workflow;
   const isFoundAgain = made.kind === "existing";
-  dispatcher.run(id, definition, { listener: options.notify, isFoundAgain });
+  const listener = typeof options.notify === "function" ? options.notify : undefined;
+  dispatcher.run(id, definition, { listener, isFoundAgain });
   return { id, result: () => awaitEnd(bureau, id) };
 }
 

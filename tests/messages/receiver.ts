@@ -22,6 +22,8 @@ export type Receiver = {
   readonly got: Got[];
   /** What the next requests are answered with; a promise holds them. */
   answer: (got: Got) => number | Promise<number>;
+  /** More headers of the next answers. */
+  headers: Readonly<Record<string, string>>;
   /** Resolves when there are so many. */
   reached(count: number): Promise<readonly Got[]>;
   stop(): Promise<void>;
@@ -43,7 +45,7 @@ export async function startReceiver(context: Pick<TestContext, "after">, port = 
       const status = await receiver.answer(one);
       response.writeHead(
         status,
-        status >= 300 && status < 400 ? { location: `${receiver.url}elsewhere` } : {},
+        status >= 300 && status < 400 ? { location: `${receiver.url}elsewhere` } : receiver.headers,
       );
       response.end("answered ".repeat(1_000));
     });
@@ -56,6 +58,7 @@ export async function startReceiver(context: Pick<TestContext, "after">, port = 
     port: own,
     got,
     answer: () => 204,
+    headers: {},
     reached: (count) =>
       new Promise((resolve) => {
         const look = () => {

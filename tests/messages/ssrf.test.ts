@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { kindOfAddress } from "../../src/notify/addresses.ts";
-import { postSafely, type SafeAnswer } from "../../src/notify/webhook.ts";
+import { postSafely, type SafeAnswer } from "../../src/notify/post.ts";
 
 import { startReceiver } from "./receiver.ts";
 

@@ -46,7 +46,7 @@ test("ids are numbered within a text, named ids keep their names, times and dige
 const WITHOUT_VECTOR = [
   ...["alert.cleared", "answer.dropped", "approval.comment_refused", "checkpoint.raised"],
   ...["endpoint.missed", "endpoint.reached", "intent.awaited", "intent.failed", "intent.timed_out"],
-  ...["message.dead", "message.delivered", "message.requeued"],
+  ...["message.dead", "message.delivered", "message.requeued", "operation.refused"],
   ...["policy.left", "policy.taken", "send.ended", "send.made", "store.restored"],
   ...["wait.began", "wait.ended", "workflow.defined", "workflow.forked"],
 ];

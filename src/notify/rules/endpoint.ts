@@ -13,7 +13,7 @@ import { channelField, type Via } from "../../kernel/principal.ts";
 import { endpointStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { peopleAmong, type RosterState } from "../../people/stream.ts";
-import type { EndpointTarget, LiveEndpoint } from "../stream.ts";
+import { type EndpointTarget, endpointAddress, endpointNamesView, type LiveEndpoint } from "../stream.ts";
 
 export type EndpointTerms = {
   readonly name: string;
@@ -25,7 +25,9 @@ export type EndpointTerms = {
 export type EndpointAnswer =
   | { readonly kind: "done"; readonly state: LiveEndpoint }
   /** `other_kind`: a webhook does not become mail, nor mail a webhook. */
-  | { readonly kind: "unknown" | "removed" | "other_kind" };
+  | { readonly kind: "unknown" | "removed" | "other_kind" }
+  /** `by`: the endpoint that has the name. */
+  | { readonly kind: "named"; readonly by: string };
 
 type AddEndpointCommand = EndpointTerms &
   Via & {
@@ -55,13 +57,33 @@ function withEndpoint(
   return { kind: "done", state: draft.state(ref) as LiveEndpoint };
 }
 
-/** Adding the same endpoint again, after a lost answer, changes nothing. */
-export function addEndpoint(draft: Draft, { endpoint, ...body }: AddEndpointCommand): Need | EndpointAnswer {
+/** Another endpoint of the kind that has the name. */
+function findNamed(
+  draft: Draft,
+  endpoint: string,
+  terms: Pick<EndpointTerms, "target" | "name">,
+): Need | { readonly kind: "free" } | Extract<EndpointAnswer, { kind: "named" }> {
+  const key = { view: endpointNamesView.view, key: endpointAddress(terms) };
+  const more = draft.need({ index: [key] });
+  if (more !== undefined) return more;
+  const other = draft.index(key).find(({ stream }) => stream.id !== endpoint);
+  return other === undefined ? { kind: "free" } : { kind: "named", by: other.stream.id };
+}
+
+/** Adding the same endpoint again, after a lost answer, changes nothing. `isNamed`: a person chose the name. */
+export function addEndpoint(
+  draft: Draft,
+  { endpoint, ...body }: AddEndpointCommand,
+  isNamed = false,
+): Need | EndpointAnswer {
   const ref = endpointStream(endpoint);
   const more = draft.need({ write: [ref] });
   if (more !== undefined) return more;
-  if (draft.state(ref).status === "none")
+  if (draft.state(ref).status === "none") {
+    const named = isNamed ? findNamed(draft, endpoint, body) : { kind: "free" as const };
+    if (named.kind !== "free") return named;
     draft.append(ref, [{ type: "endpoint.added", tv: 1, body: body as unknown as JsonObject }]);
+  }
   return { kind: "done", state: draft.state(ref) as LiveEndpoint };
 }
 
@@ -79,6 +101,10 @@ export function changeEndpoint(
   const before = draft.state(ref);
   if (terms.target !== undefined && before.status !== "none" && before.target.kind !== terms.target.kind)
     return { kind: "other_kind" };
+  if (terms.name !== undefined && before.status !== "none" && before.name !== terms.name) {
+    const named = findNamed(draft, endpoint, { ...before, name: terms.name });
+    if (named.kind !== "free") return named;
+  }
   return withEndpoint(draft, endpoint, (state) => {
     const before = termsOf(state);
     const after = termsOf({ ...state, ...terms });
@@ -87,15 +113,27 @@ export function changeEndpoint(
   });
 }
 
+/** Another secret: what signs a webhook, or the address of a chat (`target` is then where it leads). */
 export function rotateSecret(
   draft: Draft,
-  command: EndpointCommand & { readonly secret: string; readonly overlapMs: number },
+  command: EndpointCommand & {
+    readonly target?: EndpointTarget;
+    readonly secret: string;
+    readonly overlapMs: number;
+  },
 ): Need | EndpointAnswer {
   const { endpoint, by, secret, overlapMs } = command;
-  return withEndpoint(draft, endpoint, ({ secrets, target }) => {
-    if (target.kind !== "webhook" || secrets[0]?.secret === secret) return [];
-    const body = { secret, until: draft.now + overlapMs, by, ...channelField(command) };
-    return [{ type: "endpoint.rotated", body }];
+  return withEndpoint(draft, endpoint, (state) => {
+    const { target = state.target } = command;
+    if (target.kind === "mail" || target.kind !== state.target.kind || state.secrets[0]?.secret === secret)
+      return [];
+    const after = termsOf({ ...state, target });
+    const isMoved = JSON.stringify(termsOf(state)) !== JSON.stringify(after);
+    const how = { by, ...channelField(command) };
+    return [
+      ...(isMoved ? [{ type: "endpoint.changed", body: { ...after, ...how } }] : []),
+      { type: "endpoint.rotated", body: { secret, until: draft.now + overlapMs, ...how } },
+    ];
   });
 }
 

@@ -88,7 +88,13 @@ export function makeMessages(
 
 export type SendOutcome =
   | { readonly kind: "delivered"; readonly status: number | null }
-  | { readonly kind: "failed"; readonly status: number | null; readonly problem: string }
+  | {
+      readonly kind: "failed";
+      readonly status: number | null;
+      readonly problem: string;
+      /** The receiver said when to try again: no attempt before. */
+      readonly waitMs?: number;
+    }
   /** The receiver wants no more: no further attempt, and the endpoint is switched off. */
   | { readonly kind: "gone"; readonly status: number; readonly problem: string };
 
@@ -134,7 +140,9 @@ function failedAttemptEvent(
   const { status } = outcome;
   const problem = outcome.kind === "delivered" ? null : outcome.problem;
   const wait = outcome.kind === "gone" ? null : retryDelay(attempt, chance);
-  if (wait !== null) return { type: "message.tried", body: { status, problem, dueAt: draft.now + wait } };
+  const least = outcome.kind === "failed" ? (outcome.waitMs ?? 0) : 0;
+  if (wait !== null)
+    return { type: "message.tried", body: { status, problem, dueAt: draft.now + Math.max(wait, least) } };
   const reason =
     outcome.kind === "gone" ? "the receiver wants nothing more" : `it did not arrive in ${attempt} attempts`;
   return { type: "message.dead", body: { status, problem, reason } };

@@ -42,7 +42,7 @@ export type Created =
 
 export const workflowName = (requestId: string): string => `workflow:${requestId}`;
 
-/** With other approval terms or another budget it is not the same workflow. */
+/** With other approval terms, another budget or another endpoint it is not the same workflow. */
 function isSame(state: LiveWorkflow, { body, given = body.input }: Creation, draft: Draft): boolean {
   const input = digestOf(draft.keep(body.input));
   // The input may match as the caller sent it, or as the definition transformed it.
@@ -51,10 +51,10 @@ function isSame(state: LiveWorkflow, { body, given = body.input }: Creation, dra
   const isGiven = isAsked || digestOf(state.input) === input;
   const isNamed = state.name === body.name && isGiven;
   // An omitted term matches; a different one makes it another workflow.
-  const keeps = (term: "approvalRequired" | "budget") =>
+  const keeps = (term: "approvalRequired" | "budget" | "notify") =>
     body[term] === undefined || body[term] === state[term];
   const isAlike = state.isOfOneRun === body.isOfOneRun && state.isOutside === body.isOutside;
-  return isNamed && isAlike && keeps("approvalRequired") && keeps("budget");
+  return isNamed && isAlike && keeps("approvalRequired") && keeps("budget") && keeps("notify");
 }
 
 /** A later request by name does not know how the definition transforms the input. */

@@ -1,4 +1,4 @@
-/** The form by which a webhook, or people by mail, are added. */
+/** The form by which a webhook, people by mail, or a chat are added. */
 import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
@@ -44,6 +44,8 @@ export function AddEndpoint({ onShow, onClose }: Dialogue) {
         options={[
           { id: "webhook", title: "Webhook" },
           { id: "mail", title: "Mail" },
+          { id: "slack", title: "Slack" },
+          { id: "teams", title: "Teams" },
         ]}
         onChange={(kind) => change({ kind })}
       />

@@ -1,4 +1,4 @@
-/** The form by which an endpoint is changed. What it is stays: a webhook, or mail. */
+/** The form by which an endpoint is changed. What it is stays: a webhook, mail or a chat. */
 import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
@@ -39,7 +39,7 @@ export function ChangeEndpoint({ of, onClose }: Props) {
       }}
       onCancel={onClose}
     >
-      <EndpointFields form={form} change={change} whenLeftOut="as they were" />
+      <EndpointFields form={form} change={change} whenLeftOut="as they were" isAdded />
       <TextField
         label="Whose it is"
         hint="Whoever is asked when it does not arrive: person: or service: and a name."

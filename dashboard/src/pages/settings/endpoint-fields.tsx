@@ -7,15 +7,26 @@ type Props = {
   readonly change: (part: Partial<EndpointForm>) => void;
   /** Of the events, what leaving them out means. */
   readonly whenLeftOut: string;
+  /** The address of a chat is then not shown, and is changed by `holdpoint endpoints rotate`. */
+  readonly isAdded?: boolean;
 };
 
-function Where({ form, change }: Omit<Props, "whenLeftOut">) {
-  if (form.kind === "webhook")
+const EXAMPLES = {
+  webhook: "https://example.com/holdpoint",
+  slack: "https://hooks.slack.com/services/…",
+  teams: "https://….logic.azure.com/workflows/…",
+};
+
+function Where({ form, change }: Pick<Props, "form" | "change">) {
+  if (form.kind !== "mail")
     return (
       <TextField
         label="Address"
         type="url"
-        placeholder="https://example.com/holdpoint"
+        placeholder={EXAMPLES[form.kind]}
+        hint={
+          form.kind === "webhook" ? undefined : "It is a secret: it is stored encrypted and not shown again."
+        }
         value={form.url}
         onChange={(event) => change({ url: event.target.value })}
       />
@@ -32,10 +43,11 @@ function Where({ form, change }: Omit<Props, "whenLeftOut">) {
   );
 }
 
-export function EndpointFields({ form, change, whenLeftOut }: Props) {
+export function EndpointFields({ form, change, whenLeftOut, isAdded = false }: Props) {
+  const isHidden = isAdded && (form.kind === "slack" || form.kind === "teams");
   return (
     <>
-      <Where form={form} change={change} />
+      {isHidden ? null : <Where form={form} change={change} />}
       <TextField
         label="Events"
         placeholder={whenLeftOut}

@@ -5,7 +5,7 @@ import type { Endpoint } from "./message-queries.ts";
 export type EndpointOffer = Omit<InputOf<"POST /api/endpoints">, "by">;
 export type EndpointChange = Omit<InputOf<"PATCH /api/endpoints/{id}">, "by">;
 export type EndpointForm = {
-  readonly kind: "webhook" | "mail";
+  readonly kind: Endpoint["target"]["kind"];
   readonly name: string;
   readonly url: string;
   readonly to: string;
@@ -16,6 +16,12 @@ export const BLANK_ENDPOINT: EndpointForm = {
   ...{ kind: "webhook", name: "", url: "", to: "", events: "", owner: "" },
 };
 
+/** Where it goes, in words: the address of a chat is a secret, so only its host is known. */
+export function targetText(target: Endpoint["target"]): string {
+  if (target.kind === "mail") return target.to.join(", ");
+  return target.kind === "webhook" ? target.url : target.host;
+}
+
 export function endpointFormOf({ target, name, events, owner }: Endpoint): EndpointForm {
   const url = target.kind === "webhook" ? target.url : "";
   const to = target.kind === "mail" ? target.to.join(", ") : "";
@@ -25,10 +31,11 @@ export function endpointFormOf({ target, name, events, owner }: Endpoint): Endpo
 /** Names with commas, spaces or line breaks between them. */
 const namesIn = (typed: string): string[] => typed.split(/[\s,]+/).filter((name) => name !== "");
 
-/** What is left empty is not sent. */
+/** What is left empty is not sent. A webhook's address needs no kind. */
 function saidIn({ kind, name, url, to, events, owner }: EndpointForm): EndpointChange {
+  const address = { url: url.trim(), kind: kind === "webhook" || url.trim() === "" ? "" : kind };
   const said = {
-    ...(kind === "webhook" ? { url: url.trim() } : { to: namesIn(to) }),
+    ...(kind === "mail" ? { to: namesIn(to) } : address),
     ...{ name: name.trim(), events: namesIn(events), owner: owner.trim() },
   };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value.length > 0));

@@ -1,4 +1,4 @@
-/** A webhook, or people by mail: where it goes, whether it arrives, and what can be done about it. */
+/** A webhook, people by mail, or a chat: where it goes, whether it arrives, and what can be done about it. */
 import { client } from "../../api/client.ts";
 import { byOf, may, nameOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
@@ -14,6 +14,7 @@ import { toast } from "../../ui/toaster.tsx";
 import { When } from "../../ui/when.tsx";
 import { SECRET_NOTE } from "./add-endpoint.tsx";
 import { ChangeEndpoint } from "./change-endpoint.tsx";
+import { targetText } from "./endpoint-form.ts";
 import type { Endpoint } from "./message-queries.ts";
 
 type Props = { readonly of: Endpoint };
@@ -121,10 +122,7 @@ function Where({ of: { name, target, status, events, owner, added_at, missed, of
         <Badge status={status} tone={status === "on" ? "go" : "hold"} />
         {missed > 0 ? <Badge status={`${several(missed, "message")} given up`} tone="stop" /> : null}
       </p>
-      <Strange
-        text={target.kind === "webhook" ? target.url : target.to.join(", ")}
-        className="block font-mono text-small"
-      />
+      <Strange text={targetText(target)} className="block font-mono text-small" />
       <p className="text-small text-soft">
         <Strange text={events.join(", ")} /> · <Strange text={nameOf(owner)} />, <When at={added_at} />
       </p>

@@ -34,7 +34,7 @@ export function EndpointsTab() {
             if (kept.length === 0)
               return (
                 <Empty icon="bell" title="Nobody outside is told yet">
-                  A webhook, or people by mail, hear of approvals, doubts and alerts as they happen.
+                  A webhook, people by mail, or a chat hear of approvals, doubts and alerts as they happen.
                 </Empty>
               );
             return (

@@ -1,0 +1,269 @@
+// Slack and Teams: what is posted, with what limits, and what of others' texts.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { admin } from "../../src/admin.ts";
+import { holdpoint } from "../../src/index.ts";
+import { ANN, bench, type Desk } from "./bench.ts";
+import { type Got, type Receiver, startReceiver } from "./receiver.ts";
+
+const HOSTILE = "<!channel> <https://evil.example|Approve> & [ok](https://evil.example) *x* :tada: \u202eneP";
+
+type PlainText = { readonly type: string; readonly text: string; readonly emoji: boolean };
+type Block = {
+  readonly type: string;
+  readonly text?: PlainText;
+  readonly fields?: readonly PlainText[];
+  readonly elements?: readonly (PlainText & { readonly url?: string })[];
+};
+type SlackMessage = { readonly text: string; readonly blocks: readonly Block[] };
+const slackIn = ({ body }: Got): SlackMessage => JSON.parse(body);
+
+function isPlain(text: PlainText, most: number): void {
+  assert.equal(text.type, "plain_text");
+  assert.equal(text.emoji, false);
+  assert.ok(text.text.length >= 1 && text.text.length <= most, `${text.text.length} of ${most}`);
+}
+
+function checkBlock({ type, text, fields = [], elements = [] }: Block): void {
+  assert.ok(["header", "section", "context", "actions"].includes(type), type);
+  if (text !== undefined) isPlain(text, type === "header" ? 150 : 3_000);
+  assert.ok(fields.length <= 10);
+  for (const field of fields) isPlain(field, 2_000);
+  if (type === "context") for (const element of elements) isPlain(element, 2_000);
+  if (type === "actions") assert.equal(elements.length, 1);
+}
+
+/** The limits that Slack documents for Block Kit. */
+function checkSlack({ text, blocks }: SlackMessage): void {
+  assert.ok(text.length >= 1 && text.length <= 4_000);
+  assert.ok(blocks.length >= 1 && blocks.length <= 50);
+  for (const block of blocks) checkBlock(block);
+}
+
+const blockTexts = ({ blocks }: SlackMessage): readonly string[] =>
+  blocks
+    .flatMap(({ text, fields = [] }) => [...(text === undefined ? [] : [text]), ...fields])
+    .map(({ text }) => text);
+
+type Run = { readonly type: string; readonly text: string };
+type TeamsMessage = {
+  readonly type: string;
+  readonly attachments: readonly {
+    readonly contentType: string;
+    readonly content: {
+      readonly type: string;
+      readonly version: string;
+      readonly body: readonly { readonly type: string; readonly inlines: readonly Run[] }[];
+      readonly actions: readonly { readonly type: string; readonly url: string }[];
+    };
+  }[];
+};
+const teamsIn = ({ body }: Got): TeamsMessage => JSON.parse(body);
+
+function checkTeams(got: Got): readonly string[] {
+  assert.ok(Buffer.byteLength(got.body) <= 28 * 1_024, "Teams takes 28 KB");
+  const { type, attachments } = teamsIn(got);
+  assert.equal(type, "message");
+  const [attachment] = attachments;
+  assert.equal(attachment?.contentType, "application/vnd.microsoft.card.adaptive");
+  const { content } = attachment;
+  assert.equal(content.type, "AdaptiveCard");
+  const runs = content.body.flatMap(({ type: block, inlines }) => {
+    assert.equal(block, "RichTextBlock", "no text that Teams reads as Markdown");
+    return inlines;
+  });
+  for (const run of runs) assert.equal(run.type, "TextRun");
+  return runs.map(({ text }) => text);
+}
+
+const addChat = (desk: Desk, { url }: Receiver, kind: "slack" | "teams", name?: string) =>
+  desk.endpoints.add({
+    ...{ url: `${url}services/T0/B0/sEcReT`, kind, events: ["approval.requested"], ...ANN },
+    ...(name === undefined ? {} : { name }),
+  });
+
+async function journalText({ store, runtime }: Desk): Promise<string> {
+  const entries = await store.log(runtime.tenant, 0, 10_000);
+  return entries.map(({ body }) => body).join("\n");
+}
+
+describe("Slack", () => {
+  test("gets blocks with the facts, the agent's words marked as such, and one button that opens the card", async (context) => {
+    const place = bench(context);
+    const desk = place.open();
+    const receiver = await startReceiver(context);
+    const added = await addChat(desk, receiver, "slack", "prod");
+    assert.equal(added.secret, null);
+    assert.deepEqual(added.target, { kind: "slack", host: `127.0.0.1:${receiver.port}` });
+    const approval = await desk.ask({ amount: 12, to: "Zoë" }, "please\nRule: approved");
+    desk.deliver();
+    const [got] = await receiver.reached(1);
+    assert.ok(got !== undefined);
+    assert.equal(got.path, "/services/T0/B0/sEcReT");
+    assert.equal(got.headers["webhook-signature"], undefined);
+    const message = slackIn(got);
+    checkSlack(message);
+    const texts = blockTexts(message);
+    assert.ok(texts.includes("Tool\npayments.refund"), texts.join("\n"));
+    assert.ok(texts.includes("The agent says:\n│ please\n│ Rule: approved"));
+    assert.ok(texts.some((text) => text.startsWith("Arguments, as the agent gave them:\n│ {")));
+    const [button] = message.blocks.find(({ type }) => type === "actions")?.elements ?? [];
+    assert.equal(button?.url, `https://holdpoint.example/approvals/${approval}`);
+    await place.until(async () => (await desk.messages.count("delivered")) === 1);
+    const kept = JSON.stringify([await desk.endpoints.list(), await desk.endpoints.get(added.id)]);
+    assert.doesNotMatch(`${kept}${await journalText(desk)}`, /sEcReT/, "the address is a secret");
+  });
+
+  test("is shown hostile texts as they are, and what was cut is counted", async (context) => {
+    const place = bench(context);
+    const desk = place.open();
+    const receiver = await startReceiver(context);
+    await addChat(desk, receiver, "slack");
+    await desk.ask({ to: HOSTILE, more: "x".repeat(20_000) }, HOSTILE + "é😀".repeat(3_000));
+    desk.deliver();
+    const [got] = await receiver.reached(1);
+    assert.ok(got !== undefined);
+    const message = slackIn(got);
+    checkSlack(message);
+    assert.doesNotMatch(message.text, /[<>]|&(?!amp;|lt;|gt;)/, "no mention and no link in what notifies");
+    const texts = blockTexts(message);
+    const said = texts.find((text) => text.startsWith("The agent says"));
+    assert.match(said ?? "", /<!channel> <https:\/\/evil\.example\|Approve> & \[ok\]/, "plain text");
+    assert.match(said ?? "", /… \(\d+ more characters\)$/);
+    assert.ok(texts.every((text) => text.isWellFormed() && !text.includes("\u202e")));
+    const args = texts.find((text) => text.startsWith("Arguments"));
+    const left = Number(/… \((\d+) more characters\)$/.exec(args ?? "")?.[1]);
+    assert.ok(left > 17_000 && left < 18_000, String(left));
+  });
+
+  test("that says when to try again is asked for nothing before, and a lost answer is tried again", async (context) => {
+    const place = bench(context);
+    const desk = place.open({}, { timeoutMs: 300 });
+    const receiver = await startReceiver(context);
+    await addChat(desk, receiver, "slack");
+    receiver.answer = () => 429;
+    receiver.headers = { "retry-after": "300" };
+    const since = desk.runtime.clock.now();
+    await desk.ask();
+    desk.deliver();
+    await receiver.reached(1);
+    const waiting = await place.until(async () => {
+      const [one] = (await desk.messages.list()).items;
+      return one !== undefined && one.attempts === 1 && one;
+    });
+    assert.partialDeepStrictEqual(waiting.last, { status: 429, problem: "status_429" });
+    assert.ok((waiting.dueAt ?? 0) >= since + 300_000, "not after the usual five seconds");
+    await desk.ask({ amount: 2 });
+    receiver.answer = () => (receiver.got.length === 2 ? new Promise<number>(() => undefined) : 200);
+    receiver.headers = {};
+    await place.until(async () => (await desk.messages.count("delivered")) === 2);
+    assert.ok(desk.runtime.clock.now() >= since + 300_000, "the other message waited too");
+    assert.equal(receiver.got.length, 4, "one was sent again after its answer was lost");
+  });
+
+  test("has one name for each endpoint, and another address by rotation", async (context) => {
+    const place = bench(context);
+    const desk = place.open();
+    const [first, second] = [await startReceiver(context), await startReceiver(context)];
+    const { id } = await addChat(desk, first, "slack", "prod");
+    await assert.rejects(addChat(desk, first, "slack", "prod"), { code: "invalid_input" });
+    await addChat(desk, first, "teams", "prod");
+    await assert.rejects(desk.endpoints.change(id, { url: "https://hooks.slack.com/services/x", ...ANN }), {
+      code: "invalid_input",
+      message: /rotate/,
+    });
+    await assert.rejects(desk.endpoints.rotate(id, ANN), { code: "invalid_input" });
+    await desk.endpoints.rotate(id, { url: second.url, ...ANN });
+    const { arrived } = await desk.endpoints.test(id, ANN);
+    assert.ok(arrived);
+    assert.deepEqual([first.got.length, second.got.length], [0, 1]);
+    await desk.endpoints.remove(id, ANN);
+    await addChat(desk, first, "slack", "prod");
+  });
+
+  test("is known by its host, so that no address of one is taken for a webhook's and shown", async (context) => {
+    const desk = bench(context).open();
+    const url = "https://hooks.slack.com/services/T0/B0/sEcReT";
+    const { target } = await desk.endpoints.add({ url, ...ANN });
+    assert.deepEqual(target, { kind: "slack", host: "hooks.slack.com" });
+    const flow =
+      "https://prod-1.westeurope.logic.azure.com/workflows/a/triggers/manual/paths/invoke?sig=sEcReT";
+    const teams = await desk.endpoints.add({ url: flow, ...ANN });
+    assert.equal(teams.target.kind, "teams");
+    assert.doesNotMatch(await journalText(desk), /sEcReT/);
+    await assert.rejects(desk.endpoints.add({ url, secret: `whsec_${"A".repeat(43)}=`, ...ANN }), {
+      code: "invalid_input",
+    });
+  });
+});
+
+describe("Teams", () => {
+  test("gets an Adaptive Card of at most 28 KB, in which nothing is read as Markdown", async (context) => {
+    const place = bench(context);
+    const desk = place.open();
+    const receiver = await startReceiver(context);
+    await addChat(desk, receiver, "teams");
+    const approval = await desk.ask(
+      { to: HOSTILE, more: "語".repeat(20_000) },
+      `${HOSTILE}${"語".repeat(9_000)}`,
+    );
+    desk.deliver();
+    const [got] = await receiver.reached(1);
+    assert.ok(got !== undefined);
+    const texts = checkTeams(got);
+    assert.ok(texts.includes("payments.refund"));
+    assert.ok(texts.some((text) => text.includes("[ok](https://evil.example) *x*")));
+    assert.ok(texts.some((text) => /… \(\d+ more characters\)$/.test(text)));
+    assert.deepEqual(teamsIn(got).attachments[0]?.content.actions, [
+      {
+        type: "Action.OpenUrl",
+        title: "Open in Holdpoint",
+        url: `https://holdpoint.example/approvals/${approval}`,
+      },
+    ]);
+  });
+});
+
+describe("an endpoint that a run names", () => {
+  test("is told of the approvals of that run and of its children, and of no others", async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "hp-chats-"));
+    const hp = holdpoint({ folder, keyFile: join(folder, "key"), agent: "teller" });
+    const { endpoints, deliver } = admin(hp);
+    const over = new AbortController();
+    const receiver = await startReceiver(context);
+    const events = ["endpoint.tested"];
+    await endpoints.add({ url: receiver.url, kind: "slack", name: "prod", events, ...ANN });
+    const delivering = deliver(over.signal, { allowPrivate: true });
+    let deciding = Promise.resolve();
+    context.after(async () => {
+      over.abort();
+      await Promise.all([delivering, deciding]);
+      await hp.close();
+      rmSync(folder, { recursive: true });
+    });
+    const inner = hp.workflow("inner", {}, (ctx, _: object) => ctx.checkpoint("Below"));
+    const outer = hp.workflow("outer", {}, async (ctx, _: object) => {
+      await ctx.checkpoint("Plan");
+      await ctx.spawn(inner, {});
+    });
+    await assert.rejects(outer.start({}, { notify: "slack://other" }), { code: "unknown_id" });
+    await assert.rejects(outer.start({}, { notify: "slack" }), { code: "invalid_input" });
+    await outer.start({});
+    await outer.start({}, { notify: "slack://prod" });
+    const decide = async () => {
+      for await (const _ of hp.approvals.follow(over.signal))
+        for (const { id } of (await hp.approvals.list()).items) await hp.approvals.approve(id, ANN);
+    };
+    deciding = decide();
+    await receiver.reached(4);
+    assert.deepEqual(receiver.got.map((got) => slackIn(got).text).toSorted(), [
+      "Approval needed: Below",
+      "Approval needed: Plan",
+      "Approved: Below",
+      "Approved: Plan",
+    ]);
+  });
+});
