@@ -62,12 +62,13 @@ function signature({ name, verb, facts, door }: (typeof verbs)[number]): string 
   const { http, input, takes = "input" } = facts;
   const isOptional = input?.safeParse({}).success === true;
   const words = [...pathNames(http), ...(input === undefined ? [] : [`${takes}${isOptional ? "?" : ""}`])];
-  return `${door === undefined ? "hp." : ""}${name}.${verb}(${words.join(", ")})`;
+  const group = door === "instance" ? "" : `${name}.`;
+  return `${door === "admin" ? "" : "hp."}${group}${verb}(${words.join(", ")})`;
 }
 
-const methodRows = (door: Contract["door"]) =>
+const methodRows = (page: "library" | "admin") =>
   verbs
-    .filter((one) => one.door === door)
+    .filter(({ door }) => (door === "admin" ? "admin" : "library") === page)
     .map((one): readonly [string, string] => {
       const cell = signature(one);
       return [cell, `| \`${cell}\` | ${lower(one.facts.summary)} |`];
@@ -75,7 +76,7 @@ const methodRows = (door: Contract["door"]) =>
 
 /** By page: the first cell of a row, and the whole row. */
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
-  "docs/reference/library.md": methodRows(undefined),
+  "docs/reference/library.md": methodRows("library"),
   "docs/reference/admin.md": methodRows("admin"),
   "docs/reference/events.md": STREAMS.flatMap(({ reference }) =>
     reference.map(({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const),

@@ -4,9 +4,11 @@ import { remote } from "./agents/remote/contract.ts";
 import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
+import { budgets } from "./budgets/contract.ts";
 import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
+import { killSwitch } from "./kill-switch/contract.ts";
 import { endpoints, messages } from "./notify/contract.ts";
 import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
@@ -18,10 +20,12 @@ export const CONTRACTS = [
   actions,
   alerts,
   approvals,
+  budgets,
   endpoints,
   grants,
   intents,
   keys,
+  killSwitch,
   messages,
   people,
   policies,

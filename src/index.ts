@@ -3,7 +3,7 @@
 import type { Intents } from "./agents/intents/verbs.ts";
 import type { Remote } from "./agents/remote-methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
-import type { Budgets } from "./budgets/methods.ts";
+import type { Budgets } from "./budgets/contract.ts";
 import type { Answer } from "./effects/answer.ts";
 import { putSecret } from "./effects/arguments.ts";
 import type { Actions, Receipts } from "./effects/contract.ts";
@@ -14,7 +14,7 @@ import type { Tool } from "./effects/tool.ts";
 import type { Grants } from "./grants/contract.ts";
 import type { Said } from "./kernel/said.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
-import { type KillSwitch, killSwitchOf } from "./kill-switch/methods.ts";
+import type { KillSwitch } from "./kill-switch/contract.ts";
 import {
   checkInstanceOptions,
   createDefinitions,
@@ -78,7 +78,7 @@ export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
 export type { Said } from "./kernel/said.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
-export type { KillSwitchState } from "./kill-switch/methods.ts";
+export type { KillSwitchState } from "./kill-switch/contract.ts";
 export type { HoldpointOptions } from "./open.ts";
 export type { PolicySource } from "./policy/read.ts";
 export type { Facts, PolicyText } from "./policy/rules/document.ts";
@@ -236,7 +236,6 @@ export function holdpoint(options: HoldpointOptions = {}): Holdpoint {
     supervise: (given) => startSupervised({ definitions, gates }, given),
     current: () => currentIn(tools),
     work: (signal) => workUntil(definitions, signal),
-    ...killSwitchOf(opening),
     recover: async () => parts.recover().recoverDead(await opening()),
     restored: async () => parts.restore().getRestoreStatus(await opening()),
     acknowledgeRestore: async (said) => parts.restore().acknowledgeRestore(await opening(), said),

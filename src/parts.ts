@@ -12,10 +12,11 @@ export const parts = {
   actions: () => load<typeof import("./effects/verbs.ts")>("./effects/verbs.ts"),
   alerts: () => load<typeof import("./alerts/verbs.ts")>("./alerts/verbs.ts"),
   approvals: () => load<typeof import("./approvals/verbs.ts")>("./approvals/verbs.ts"),
-  budgets: () => load<typeof import("./budgets/methods.ts")>("./budgets/methods.ts"),
+  budgets: () => load<typeof import("./budgets/verbs.ts")>("./budgets/verbs.ts"),
   grants: () => load<typeof import("./grants/verbs.ts")>("./grants/verbs.ts"),
   intents: () => load<typeof import("./agents/intents/verbs.ts")>("./agents/intents/verbs.ts"),
   journal: () => load<typeof import("./runtime/journal.ts")>("./runtime/journal.ts"),
+  killSwitch: () => load<typeof import("./kill-switch/verbs.ts")>("./kill-switch/verbs.ts"),
   keys: () => load<typeof import("./people/keys/verbs.ts")>("./people/keys/verbs.ts"),
   livePolicy: () => load<typeof import("./policy/live-policy.ts")>("./policy/live-policy.ts"),
   monitor: () => load<typeof import("./alerts/monitor.ts")>("./alerts/monitor.ts"),
@@ -47,13 +48,18 @@ export function startSupervised(
 /** Adds the groups of methods of one instance. Each loads when it is first used. */
 export function withMethodGroups<Base extends object>(base: Base, gates: Gates, definitions: Definitions) {
   const { open } = gates;
+  const killSwitch = () => parts.killSwitch().bindKillSwitch(open);
   return withLazy(base, {
     actions: () => parts.verb().bindLibrary(open, parts.actions().actionVerbs),
     approvals: () => parts.approvals().approvalsOf(open),
-    budgets: () => parts.budgets().budgetsOf(open),
+    budgets: () => parts.verb().bindLibrary(open, parts.budgets().budgetVerbs),
     grants: () => parts.verb().bindLibrary(open, parts.grants().grantVerbs),
     intents: () => parts.intents().intentMethods(open),
     journal: () => parts.journal().journalOf(open),
+    pause: () => killSwitch().pause,
+    paused: () => killSwitch().paused,
+    pauses: () => killSwitch().pauses,
+    resume: () => killSwitch().resume,
     remote: () => parts.remote().remoteMethods(gates),
     receipts: () => parts.verb().bindLibrary(open, parts.actions().receiptVerbs),
     workflows: () => parts.workflows().workflowsOf(definitions),

@@ -3,10 +3,8 @@
  * Each needs the scope of its resource's routes, or of the data it returns. None changes anything.
  */
 import { z } from "zod";
-import { budgetsOf } from "../budgets/methods.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { parseJson } from "../kernel/json.ts";
-import { killSwitchOf } from "../kill-switch/methods.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 import { nodesOf } from "../runtime/epochs.ts";
 import { journalOf } from "../runtime/journal.ts";
@@ -20,9 +18,7 @@ type Verb = (...args: never[]) => Promise<unknown>;
 type Group<Names extends string> = { readonly [Name in Names]: Verb };
 
 const READS = {
-  budgets: { scope: "budgets:read", verbs: ["list", "get"] },
   journal: { scope: "journal:read", verbs: ["read"] },
-  switch: { scope: "switch:read", verbs: ["paused"] },
   nodes: { scope: "journal:read", verbs: ["list"] },
 } as const satisfies {
   readonly [group: string]: { readonly scope: Scope; readonly verbs: readonly string[] };
@@ -46,9 +42,7 @@ function groupsOf({ runtime }: TenantHost): Groups {
   // No reading verb closes the runtime.
   const open = async () => runtime as Awaited<ReturnType<RuntimeOpener>>;
   return {
-    budgets: budgetsOf(open),
     journal: journalOf(open),
-    switch: killSwitchOf(open),
     nodes: nodesOf(open),
   };
 }

@@ -9,7 +9,7 @@ import { seedRoutes } from "../agents/seed-routes.ts";
 import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { approvalVerbs } from "../approvals/verbs.ts";
-import { budgetRoutes } from "../budgets/routes.ts";
+import { budgetVerbs } from "../budgets/verbs.ts";
 import { actionVerbs, receiptVerbs } from "../effects/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
 import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
@@ -26,7 +26,7 @@ import {
 } from "../kernel/contract.ts";
 import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
-import { killSwitchRoutes } from "../kill-switch/routes.ts";
+import { killSwitchVerbs } from "../kill-switch/verbs.ts";
 import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
 import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
@@ -72,10 +72,12 @@ const CAPABILITIES = [
   actionVerbs,
   alertVerbs,
   approvalVerbs,
+  budgetVerbs,
   endpointVerbs,
   grantVerbs,
   intentVerbs,
   keyVerbs,
+  killSwitchVerbs,
   messageVerbs,
   peopleVerbs,
   policyVerbs,
@@ -357,8 +359,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...cardPageRoutes(cards),
     ...intentWaitRoutes(audience),
     ...journalRoutes,
-    ...killSwitchRoutes,
-    ...budgetRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),

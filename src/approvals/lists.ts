@@ -10,7 +10,7 @@ import { rejectInput } from "../kernel/fields.ts";
 import type { Json } from "../kernel/json.ts";
 import { actionStream, approvalStream, ROSTER } from "../kernel/stream.ts";
 import { timestamp } from "../kernel/values.ts";
-import { countStops } from "../kill-switch/methods.ts";
+import { countStops } from "../kill-switch/switches.ts";
 import type { RosterState } from "../people/stream.ts";
 import {
   cursorAfter,

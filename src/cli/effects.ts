@@ -1,6 +1,6 @@
 /** Commands about effects: in-doubt, resolve, receipt, and the budgets that effects spend. */
 
-import type { BudgetSummary } from "../budgets/methods.ts";
+import type { BudgetSummary } from "../budgets/contract.ts";
 import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { isHoldpointError } from "../kernel/errors.ts";

@@ -135,17 +135,6 @@ const OTHER_CALLS = {
     history: alone("GET /api/history/{id}"),
     verify: unkept(body("POST /api/journal/verify")),
   },
-  killSwitch: {
-    get: query("GET /api/kill-switch"),
-    pauses: query("GET /api/kill-switch/pauses"),
-    pause: body("POST /api/kill-switch/pause"),
-    resume: body("POST /api/kill-switch/resume"),
-  },
-  budgets: {
-    list: query("GET /api/budgets"),
-    get: alone("GET /api/budgets/{name}"),
-    set: body("PUT /api/budgets/{name}"),
-  },
   session: {
     open: unkept(body("POST /api/session")),
     get: alone("GET /api/session"),

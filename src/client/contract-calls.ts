@@ -32,6 +32,11 @@ export const CONTRACT_CALLS = {
     decideAll: { route: "POST /api/approvals/batch", takes: "body" },
     comment: { route: "POST /api/approvals/{id}/comments", takes: "body" },
   },
+  budgets: {
+    list: { route: "GET /api/budgets", takes: "query" },
+    get: { route: "GET /api/budgets/{name}", takes: "nothing" },
+    limit: { route: "PUT /api/budgets/{name}", takes: "body" },
+  },
   endpoints: {
     list: { route: "GET /api/endpoints", takes: "query" },
     add: { route: "POST /api/endpoints", takes: "body", unkept: "once" },
@@ -69,6 +74,12 @@ export const CONTRACT_CALLS = {
     get: { route: "GET /api/keys/{id}", takes: "nothing" },
     rotate: { route: "POST /api/keys/{id}/rotate", takes: "body", unkept: "once" },
     revoke: { route: "POST /api/keys/{id}/revoke", takes: "body" },
+  },
+  killSwitch: {
+    paused: { route: "GET /api/kill-switch", takes: "query" },
+    pauses: { route: "GET /api/kill-switch/pauses", takes: "query" },
+    pause: { route: "POST /api/kill-switch/pause", takes: "body" },
+    resume: { route: "POST /api/kill-switch/resume", takes: "body" },
   },
   messages: {
     list: { route: "GET /api/messages", takes: "query" },

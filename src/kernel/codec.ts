@@ -9,7 +9,7 @@
  * | `duration`, a field `…Ms`: milliseconds | `…_seconds`: whole seconds, at least 1  |
  * | `durationOrNone`, a field `…Ms`         | the same, or 0                          |
  * | `moneyAmount`: `micros` is a bigint     | `micros` is text                        |
- * | `micros`: a bigint                      | text                                    |
+ * | `micros` as `spent`: a bigint           | `spent_micros`: text                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
  * | `id("action")` as `action`              | `action_id`                             |
  * | `actor`, mostly `by`: required          | optional: taken from the credential     |
@@ -57,7 +57,9 @@ type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as":
       ? Name extends `${infer Start}Ms`
         ? `${Snake<Start>}_seconds`
         : never
-      : Snake<Name>;
+      : Bare<Schema> extends Marked<unknown, "micros">
+        ? `${Snake<Name>}_micros`
+        : Snake<Name>;
 
 type Unwrapped<Schema> = Schema extends
   | z.ZodOptional<infer Inner>
@@ -208,6 +210,7 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   const { as, kind, of } = { ...marks.get(unwrap(schema)), ...marks.get(schema) };
   if (as !== undefined) return as;
   if (kind === "id") return `${name === "id" ? of : snake(name)}_id`;
+  if (kind === "micros") return `${snake(name)}_micros`;
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 

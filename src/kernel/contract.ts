@@ -84,8 +84,8 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly tag?: string;
   /** What its scopes begin with. Default: the name. */
   readonly scopes?: string;
-  /** The library's methods are at `admin(hp)`, not at the instance. */
-  readonly door?: "admin";
+  /** Where the library's methods are. `admin`: in a group of `admin(hp)`. `instance`: `hp` has them itself. Default: in a group of `hp`. */
+  readonly door?: "admin" | "instance";
   readonly verbs: All;
 };
 
@@ -286,11 +286,11 @@ function fieldsAt(schema: unknown, path: readonly PropertyKey[]): readonly strin
 /** A message that ends with a full stop is the contract's own sentence; any other is prefixed with the field. */
 function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): string {
   const path = issue.path.map(String).join(".");
+  if (issue.message.endsWith(".")) return issue.message;
   if (issue.code === "unrecognized_keys") {
     const [extra = ""] = issue.keys;
     return `${path === "" ? what : `"${path}"`}${noField(extra, fieldsAt(schema, issue.path))}.`;
   }
-  if (issue.message.endsWith(".")) return issue.message;
   if (path === "") return notAnObject(what, schema).what;
   return `${what} does not fit: "${path}": ${issue.message}.`;
 }

@@ -3,9 +3,6 @@ import { HoldpointError } from "./errors.ts";
 import { isPerson, isPrincipal } from "./principal.ts";
 import { displayValue } from "./text.ts";
 
-export const STATEMENT = "What is said";
-export const STATEMENT_FIELDS = ["by", "reason"];
-
 export type Said = { readonly by: string; readonly reason: string };
 
 export function checkSaid({ by, reason }: Said): void {

@@ -81,7 +81,16 @@ export const timestamp = mark(z.number(), { kind: "time" });
 const currency = z
   .string()
   .regex(/^[A-Z]{3,8}$/, { error: "A currency is 3 to 8 capital letters, such as USD." });
-export const moneyAmount = mark(z.strictObject({ currency, micros: z.bigint() }), { kind: "money" });
+const money = { currency, micros: z.bigint() };
+export const moneyAmount = mark(z.strictObject(money), { kind: "money" });
+/** The same, with an own sentence for an amount that has a period. */
+export const moneyWithoutPeriod = (error: string) => {
+  const isPeriod = (issue: z.core.$ZodRawIssue) =>
+    issue.code === "unrecognized_keys" && issue.keys.includes("period");
+  return mark(z.strictObject(money, { error: (issue) => (isPeriod(issue) ? error : undefined) }), {
+    kind: "money",
+  });
+};
 /** An amount in millionths whose currency is known, such as a part of a budget. */
 export const micros = mark(z.bigint(), { kind: "micros" });
 export const anyJson = z.unknown().describe("any JSON");

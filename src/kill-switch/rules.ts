@@ -1,11 +1,52 @@
 /**
- * The kill switches that cover an action: its tenant's, its agent's, its workflow's, and those of the parent workflows.
- * - The commit that starts, sends, repeats or hands out an effect checks all of them.
+ * Turning a switch, and the switches that cover an action: its tenant's, its agent's, its workflow's, and those of the
+ * parent workflows. The commit that starts, sends, repeats or hands out an effect checks all of them.
  */
 import type { Within } from "../effects/state.ts";
-import { agentScope, switchStream, workflowStream } from "../kernel/stream.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
+import { agentScope, ROSTER, switchStream, workflowStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
-import { TENANT_SCOPE, workflowScope } from "./stream.ts";
+import { decideSwitch, type Stoppable, switchScopeOf, TENANT_SCOPE, workflowScope } from "./stream.ts";
+
+export const noWorkflow = (workflow: string): HoldpointError =>
+  new HoldpointError("unknown_id", `There is no workflow ${displayValue(workflow)}.`, {
+    next: "Check the id; `holdpoint workflows` lists them.",
+  });
+
+/** Any person may stop; only one in good standing may release. */
+function checkReleaser(draft: Draft, by: string): Need | undefined {
+  const more = draft.need({ read: [ROSTER] });
+  if (more !== undefined || !draft.state(ROSTER).suspended.includes(by)) return more;
+  throw new HoldpointError("not_eligible", `Nothing was released: ${by} is not in good standing.`, {
+    data: "The kill switch is as it was.",
+    next: "Ask a person in good standing.",
+  });
+}
+
+/** A switch for an unknown name would stop nothing. Unknown workflows are detectable; unknown agents are not. */
+function checkKnown(draft: Draft, workflow: string | undefined): Need | undefined {
+  if (workflow === undefined) return undefined;
+  const ref = workflowStream(workflow);
+  const more = draft.need({ read: [ref] });
+  if (more !== undefined) return more;
+  if (draft.state(ref).status === "none") throw noWorkflow(workflow);
+  return undefined;
+}
+
+type Turn = Stoppable & Via & { readonly stop: boolean; readonly by: string; readonly reason: string };
+
+/** Stops or releases all new effects of the tenant, of one agent or service, or of one workflow with its children. */
+export function turnSwitch(draft: Draft, command: Turn): Need | { kind: "turned"; changed: boolean } {
+  const { stop, by, reason, workflow } = command;
+  const ref = switchStream(switchScopeOf(command));
+  const more = checkKnown(draft, workflow) ?? (stop ? undefined : checkReleaser(draft, by));
+  if (more !== undefined) return more;
+  const events = decideSwitch(draft.state(ref), { stop, by, reason, ...channelField(command) });
+  draft.append(ref, events);
+  return { kind: "turned", changed: events.length > 0 };
+}
 
 /** An action, or another operation of an agent, optionally in a workflow. */
 export type SwitchSubject = { readonly agent: string; readonly within?: Pick<Within, "workflow"> };

@@ -14,14 +14,17 @@ export const TENANT_SCOPE = "tenant";
 export const workflowScope = (id: string): string => `workflow:${id}`;
 
 /** Target whose new effects are stopped. Default: the whole tenant. */
-export type Stoppable = { readonly agent?: string; readonly workflow?: string };
+export type Stoppable = {
+  readonly agent?: string | undefined;
+  readonly workflow?: string | undefined;
+};
 
 export function switchScopeOf({ agent, workflow }: Stoppable): string {
   if (workflow !== undefined) return workflowScope(workflow);
   return agent === undefined ? TENANT_SCOPE : agentScope(agent);
 }
 
-export type Stopped =
+type Stopped =
   | { readonly what: "tenant" }
   | { readonly what: "agent"; readonly agent: string }
   | { readonly what: "workflow"; readonly workflow: string };

@@ -76,23 +76,33 @@ export const runVerb = <In, Out>(
   perform,
 });
 
-type Prepared<In> = { readonly input: In; readonly needs: Needs };
+/** `after` runs when the transaction has ended, also after an error. */
+type Prepared<In> = { readonly input: In; readonly needs: Needs; readonly after?: () => void };
+/** What a rule knows of its caller. `agent`: the principal of the instance. */
+type RuleContext = Via & Pick<Runtime, "agent" | "tenant">;
 
 /**
  * `answer` gets the rule's decision after its commit: it throws the caller's refusal, or reads the caller's answer.
  * `prepare` runs before the transaction: what it reads may change before the rule runs, so the rule checks it again.
  */
 export const decideVerb = <In, Decision, Out>(
-  rule: (draft: Draft, input: In, how: Via) => Need | Decision,
+  rule: (draft: Draft, input: In, how: RuleContext) => Need | Decision,
   answer: (runtime: Runtime, decision: Exclude<Decision, Need>, input: In) => Promise<Out> | Out,
-  prepare?: (runtime: Runtime, input: In) => Promise<Prepared<In>>,
+  prepare?: (runtime: Runtime, input: In) => Promise<Prepared<In>> | Prepared<In>,
 ): BoundVerb<In, Out> => ({
   form: "decide",
   async perform({ runtime, how }, given) {
-    const ready = prepare === undefined ? { input: given, needs: {} } : await prepare(runtime, given);
-    const { input, needs } = ready;
-    const decision = await runCommand(runtime, needs, (draft) => rule(draft, input, how));
-    return answer(runtime, decision, input);
+    const unprepared: Prepared<In> = { input: given, needs: {} };
+    const { input, needs, after } = prepare === undefined ? unprepared : await prepare(runtime, given);
+    const { agent, tenant } = runtime;
+    try {
+      const decision = await runCommand(runtime, needs, (draft) =>
+        rule(draft, input, { ...how, agent, tenant }),
+      );
+      return await answer(runtime, decision, input);
+    } finally {
+      after?.();
+    }
   },
 });
 

@@ -67,7 +67,7 @@ test("a person decides, an agent waits and reads its receipt, by calls that know
   assert.equal(receipt.human_approved, true);
   await client.approvals.vote(second, { decision: "reject", reason: "no", approved_by: "ann" });
   assert.equal((await client.waitForApproval(second)).approval.status, "rejected");
-  await client.budgets.set("ads", { limit: { currency: "USD", micros: "5" }, by: "ann" });
+  await client.budgets.limit("ads", { limit: { currency: "USD", micros: "5" }, by: "ann" });
   assert.equal((await client.budgets.get("ads")).limit.micros, "5");
   assert.equal((await client.server.health()).status, "healthy");
   assert.match(await client.server.metrics(), /^# HELP/m);

@@ -83,7 +83,7 @@ test("over connections that break within an event, every entry comes once and in
   });
   const heard = take(client.events({ streams: ["budget"], onOpen: ready }), 40);
   await open;
-  for (let n = 1; n <= 40; n++) await writer.budgets.set(`b${n}`, limit(n));
+  for (let n = 1; n <= 40; n++) await writer.budgets.limit(`b${n}`, limit(n));
   assert.deepEqual(
     (await heard).map(({ stream }) => stream),
     Array.from({ length: 40 }, (_, at) => `budget/b${at + 1}`),
@@ -102,10 +102,10 @@ test("events go on over a server that is closed and started again, and over a cl
   });
   const heard = take(client.events({ streams: ["budget"], onOpen: ready }), 4);
   const start = await open;
-  for (const n of [1, 2]) await client.budgets.set(`b${n}`, limit(n));
+  for (const n of [1, 2]) await client.budgets.limit(`b${n}`, limit(n));
   await first.close();
   const second = await serverBench(t, { folder, port });
-  for (const n of [3, 4]) await client.budgets.set(`b${n}`, limit(n));
+  for (const n of [3, 4]) await client.budgets.limit(`b${n}`, limit(n));
   const all = ["budget/b1", "budget/b2", "budget/b3", "budget/b4"];
   assert.deepEqual(
     (await heard).map(({ stream }) => stream),

@@ -94,7 +94,7 @@ test("what the server would do twice is not sent again, and the error says that 
     assert.match(error.data, /not known/);
     return true;
   });
-  await assert.rejects(client.budgets.set("b", { limit: { currency: "USD", micros: "1" } }));
+  await assert.rejects(client.budgets.limit("b", { limit: { currency: "USD", micros: "1" } }));
   await assert.rejects(client.people.change("person:a", { name: "A" }));
   await assert.rejects(client.session.open({ link: "x" }));
   assert.equal(seen.length, 4);

@@ -1,15 +1,17 @@
 // Made from the list of routes: who may ask for what, and that a tenant sees nothing of another.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LIBRARY_VERBS, scopeOfVerb } from "../../src/api/library.ts";
 import { getApproval } from "../../src/approvals/read.ts";
-import { getBudget } from "../../src/budgets/methods.ts";
+import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import { ROLES } from "../../src/people/stream.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { getWorkflow } from "../../src/workflows/read.ts";
 import { addPerson, getPerson, issueApiKey, revokeApiKey, setStanding } from "../fixtures/people.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
+import { verbsOn } from "../fixtures/verbs.ts";
 import { bodyFields, bodySchemaOf, type Listed } from "./listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "./requests.ts";
 import { bearer, bearersOf, by, isScopeRefusal, mayAsk, OF_HOME, OTHER, OWN, openSite } from "./site.ts";
@@ -166,7 +168,7 @@ test("every route", async (t) => {
       const nowhere = await asked(route, unknown, stranger);
       assert.deepEqual(toldOf(there, ids), toldOf(nowhere, unknown), label);
     }
-    assert.equal((await getBudget(site.own, CANARY)).limit?.micros, 1_000_000n);
+    assert.equal((await verbsOn(site.own, budgetVerbs).get(CANARY)).limit.micros, 1_000_000n);
     assert.equal((await getPerson(site.own, world.person)).suspended, false);
     assert.equal((await getApproval(site.own, world.approval)).status, "pending");
   });

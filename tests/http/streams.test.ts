@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sendIntentNow } from "../../src/agents/intents/send-and-answer.ts";
-import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { ROLE_SCOPES } from "../../src/people/rules/scopes.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { issueApiKey } from "../fixtures/people.ts";
+import { setSwitch } from "../fixtures/verbs.ts";
 import { type Bearer, bearer, bearersOf, by, mayAsk, openSite } from "./site.ts";
 import { CANARY } from "./world.ts";
 

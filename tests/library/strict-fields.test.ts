@@ -406,7 +406,7 @@ describe("every place of the library refuses, before anything is written,", () =
 
   test("a budget with a period, which budgets do not have yet", async () => {
     const what = await refusal(() => hp.budgets.limit("daily", never({ ...USD, period: "day" })));
-    assert.match(what, /The limit of the budget "daily" has a period, and budgets have none yet/);
+    assert.match(what, /The limit of a budget has a period, and budgets have none yet/);
   });
 });
 

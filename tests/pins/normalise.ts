@@ -31,7 +31,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   // Between the entries of requests stand those that the background wrote by then.
   [/"position":( ?)\d+/g, '"position":$10'],
   // How well ids compress, and which process of which machine it was.
-  [/"(compressedBytes|compressed_size_bytes)":( ?)\d+/g, '"$1":$20'],
+  [/"(compressedBytes|compressed_bytes|compressed_size_bytes)":( ?)\d+/g, '"$1":$20'],
   [/"process":( ?)"[^"]*\/\d+"/g, '"process":$1"<machine>/<process>"'],
   [/(?<=\t| {2})[A-Za-z][\w.-]*\/\d+$/gm, "<machine>/<process>"],
 ];

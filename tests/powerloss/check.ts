@@ -103,8 +103,8 @@ async function isThereAsTold(program: Program, one: Told): Promise<boolean> {
       return votes.some(({ by }) => by === "person:ann");
     }
     case "limit": {
-      const { limit } = await program.budgets.get("shared");
-      return (limit?.micros ?? 0n) >= one.micros;
+      const { items } = await program.budgets.list();
+      return items.some(({ name, limit }) => name === "shared" && limit.micros >= one.micros);
     }
     case "secret":
       return (await program.runtime.secrets.resolve(one.handle)) === one.value;

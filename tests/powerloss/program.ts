@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
+import type { Budgets } from "../../src/budgets/contract.ts";
+import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
 import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
@@ -12,7 +13,8 @@ import type { Tool } from "../../src/effects/tool.ts";
 import { actionVerbs } from "../../src/effects/verbs.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
-import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
+import type { KillSwitch } from "../../src/kill-switch/contract.ts";
+import { bindKillSwitch } from "../../src/kill-switch/verbs.ts";
 import { type Journal, journalOf, type Seals, sealMethods } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
@@ -97,8 +99,8 @@ export function startProgram({ store, clock, random }: ProgramOptions): Program 
     actions: bindLibrary(open, actionVerbs),
     journal: journalOf(open),
     seals: sealMethods(open),
-    budgets: budgetsOf(open),
-    killSwitch: killSwitchOf(open),
+    budgets: bindLibrary(open, budgetVerbs),
+    killSwitch: bindKillSwitch(open),
     putSecret: (value) => putSecret(open, value),
     close: () => runtime.close(),
   };

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setBudget } from "../../src/budgets/methods.ts";
-import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { instanceDefinitions } from "../../src/open.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type Ear, listenTo } from "../fixtures/listen.ts";
 import { type Bench, type BenchOptions, serverBench } from "../fixtures/server.ts";
+import { setBudget, setSwitch } from "../fixtures/verbs.ts";
 
 async function benchWithRuntime(
   t: TestContext,
@@ -24,7 +23,7 @@ async function benchWithRuntime(
   return { ...bench, runtime };
 }
 
-const budget = (runtime: Runtime, n: number): Promise<void> =>
+const budget = (runtime: Runtime, n: number) =>
   setBudget(runtime, `b${n}`, { currency: "USD", micros: BigInt(n) }, "person:ann");
 
 const positions = (events: readonly { readonly id: number }[]): readonly number[] =>

@@ -5,9 +5,9 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import { test } from "node:test";
 import { createResponseBackpressure } from "../../src/api/guards/quotas.ts";
-import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { issueApiKey } from "../fixtures/people.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
+import { setSwitch } from "../fixtures/verbs.ts";
 
 const BLOB = "x".repeat(900_000);
 const by = "person:root";

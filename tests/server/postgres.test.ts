@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setBudget } from "../../src/budgets/methods.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Holdpoint, Workflow } from "../../src/index.ts";
 import { listenTo } from "../fixtures/listen.ts";
 import { issueApiKey } from "../fixtures/people.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/postgres-server.ts";
 import { serverBench } from "../fixtures/server.ts";
+import { setBudget } from "../fixtures/verbs.ts";
 
 let database: PostgresServer;
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-server-pg-"));

@@ -6,18 +6,17 @@
 
 import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
 import { extendApproval } from "../../src/approvals/verbs.ts";
-import { setBudget } from "../../src/budgets/methods.ts";
 import { resolveByPerson } from "../../src/effects/rules/outcome.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";
 import { isHoldpointError } from "../../src/kernel/errors.ts";
 import { actionStream, approvalStream } from "../../src/kernel/stream.ts";
 import type { Draft } from "../../src/kernel/transaction.ts";
-import { setSwitch } from "../../src/kill-switch/methods.ts";
 import { readState, runCommand } from "../../src/runtime/store-access.ts";
 import { bindLibrary } from "../../src/runtime/verb.ts";
 import { cancelById } from "../../src/workflows/operate.ts";
 import { workflowVerbs } from "../../src/workflows/verbs.ts";
 import { setStanding } from "../fixtures/people.ts";
+import { setBudget, setSwitch } from "./commands.ts";
 import { handleTopError } from "./nodes.ts";
 import { delegateSome, moveMember } from "./people.ts";
 import { amountPolicy, deskPolicy, stagedPolicy } from "./scenario.ts";
@@ -191,7 +190,7 @@ export async function turnSwitch(
   stop: boolean,
 ): Promise<void> {
   const command = { by: "person:operator", reason: "drill", ...(agent === null ? {} : { agent }) };
-  const said = await attemptWork(sim, life, () => setSwitch(life.runtime, stop, command));
+  const said = await attemptWork(sim, life, () => setSwitch(life.runtime, { ...command, stop }));
   if (said.kind === "value") sim.oracle.acknowledged({ kind: "switch", scope: agent ?? "tenant", stop });
 }
 
@@ -226,7 +225,7 @@ const suspendSomebody: Deed = async (sim, life) => {
 
 export async function openBudget(sim: Sim, life: SimProcess, id: string, limit: number): Promise<void> {
   const money = { currency: CURRENCY, micros: BigInt(limit) };
-  await attemptWork(sim, life, () => setBudget(life.runtime, id, money, "person:operator"));
+  await attemptWork(sim, life, () => setBudget(life.runtime, id, money));
 }
 
 const changeBudget: Deed = async (sim, life) => {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { type Intents, intentMethods } from "../../src/agents/intents/verbs.ts";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import { type Budgets, budgetsOf } from "../../src/budgets/methods.ts";
+import type { Budgets } from "../../src/budgets/contract.ts";
+import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
 import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
@@ -11,7 +12,8 @@ import { type GatedTool, gate } from "../../src/effects/gate.ts";
 import type { Tool } from "../../src/effects/tool.ts";
 import { actionVerbs } from "../../src/effects/verbs.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
-import { type KillSwitch, killSwitchOf } from "../../src/kill-switch/methods.ts";
+import type { KillSwitch } from "../../src/kill-switch/contract.ts";
+import { bindKillSwitch } from "../../src/kill-switch/verbs.ts";
 import { type Journal, journalOf } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import type { Notice } from "../../src/runtime/notices.ts";
@@ -213,8 +215,8 @@ export function office(seed = 1, leaseMs?: number): Office {
         approvals: approvalsOf(open),
         actions: bindLibrary(open, actionVerbs),
         journal: journalOf(open),
-        budgets: budgetsOf(open),
-        switch: killSwitchOf(open),
+        budgets: bindLibrary(open, budgetVerbs),
+        switch: bindKillSwitch(open),
         workflows: workflowsOf(definitions),
         intents: intentMethods(open),
         gate: (definition) => gate(gates, definition),

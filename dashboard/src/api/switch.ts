@@ -7,15 +7,17 @@ export type SwitchState = AnswerOf<"GET /api/kill-switch">;
 /** Whose: everybody's of the tenant where nobody is named. */
 export type Whose = InputOf<"GET /api/kill-switch">;
 
+/** By whom, when and why. */
+export type StopFacts = Extract<SwitchState, { readonly paused: true }>;
 export type Stop = AnswerOf<"GET /api/kill-switch/pauses">["pauses"][number];
 
 export const switchQuery = queryOptions({
   queryKey: ["switch", "tenant"],
-  queryFn: () => client.killSwitch.get(),
+  queryFn: () => client.killSwitch.paused(),
 });
 
 export const switchOfQuery = (whose: Whose) =>
-  queryOptions({ queryKey: ["switch", "one", whose], queryFn: () => client.killSwitch.get(whose) });
+  queryOptions({ queryKey: ["switch", "one", whose], queryFn: () => client.killSwitch.paused(whose) });
 
 const MOST = 1_000;
 

@@ -42,5 +42,5 @@ export const outlookQuery = (id: string) =>
 export const workflowSwitchQuery = (id: string) =>
   queryOptions({
     queryKey: ["switch", "workflow", id],
-    queryFn: () => client.killSwitch.get({ workflow_id: id }),
+    queryFn: () => client.killSwitch.paused({ workflow_id: id }),
   });

@@ -12,11 +12,12 @@ import {
   pathNames,
   type VerbContract,
 } from "../../kernel/contract.ts";
+import { killSwitch, withNames } from "../../kill-switch/contract.ts";
 import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { fromClientError, libraryReader, type RemoteActor, relay } from "./relay.ts";
-import { remoteJournal, remoteSwitch, remoteWorkflows } from "./work.ts";
+import { remoteJournal, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -128,12 +129,12 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     journal: remoteJournal(speaker, look),
     seals: {},
     nodes: { list: (page: object = {}) => look("nodes.list", page) },
-    budgets: {
-      list: (page: object = {}) => look("budgets.list", page),
-      get: (id: string) => look("budgets.get", id),
-    },
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);
-  const all = { ...Object.fromEntries(known), ...remoteSwitch(speaker, look), close: async () => undefined };
+  const all = {
+    ...Object.fromEntries(known),
+    ...withNames(remoteVerbs(speaker, killSwitch)),
+    close: async () => undefined,
+  };
   return guarded("", all) as unknown as Instance;
 }

@@ -1,18 +1,15 @@
-/** Workflows, the journal and the kill switch of a server. */
+/** Workflows and the journal of a server. */
 
 import type { AnswerOf } from "../../client/calls.ts";
 import type { Report } from "../../journal/verify.ts";
 import type { Library } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Said } from "../../kernel/said.ts";
-import type { KillSwitch } from "../../kill-switch/methods.ts";
-import type { Stoppable } from "../../kill-switch/stream.ts";
 import type { Journal } from "../../runtime/journal.ts";
 import type { workflows as workflowContract } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
 import type { WorkflowSummary } from "../../workflows/read.ts";
 import type { Workflows } from "../../workflows/verbs.ts";
-import { type AskLibrary, actorField, definedFields, type RemoteActor, relay } from "./relay.ts";
+import { type AskLibrary, definedFields, type RemoteActor, relay } from "./relay.ts";
 
 type WorkflowVerbs = Library<typeof workflowContract>;
 
@@ -87,19 +84,5 @@ export function remoteJournal({ client }: RemoteActor, look: AskLibrary): Pick<J
       const lastSeal = seal === null ? undefined : { n: seal.n, at: Date.parse(seal.at) };
       return { ok, findings, total, counts, lastSeal } as unknown as Report;
     },
-  };
-}
-
-export function remoteSwitch(speaker: RemoteActor, look: AskLibrary): KillSwitch {
-  const { killSwitch } = speaker.client;
-  const word = ({ by: who, reason, agent, workflow }: Said & Stoppable) => ({
-    reason,
-    ...definedFields({ agent, workflow_id: workflow }),
-    ...actorField(speaker, who),
-  });
-  return {
-    pause: (said) => relay(async () => (await killSwitch.pause(word(said))).changed),
-    resume: (said) => relay(async () => (await killSwitch.resume(word(said))).changed),
-    paused: (whose) => look("switch.paused", whose),
   };
 }

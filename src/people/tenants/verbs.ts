@@ -8,7 +8,7 @@ import { unknownId } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { tenantStream } from "../../kernel/stream.ts";
-import { forgetSwitchChecks } from "../../kill-switch/methods.ts";
+import { forgetSwitchChecks } from "../../kill-switch/switches.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import { capability, notEligible, readVerb, runVerb } from "../../runtime/verb.ts";

@@ -9,8 +9,8 @@
 
 import { type Clock, stopwatch } from "../../kernel/clock.ts";
 import { type StreamRef, streamName, switchStream } from "../../kernel/stream.ts";
-import { beginSwitchCheck, wereOffRecently } from "../../kill-switch/methods.ts";
 import { checkKillSwitches } from "../../kill-switch/rules.ts";
+import { beginSwitchCheck, wereOffRecently } from "../../kill-switch/switches.ts";
 import { skipUnreadable } from "../../runtime/lists.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import type { Runtime } from "../../runtime/runtime.ts";

@@ -47,7 +47,7 @@ import { createClient, isClientError } from "./client.js";
 const client = createClient({ server });
 const limit = (n) => ({ limit: { currency: "USD", micros: String(n) }, by: "ann" });
 const events = client.events({ streams: ["budget"], after: 0 });
-for (const n of [1, 2, 3]) await client.budgets.set("b" + n, limit(n));
+for (const n of [1, 2, 3]) await client.budgets.limit("b" + n, limit(n));
 const heard = [];
 for await (const { stream } of events) {
   heard.push(stream);

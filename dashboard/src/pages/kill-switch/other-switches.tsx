@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { keysQuery, latelyQuery } from "../../api/agents.ts";
 import { may, nameOf, useSession } from "../../api/session.ts";
-import { type Stop, stopsQuery, switchOfQuery, type Whose } from "../../api/switch.ts";
+import { type StopFacts, stopsQuery, switchOfQuery, type Whose } from "../../api/switch.ts";
 import { countText } from "../../format/amounts.ts";
 import { Asked } from "../../ui/asked.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -28,7 +28,7 @@ function useAgents(): readonly string[] {
   return all.filter(({ kind }) => kind !== "person").map(({ principal }) => principal);
 }
 
-type RowProps = { readonly whose: Whose; readonly name: string; readonly stop: Stop | null };
+type RowProps = { readonly whose: Whose; readonly name: string; readonly stop: StopFacts | null };
 
 function Name({ name, whose: { workflow_id: id } }: Pick<RowProps, "name" | "whose">) {
   const text = <Strange text={name} className="font-mono text-small font-semibold" />;
@@ -49,10 +49,10 @@ function SwitchRow({ whose, name, stop }: RowProps) {
           <Name name={name} whose={whose} />
           {stop === null ? <Badge status="may act" tone="go" /> : <Badge status="stopped" tone="stop" />}
         </p>
-        {stop === null || stop.at === null ? null : (
+        {stop === null ? null : (
           <p className="text-small text-soft">
             by <Strange text={nameOf(stop.by)} /> <When at={stop.at} />:{" "}
-            <Strange isProse text={stop.reason ?? ""} />
+            <Strange isProse text={stop.reason} />
           </p>
         )}
       </div>

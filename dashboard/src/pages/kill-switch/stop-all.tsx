@@ -111,7 +111,7 @@ const WHEN_STOPPED = [
 ] as const;
 
 export function StopAll({ state }: { readonly state: SwitchState }) {
-  const { paused: stopped, by, reason, at } = state;
+  const { paused: stopped } = state;
   return (
     <section
       aria-labelledby={HEADING}
@@ -134,11 +134,11 @@ export function StopAll({ state }: { readonly state: SwitchState }) {
           <h2 id={HEADING} tabIndex={-1} className="mt-1 text-title font-semibold">
             {stopped ? "No new effect starts" : "Effects may start"}
           </h2>
-          {stopped && at !== null ? (
+          {state.paused ? (
             <p className="mt-2 text-soft">
-              <Strange text={nameOf(by)} className="font-semibold text-ink" /> stopped everything{" "}
-              <When at={at} />, on {momentText(at)}:{" "}
-              <Strange isProse text={reason ?? ""} className="text-ink" />
+              <Strange text={nameOf(state.by)} className="font-semibold text-ink" /> stopped everything{" "}
+              <When at={state.at} />, on {momentText(state.at)}:{" "}
+              <Strange isProse text={state.reason} className="text-ink" />
             </p>
           ) : null}
         </div>

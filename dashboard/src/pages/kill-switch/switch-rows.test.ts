@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { switchRows } from "./switch-rows.ts";
 
-const said = { paused: true, by: "person:ann", reason: "drill", at: "2026-01-01T00:00:00.000Z" };
+const said = { paused: true, by: "person:ann", reason: "drill", at: "2026-01-01T00:00:00.000Z" } as const;
 const stopOf = (whose: { readonly agent?: string; readonly workflow_id?: string }) => ({
   ...said,
   ...{ agent: null, workflow_id: null, ...whose },

@@ -23,7 +23,7 @@ export function LimitForm({ of, onClose }: Props) {
   const micros = microsOf(typed);
   const deed = useDeed({
     does: (limit: string) =>
-      client.budgets.set(name.trim(), {
+      client.budgets.limit(name.trim(), {
         limit: { currency: currency.trim(), micros: limit },
         ...byOf(session),
       }),
