@@ -15,6 +15,7 @@ import { workflowStream } from "../kernel/stream.ts";
 import { approvalTerms, whyUnmeetable } from "../policy/rules/stages.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { runCommand } from "../runtime/store-access.ts";
+import { readOperationTable } from "../workflows/entries.ts";
 import type { Declared } from "../workflows/events.ts";
 import { workflowState } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
@@ -26,7 +27,7 @@ import { checkName } from "../workflows/run/operation.ts";
 import { captureSnapshot } from "../workflows/snapshots.ts";
 import type { LiveWorkflow, WorkflowStatus } from "../workflows/state.ts";
 import { checkPrincipal, requireDriver } from "./remote-checks.ts";
-import { irreversibleCalls, readOperationTable, recordedCallsAfter } from "./remote-rollback.ts";
+import { irreversibleCalls, recordedCallsAfter } from "./remote-rollback.ts";
 import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
 
 /** What a definition captures, plus the agent's own execution state. */

@@ -15,15 +15,10 @@ import { actionStream, streamName, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
-import { entriesOf } from "../workflows/entries.ts";
+import { readOperationTable } from "../workflows/entries.ts";
 import type { CallUndo, Irreversible } from "../workflows/events.ts";
 import { workflowState } from "../workflows/read.ts";
-import {
-  applyEntry,
-  emptyTable,
-  type OperationTable,
-  type RecordedOp,
-} from "../workflows/rules/operations.ts";
+import type { OperationTable, RecordedOp } from "../workflows/rules/operations.ts";
 import {
   type CallToUndo,
   endRemoteRollback,
@@ -44,17 +39,6 @@ import {
   findOrDefineUndo,
   loadDeclaredUndo,
 } from "./remote-tool.ts";
-
-type TableAtSeq = { readonly table: OperationTable; readonly seq: number };
-export async function readOperationTable(place: TenantStore, workflow: string): Promise<TableAtSeq> {
-  const table = emptyTable();
-  let seq = 0;
-  for await (const entry of entriesOf(place, workflow)) {
-    applyEntry(table, entry);
-    seq = entry.seq;
-  }
-  return { table, seq };
-}
 
 export const recordedCallsAfter = ({ ops }: OperationTable, after: number): readonly RecordedOp[] =>
   [...ops.values()].filter(({ kind, seq }) => kind === "call" && seq > after);

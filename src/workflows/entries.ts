@@ -52,6 +52,19 @@ export async function* entriesOf(
   }
 }
 
+type TableAtSeq = { readonly table: OperationTable; readonly seq: number };
+
+/** Its own operations until now, and its last entry. */
+export async function readOperationTable(place: TenantStore, workflow: string): Promise<TableAtSeq> {
+  const table = emptyTable();
+  let seq = 0;
+  for await (const entry of entriesOf(place, workflow)) {
+    applyEntry(table, entry);
+    seq = entry.seq;
+  }
+  return { table, seq };
+}
+
 /** Calls and checkpoints, oldest first, and which of them the child undid itself. */
 export type ChildRecords = {
   readonly records: readonly RecordedOp[];
@@ -65,8 +78,7 @@ export async function readChildRecords(
   before: (child: string) => Promise<void> = async () => undefined,
 ): Promise<ChildRecords> {
   await before(child);
-  const table = emptyTable();
-  for await (const entry of entriesOf(runtime, child)) applyEntry(table, entry);
+  const { table } = await readOperationTable(runtime, child);
   const records: RecordedOp[] = [];
   const undos: RecordedUndo[] = [...table.undos];
   for (const record of table.ops.values()) {

@@ -4,7 +4,6 @@
  */
 
 import { withdrawUndoIntents } from "../agents/remote-compensation.ts";
-import { isStep } from "../effects/state.ts";
 import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
@@ -12,9 +11,9 @@ import { actionStream, workflowStream } from "../kernel/stream.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { pickRunTerms } from "./define.ts";
-import { entriesOf, loadBorrowed, openOperations, readChildRecords } from "./entries.ts";
+import { loadBorrowed, openOperations, readChildRecords, readOperationTable } from "./entries.ts";
 import type { Fork, Irreversible } from "./events.ts";
-import { workflowState } from "./read.ts";
+import { isUndoable, workflowState } from "./read.ts";
 import { type Creation, forkWorkflow } from "./rules/create.ts";
 import {
   cancelWorkflow,
@@ -22,7 +21,7 @@ import {
   type OperatorAnswer,
   type OperatorCommand,
 } from "./rules/lifecycle.ts";
-import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./rules/operations.ts";
+import { emptyTable, type RecordedOp, type RecordedUndo } from "./rules/operations.ts";
 import type { LiveWorkflow, WorkflowStatus } from "./state.ts";
 import { withdrawOpen } from "./withdraw.ts";
 
@@ -33,12 +32,7 @@ type DoneSoFar = {
 };
 
 async function readDoneSoFar(runtime: Runtime, id: string, { rollback }: LiveWorkflow): Promise<DoneSoFar> {
-  const table = emptyTable();
-  let seq = 0;
-  for await (const entry of entriesOf(runtime, id)) {
-    applyEntry(table, entry);
-    seq = entry.seq;
-  }
+  const { table, seq } = await readOperationTable(runtime, id);
   const calls: RecordedOp[] = [];
   const undos: RecordedUndo[] = [...table.undos];
   for (const record of table.ops.values()) {
@@ -53,14 +47,6 @@ async function readDoneSoFar(runtime: Runtime, id: string, { rollback }: LiveWor
   return { calls: calls.filter(isMeant), undos, seq };
 }
 
-/** How a call's tool is undone, as far as this process knows. */
-function knownUndoOf({ tools }: Runtime, { op, body }: RecordedOp, tool: string) {
-  // For a workflow driven by a remote agent, the call itself recorded its undo.
-  if (body["undo"] === "none") return null;
-  if (body["undo"] !== undefined) return body["undo"] === "nothing" ? "nothing" : undefined;
-  return isStep(op, tool) ? undefined : tools.get(tool)?.undo;
-}
-
 async function interruptedRollback(
   runtime: Runtime,
   id: string,
@@ -73,12 +59,12 @@ async function interruptedRollback(
   for (const call of calls) {
     const { action, tool } = call.body as { readonly action: string; readonly tool: string };
     const { phase, ...facts } = await readState(runtime, actionStream(action));
-    const undo = knownUndoOf(runtime, call, tool);
+    const undo = isUndoable(runtime, call);
     const isRead = "effectClass" in facts && facts.effectClass === "read";
     if (isRead || undone.has(action) || undo === "nothing") continue;
     if (phase === "in_doubt") notUndone.push({ action, reason: "it is in doubt" });
     if (phase !== "applied") continue;
-    if (undo === null) irreversible.push({ op: call.op, action, tool });
+    if (undo === "no") irreversible.push({ op: call.op, action, tool });
     else notUndone.push({ action, reason: "the rollback was cancelled before it was undone" });
   }
   return { seq, report: { undone: [...undone], notUndone, irreversible } };

@@ -16,7 +16,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../stores/store.ts";
 import { entriesOf, readChildRecords } from "./entries.ts";
-import type { CallUndo, Irreversible, ReachedBody, Snapshot } from "./events.ts";
+import type { CallUndo, Irreversible, ReachedBody, Snapshot, WorkflowEvent } from "./events.ts";
 import {
   applyEntry,
   emptyTable,
@@ -170,11 +170,12 @@ export async function* followWorkflow(
   }
 }
 
-const jobId = (workflow: string, suffix: string): string => `job_${workflow.slice(3)}${suffix}`;
+type JobEntry = WorkflowEvent & Pick<WorkflowEntry, "seq" | "at">;
 
-function openJob(workflow: string, kind: Job["kind"], name: string, entry: WorkflowEntry): Job {
-  const suffix = kind === "main" ? "" : `_${entry.seq}`;
-  const fresh = {
+/** The main job's id has no number. */
+function openJob(workflow: string, { seq, at }: JobEntry, facts: Pick<Job, "kind" | "name">): Job {
+  const id = `job_${workflow.slice(3)}${facts.kind === "main" ? "" : `_${seq}`}`;
+  const none = {
     status: "open",
     closedAt: null,
     artifactUri: null,
@@ -182,69 +183,54 @@ function openJob(workflow: string, kind: Job["kind"], name: string, entry: Workf
     by: [],
     reason: "",
   } as const;
-  return { id: jobId(workflow, suffix), kind, name, openedAt: entry.at, ...fresh };
+  return { id, ...none, ...facts, openedAt: at };
 }
 
-function approvalJob(workflow: string, entry: WorkflowEntry): Job {
-  const { name, snapshot, approval } = entry.body as unknown as {
-    name: string;
-    snapshot: { uri: string };
-    approval?: string;
+function foldJob(workflow: string, jobs: Job[], entry: JobEntry): void {
+  const { type, body, at: closedAt } = entry;
+  const change = (index: number, facts: Partial<Job>) => {
+    const job = jobs[index];
+    if (job !== undefined) jobs[index] = { ...job, ...facts, closedAt };
   };
-  const job = { ...openJob(workflow, "approval", name, entry), artifactUri: snapshot.uri };
-  if (approval !== undefined) return { ...job, approval };
-  return { ...job, status: "completed", closedAt: entry.at, reason: String(entry.body["why"]) };
-}
-
-function decidedJob(job: Job, entry: WorkflowEntry): Job {
-  const { decision, by, reason } = entry.body as unknown as {
-    decision: string;
-    by: string[];
-    reason: string;
-  };
-  const status = decision === "approved" || decision === "modified" ? "completed" : "rejected";
-  return { ...job, status, closedAt: entry.at, by, reason };
-}
-
-function foldJob(workflow: string, jobs: Job[], entry: WorkflowEntry): void {
-  const main = jobs[0];
-  const end = (status: Job["status"], reason: string) => {
-    if (main !== undefined) jobs[0] = { ...main, status, closedAt: entry.at, reason };
-  };
-  switch (entry.type) {
+  switch (type) {
     case "workflow.created":
-      jobs.push(openJob(workflow, "main", String(entry.body["name"]), entry));
+      jobs.push(openJob(workflow, entry, { kind: "main", name: body.name }));
       break;
     case "checkpoint.reached":
     case "checkpoint.raised":
-    case "checkpoint.passed":
-      jobs.push(approvalJob(workflow, entry));
+    case "checkpoint.passed": {
+      const job = openJob(workflow, entry, { kind: "approval", name: body.name });
+      const { uri: artifactUri } = body.snapshot;
+      if (type === "checkpoint.passed")
+        jobs.push({ ...job, artifactUri, status: "completed", closedAt, reason: body.why });
+      else jobs.push({ ...job, artifactUri, approval: body.approval });
       break;
+    }
     case "checkpoint.decided": {
-      const at = jobs.findLastIndex(({ approval }) => approval === entry.body["approval"]);
-      const job = jobs[at];
-      if (job !== undefined) jobs[at] = decidedJob(job, entry);
+      const { approval, by, reason, decision } = body;
+      const status = decision === "approved" || decision === "modified" ? "completed" : "rejected";
+      change(
+        jobs.findLastIndex((job) => job.approval === approval),
+        { status, by, reason },
+      );
       break;
     }
     case "workflow.settling":
-      jobs.push(openJob(workflow, "settlement", "settlement", entry));
+      jobs.push(openJob(workflow, entry, { kind: "settlement", name: "settlement" }));
       break;
-    case "workflow.completed": {
-      end("completed", "");
-      const last = jobs.at(-1);
-      if (last?.kind === "settlement")
-        jobs[jobs.length - 1] = { ...last, status: "completed", closedAt: entry.at };
+    case "workflow.completed":
+      change(0, { status: "completed", reason: "" });
+      if (jobs.at(-1)?.kind === "settlement") change(jobs.length - 1, { status: "completed" });
       break;
-    }
     case "workflow.failed":
-      end("failed", String(entry.body["reason"]));
+      change(0, { status: "failed", reason: body.reason });
   }
 }
 
 export async function readJobs(place: TenantStore, id: string): Promise<readonly Job[]> {
   await workflowState(place, id);
   const jobs: Job[] = [];
-  for await (const entry of entriesOf(place, id)) foldJob(id, jobs, entry);
+  for await (const entry of entriesOf(place, id)) foldJob(id, jobs, entry as unknown as JobEntry);
   return jobs;
 }
 
@@ -273,14 +259,16 @@ const REMOTE_UNDOABLE: { readonly [undo in CallUndo]: Undoable } = {
   nothing: "nothing",
 };
 
-function isUndoable(runtime: Runtime, { op, body }: RecordedOp, lost: ReadonlySet<string>): Undoable {
+const NONE_LOST: ReadonlySet<string> = new Set();
+
+/** Whether a call can be undone, as far as this process knows. */
+export function isUndoable({ tools }: Runtime, { op, body }: RecordedOp, lost = NONE_LOST): Undoable {
   if (lost.has(String(body["action"]))) return "no";
   const outside = body["undo"] as CallUndo | undefined;
   if (outside !== undefined) return REMOTE_UNDOABLE[outside];
-  if (body["rollback"] === true) return "yes";
   const tool = String(body["tool"]);
-  const undo = isStep(op, tool) ? undefined : runtime.tools.get(tool)?.undo;
-  if (undo === undefined) return "unknown";
+  const undo = isStep(op, tool) ? undefined : tools.get(tool)?.undo;
+  if (undo === undefined) return body["rollback"] === true ? "yes" : "unknown";
   if (undo === null) return "no";
   return undo === "nothing" ? "nothing" : "yes";
 }

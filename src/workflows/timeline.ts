@@ -5,25 +5,20 @@
 
 import { readTitles } from "../effects/actions.ts";
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { entriesOf } from "./entries.ts";
-import type { RollbackReport } from "./events.ts";
+import type { ReachedBody, RollbackReport, WorkflowEvent } from "./events.ts";
 import { isAfter, type ReadUntil, workflowState } from "./read.ts";
-import { keyOfOperation, type WorkflowEntry } from "./rules/operations.ts";
+import { keyOfOperation } from "./rules/operations.ts";
 import type { TimelineRow } from "./views.ts";
 
 type TimelineCheckpoint = NonNullable<TimelineRow["checkpoint"]>;
+type Entry = WorkflowEvent & { readonly seq: number; readonly at: number };
 
 /** `places`: index of the newest row of an operation, action, approval or child. */
 type TimelineTable = { rows: TimelineRow[]; readonly places: Map<string, number>; attempt: number };
 
 const emptyTimeline = (): TimelineTable => ({ rows: [], places: new Map(), attempt: 1 });
-
-const textOrEmpty = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-
-const textList = (value: Json | undefined): readonly string[] =>
-  Array.isArray(value) ? value.filter((one: Json): one is string => typeof one === "string") : [];
 
 /** `parallel-1.2.parallel-1.1` is the first branch of the second one. */
 function branchOf(op: string): readonly number[] {
@@ -54,11 +49,11 @@ const FRESH = {
 
 function addRow(
   tale: TimelineTable,
-  entry: WorkflowEntry,
+  entry: Entry,
   row: Partial<TimelineRow> & Pick<TimelineRow, "kind">,
 ): void {
   const { seq, at, body } = entry;
-  const op = typeof body["op"] === "string" ? body["op"] : null;
+  const op = "op" in body ? body.op : null;
   const place = op === null ? { name: "", branch: [] } : { name: operationName(op), branch: branchOf(op) };
   const made = { ...FRESH, ...place, seq, at, op, attempt: tale.attempt, ...row };
   if (made.op !== null) tale.places.set(made.op, tale.rows.length);
@@ -80,7 +75,7 @@ function changeRow(tale: TimelineTable, id: string, patch: Partial<TimelineRow>)
 
 type RowEnding = Pick<TimelineRow, "status" | "reason" | "by" | "endedSeq" | "endedAt">;
 
-function rowEnding(entry: WorkflowEntry, status: string, reason = "", by: readonly string[] = []): RowEnding {
+function rowEnding(entry: Entry, status: string, reason = "", by: readonly string[] = []): RowEnding {
   return { status, reason, by, endedSeq: entry.seq, endedAt: entry.at };
 }
 
@@ -89,149 +84,129 @@ function endRow(tale: TimelineTable, id: string, how: Partial<TimelineRow>): voi
   if (rowAt(tale, id)?.endedSeq === null) changeRow(tale, id, how);
 }
 
-function endOfCall(entry: WorkflowEntry): RowEnding {
-  const answer = entry.body["answer"] as unknown as SettledAnswer;
-  if (answer.executed === true)
-    return rowEnding(entry, "applied", "", textList(answer.receipt["approvedBy"]));
+function endOfCall(entry: Entry, answer: SettledAnswer): RowEnding {
+  if (answer.executed === true) {
+    const approvedBy = answer.receipt["approvedBy"] as readonly string[] | undefined;
+    return rowEnding(entry, "applied", "", approvedBy);
+  }
   if (answer.executed === "in_doubt") return rowEnding(entry, "in_doubt", answer.reason);
   return answer.code === "not_applied"
     ? rowEnding(entry, "not_applied", answer.reason)
     : rowEnding(entry, "refused", answer.reason, [answer.by]);
 }
 
-function applyCall(tale: TimelineTable, entry: WorkflowEntry): void {
-  const { body } = entry;
-  switch (entry.type) {
+function applyCall(tale: TimelineTable, entry: Entry): void {
+  const { type, body } = entry;
+  switch (type) {
     case "call.made":
-      addRow(tale, entry, {
-        kind: "call",
-        ref: textOrEmpty(body["action"]),
-        name: textOrEmpty(body["tool"]),
-      });
-      return;
+      addRow(tale, entry, { kind: "call", ref: body.action, name: body.tool });
+      break;
     case "call.settled":
-      endRow(tale, textOrEmpty(body["action"]), endOfCall(entry));
-      return;
+      endRow(tale, body.action, endOfCall(entry, body.answer as unknown as SettledAnswer));
+      break;
     case "child.spawned":
-      addRow(tale, entry, {
-        kind: "child",
-        ref: textOrEmpty(body["child"]),
-        name: textOrEmpty(body["name"]),
-      });
-      return;
+      addRow(tale, entry, { kind: "child", ref: body.child, name: body.name });
+      break;
     case "child.ended":
-      endRow(
-        tale,
-        textOrEmpty(body["child"]),
-        rowEnding(entry, textOrEmpty(body["status"]), textOrEmpty(body["reason"])),
-      );
+      endRow(tale, body.child, rowEnding(entry, body.status, body.reason));
   }
 }
 
 /** The first entry of a step is its end or its first retry. */
-function openStep(tale: TimelineTable, entry: WorkflowEntry, op: string): void {
+function openStep(tale: TimelineTable, entry: Entry, op: string): void {
   if (rowAt(tale, op)?.endedSeq !== null) addRow(tale, entry, { kind: "step" });
 }
 
-function applyStep(tale: TimelineTable, entry: WorkflowEntry): void {
-  const { body } = entry;
-  const op = textOrEmpty(body["op"]);
-  switch (entry.type) {
+function endStep(tale: TimelineTable, entry: Entry, op: string, ending: RowEnding): void {
+  openStep(tale, entry, op);
+  endRow(tale, op, { ...ending, until: null });
+}
+
+function applyStep(tale: TimelineTable, entry: Entry): void {
+  const { type, body } = entry;
+  switch (type) {
     case "step.completed":
+      endStep(tale, entry, body.op, rowEnding(entry, "completed"));
+      break;
     case "step.failed":
-    case "operation.refused": {
-      openStep(tale, entry, op);
-      const status = entry.type === "step.completed" ? "completed" : "failed";
-      endRow(tale, op, { ...rowEnding(entry, status, textOrEmpty(body["error"])), until: null });
-      return;
-    }
+    case "operation.refused":
+      endStep(tale, entry, body.op, rowEnding(entry, "failed", body.error));
+      break;
     case "step.retried":
-      openStep(tale, entry, op);
-      changeRow(tale, op, { reason: textOrEmpty(body["error"]), until: Number(body["retryAt"]) });
-      return;
+      openStep(tale, entry, body.op);
+      changeRow(tale, body.op, { reason: body.error, until: body.retryAt });
+      break;
     case "log.written":
-      addRow(tale, entry, { kind: "log", name: textOrEmpty(body["text"]), ...rowEnding(entry, "written") });
-      return;
+      addRow(tale, entry, { kind: "log", name: body.text, ...rowEnding(entry, "written") });
+      break;
     case "sleep.began":
-      addRow(tale, entry, { kind: "sleep", until: Number(body["until"]) });
-      return;
+      addRow(tale, entry, { kind: "sleep", until: body.until });
+      break;
     case "sleep.ended":
-      endRow(tale, op, rowEnding(entry, "over"));
+      endRow(tale, body.op, rowEnding(entry, "over"));
   }
 }
 
-/** Key in `places` of the last checkpoint that asked people. */
+/** Keys in `places` of the last checkpoint that asked people, and of the rollback in progress. */
 const CHECKPOINT = "checkpoint";
+const ROLLBACK = "rollback";
 
 /** A rollback or a failure withdraws the pending checkpoint. */
-function withdraw(tale: TimelineTable, entry: WorkflowEntry): void {
-  endRow(tale, CHECKPOINT, rowEnding(entry, "withdrawn", "", [textOrEmpty(entry.body["by"])]));
+function withdraw(tale: TimelineTable, entry: Entry, by: string): void {
+  endRow(tale, CHECKPOINT, rowEnding(entry, "withdrawn", "", [by]));
 }
 
-function factsOf(body: JsonObject): TimelineCheckpoint {
-  const { snapshot, irreversible } = body as unknown as TimelineCheckpoint;
-  return { snapshot, canRollback: body["canRollback"] !== false, irreversible: irreversible ?? [] };
+/** A checkpoint that was passed could not have been rejected. */
+function factsOf({ snapshot, ...asked }: ReachedBody & Partial<TimelineCheckpoint>): TimelineCheckpoint {
+  return { snapshot, canRollback: asked.canRollback !== false, irreversible: asked.irreversible ?? [] };
 }
 
-function applyIntent(tale: TimelineTable, entry: WorkflowEntry): void {
-  const { body } = entry;
-  switch (entry.type) {
-    case "send.made":
-      addRow(tale, entry, { kind: "intent", ref: textOrEmpty(body["intent"]), ...rowEnding(entry, "sent") });
-      return;
-    case "wait.began": {
-      const until = typeof body["until"] === "number" ? body["until"] : null;
-      addRow(tale, entry, { kind: "wait", until });
-      return;
-    }
-    case "wait.ended":
-      endRow(tale, textOrEmpty(body["op"]), {
-        ...rowEnding(entry, textOrEmpty(body["status"]), textOrEmpty(body["reason"])),
-        until: null,
-      });
-  }
-}
-
-function applyPeople(tale: TimelineTable, entry: WorkflowEntry): void {
-  const { body } = entry;
-  const approval = textOrEmpty(body["approval"]);
-  const said = [textOrEmpty(body["reason"]), textList(body["by"])] as const;
-  switch (entry.type) {
+function applyPeople(tale: TimelineTable, entry: Entry): void {
+  const { type, body } = entry;
+  switch (type) {
     case "checkpoint.reached":
     case "checkpoint.raised":
       tale.places.set(CHECKPOINT, tale.rows.length);
-      addRow(tale, entry, { kind: "checkpoint", ref: approval, checkpoint: factsOf(body) });
-      return;
+      addRow(tale, entry, { kind: "checkpoint", ref: body.approval, checkpoint: factsOf(body) });
+      break;
     case "checkpoint.passed": {
-      const passed = rowEnding(entry, "passed", textOrEmpty(body["why"]));
+      const passed = rowEnding(entry, "passed", body.why);
       addRow(tale, entry, { kind: "checkpoint", checkpoint: factsOf(body), ...passed });
-      return;
+      break;
     }
     case "checkpoint.decided":
-      endRow(tale, approval, rowEnding(entry, textOrEmpty(body["decision"]), ...said));
-      return;
+      endRow(tale, body.approval, rowEnding(entry, body.decision, body.reason, body.by));
+      break;
     case "question.asked":
-      addRow(tale, entry, { kind: "question", ref: approval, reason: textOrEmpty(body["text"]) });
-      return;
+      addRow(tale, entry, { kind: "question", ref: body.approval, reason: body.text });
+      break;
     case "question.answered":
-      endRow(tale, approval, rowEnding(entry, textOrEmpty(body["status"]), ...said));
+      endRow(tale, body.approval, rowEnding(entry, body.status, body.reason, body.by));
   }
 }
 
-/** Key in `places` of the rollback in progress. */
-const ROLLBACK = "rollback";
+function applyIntent(tale: TimelineTable, entry: Entry): void {
+  const { type, body } = entry;
+  switch (type) {
+    case "send.made":
+      addRow(tale, entry, { kind: "intent", ref: body.intent, ...rowEnding(entry, "sent") });
+      break;
+    case "wait.began":
+      addRow(tale, entry, { kind: "wait", until: body.until });
+      break;
+    case "wait.ended":
+      endRow(tale, body.op, { ...rowEnding(entry, body.status, body.reason), until: null });
+  }
+}
 
 function endRollback(
   tale: TimelineTable,
-  entry: WorkflowEntry,
+  { seq: endedSeq, at: endedAt }: Entry,
   status: string,
   report: RollbackReport | null,
 ): void {
-  const { seq: endedSeq, at: endedAt } = entry;
-  const kept =
-    report === null
-      ? null
-      : { undone: report.undone, notUndone: report.notUndone, irreversible: report.irreversible };
+  const { undone = [], notUndone = [], irreversible = [] } = report ?? {};
+  const kept = report && { undone, notUndone, irreversible };
   endRow(tale, ROLLBACK, { status, endedSeq, endedAt, report: kept });
 }
 
@@ -240,76 +215,52 @@ function goneBack(tale: TimelineTable, toSeq: number): void {
   tale.rows = tale.rows.map((row) => (row.seq > toSeq && isOwn(row) ? { ...row, isBack: true } : row));
 }
 
-function applyRollback(tale: TimelineTable, entry: WorkflowEntry): void {
-  const { body } = entry;
-  switch (entry.type) {
+function applyRollback(tale: TimelineTable, entry: Entry): void {
+  const { type, body } = entry;
+  switch (type) {
     case "rollback.began": {
-      const name = body["to"] === null ? "" : operationName(textOrEmpty(body["to"]));
-      withdraw(tale, entry);
+      const { to, by, reason } = body;
+      withdraw(tale, entry, by);
       tale.places.set(ROLLBACK, tale.rows.length);
-      addRow(tale, entry, {
-        kind: "rollback",
-        name,
-        by: [textOrEmpty(body["by"])],
-        reason: textOrEmpty(body["reason"]),
-      });
-      return;
+      const name = to === null ? "" : operationName(to);
+      addRow(tale, entry, { kind: "rollback", name, by: [by], reason });
+      break;
     }
     case "compensation.made": {
-      const undoes = textOrEmpty(body["undoes"]);
-      const undone = rowAt(tale, undoes);
-      const branch = undone?.branch ?? [];
+      const { action: ref, undoes, tool } = body;
       // Calls of a child have no row here.
-      const name = undone?.name ?? textOrEmpty(body["tool"]).replace(/\.undo$/, "");
-      addRow(tale, entry, { kind: "undo", ref: textOrEmpty(body["action"]), undoes, name, branch });
-      return;
+      const { name = tool.replace(/\.undo$/, ""), branch = [] } = rowAt(tale, undoes) ?? {};
+      addRow(tale, entry, { kind: "undo", ref, undoes, name, branch });
+      break;
     }
-    case "compensation.settled": {
-      const status = textOrEmpty(body["status"]);
-      endRow(tale, textOrEmpty(body["action"]), rowEnding(entry, status, textOrEmpty(body["reason"])));
-      if (status === "undone") changeRow(tale, textOrEmpty(body["undoes"]), { isUndone: true });
-      return;
-    }
-    case "rollback.ended": {
-      const report = body as unknown as RollbackReport;
-      goneBack(tale, Number(body["toSeq"]));
-      endRollback(tale, entry, "done", report);
-      tale.attempt = Number(body["generation"]);
-    }
+    case "compensation.settled":
+      endRow(tale, body.action, rowEnding(entry, body.status, body.reason));
+      if (body.status === "undone") changeRow(tale, body.undoes, { isUndone: true });
+      break;
+    case "rollback.ended":
+      goneBack(tale, body.toSeq);
+      endRollback(tale, entry, "done", body);
+      tale.attempt = body.generation;
   }
 }
 
-function applyLife(tale: TimelineTable, entry: WorkflowEntry): void {
-  const { body } = entry;
-  const said = [textOrEmpty(body["reason"]), [textOrEmpty(body["by"])]] as const;
-  switch (entry.type) {
+function applyLife(tale: TimelineTable, entry: Entry): void {
+  const { type, body } = entry;
+  const add = (name: string, ending: RowEnding) => addRow(tale, entry, { kind: "workflow", name, ...ending });
+  switch (type) {
     case "workflow.created":
-      addRow(tale, entry, {
-        kind: "workflow",
-        name: textOrEmpty(body["name"]),
-        ...rowEnding(entry, "created"),
-      });
-      return;
+      add(body.name, rowEnding(entry, "created"));
+      break;
     case "workflow.refused":
-      addRow(tale, entry, {
-        kind: "workflow",
-        name: textOrEmpty(body["asked"]),
-        ...rowEnding(entry, "refused", ...said),
-      });
-      return;
+      add(body.asked, rowEnding(entry, "refused", body.reason, [body.by]));
+      break;
     case "workflow.completed":
-      addRow(tale, entry, { kind: "workflow", ...rowEnding(entry, "completed") });
-      return;
-    case "workflow.failed": {
-      const report = body["report"] as unknown as RollbackReport | null;
-      withdraw(tale, entry);
-      endRollback(tale, entry, report === null ? "given_up" : "done", report);
-      addRow(tale, entry, {
-        kind: "workflow",
-        name: textOrEmpty(body["code"]),
-        ...rowEnding(entry, "failed", ...said),
-      });
-    }
+      add("", rowEnding(entry, "completed"));
+      break;
+    case "workflow.failed":
+      withdraw(tale, entry, body.by);
+      endRollback(tale, entry, body.report === null ? "given_up" : "done", body.report);
+      add(body.code, rowEnding(entry, "failed", body.reason, [body.by]));
   }
 }
 
@@ -322,6 +273,8 @@ async function withTitles(place: TenantStore, rows: readonly TimelineRow[]) {
   return rows.map((row) => ({ ...row, title: titles.get(actionIn(row) ?? "") ?? null }));
 }
 
+const APPLY = [applyCall, applyStep, applyPeople, applyIntent, applyRollback, applyLife];
+
 export async function readTimeline(
   place: TenantStore,
   id: string,
@@ -331,12 +284,7 @@ export async function readTimeline(
   const tale = emptyTimeline();
   for await (const entry of entriesOf(place, id)) {
     if (isAfter(entry, until)) break;
-    applyCall(tale, entry);
-    applyStep(tale, entry);
-    applyPeople(tale, entry);
-    applyIntent(tale, entry);
-    applyRollback(tale, entry);
-    applyLife(tale, entry);
+    for (const apply of APPLY) apply(tale, entry as unknown as Entry);
   }
   return withTitles(place, structuredClone(tale.rows));
 }

@@ -12,9 +12,9 @@ import { actionStream, approvalStream, intentStream, workflowStream } from "../k
 import { forEachReadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import { entriesOf } from "./entries.ts";
+import { readOperationTable } from "./entries.ts";
 import { cancelWorkflow, closeWorkflow } from "./rules/lifecycle.ts";
-import { applyEntry, emptyTable, type RecordedOp, type RecordedUndo } from "./rules/operations.ts";
+import type { RecordedOp, RecordedUndo } from "./rules/operations.ts";
 
 type WithdrawReason = { readonly by: string; readonly reason: string };
 
@@ -72,8 +72,7 @@ export async function withdrawSentBy(
   workflow: string,
   said: WithdrawReason,
 ): Promise<void> {
-  const table = emptyTable();
-  for await (const entry of entriesOf(runtime, workflow)) applyEntry(table, entry);
+  const { table } = await readOperationTable(runtime, workflow);
   await withdrawSends(runtime, table.ops.values(), said);
 }
 
@@ -94,8 +93,7 @@ export async function withdrawOpen(
   const state = await readState(runtime, workflowStream(id));
   if (state.status === "none" || !state.closing) return;
   const said = { by, reason };
-  const table = emptyTable();
-  for await (const entry of entriesOf(runtime, id)) applyEntry(table, entry);
+  const { table } = await readOperationTable(runtime, id);
   await withdrawQuestions(runtime, table.ops.values(), said);
   await withdrawSends(runtime, table.ops.values(), said);
   await withdrawUndos(runtime, table.undos, said);

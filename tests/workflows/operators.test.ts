@@ -81,6 +81,21 @@ describe("a fork", () => {
   });
 });
 
+describe("before a workflow is rolled back", () => {
+  test("a call without an undo is not said to be undone, also if the workflow undoes all on failure", async () => {
+    const waiting: Body = async (ctx, { book, mail, tidy }) => {
+      for (const tool of [book, mail, tidy]) await ctx.call(tool, { n: 1 });
+      await ctx.ask("n", "How many?");
+    };
+    const { place, desk, id } = await opened(waiting, { rollbackEnabled: true });
+    await question(place, desk);
+    const { targets } = await desk.workflows.rollbackOutlook(id);
+    const undo = targets[0]?.calls.map(({ tool, undo: can }) => [tool, can]);
+    assert.deepEqual(Object.fromEntries(undo ?? []), { book: "yes", mail: "no", tidy: "nothing" });
+    await place.finish(desk.close());
+  });
+});
+
 describe("a workflow as it stood", () => {
   test("after every entry is the fold of the entries until then; at the last one it is what stands now", async () => {
     const { place, desk, id, end } = await opened(body);

@@ -20,12 +20,19 @@ import type { Cost } from "../../policy/rules/tool-rules.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import type { WorkflowCallOptions } from "../definition.ts";
-import { recordFacts } from "../rules/lifecycle.ts";
 import type { RecordedOp, Settlement } from "../rules/operations.ts";
 import { obstacleName } from "../state.ts";
 import { underPoliciesAbove } from "../workflow-policy.ts";
 import { askOperation, type Branch } from "./operation.ts";
-import { commitRun, keepValues, noteSecrets, readNews, textWithoutSecrets, type WorkflowRun } from "./run.ts";
+import {
+  keepValues,
+  noteSecrets,
+  readNews,
+  recordFact,
+  startAgain,
+  textWithoutSecrets,
+  type WorkflowRun,
+} from "./run.ts";
 import { HELD_RECHECK_MS } from "./runnable.ts";
 
 const OPTIONS = ["rationale", "agent", "approvalRequired", "rollbackEnabled", "continueInDoubt"];
@@ -176,11 +183,6 @@ async function turnedAway(run: WorkflowRun, op: string): Promise<void> {
   startAgain(run, op);
 }
 
-function startAgain(run: WorkflowRun, op: string): void {
-  const asked = [...run.asked.values()].find((one) => one.op === op);
-  if (asked !== undefined) asked.isStarted = false;
-}
-
 /** The budget that it was started with: it is not expected to get room, and stopping at it is its purpose. */
 function isOwnBudget({ state: { budget } }: WorkflowRun, answer: PendingAnswer): boolean {
   return budget !== undefined && obstacleName(answer) === streamName(budgetStream(budget));
@@ -217,10 +219,7 @@ async function followAnswer(
     return;
   }
   const body = { op, action: answer.action, answer: toSettledAnswer(answer) };
-  const event = { type: "call.settled", tv: 1, body };
-  await commitRun(run, (draft, runner, before) =>
-    recordFacts(draft, runner, { phase: "run", events: () => [...before, event] }),
-  );
+  await recordFact(run, "call.settled", body);
 }
 
 export function callTool(

@@ -39,7 +39,7 @@ import { buildSnapshot, type Captured, checkCaptured } from "../rules/snapshot.t
 import { captureSnapshot } from "../snapshots.ts";
 import type { LiveWorkflow } from "../state.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
-import { commitRun, type WorkflowRun } from "./run.ts";
+import { commitRun, startAgain, type WorkflowRun } from "./run.ts";
 
 /** The workflow that asks, and its store. */
 type AskingRun = {
@@ -225,12 +225,6 @@ async function questionFor(
   };
 }
 
-/** While another checkpoint is pending, this one is not reached yet. */
-function askAgain(run: WorkflowRun, op: string): void {
-  const asked = [...run.asked.values()].find((one) => one.op === op);
-  if (asked !== undefined) asked.isStarted = false;
-}
-
 async function reach(run: WorkflowRun, op: string, reached: ReachedCheckpoint): Promise<void> {
   const declared = declaredAs(run, reached.name);
   const recorded = run.state.checkpoints.find(({ name }) => name === reached.name);
@@ -245,7 +239,8 @@ async function reach(run: WorkflowRun, op: string, reached: ReachedCheckpoint): 
     reachCheckpoint(draft, runner, { ...captures.reach, before, ask: question }),
   );
   await run.runtime.reach("after_checkpoint");
-  if (answer.kind !== "recorded") return askAgain(run, op);
+  // While another checkpoint is pending, this one is not reached yet.
+  if (answer.kind !== "recorded") return startAgain(run, op);
   if (question === null) return;
   waitFor(run, op, question.approval);
   const decideBy = question.decideWithinMs === null ? null : answer.now + question.decideWithinMs;

@@ -7,11 +7,11 @@
  */
 import { type ErrorCode, type HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { errorText } from "../../kernel/text.ts";
-import { recordFacts } from "../rules/lifecycle.ts";
+import { branchOf } from "./operation.ts";
 import {
   type AskedOp,
-  commitRun,
   type OpenWait,
+  recordFact,
   releaseRun,
   textWithoutSecrets,
   type WorkflowRun,
@@ -41,10 +41,7 @@ async function refuseOp(
   { code, what }: HoldpointError,
 ): Promise<void> {
   const error = await textWithoutSecrets(run, what);
-  const event = { type: "operation.refused", tv: 1, body: { op, kind, code, error } };
-  await commitRun(run, (draft, runner, before) =>
-    recordFacts(draft, runner, { phase: "run", events: () => [...before, event] }),
-  );
+  await recordFact(run, "operation.refused", { op, kind, code, error });
 }
 
 export type DriveResult =
@@ -60,8 +57,6 @@ const TURN_TIMEOUT_MS = 1_000;
 /** A request of another branch says little about this one, which may be awaiting something slow. */
 const TURN_TIMEOUT_BESIDE_MS = 60_000;
 
-const branchOf = (key: string): string => key.slice(0, key.lastIndexOf("/", key.lastIndexOf("#")));
-
 /** How long to wait for the expected operation while the other one is requested. */
 function turnTimeout(expected: string, other: AskedOp): number {
   const [own, beside] = [`${branchOf(expected)}.`, branchOf(other.key)];
@@ -69,9 +64,9 @@ function turnTimeout(expected: string, other: AskedOp): number {
 }
 
 const describeOp = (key: string): string => {
-  const slash = key.lastIndexOf("/", key.lastIndexOf("#"));
-  const branch = key.slice(0, slash);
-  return branch === "" ? key.slice(slash + 1) : `${key.slice(slash + 1)} (in branch ${branch})`;
+  const branch = branchOf(key);
+  const name = key.slice(branch.length + 1);
+  return branch === "" ? name : `${name} (in branch ${branch})`;
 };
 
 function kindOf(run: WorkflowRun, key: string): string {

@@ -117,7 +117,7 @@ export function giveValue(run: WorkflowRun, branch: Branch, name: string, make: 
   return value;
 }
 
-const branchOf = (key: string): string => key.slice(0, key.lastIndexOf("/", key.lastIndexOf("#")));
+export const branchOf = (key: string): string => key.slice(0, key.lastIndexOf("/", key.lastIndexOf("#")));
 
 /** A branch within this one, which this one has not begun yet. */
 function isStillToBegin({ path, counts }: Branch, inner: string): boolean {

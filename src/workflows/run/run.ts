@@ -292,6 +292,30 @@ export function commitRun(run: WorkflowRun, rules: RunRules): Promise<Recorded> 
   return done;
 }
 
+/** Records one event of an operation; `body` is made only if it is appended. `notBefore`: by the store's clock. */
+export function recordFact(
+  run: WorkflowRun,
+  type: string,
+  body: JsonObject | ((draft: Draft) => JsonObject),
+  notBefore?: number,
+): Promise<Recorded> {
+  const limit = notBefore === undefined ? {} : { notBefore };
+  return commitRun(run, (draft, runner, before) => {
+    const events = () => [...before, { type, tv: 1, body: typeof body === "function" ? body(draft) : body }];
+    return recordFacts(draft, runner, { phase: "run", events, ...limit });
+  });
+}
+
+/** The requested operation that has this id. */
+export const askedOperation = (run: WorkflowRun, op: string): AskedOp | undefined =>
+  [...run.asked.values()].find((one) => one.op === op);
+
+/** Has the operation begin again when the run goes on. */
+export function startAgain(run: WorkflowRun, op: string): void {
+  const asked = askedOperation(run, op);
+  if (asked !== undefined) asked.isStarted = false;
+}
+
 /** Records returned values before work derived from them is done. */
 export function keepValues(run: WorkflowRun): Promise<Recorded> {
   return commitRun(run, (draft, runner, before) =>

@@ -18,12 +18,18 @@ import type { RefusalCode } from "../../kernel/refusals.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 import type { Retries, StepContext, StepOptions } from "../definition.ts";
-import { recordFacts } from "../rules/lifecycle.ts";
 import type { RecordedOp, Settlement } from "../rules/operations.ts";
 import { underWorkflowPolicy } from "../workflow-policy.ts";
 import { checkFlags, inCaller, placeAndRun, settledCallAnswer } from "./call.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
-import { commitRun, errorWithoutSecrets, noteSecrets, type WorkflowRun, withoutSecrets } from "./run.ts";
+import {
+  askedOperation,
+  errorWithoutSecrets,
+  noteSecrets,
+  recordFact,
+  type WorkflowRun,
+  withoutSecrets,
+} from "./run.ts";
 import { HELD_RECHECK_MS, stoppedBy } from "./runnable.ts";
 
 /** Thrown into the definition when a step has failed for good. */
@@ -153,27 +159,16 @@ async function failed(
 ): Promise<void> {
   const { retries = {} } = step.options;
   if (attempt >= (retries.attempts ?? 1)) {
-    const event = { type: "step.failed", tv: 1, body: { op, error, attempts: attempt } };
-    await commitRun(run, (draft, runner, before) =>
-      recordFacts(draft, runner, { phase: "run", events: () => [...before, event] }),
-    );
+    await recordFact(run, "step.failed", { op, error, attempts: attempt });
     return;
   }
   const waitMs = pauseAfter(retries, attempt, (run.runtime.random(1)[0] ?? 0) / 255);
-  await commitRun(run, (draft, runner, before) =>
-    recordFacts(draft, runner, {
-      phase: "run",
-      events: () => [
-        ...before,
-        { type: "step.retried", tv: 1, body: { op, attempt, error, retryAt: draft.now + waitMs } },
-      ],
-    }),
-  );
+  await recordFact(run, "step.retried", ({ now }) => ({ op, attempt, error, retryAt: now + waitMs }));
   if (!run.turned) await runStep(run, op, step);
 }
 
 async function runStep(run: WorkflowRun, op: string, step: StepCall): Promise<void> {
-  const record = [...run.asked.values()].find((one) => one.op === op);
+  const record = askedOperation(run, op);
   const known = record === undefined ? undefined : run.table.ops.get(record.key);
   const attempt = (known?.retries ?? 0) + 1;
   const left = (known?.retryAt ?? 0) - run.runtime.clock.now();
@@ -197,13 +192,7 @@ async function runStep(run: WorkflowRun, op: string, step: StepCall): Promise<vo
     if (run.runtime.closing.aborted) return;
     return failed(run, op, step, { attempt, error: await errorWithoutSecrets(run, error) });
   }
-  await commitRun(run, (draft, runner, before) => {
-    const events = () => [
-      ...before,
-      { type: "step.completed", tv: 1, body: { op, result: draft.keep(result), attempts: attempt } },
-    ];
-    return recordFacts(draft, runner, { phase: "run", events });
-  });
+  await recordFact(run, "step.completed", (draft) => ({ op, result: draft.keep(result), attempts: attempt }));
 }
 
 async function stepValue(run: WorkflowRun, name: string, settlement: Settlement): Promise<unknown> {

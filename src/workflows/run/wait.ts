@@ -37,9 +37,11 @@ import type { LiveWorkflow } from "../state.ts";
 import { checkApprovers, checkPeople } from "./checkpoint.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
 import {
+  askedOperation,
   commitRun,
   noteSecrets,
   type OpenWait,
+  recordFact,
   refuseSecrets,
   textWithoutSecrets,
   type WorkflowRun,
@@ -51,20 +53,17 @@ const SHORT_SLEEP_MS = 50;
 const LATEST = 8_640_000_000_000_000;
 
 function waitAt(run: WorkflowRun, op: string, wait: Omit<OpenWait, "op">): void {
-  const asked = [...run.asked.values()].find((one) => one.op === op);
+  const asked = askedOperation(run, op);
   if (asked !== undefined) run.waits.set(asked.key, { op, ...wait });
 }
 
 async function endSleep(run: WorkflowRun, op: string, until: number): Promise<void> {
-  const event = { type: "sleep.ended", tv: 1, body: { op } };
   for (;;) {
     const left = until - run.runtime.clock.now();
     if (left > SHORT_SLEEP_MS) return waitAt(run, op, { kind: "sleep", on: "time", until });
     if (left > 0) await run.runtime.clock.sleep(left, run.runtime.closing);
     if (run.turned || run.runtime.closing.aborted) return;
-    const answer = await commitRun(run, (draft, runner, before) =>
-      recordFacts(draft, runner, { phase: "run", events: () => [...before, event], notBefore: until }),
-    );
+    const answer = await recordFact(run, "sleep.ended", { op }, until);
     if (answer.kind !== "early") return;
     // The store's clock decides; ours is ahead of it.
     await run.runtime.clock.sleep(Math.min(until - answer.now, 1_000), run.runtime.closing);
@@ -338,10 +337,7 @@ type IntentWait = { readonly op: string; readonly intent: string; readonly withi
 /** The store's clock decides when the definition has waited long enough. */
 async function giveUpWaiting(run: WorkflowRun, { op, intent }: IntentWait, until: number): Promise<void> {
   const end = { op, intent, status: "timed_out_waiting", data: null, reason: "" };
-  const event = { type: "wait.ended", tv: 1, body: end };
-  const answer = await commitRun(run, (draft, runner, before) =>
-    recordFacts(draft, runner, { phase: "run", events: () => [...before, event], notBefore: until }),
-  );
+  const answer = await recordFact(run, "wait.ended", end, until);
   if (answer.kind === "early") waitAt(run, op, { kind: "intent", on: intent, until });
 }
 
