@@ -1,7 +1,7 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
 import { actingAgent, actingSpeaker } from "../agents/identify-agent.ts";
-import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
+import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/long-poll-routes.ts";
 import { intentVerbs } from "../agents/intents/verbs.ts";
 import { remoteVerbs } from "../agents/remote/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
