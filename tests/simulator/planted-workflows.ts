@@ -110,7 +110,11 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
   ),
   bug(
     "a process is deaf to changed workflows",
-    inside("followChanges", "begun: () => offerReady(desk),", "begun: () => offerReady(desk),\n    from: 1_000_000,"),
+    inside(
+      "followChanges",
+      "begun: () => offerReady(desk),",
+      "begun: () => offerReady(desk),\n    from: 1_000_000,",
+    ),
   ),
   bug(
     "a process that died keeps its workflows",
