@@ -29,10 +29,12 @@ function callText({ http, input, whenLost, repeatable }: VerbContract): string {
 }
 
 function clientTable(): string {
-  const resources = contracts.map(({ name, verbs: all }) => {
-    const calls = Object.entries(all).map(([verb, facts]) => [clientCall(verb, facts), callText(facts)]);
+  const byResource = Map.groupBy(contracts, ({ name, resource = name }) => resource);
+  const resources = [...byResource].map(([resource, all]) => {
+    const facts = all.flatMap(({ verbs: own }) => Object.entries(own));
+    const calls = facts.map(([verb, one]) => [clientCall(verb, one), callText(one)]);
     const lines = Object.entries(Object.fromEntries(calls)).map(([call, text]) => `    ${call}: ${text},\n`);
-    return `  ${name}: {\n${lines.join("")}  },\n`;
+    return `  ${resource}: {\n${lines.join("")}  },\n`;
   });
   return `/** Made from the contracts by \`npm run generate\`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {

@@ -36,10 +36,13 @@ import type { Workflows } from "./workflows/verbs.ts";
 
 export type { Intent, IntentAnswer, OutgoingIntent } from "./agents/intents/contract.ts";
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
-export type { Permit, RemoteAnswer } from "./agents/remote-answer.ts";
+export type {
+  OutcomeReport,
+  Permit,
+  RemoteAnswer,
+  RemoteProposal,
+} from "./agents/remote/contract.ts";
 export type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./agents/remote-checkpoint.ts";
-export type { RemoteProposal } from "./agents/remote-proposal.ts";
-export type { OutcomeReport } from "./agents/remote-report.ts";
 export type { RemoteTool } from "./agents/remote-tool.ts";
 export type { NewRemoteWorkflow, RemoteWorkflow } from "./agents/remote-workflow.ts";
 export type {

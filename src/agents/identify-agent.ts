@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
+import type { CallerRights } from "../people/caller.ts";
 
 type PrincipalKind = "person" | "agent" | "service";
 
@@ -74,6 +75,20 @@ export function actingSpeaker(who: Who, named: string | undefined, field: string
 export function mayActFor({ principal, can }: Who, named: readonly string[] | null | undefined): boolean {
   if (principal === null || can("workflows:write")) return true;
   return (named ?? []).every((one) => one === principal);
+}
+
+/** `caller`: undefined for a program with the store open. */
+export function checkMayRepresent(
+  caller: CallerRights | undefined,
+  named: readonly string[] | null | undefined,
+): void {
+  if (caller === undefined || caller.principal === null) return;
+  if (caller.scopes.includes("workflows:write")) return;
+  if ((named ?? []).every((one) => one === caller.principal)) return;
+  throw onlyForItselfError(
+    "proposes actions",
+    'Leave "on_behalf_of" out, or have a poster create a workflow that says it: that needs workflows:write.',
+  );
 }
 
 export function onlyForItselfError(does: string, next: string): HoldpointError {

@@ -19,49 +19,9 @@ import { actionStream } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
+import type { Permit, RemoteAnswer } from "./remote/contract.ts";
 
-/** The agent may perform it once, with these arguments, after it is begun. It must report by `reportBy`. */
-export type Permit = {
-  readonly status: "permitted";
-  readonly action: string;
-  readonly effect: string;
-  readonly tool: string;
-  /** Idempotency key for the receiver: the same on every request. */
-  readonly key: string;
-  /** As approved; people or the policy may have changed them. */
-  readonly args: Json;
-  readonly approvedBy: readonly string[];
-  readonly notes: readonly string[];
-  readonly reportBy: number;
-  /** It must be begun before this; null: at any time before the report is due. */
-  readonly executeBy: number | null;
-  /** True once the permit was begun: only then may the agent perform it. */
-  readonly begun: boolean;
-  /** How often it was issued: more than once only if the effect class allows a second execution. */
-  readonly handedOut: number;
-};
-
-/** Nothing ran yet. */
-type RemotePending = { readonly status: "pending"; readonly action: string } & (
-  | { readonly waitingFor: "approval"; readonly approval: string; readonly decideBy: number | null }
-  /** Another holder has the permit. By `reportBy` the action has an outcome, or is in doubt. */
-  | { readonly waitingFor: "holder"; readonly reportBy: number }
-  | ({ readonly waitingFor: "kill_switch" | "budget" } & Refusal)
-);
-
-/** The effect was started, and this is its outcome. */
-type RemoteOutcome = {
-  readonly status: "done" | "failed" | "in_doubt";
-  readonly action: string;
-  readonly receipt: Receipt;
-  readonly result: Json;
-};
-
-export type RemoteAnswer =
-  | Permit
-  | RemotePending
-  | ({ readonly status: "refused"; readonly action: string; readonly approval: string | null } & Refusal)
-  | RemoteOutcome;
+type RemoteOutcome = Extract<RemoteAnswer, { readonly receipt: unknown }>;
 
 const OUTCOMES = { applied: "done", not_applied: "failed", in_doubt: "in_doubt" } as const;
 

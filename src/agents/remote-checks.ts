@@ -14,6 +14,7 @@ import { displayValue } from "../kernel/text.ts";
 import type { PermitAsker } from "../policy/rules/tool-rules.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import type { DriveRefused } from "../workflows/rules/remote.ts";
+import type { PermitRequest } from "./remote/contract.ts";
 
 export function checkPrincipal(what: string, given: unknown): string {
   if (isPrincipal(given)) return given;
@@ -22,10 +23,12 @@ export function checkPrincipal(what: string, given: unknown): string {
 
 /** The agent first, then the principals it acts for: none of them may decide. */
 export function requesterWithAgent(agent: string, given: unknown): readonly string[] {
-  if (given === undefined) return [agent];
-  if (!Array.isArray(given)) return rejectInput("A requester is a list of principals.");
+  if (given == null) return [agent];
+  if (!Array.isArray(given)) return rejectInput("Those for whom it is done are a list of principals.");
   const list: readonly unknown[] = given;
-  return [...new Set([agent, ...list.map((one) => checkPrincipal("Each of the requester", one))])];
+  return [
+    ...new Set([agent, ...list.map((one) => checkPrincipal("Each of those for whom it is done", one))]),
+  ];
 }
 
 export function checkActionId(given: unknown): string {
@@ -38,36 +41,29 @@ export function checkTextLength(what: string, given: unknown, most: number): str
   return isText && given.trim() !== "" ? given : rejectInput(`${what} is a text of 1 to ${most} characters.`);
 }
 
-/** How an agent requests a permit. */
-export type PermitRequest = {
-  /**
-   * A random secret of at least 128 bits that the agent generated and stored before its request. Only its digest is
-   * kept. A permit that is not begun is issued again only to the same holder.
-   */
-  readonly holder?: string;
-  /** Begin the permit in the commit that issues it. */
-  readonly begin?: boolean;
-};
-
 /** At least 128 random bits: 22 characters of base64url, 32 of hex. */
 const HOLDER = /^[A-Za-z0-9_-]{22,200}$/;
 
 /** Errors never contain the value: a holder is a secret. */
 function holderDigest(holder: unknown): string | null {
-  if (holder === undefined) return null;
+  if (holder == null) return null;
   if (typeof holder === "string" && HOLDER.test(holder)) return sha256(holder);
   return rejectInput("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
 }
 
-function readPermitAsker(runtime: Runtime, { holder, begin = false }: PermitRequest): PermitAsker {
+function readPermitAsker(runtime: Runtime, given: PermitRequest): PermitAsker {
+  const begin: unknown = given.begin ?? false;
   if (typeof begin !== "boolean") return rejectInput("begin is true or false.");
-  return { holder: holderDigest(holder), begin, ask: freshId(runtime, "non") };
+  return { holder: holderDigest(given.holder), begin, ask: freshId(runtime, "non") };
 }
+
+/** Whether the connection of the agent has closed, if there is one. */
+export type AgentConnection = { readonly isGone?: (() => boolean) | undefined };
 
 export function readPermitCaller(
   runtime: Runtime,
   given: PermitRequest,
-  { isGone }: Pick<Caller, "isGone"> = {},
+  { isGone }: AgentConnection = {},
 ): Caller {
   const asker = readPermitAsker(runtime, given);
   return isGone === undefined ? { asker } : { asker, isGone };

@@ -1,20 +1,19 @@
 /** The methods of `hp.remote`, for an embedding program or a server: remote agents' actions and workflows. */
 
 import type { Gates } from "../effects/gate.ts";
-import { checkFields, checkId, rejectInput } from "../kernel/fields.ts";
+import { checkFields, checkId } from "../kernel/fields.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { bindLibrary } from "../runtime/verb.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
 import { workflowVerbs } from "../workflows/verbs.ts";
-import type { RemoteAnswer } from "./remote-answer.ts";
+import type { PermitRequest, RemoteAnswer, RemoteVerbs } from "./remote/contract.ts";
+import { remoteVerbs } from "./remote/verbs.ts";
 import {
   type RemoteCheckpointRequest,
   type RemoteCheckpointResult,
   reachRemoteCheckpointNow,
 } from "./remote-checkpoint.ts";
-import { type PermitRequest, readPermitCaller } from "./remote-checks.ts";
-import { proposeRemoteAction, type RemoteProposal, takeUpPermit } from "./remote-proposal.ts";
-import { type OutcomeReport, type Reported, reportRemoteOutcome } from "./remote-report.ts";
+import { readPermitCaller } from "./remote-checks.ts";
 import { type Compensation, listCompensations, proposeUndo } from "./remote-rollback.ts";
 import { declareTool, type RemoteTool } from "./remote-tool.ts";
 import {
@@ -27,25 +26,10 @@ import {
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
 
-export type Remote = {
+export type Remote = RemoteVerbs & {
   /** Declares a tool that remote agents execute themselves: it has rules and no `run` function. */
   tool<Args>(definition: RemoteTool<Args>): void;
-  /** An agent proposes an action to perform itself. Returns a permit, a pending approval, a refusal or the receipt. */
-  propose(proposal: RemoteProposal): Promise<RemoteAnswer>;
-  /** The agent returns to its proposal: it gets the permit once people have approved it. */
-  takeUp(action: string, agent: string, asksFor?: PermitRequest): Promise<RemoteAnswer>;
-  /** The holder begins its permit. The agent may perform it only after `permitted` with `begun: true`. */
-  begin(permit: PermitClaim): Promise<RemoteAnswer>;
-  /** The agent reports the outcome, once, by the time in the permit. */
-  report(report: OutcomeReport): Promise<Reported>;
   readonly workflows: RemoteWorkflows;
-};
-
-export type PermitClaim = {
-  readonly action: string;
-  readonly agent: string;
-  /** The holder that the permit was issued to. */
-  readonly holder: string;
 };
 
 export type RemoteWorkflows = {
@@ -98,25 +82,11 @@ function remoteWorkflowMethods(open: RuntimeOpener): RemoteWorkflows {
 
 const PERMIT_FIELDS = ["holder", "begin"];
 
-async function begin(open: RuntimeOpener, given: PermitClaim): Promise<RemoteAnswer> {
-  const { action, agent, holder } = checkFields("What is begun", given, ["action", "agent", "holder"]);
-  if (holder === undefined) rejectInput("A permit is begun by its holder.");
-  const runtime = await open();
-  return takeUpPermit(runtime, action, { agent, caller: readPermitCaller(runtime, { holder, begin: true }) });
-}
-
 export function remoteMethods(gates: Gates): Remote {
   const { open } = gates;
   return {
+    ...bindLibrary(open, remoteVerbs),
     tool: (definition) => declareTool(gates, definition),
-    propose: async (proposal) => proposeRemoteAction(await open(), proposal),
-    takeUp: async (action, agent, asksFor = {}) => {
-      const runtime = await open();
-      const caller = readPermitCaller(runtime, checkFields("How it is asked for", asksFor, PERMIT_FIELDS));
-      return takeUpPermit(runtime, action, { agent, caller });
-    },
-    begin: (permit) => begin(open, permit),
-    report: async (report) => reportRemoteOutcome(await open(), report),
     workflows: remoteWorkflowMethods(open),
   };
 }

@@ -18,7 +18,7 @@ import type { LiveAction } from "../effects/state.ts";
 import type { Tool } from "../effects/tool.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { rejectInput } from "../kernel/fields.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { FINAL } from "../policy/rules/tools.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
@@ -26,19 +26,19 @@ import { redactText } from "../runtime/secrets.ts";
 import { readState } from "../runtime/store-access.ts";
 import { workflowState } from "../workflows/read.ts";
 import type { Placement } from "../workflows/rules/calls.ts";
+import type { RemoteAnswer, RemoteProposal } from "./remote/contract.ts";
 import {
   answerFromLocalCall,
   answerRemoteAgent,
   heldRemotely,
   type PermitContext,
   pendingRemotely,
-  type RemoteAnswer,
 } from "./remote-answer.ts";
 import {
+  type AgentConnection,
   checkActionId,
   checkPrincipal,
   notYoursError,
-  type PermitRequest,
   readPermitCaller,
   requesterWithAgent,
 } from "./remote-checks.ts";
@@ -46,33 +46,9 @@ import {
   findOrDefineTool,
   isUndoOfAnother,
   prepareDeclaredUndo,
-  type RemoteUndo,
   remoteToolOfAction,
   undoKind,
 } from "./remote-tool.ts";
-
-export type RemoteProposal = PermitRequest & {
-  /** The tool's name. */
-  readonly tool: string;
-  readonly args?: unknown;
-  /** The identity of this action: a repeated request returns the original one. */
-  readonly requestId?: string;
-  /** The agent's own description, shown to approvers as its words. */
-  readonly rationale?: string;
-  /** The proposing agent: from its credential, if there is one. */
-  readonly agent: string;
-  /** The principals the agent acts for: they cannot decide about it. */
-  readonly requester?: readonly string[];
-  /** The workflow that it belongs to, which this agent drives. */
-  readonly workflow?: string;
-  /** How the agent would undo it in a rollback of that workflow: shown to people and approved with the action. */
-  readonly undo?: RemoteUndo;
-};
-
-const FIELDS = [
-  ...["tool", "args", "requestId", "rationale", "agent", "requester", "workflow", "undo"],
-  ...["holder", "begin"],
-];
 
 type CheckedProposal = {
   readonly tool: Tool;
@@ -93,8 +69,6 @@ function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller):
     ...(rationale == null ? {} : { rationale }),
   };
   checkGateOptions(options);
-  checkPrincipal("The agent", agent);
-  if (typeof given.tool !== "string") rejectInput("A proposal names a tool.");
   if (given.tool === FINAL) rejectInput(`"${FINAL}" stands for an agent's answer: no tool has that name.`);
   if (/^wf_[0-9A-Z]{26}\//.test(requestId ?? ""))
     rejectInput("A request id may not look like an operation of Holdpoint's own.");
@@ -107,7 +81,7 @@ function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller):
   return {
     tool: findOrDefineTool(runtime, given.tool),
     agent,
-    requester: requesterWithAgent(agent, given.requester),
+    requester: requesterWithAgent(agent, given.onBehalfOf),
     requestId: requestId ?? null,
     says: rationale ?? null,
     caller,
@@ -217,9 +191,9 @@ export async function proposeChecked(
 export async function proposeRemoteAction(
   runtime: Runtime,
   given: RemoteProposal,
-  connection: Pick<Caller, "isGone"> = {},
+  connection: AgentConnection = {},
 ): Promise<RemoteAnswer> {
-  const { args, workflow, undo } = checkFields("A proposal", given, FIELDS);
+  const { args, workflow, undo } = given;
   const plain = plainJson(args);
   const asked = checkProposal(runtime, given, readPermitCaller(runtime, given, connection));
   const { tool, requestId } = asked;
@@ -227,12 +201,15 @@ export async function proposeRemoteAction(
   if (tool.outside === undefined) refuseNested(tool.rules.name, requestId !== null);
   refuseUnnamed(`The tool "${tool.rules.name}" was proposed`, requestId, "Give it a request id.");
   const asking =
-    undo === undefined
+    undo == null
       ? asked
-      : { ...asked, undo: await prepareDeclaredUndo(runtime, undo, { tool, workflow }) };
+      : {
+          ...asked,
+          undo: await prepareDeclaredUndo(runtime, undo, { tool, workflow: workflow ?? undefined }),
+        };
   return proposeChecked(
     runtime,
-    workflow === undefined ? asking : await placeInWorkflow(runtime, asking, workflow),
+    workflow == null ? asking : await placeInWorkflow(runtime, asking, workflow),
     plain,
   );
 }

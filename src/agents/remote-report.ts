@@ -3,9 +3,15 @@
  * announced.
  */
 
+import type { z } from "zod";
 import { plainJson } from "../effects/arguments.ts";
 import type { EffectReport } from "../effects/rules/outcome.ts";
-import { passReportTime, type ReportAnswer, recordReport as record } from "../effects/rules/permit.ts";
+import {
+  passReportTime,
+  type ReportAnswer,
+  type ReportCommand,
+  recordReport as record,
+} from "../effects/rules/permit.ts";
 import { type Receipt, receiptOf } from "../effects/rules/receipt.ts";
 import type { ActionIn, LiveAction } from "../effects/state.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -16,43 +22,25 @@ import { forEachReadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { handlesIn, redactJson, redactText, resolveSecrets } from "../runtime/secrets.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
+import type { OutcomeReport, remote } from "./remote/contract.ts";
 import { checkTextLength, notYoursError } from "./remote-checks.ts";
 import { loadOwnAction } from "./remote-proposal.ts";
 import { settleRollback } from "./remote-rollback.ts";
 
-export type OutcomeReport = {
-  readonly action: string;
-  readonly agent: string;
-  /** `unknown`: the agent cannot tell; a person has to find out. */
-  readonly status: "applied" | "not_applied" | "unknown";
-  /** Its result, if it was applied. */
-  readonly result?: unknown;
-  /** Why it was not applied, or why the outcome is unknown. */
-  readonly reason?: string;
-  /** The actual cost in micros, by budget. Default: the reserved amount. */
-  readonly spent?: { readonly [budget: string]: bigint };
-};
+type Report = OutcomeReport & { readonly id: string };
+type Reported = z.output<(typeof remote)["verbs"]["report"]["output"]>;
 
-export type Reported = {
-  /** `late`: it was already in doubt and stays so until a person resolves it; the report is kept as testimony. */
-  readonly kind: "reported" | "late";
-  readonly action: string;
-  readonly receipt: Receipt;
-};
-
-const FIELDS = ["action", "agent", "status", "result", "reason", "spent"];
-const STATUSES: readonly unknown[] = ["applied", "not_applied", "unknown"];
 const LONGEST_REASON = 10_000;
 
-function checkSpent(spent: unknown, state: LiveAction): Record<string, bigint> {
-  if (spent === undefined) return {};
-  const entries = Object.entries(checkFields("What was spent", spent as object, budgetsOf(state)));
+function checkSpent(spent: OutcomeReport["spent"], state: LiveAction): Record<string, bigint> {
+  if (spent == null) return {};
+  const entries = Object.entries(checkFields("What was spent", spent, budgetsOf(state)));
   for (const [budget, micros] of entries)
-    if (typeof micros !== "bigint" || micros < 0n)
+    if (micros < 0n)
       rejectInput(
         `What was spent on "${displayValue(budget)}" is a number of micros of at least 0, as a bigint.`,
       );
-  return Object.fromEntries(entries) as Record<string, bigint>;
+  return Object.fromEntries(entries);
 }
 
 const budgetsOf = (state: LiveAction): readonly string[] =>
@@ -65,8 +53,6 @@ async function checkOutcomeReport(
   given: OutcomeReport,
 ): Promise<EffectReport> {
   const { status, reason, result, spent } = given;
-  if (!STATUSES.includes(status))
-    rejectInput(`An outcome is applied, not_applied or unknown, not "${displayValue(status)}".`);
   const args = await loadValue(runtime, state.args);
   const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
   if (status === "applied") {
@@ -74,7 +60,7 @@ async function checkOutcomeReport(
     return { status, result: redactJson(kept, known), spent: checkSpent(spent, state) };
   }
   if (result !== undefined) rejectInput("Only what was applied has a result.");
-  if (spent !== undefined) rejectInput("Only what was applied has spent anything.");
+  if (spent != null) rejectInput("Only what was applied has spent anything.");
   const why = redactText(checkTextLength("The reason", reason, LONGEST_REASON), known);
   return { status: status === "unknown" ? "in_doubt" : status, reason: why };
 }
@@ -83,8 +69,12 @@ function receiptOfAction(tenant: string, action: string, state: LiveAction): Rec
   return receiptOf(tenant, action, state as ActionIn<"applied">);
 }
 
-function requireAccepted(runtime: Runtime, given: OutcomeReport, answer: ReportAnswer): LiveAction {
-  const { action, agent, status } = given;
+function requireAccepted(
+  runtime: Runtime,
+  { action, agent, report }: ReportCommand,
+  answer: ReportAnswer,
+): LiveAction {
+  const status = report.status === "in_doubt" ? "unknown" : report.status;
   switch (answer.kind) {
     case "not_yours":
       throw notYoursError(`The action ${action}`, agent);
@@ -119,16 +109,24 @@ async function continueRollback(runtime: Runtime, { within }: LiveAction): Promi
   }
 }
 
-export async function reportRemoteOutcome(runtime: Runtime, given: OutcomeReport): Promise<Reported> {
-  const { action, agent } = checkFields("A report", given, FIELDS);
+export async function prepareReport(runtime: Runtime, given: Report) {
+  const { id: action, agent } = given;
   const state = await loadOwnAction(runtime, action, agent);
   const report = await checkOutcomeReport(runtime, state, given);
   await runtime.reach("before_outcome");
-  const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
-    record(draft, { action, agent, report }),
-  );
+  return { input: { action, agent, report }, needs: { write: [actionStream(action)] } };
+}
+
+export const decideReport = record;
+
+export async function answerReport(
+  runtime: Runtime,
+  answer: ReportAnswer,
+  command: ReportCommand,
+): Promise<Reported> {
   await runtime.reach("after_outcome");
-  const after = requireAccepted(runtime, given, answer);
+  const { action } = command;
+  const after = requireAccepted(runtime, command, answer);
   const receipt = receiptOfAction(runtime.tenant, action, after);
   await continueRollback(runtime, after);
   return { kind: answer.kind === "late" ? "late" : "reported", action, receipt };

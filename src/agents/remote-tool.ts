@@ -226,7 +226,7 @@ export function undoKind(tool: Tool): CallUndo {
   return tool.outside === undefined ? "here" : "agent";
 }
 
-export type RemoteUndo = {
+type RemoteUndo = {
   /** The tool that undoes it, also performed by the agent. */
   readonly tool: string;
   readonly args?: unknown;

@@ -1,8 +1,9 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
-import { actingSpeaker } from "../agents/identify-agent.ts";
+import { actingAgent, actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
 import { intentVerbs } from "../agents/intents/verbs.ts";
+import { remoteVerbs } from "../agents/remote/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
 import { alertVerbs } from "../alerts/verbs.ts";
@@ -34,7 +35,7 @@ import { peopleVerbs } from "../people/verbs.ts";
 import { policyGuards } from "../policy/routes.ts";
 import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
-import { bindingFor, type Capability } from "../runtime/verb.ts";
+import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
 import { workflowState } from "../workflows/read.ts";
 import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
@@ -81,6 +82,7 @@ const CAPABILITIES = [
   peopleVerbs,
   policyVerbs,
   receiptVerbs,
+  remoteVerbs,
   tenantVerbs,
   workflowVerbs,
 ] as const;
@@ -184,7 +186,7 @@ function wireForm(contract: Contract, facts: VerbContract): Wire {
 }
 
 const ACTING: {
-  readonly [may in Actor]: (who: Who, named: string | undefined, field: string) => string;
+  readonly [may in Exclude<Actor, "agent">]: (who: Who, named: string | undefined, field: string) => string;
 } = {
   person: actingPerson,
   principal: actingPrincipal,
@@ -193,15 +195,23 @@ const ACTING: {
 };
 
 /** If the verb has an actor, the credential determines it. */
-function withActor(
+async function withActor(
   input: z.ZodObject | undefined,
-  { who }: Pick<RouteRequest, "who">,
+  { runtime, who, params }: RouteRequest,
   given: object,
-): object {
+  defaultActor: AnyBinding["defaultActor"],
+): Promise<object> {
   const actor = actorIn(input);
   if (actor === undefined) return given;
-  const { [actor.field]: named } = given as { readonly [field: string]: string | undefined };
-  return { ...given, [actor.field]: ACTING[actor.may](who, named, actor.as) };
+  const { field, as, may } = actor;
+  const { [field]: named } = given as { readonly [field: string]: string | null | undefined };
+  if (may !== "agent") return { ...given, [field]: ACTING[may](who, named ?? undefined, as) };
+  const { id = "" } = (params ?? {}) as { readonly id?: string };
+  const isUnnamed = who.principal === null && named == null;
+  return {
+    ...given,
+    [field]: actingAgent(who, named, isUnnamed ? await defaultActor?.(runtime, id) : undefined),
+  };
 }
 
 /** Adds the viewer, if the verb depends on it. */
@@ -212,23 +222,57 @@ function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, 
 
 type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
 
-type Serving = { readonly name: string; readonly facts: VerbContract; readonly guard: Guard | undefined };
+type Serving = {
+  readonly name: string;
+  readonly facts: VerbContract;
+  readonly guard: Guard | undefined;
+  /** Instead of the verb's own. */
+  readonly perform?: AnyBinding["perform"];
+};
 
-function serveVerb(one: Capability, { name, facts: { input }, guard }: Serving, wire: Wire): Serve {
-  const { perform } = bindingFor(one, name);
+function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
+  const { name, facts, guard } = serving;
+  const { input } = facts;
+  const { perform: own, defaultActor } = bindingFor(one, name);
+  const { perform = own } = serving;
   return async (asked, given) => {
-    const { runtime, who, params } = asked;
-    const acting = withActor(input, asked, wire.decode(given));
+    const { runtime, who, params, isGone } = asked;
+    const acting = await withActor(input, asked, wire.decode(given), defaultActor);
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
     const all = { ...(params as object), ...read, ...withViewer(input, asked) };
-    const serve = () => perform({ runtime, how: { via: who.via }, caller: who }, all);
+    const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
     return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);
   };
 }
 
 type Guards<Verb extends string = string> = { readonly [Name in Verb]?: Guard };
 
-type Served = { readonly facts: VerbContract; readonly wire: Wire; readonly serve: Serve };
+type Hooks = Pick<ScopedRoute, "mayAsk" | "again">;
+type Served = {
+  readonly facts: VerbContract;
+  readonly wire: Wire;
+  readonly serve: Serve;
+  readonly hooks: Hooks;
+};
+
+function hooksFor(one: Capability, serving: Serving, wire: Wire): Hooks {
+  const { mayAsk, again } = bindingFor(one, serving.name);
+  const hooks: Hooks = {
+    mayAsk: async ({ runtime, params, body }, kept) =>
+      mayAsk === undefined || mayAsk(runtime, { ...(params as object), ...wire.decode(body) }, kept),
+    again(asked, kept) {
+      const perform = again?.(kept);
+      if (perform === undefined) return undefined;
+      const { status } = serving.facts;
+      return serveVerb(
+        one,
+        { ...serving, perform },
+        wire,
+      )(asked, asked.body).then((body) => ({ status, body }));
+    },
+  };
+  return { ...(mayAsk && { mayAsk: hooks.mayAsk }), ...(again && { again: hooks.again }) } as Hooks;
+}
 
 /** For verbs that share a route: a field selects the verb. */
 function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serve: Serve } {
@@ -249,7 +293,7 @@ function together(all: readonly Served[]): Pick<Wire, "input"> & { readonly serv
 }
 
 function routeFor(contract: Contract, all: readonly Served[]): Route {
-  const [{ facts, wire }] = all as readonly [Served];
+  const [{ facts, wire, hooks }] = all as readonly [Served];
   const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
   const isRead = httpMethod(http) === "GET";
@@ -270,6 +314,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
     ...(mayAsk === undefined ? {} : { mayAsk: async ({ body }) => mayAsk(wire.decode(body) as never) }),
+    ...hooks,
     handle: async (asked) => ({ status, body: await serve(asked, isRead ? asked.query : asked.body) }),
   };
   return route(value);
@@ -280,7 +325,8 @@ function verbRoutes(one: Capability): readonly Route[] {
   const guards = (GUARDS as { readonly [contract: string]: Guards })[contract.name] ?? {};
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
     const wire = wireForm(contract, facts);
-    return { facts, wire, serve: serveVerb(one, { name, facts, guard: guards[name] }, wire) };
+    const serving = { name, facts, guard: guards[name] };
+    return { facts, wire, serve: serveVerb(one, serving, wire), hooks: hooksFor(one, serving, wire) };
   });
   const byRoute = Map.groupBy(served, ({ facts }) => facts.http);
   return [...byRoute.values()].map((all) => routeFor(contract, all));

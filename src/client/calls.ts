@@ -114,10 +114,6 @@ const OTHER_CALLS = {
     wait: query("GET /api/workflows/{id}/wait"),
   },
   actions: {
-    propose: body("POST /api/actions"),
-    start: repeatable(body("POST /api/actions/{id}/start")),
-    begin: unkept(body("POST /api/actions/{id}/begin")),
-    report: body("POST /api/actions/{id}/outcome"),
     wait: query("GET /api/actions/{id}/wait"),
   },
   approvals: {

@@ -7,6 +7,10 @@ export const CONTRACT_CALLS = {
     count: { route: "GET /api/effects/count", takes: "query" },
     find: { route: "GET /api/effects/find", takes: "query" },
     abandoned: { route: "GET /api/effects/abandoned", takes: "nothing" },
+    propose: { route: "POST /api/actions", takes: "body" },
+    start: { route: "POST /api/actions/{id}/start", takes: "body", unkept: "repeatable" },
+    begin: { route: "POST /api/actions/{id}/begin", takes: "body", unkept: "once" },
+    report: { route: "POST /api/actions/{id}/outcome", takes: "body" },
   },
   alerts: {
     list: { route: "GET /api/alerts", takes: "query" },

@@ -53,7 +53,7 @@ const summary = z.object({
 });
 
 /** Why an action does not run, or does not run yet. */
-const refusalFields = {
+export const refusalFields = {
   by: z.string(),
   code: z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]]),
   reason: z.string(),

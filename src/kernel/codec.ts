@@ -354,10 +354,19 @@ function withChoice(schema: z.ZodObject, wire: z.ZodObject): z.ZodObject {
 }
 
 /** For the answers of hand-written routes. */
-export function viewCodec<Schema extends z.ZodObject>(schema: Schema) {
+export function viewCodec<Schema extends z.ZodType>(schema: Schema) {
   const { wire, encode } = makeCodec(schema, "view");
   return {
     wire: wire as z.ZodType<OnWire<Schema>, OnWire<Schema>>,
     encode: encode as (value: z.output<Schema>) => OnWire<Schema>,
+  };
+}
+
+/** For the bodies of hand-written routes. What is decoded has to be parsed by the schema. */
+export function bodyCodec<Schema extends z.ZodObject>(schema: Schema) {
+  const { wire, decode } = makeCodec(schema);
+  return {
+    wire: wire as z.ZodType<OnWire<Schema, true>, OnWire<Schema, true>>,
+    decode: decode as (body: OnWire<Schema, true>) => Partial<z.input<Schema>>,
   };
 }

@@ -78,6 +78,8 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly name: Name;
   /** Singular noun for one of them, in messages. */
   readonly owner: string;
+  /** Name of the client's resource. Default: the name. */
+  readonly resource?: string;
   /** Section of the API reference. Default: the name. */
   readonly tag?: string;
   /** What its scopes begin with. Default: the name. */

@@ -12,7 +12,7 @@ export type ValueKind =
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
 /** Who may act. `operator`: a person or a service. `speaker`: any principal; a bare name is an agent's. */
-export type Actor = "person" | "principal" | "operator" | "speaker";
+export type Actor = "person" | "principal" | "operator" | "speaker" | "agent";
 /** `of`: kind of an id. `as`: field name on the wire. `may`: whose credential is accepted. `either`: see `either()`. */
 type Mark = {
   readonly kind?: ValueKind;
@@ -59,13 +59,23 @@ export const actorOnWire = z
   .optional()
   .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
 
+/** The same for an agent. */
+const agentOnWire = z
+  .string()
+  .min(1)
+  .max(210)
+  .nullish()
+  .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
 export const speakerOnWire = z
   .string()
   .max(210)
   .optional()
   .meta({ description: "who; taken from the credential, and refused if it is somebody else" });
-export const wireOfActor = (schema: z.ZodType) =>
-  marks.get(schema)?.may === "speaker" ? speakerOnWire : actorOnWire;
+export function wireOfActor(schema: z.ZodType): z.ZodType {
+  const { may } = marks.get(schema) ?? {};
+  if (may === "agent") return agentOnWire;
+  return may === "speaker" ? speakerOnWire : actorOnWire;
+}
 
 export const timestamp = mark(z.number(), { kind: "time" });
 const currency = z
@@ -85,7 +95,7 @@ export const moneyWithoutPeriod = (error: string) => {
 export const micros = mark(z.bigint(), { kind: "micros" });
 export const anyJson = z.unknown().describe("any JSON");
 /** The same for answers, whose values are known to be JSON. */
-export const jsonValue = anyJson as unknown as z.ZodType<Json>;
+export const jsonValue = anyJson as unknown as z.ZodType<Json, Json>;
 export const id = <const Of extends string>(of: Of, schema = z.string()) =>
   mark(schema, { kind: "id", of }) as Marked<z.ZodString, "id"> & { readonly "~of": Of };
 const namesPerson = (by: unknown): boolean => isPrincipal(by) && isPerson(by);
@@ -103,6 +113,8 @@ export const actor = mark(personName(), { kind: "actor", may: "person" });
 export const actorOfAnyKind = mark(principalName(), { kind: "actor", may: "person" });
 /** A person, or a program with its own credential. */
 export const actorOrAgent = mark(principalName(), { kind: "actor", may: "principal" });
+/** The agent that acts, as its field `agent`. */
+export const agentWhoActs = mark(principalName(), { kind: "actor", may: "agent" });
 /** A person or a service: no agent sets where notifications go. */
 export const operator = mark(
   z.custom<string>((by) => isPrincipal(by) && !by.startsWith("agent:"), {

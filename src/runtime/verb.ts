@@ -8,6 +8,7 @@
 import type { z } from "zod";
 import { type Contract, type Library, parseArguments, type VerbContract } from "../kernel/contract.ts";
 import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
 import type { CallerRights } from "../people/caller.ts";
@@ -15,7 +16,13 @@ import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 
 /** `how.via`: the channel through which the actor authenticated, if known. `caller`: over HTTP. */
-type VerbContext = { readonly runtime: Runtime; readonly how: Via; readonly caller?: CallerRights };
+type VerbContext = {
+  readonly runtime: Runtime;
+  readonly how: Via;
+  readonly caller?: CallerRights;
+  /** Whether the connection of the caller has closed. */
+  readonly isGone?: () => boolean;
+};
 
 type PathFields<Http extends string> = Http extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Field in Name]: string } & PathFields<Rest>
@@ -26,7 +33,18 @@ type VerbInput<One extends VerbContract> = PathFields<One["http"]> &
 
 type Form = "decide" | "read" | "run";
 
-export type BoundVerb<In, Out> = {
+type Perform<In, Out> = (context: VerbContext, input: In) => Promise<Out>;
+/** What only a server needs to know of a verb. */
+type ServerHooks<In, Out> = {
+  /** The actor, if the server runs without authentication and the request names none. */
+  defaultActor?(runtime: Runtime, id: string): Promise<string>;
+  /** Whether the request may put a new question before people. `kept`: the answer kept for a repeated request. */
+  mayAsk?(runtime: Runtime, input: Partial<In>, kept?: Json): Promise<boolean>;
+  /** How to answer a repeated request if its kept answer may be out of date. */
+  again?(kept: Json): Perform<In, Out> | undefined;
+};
+
+export type BoundVerb<In, Out> = ServerHooks<In, Out> & {
   readonly form: Form;
   perform(context: VerbContext, input: In): Promise<Out>;
 };
@@ -102,7 +120,7 @@ export const preparedVerb = <In, Command, Decision, Out>(
   },
 });
 
-type AnyBinding = BoundVerb<unknown, unknown>;
+export type AnyBinding = BoundVerb<unknown, unknown>;
 export const bindingFor = ({ verbs }: Capability, name: string): AnyBinding =>
   verbs[name as keyof typeof verbs] as unknown as AnyBinding;
 

@@ -92,8 +92,8 @@ async function doubted({ hp }: Desk): Promise<void> {
   if (waiting.status !== "pending" || waiting.waitingFor !== "approval") return assert.fail();
   const { action, approval } = waiting;
   await hp.approvals.approve(approval, { by });
-  assert.equal((await hp.remote.takeUp(action, agent)).status, "permitted");
-  await hp.remote.report({ action, agent, status: "unknown", reason: SAYS });
+  assert.equal((await hp.remote.start(action, { agent })).status, "permitted");
+  await hp.remote.report(action, { agent, status: "unknown", reason: SAYS });
 }
 
 /** Some fields take no hidden characters at all: whatever is refused there is nowhere to be seen. */

@@ -80,7 +80,7 @@ async function outsideOf(hp: Holdpoint) {
   // Begun, and handed out a second time, which its class allows.
   const label = { tool: "label", args: {}, agent: FAR, requestId: `${CANARY}-label`, holder: HOLDER };
   const { action } = await hp.remote.propose(label);
-  for (const _ of [1, 2]) await hp.remote.begin({ action, agent: FAR, holder: HOLDER });
+  for (const _ of [1, 2]) await hp.remote.begin(action, { agent: FAR, holder: HOLDER });
   return { driven, permitted: permit.action };
 }
 

@@ -34,14 +34,14 @@ describe("an effect that the agent performs itself", () => {
     assert.partialDeepStrictEqual(first, { args: { box: 1 }, key: first.effect, executeBy: null });
     assert.deepEqual([first.begun, first.handedOut], [false, 1]);
     assert.deepEqual(await hp.remote.propose(asked), first);
-    assert.deepEqual(await hp.remote.takeUp(first.action, FAR.agent, { holder: HOLDER }), first);
-    const begun = await hp.remote.begin({ action: first.action, ...FAR, holder: HOLDER });
+    assert.deepEqual(await hp.remote.start(first.action, { ...FAR, holder: HOLDER }), first);
+    const begun = await hp.remote.begin(first.action, { ...FAR, holder: HOLDER });
     assert.deepEqual(begun, { ...first, begun: true });
-    const report = { action: first.action, ...FAR, status: "applied", result: { parcel: 7 } } as const;
-    const { kind, receipt } = await hp.remote.report(report);
+    const report = { ...FAR, status: "applied", result: { parcel: 7 } } as const;
+    const { kind, receipt } = await hp.remote.report(first.action, report);
     assert.equal(kind, "reported");
     assert.partialDeepStrictEqual(receipt, { status: "applied", by: FAR.agent, effect: first.effect });
-    assert.deepEqual(await hp.remote.report(report), { kind, action: first.action, receipt });
+    assert.deepEqual(await hp.remote.report(first.action, report), { kind, action: first.action, receipt });
     assert.deepEqual(await hp.remote.propose(asked), {
       status: "done",
       action: first.action,
@@ -63,13 +63,13 @@ describe("an effect that the agent performs itself", () => {
     const approval = await pendingApproval(hp);
     assert.partialDeepStrictEqual(await hp.approvals.get(approval), { rationale: "rent", tool: "bank.wire" });
     await hp.approvals.approve(approval, { ...ANN, edit: { amount: 800 }, note: "less" });
-    const given = permit(await hp.remote.takeUp(waiting.action, FAR.agent));
+    const given = permit(await hp.remote.start(waiting.action, FAR));
     assert.partialDeepStrictEqual(given, {
       args: { to: "DE1", amount: 800 },
       approvedBy: ["person:ann"],
       notes: ["less"],
     });
-    const { receipt } = await hp.remote.report({ action: given.action, ...FAR, status: "applied" });
+    const { receipt } = await hp.remote.report(given.action, { ...FAR, status: "applied" });
     assert.partialDeepStrictEqual(receipt, { executedFrom: "human_revised", humanApproved: true, approval });
   });
 
@@ -78,10 +78,10 @@ describe("an effect that the agent performs itself", () => {
     const asked = { tool: "bank.wire", args: { amount: 1 }, requestId: "w-1", ...FAR };
     const waiting = await hp.remote.propose(asked);
     await hp.approvals.reject(await pendingApproval(hp), { ...ANN, reason: "no" });
-    for (const answer of [await hp.remote.propose(asked), await hp.remote.takeUp(waiting.action, FAR.agent)])
+    for (const answer of [await hp.remote.propose(asked), await hp.remote.start(waiting.action, FAR)])
       assert.partialDeepStrictEqual(answer, { status: "refused", code: "rejected", reason: "no" });
-    const report = { action: waiting.action, ...FAR, status: "applied" } as const;
-    await assert.rejects(hp.remote.report(report), code("wrong_state"));
+    const report = { ...FAR, status: "applied" } as const;
+    await assert.rejects(hp.remote.report(waiting.action, report), code("wrong_state"));
   });
 
   test("is one permit for one holder in two processes that takes it up at once", async (context) => {
@@ -90,7 +90,7 @@ describe("an effect that the agent performs itself", () => {
     const waiting = await one.remote.propose({ tool: "x", requestId: "r", ...FAR });
     await one.approvals.approve(await pendingApproval(one), ANN);
     const takers = [one, two, one, two].map((hp) =>
-      hp.remote.takeUp(waiting.action, FAR.agent, { holder: HOLDER }),
+      hp.remote.start(waiting.action, { ...FAR, holder: HOLDER }),
     );
     const permits = (await Promise.all(takers)).map(permit);
     for (const other of permits) assert.deepEqual(other, permits[0]);
@@ -103,9 +103,9 @@ describe("an effect that the agent performs itself", () => {
     const hp = temporaryFolder(context).open();
     hp.remote.tool({ name: "ship", policy: "approve" });
     const { action } = permit(await hp.remote.propose({ tool: "ship", requestId: "s", ...FAR }));
-    await assert.rejects(hp.remote.takeUp(action, "agent:near"), code("not_eligible"));
+    await assert.rejects(hp.remote.start(action, { agent: "agent:near" }), code("not_eligible"));
     await assert.rejects(
-      hp.remote.report({ action, agent: "agent:near", status: "applied" }),
+      hp.remote.report(action, { agent: "agent:near", status: "applied" }),
       code("not_eligible"),
     );
     await assert.rejects(
@@ -134,8 +134,8 @@ describe("an effect that the agent performs itself", () => {
     const hp = temporaryFolder(context).open();
     hp.remote.tool({ name: "ship", policy: "approve" });
     const { action } = permit(await hp.remote.propose({ tool: "ship", requestId: "s", ...FAR }));
-    await hp.remote.report({ action, ...FAR, status: "not_applied", reason: "no stock" });
-    await assert.rejects(hp.remote.report({ action, ...FAR, status: "applied" }), code("report_conflict"));
+    await hp.remote.report(action, { ...FAR, status: "not_applied", reason: "no stock" });
+    await assert.rejects(hp.remote.report(action, { ...FAR, status: "applied" }), code("report_conflict"));
     assert.equal((await hp.actions.get(action)).phase, "not_applied");
     assert.equal((await hp.journal.read(action)).at(-1)?.type, "effect.reported_late");
   });
@@ -149,15 +149,15 @@ describe("an effect that the agent performs itself", () => {
     const given = permit(await hp.remote.propose({ tool: "ship", args, requestId: "s", ...FAR }));
     assert.deepEqual(given.args, { token: { $secret: "env:OUTSIDE_TEST_KEY" } });
     const result = { log: `used s3cr3t-value ${"x".repeat(100_000)}` };
-    await hp.remote.report({ action: given.action, ...FAR, status: "applied", result });
-    const answer = await hp.remote.takeUp(given.action, FAR.agent);
+    await hp.remote.report(given.action, { ...FAR, status: "applied", result });
+    const answer = await hp.remote.start(given.action, FAR);
     assert.equal(answer.status, "done");
     assert.ok(!JSON.stringify(answer).includes("s3cr3t-value"));
     assert.ok(JSON.stringify(answer).includes("xxxx"));
     const forged = permit(await hp.remote.propose({ tool: "ship", args: {}, requestId: "f", ...FAR }));
     const artifact = { $artifact: "sha256:00", bytes: 1 };
     await assert.rejects(
-      hp.remote.report({ action: forged.action, ...FAR, status: "applied", result: artifact }),
+      hp.remote.report(forged.action, { ...FAR, status: "applied", result: artifact }),
       code("reserved_key"),
     );
   });
@@ -175,7 +175,7 @@ describe("kill switch, budgets and policies", () => {
     const given = permit(await hp.remote.propose({ tool: "pay", args: { usd: 80 }, requestId: "1", ...FAR }));
     const over = await hp.remote.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
     assert.partialDeepStrictEqual(over, { status: "pending", waitingFor: "budget", code: "over_budget" });
-    await hp.remote.report({ action: given.action, ...FAR, status: "applied", spent: { b: 60n } });
+    await hp.remote.report(given.action, { ...FAR, status: "applied", spent: { b: 60n } });
     assert.equal((await hp.budgets.get("b")).spent, 60n);
     await hp.pause({ ...ANN, reason: "drill", agent: FAR.agent });
     const held = await hp.remote.propose({ tool: "pay", args: { usd: 30 }, requestId: "2", ...FAR });
@@ -214,7 +214,7 @@ describe("kill switch, budgets and policies", () => {
     const waiting = await hp.remote.propose({ tool: "asked", requestId: "2", ...FAR });
     assert.equal(waiting.status, "pending");
     await hp.approvals.approve(await pendingApproval(hp), ANN);
-    const done = await hp.remote.takeUp(waiting.action, FAR.agent);
+    const done = await hp.remote.start(waiting.action, FAR);
     assert.partialDeepStrictEqual(done, { status: "done", result: "done" });
     assert.equal((await hp.actions.get(waiting.action)).agent, FAR.agent);
   });
@@ -238,7 +238,7 @@ describe("processes that die", () => {
     assert.equal((await hp.actions.get(given.action)).phase, "running");
     const again = { tool: "ship", args: { box: 1 }, requestId: "s-1", ...FAR, holder: HOLDER };
     assert.deepEqual(await hp.remote.propose(again), given);
-    const { receipt } = await hp.remote.report({ action: given.action, ...FAR, status: "applied" });
+    const { receipt } = await hp.remote.report(given.action, { ...FAR, status: "applied" });
     assert.equal(receipt.status, "applied");
   });
 
@@ -249,10 +249,10 @@ describe("processes that die", () => {
     const { action, effect } = permit(await hp.remote.propose({ tool: "ship", requestId: "s", ...FAR }));
     await untilPhase(hp, action, "in_doubt");
     assert.ok(folder.notices.some((notice) => notice.kind === "in_doubt" && notice.effect === effect));
-    const late = await hp.remote.report({ action, ...FAR, status: "applied", result: 1 });
+    const late = await hp.remote.report(action, { ...FAR, status: "applied", result: 1 });
     assert.partialDeepStrictEqual(late, { kind: "late", receipt: { status: "in_doubt", by: "deadline" } });
     await hp.actions.resolve(effect, { ...ANN, status: "applied", reason: "seen" });
-    const answer = await hp.remote.takeUp(action, FAR.agent);
+    const answer = await hp.remote.start(action, FAR);
     assert.partialDeepStrictEqual(answer, {
       status: "done",
       receipt: { status: "applied", by: "person:ann" },

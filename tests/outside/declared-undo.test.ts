@@ -24,7 +24,7 @@ async function takenBack(hp: Holdpoint, undo: Undo): Promise<RemoteAnswer> {
   await hp.approvals.approve(await pendingApproval(hp), ANN);
   const { status, action } = await hp.remote.propose(asked);
   assert.equal(status, "permitted");
-  await hp.remote.report({ action, ...FAR, status: "applied" });
+  await hp.remote.report(action, { ...FAR, status: "applied" });
   await hp.workflows.rollback(id, { ...ANN, reason: "no" });
   return workflows.undo(id, { undoes: action, ...FAR });
 }
@@ -110,7 +110,7 @@ async function takenBackInTurn(hp: Holdpoint, notes: number): Promise<readonly s
       ...FAR,
     });
     assert.equal(status, "permitted");
-    await hp.remote.report({ action, ...FAR, status: "applied" });
+    await hp.remote.report(action, { ...FAR, status: "applied" });
     done.unshift(action);
   }
   await hp.workflows.rollback(id, { ...ANN, reason: "no" });
@@ -118,7 +118,7 @@ async function takenBackInTurn(hp: Holdpoint, notes: number): Promise<readonly s
   for (const undoes of done) {
     const { status, action } = await workflows.undo(id, { undoes, ...FAR });
     statuses.push(status);
-    if (status === "permitted") await hp.remote.report({ action, ...FAR, status: "applied" });
+    if (status === "permitted") await hp.remote.report(action, { ...FAR, status: "applied" });
   }
   return statuses;
 }

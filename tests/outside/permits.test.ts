@@ -122,11 +122,11 @@ describe("a permit that was begun and is asked for again", () => {
       const { hp, begun: first, again } = await begun(t, { effect });
       assert.deepEqual(await again(), { ...first, handedOut: 2 });
       assert.deepEqual(await again({ holder: OTHERS }), { ...first, handedOut: 3 });
-      const fourth = await hp.remote.begin({ action: first.action, ...FAR, holder: MINE });
+      const fourth = await hp.remote.begin(first.action, { ...FAR, holder: MINE });
       assert.deepEqual(fourth, { ...first, handedOut: 4 });
       const entries = await hp.journal.read(first.action);
       assert.equal(entries.filter(({ type }) => type === "effect.handed_out").length, 3);
-      const { receipt } = await hp.remote.report({ action: first.action, ...FAR, status: "applied" });
+      const { receipt } = await hp.remote.report(first.action, { ...FAR, status: "applied" });
       assert.equal(receipt.status, "applied");
     });
 
@@ -160,7 +160,7 @@ describe("a permit that was begun and is asked for again", () => {
       items.map(({ id }) => id),
       [first.action],
     );
-    const late = await hp.remote.report({ action: first.action, ...FAR, status: "applied", result: 1 });
+    const late = await hp.remote.report(first.action, { ...FAR, status: "applied", result: 1 });
     assert.equal(late.kind, "late");
     await hp.actions.resolve(first.effect, { ...ANN, status: "applied", reason: "on the statement" });
     assert.partialDeepStrictEqual(await again(), { status: "done", receipt: { status: "applied" } });
@@ -189,9 +189,9 @@ describe("a permit that was issued and not begun", () => {
     const pending = { status: "pending", action, waitingFor: "holder", reportBy };
     assert.deepEqual(await hp.remote.propose({ ...asked, holder: OTHERS, begin: true }), pending);
     assert.deepEqual(await hp.remote.propose(asked), pending);
-    assert.deepEqual(await hp.remote.begin({ action, ...FAR, holder: OTHERS }), pending);
-    assert.deepEqual(await hp.remote.begin({ action, ...FAR, holder: MINE }), { ...first, begun: true });
-    const { receipt } = await hp.remote.report({ action, ...FAR, status: "applied" });
+    assert.deepEqual(await hp.remote.begin(action, { ...FAR, holder: OTHERS }), pending);
+    assert.deepEqual(await hp.remote.begin(action, { ...FAR, holder: MINE }), { ...first, begun: true });
+    const { receipt } = await hp.remote.report(action, { ...FAR, status: "applied" });
     assert.equal(receipt.status, "applied");
   });
 
@@ -202,7 +202,7 @@ describe("a permit that was issued and not begun", () => {
       await hp.remote.propose({ tool: "wire", requestId: "r", ...FAR, holder: MINE }),
     );
     await hp.pause({ ...ANN, reason: "drill" });
-    const begins = () => hp.remote.begin({ action, ...FAR, holder: MINE });
+    const begins = () => hp.remote.begin(action, { ...FAR, holder: MINE });
     assert.partialDeepStrictEqual(await begins(), {
       status: "pending",
       waitingFor: "kill_switch",

@@ -31,13 +31,13 @@ async function begun(hp: Holdpoint, more: object = {}): Promise<string> {
 /** Permitted, performed and reported. */
 async function act(hp: Holdpoint, workflow: string, tool: string, result: unknown): Promise<string> {
   const given = permit(await hp.remote.propose({ tool, args: { of: result }, workflow, ...FAR }));
-  await hp.remote.report({ action: given.action, ...FAR, status: "applied", result });
+  await hp.remote.report(given.action, { ...FAR, status: "applied", result });
   return given.action;
 }
 
 async function undo(hp: Holdpoint, workflow: string, undoes: string): Promise<void> {
   const given = permit(await hp.remote.workflows.undo(workflow, { undoes, ...FAR }));
-  await hp.remote.report({ action: given.action, ...FAR, status: "applied" });
+  await hp.remote.report(given.action, { ...FAR, status: "applied" });
 }
 
 /** Stands at each, and people agree. */
@@ -198,7 +198,7 @@ describe("a workflow from outside", () => {
     const asked = await hp.remote.propose({ tool: "x", workflow: id, requestId: "x", ...FAR });
     assert.equal(await hp.remote.workflows.cancel(id, { ...ANN, reason: "enough" }), "failed");
     assert.equal(await hp.approvals.count(), 0);
-    assert.partialDeepStrictEqual(await hp.remote.takeUp(asked.action, FAR.agent), {
+    assert.partialDeepStrictEqual(await hp.remote.start(asked.action, FAR), {
       status: "refused",
       code: "cancelled",
     });
@@ -299,7 +299,7 @@ describe("a workflow from outside that is sent back", () => {
     assert.deepEqual(await workflows.undo(id, { undoes: second, ...FAR, holder }), given);
     assert.equal((await workflows.undo(id, { undoes: second, ...FAR })).status, "pending");
     assert.deepEqual(given.args, { args: { of: "hotel" }, result: "hotel" });
-    await hp.remote.report({ action: given.action, ...FAR, status: "not_applied", reason: "desk closed" });
+    await hp.remote.report(given.action, { ...FAR, status: "not_applied", reason: "desk closed" });
     assert.partialDeepStrictEqual(await workflows.compensations(id), [{ undoes: second, attempt: 2 }]);
     await undo(hp, id, second);
     await undo(hp, id, first);
@@ -368,7 +368,7 @@ describe("a workflow from outside that is sent back", () => {
     const id = await begun(hp);
     const booked = await act(hp, id, "book", "flight");
     const lost = permit(await hp.remote.propose({ tool: "book", workflow: id, ...FAR }));
-    await hp.remote.report({ action: lost.action, ...FAR, status: "unknown", reason: "reset" });
+    await hp.remote.report(lost.action, { ...FAR, status: "unknown", reason: "reset" });
     const asked = await hp.remote.propose({ tool: "unheard", workflow: id, requestId: "u", ...FAR });
     await hp.workflows.rollback(id, { ...ANN, reason: "back" });
     assert.deepEqual(await workflows.compensations(id), []);

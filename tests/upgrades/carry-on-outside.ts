@@ -8,13 +8,13 @@ const agent = "agent:courier";
 async function perform(hp: Holdpoint, tool: string, requestId: string, by = agent): Promise<string> {
   const permit = await hp.remote.propose({ tool, args: { requestId }, requestId, agent: by });
   assert.equal(permit.status, "permitted", JSON.stringify(permit));
-  await hp.remote.report({ action: permit.action, agent: by, status: "applied", result: { requestId } });
+  await hp.remote.report(permit.action, { agent: by, status: "applied", result: { requestId } });
   return permit.action;
 }
 
 async function carryOnPermits({ hp, left }: Hands): Promise<void> {
   const { permit, asked, held } = left.outside;
-  const { receipt } = await hp.remote.report({ action: permit, agent, status: "applied", result: 1 });
+  const { receipt } = await hp.remote.report(permit, { agent, status: "applied", result: 1 });
   assert.deepEqual([receipt.status, receipt.by], ["applied", agent]);
   const known = { tool: "wire", args: { requestId: "wire 1" }, requestId: "wire 1", agent };
   assert.equal((await hp.remote.propose(known)).status, "done");
@@ -44,7 +44,7 @@ async function carryOnWorkflows({ hp, left }: Hands): Promise<void> {
   const [undo, ...others] = await workflows.compensations(rejected.id);
   assert.deepEqual(others, []);
   const permit = await workflows.undo(rejected.id, { undoes: undo?.undoes ?? "", agent });
-  await hp.remote.report({ action: permit.action, agent, status: "applied" });
+  await hp.remote.report(permit.action, { agent, status: "applied" });
   const { status, attempt } = await workflows.get(rejected.id);
   assert.deepEqual([status, attempt], ["executing", 2]);
   const stand = { checkpoint: "Plan", agent, summary: "Another hotel", outputs: { hotel: 2 } };

@@ -53,7 +53,7 @@ function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbCo
 }
 
 function remoteVerbs<One extends Contract>(speaker: RemoteActor, contract: One): Library<One> {
-  const calls = (speaker.client as unknown as Calls)[contract.name] ?? {};
+  const calls = (speaker.client as unknown as Calls)[contract.resource ?? contract.name] ?? {};
   const methods = Object.entries(contract.verbs).map(([name, facts]) => {
     const call = calls[clientCall(name, facts)];
     return [

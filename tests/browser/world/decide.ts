@@ -53,5 +53,5 @@ export async function decided(
   if (kind === "approve") await hp.approvals.approve(answer.approval, said);
   else await hp.approvals.reject(answer.approval, { reason: "no", ...said });
   time.at(Date.now() + 5_000);
-  if (kind === "approve") await hp.remote.takeUp(answer.action, proposed.agent);
+  if (kind === "approve") await hp.remote.start(answer.action, { agent: proposed.agent });
 }

@@ -123,7 +123,7 @@ async function goingBack(scene: Scene): Promise<string> {
   const copied = { tool: "dns.point", args: { name: "shop.example", to: "fra-2" }, workflow: id, agent };
   const answer = await hp.remote.propose(copied);
   if (answer.status === "permitted")
-    await hp.remote.report({ action: answer.action, agent, status: "applied", result: { ttl: 300 } });
+    await hp.remote.report(answer.action, { agent, status: "applied", result: { ttl: 300 } });
   await workflows.checkpoint(id, { checkpoint: "Cut over", agent, summary: "Everything is copied" });
   await hp.approvals.reject(await next(), { by: ANN, reason: "not on a Friday" });
   return id;

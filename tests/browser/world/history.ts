@@ -107,5 +107,5 @@ export async function doubts(scene: Scene): Promise<void> {
   if (paid.status !== "pending" || paid.waitingFor !== "approval") return;
   await scene.hp.approvals.approve(paid.approval, { by: BEN });
   await scene.hp.approvals.approve(paid.approval, { by: ANN });
-  await scene.hp.remote.takeUp(paid.action, AGENTS.books);
+  await scene.hp.remote.start(paid.action, { agent: AGENTS.books });
 }
