@@ -50,7 +50,6 @@ import {
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
-import { libraryRoutes } from "./library.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/routes.ts";
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
@@ -367,7 +366,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
-    ...libraryRoutes,
     ...exampleRoutes(example),
     ...deskRoutes(pages),
   ];
