@@ -12,7 +12,6 @@ import { type Execution, executeByName, type GatedTool, type Gates, gate } from 
 import type { Recovered } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
 import type { Grants } from "./grants/contract.ts";
-import type { Said } from "./kernel/said.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import type { KillSwitch } from "./kill-switch/contract.ts";
 import {
@@ -26,7 +25,7 @@ import {
 import { parts, startSupervised, withMethodGroups } from "./parts.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
 import type { Journal } from "./runtime/journal.ts";
-import type { Acknowledged, Restored } from "./runtime/restore.ts";
+import type { Acknowledged, Restored, Said } from "./runtime/restore.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
@@ -76,7 +75,6 @@ export type { GrantOffer, StandingGrant } from "./grants/contract.ts";
 export { ERROR_CODES, type ErrorCode, HoldpointError, isHoldpointError } from "./kernel/errors.ts";
 export { type Money, money, usd } from "./kernel/money.ts";
 export type { Refusal, RefusalCode } from "./kernel/refusals.ts";
-export type { Said } from "./kernel/said.ts";
 export type { SecretHandle } from "./kernel/stored-value.ts";
 export type { KillSwitchState } from "./kill-switch/contract.ts";
 export type { HoldpointOptions } from "./open.ts";
@@ -95,6 +93,7 @@ export type {
 } from "./policy/rules/verdict.ts";
 export type { JournalRecord } from "./runtime/journal.ts";
 export type { Notice } from "./runtime/notices.ts";
+export type { Said } from "./runtime/restore.ts";
 export { secret } from "./runtime/secrets.ts";
 export type { SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./supervise/models/model.ts";

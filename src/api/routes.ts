@@ -1,7 +1,7 @@
 /** All routes; and the routes made from a contract: they parse, name the actor, run the verb and encode its answer. */
 import { z } from "zod";
 import { actingAgent, actingSpeaker } from "../agents/identify-agent.ts";
-import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/delivery-routes.ts";
+import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/long-poll-routes.ts";
 import { intentVerbs } from "../agents/intents/verbs.ts";
 import { remoteVerbs } from "../agents/remote/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
@@ -50,7 +50,6 @@ import {
 import type { EventAudience } from "./events/listeners.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { type ExampleAgent, exampleRoutes } from "./example.ts";
-import { libraryRoutes } from "./library.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { healthRoutes, metricsRoutes, type ServerCondition } from "./metrics/routes.ts";
 import { type DeskFiles, deskRoutes } from "./pages/desk.ts";
@@ -367,7 +366,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
-    ...libraryRoutes,
     ...exampleRoutes(example),
     ...deskRoutes(pages),
   ];

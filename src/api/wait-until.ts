@@ -8,7 +8,7 @@ import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/read.ts";
 import { approvalWire } from "../approvals/routes.ts";
-import { expireIfDue, isApprovalOverdue } from "../approvals/rules/end.ts";
+import { expireIfDue, isApprovalOverdue } from "../approvals/rules/deadline.ts";
 import { findAction, getAction } from "../effects/actions.ts";
 import { type Action, action } from "../effects/contract.ts";
 import { viewCodec } from "../kernel/codec.ts";

@@ -36,7 +36,7 @@ import {
   type YourStanding,
   yourStanding,
 } from "./rules/card.ts";
-import { passTime } from "./rules/end.ts";
+import { passTime } from "./rules/deadline.ts";
 import { withAction } from "./rules/subject.ts";
 import { aboutOf, type LiveApproval, stageRules } from "./state.ts";
 

@@ -28,7 +28,7 @@ import { knownUndo } from "./card-workflow.ts";
 import type { ApprovalList, ApprovalPage, ApprovalSummary } from "./contract.ts";
 import { describeSubject } from "./read.ts";
 import { isIrreversible, type KnownUndo } from "./rules/card.ts";
-import { isWaitingFor } from "./rules/seats.ts";
+import { isWaitingFor } from "./rules/quorum.ts";
 import { titleInRow } from "./rules/title.ts";
 import {
   APPROVAL_STATUSES,

@@ -34,7 +34,7 @@ import {
   type ExtendAnswer,
   extend,
 } from "./rules/delegate.ts";
-import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/end.ts";
+import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/withdraw.ts";
 import { type ApprovalState, aboutOf, type CommentBody } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;

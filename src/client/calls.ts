@@ -150,7 +150,6 @@ const OTHER_CALLS = {
     health: alone("GET /api/health"),
     ready: alone("GET /api/ready"),
     metrics: text(alone("GET /metrics")),
-    library: query("GET /api/library"),
     openApi: alone("GET /api/openapi.json"),
     example: alone("GET /api/example"),
     askExample: body("POST /api/example"),

@@ -11,8 +11,9 @@ import { readSealPayload } from "../journal/seal.ts";
 import { recordRestore } from "../journal/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields } from "../kernel/fields.ts";
-import { checkSaid, type Said } from "../kernel/said.ts";
+import { isPerson, isPrincipal } from "../kernel/principal.ts";
 import { actionStream, epochStream, grantStream, STORE_HISTORY } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
 import { cancelById } from "../workflows/operate.ts";
 import type { WorkflowStatus } from "../workflows/state.ts";
 import { readHome } from "./restore-guard.ts";
@@ -20,6 +21,17 @@ import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 import { endEpoch } from "./stream.ts";
 import { logEntries, logPages } from "./subscribe.ts";
+
+/** What a person states with the acknowledgement. */
+export type Said = { readonly by: string; readonly reason: string };
+
+function checkSaid({ by, reason }: Said): void {
+  if (!isPrincipal(by) || !isPerson(by))
+    throw new HoldpointError("invalid_input", `"${displayValue(by)}" is not a person: write person:<name>.`);
+  const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();
+  if (!isText || reason.length > 10_000)
+    throw new HoldpointError("invalid_input", "A reason of at most 10000 characters is needed.");
+}
 
 type CommandStore = Pick<Runtime, "store" | "tenant" | "clock">;
 type SealPoint = { readonly n: number; readonly at: number };

@@ -11,7 +11,8 @@ import {
   WORKFLOW,
   worldOf,
 } from "../../tests/fixtures/workflow-rules.ts";
-import { cancelApproval, expireIfDue } from "../approvals/rules/end.ts";
+import { expireIfDue } from "../approvals/rules/deadline.ts";
+import { cancelApproval } from "../approvals/rules/withdraw.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import type { Draft } from "../kernel/transaction.ts";
 import { type Fact, fact, given, NOON } from "../testing/given.ts";

@@ -5,7 +5,7 @@
 
 import { withdrawIntent } from "../agents/intents/rules/answer.ts";
 import { withdrawUndoIntents } from "../agents/remote-compensation.ts";
-import { cancelApproval } from "../approvals/rules/end.ts";
+import { cancelApproval } from "../approvals/rules/withdraw.ts";
 import { cancelAction } from "../effects/rules/propose.ts";
 
 import { actionStream, approvalStream, intentStream, workflowStream } from "../kernel/stream.ts";

@@ -70,7 +70,7 @@ function casesOf(stage: Stage): { readonly [command: string]: readonly Case[] } 
       {
         words: ["add"],
         base: { url: "https://a.example/", event: "approval.*", name: "a", owner: "service:a" },
-        tries: { url: "https://b.example/", event: "switch.*", name: "b", owner: "service:b" },
+        tries: { url: "https://b.example/", event: "switch.*", name: "b", owner: "service:b", kind: "teams" },
       },
       { words: ["add"], base: { to: "a@example.com" }, tries: { to: "b@example.com" } },
       { words: ["rotate", stage.endpoint], tries: { overlap: "2h" } },

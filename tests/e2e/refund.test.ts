@@ -118,7 +118,8 @@ describe("demo refund", () => {
       const amounts = linesOf(place, "kept/outside.log").map((line) => JSON.parse(line).amount_usd);
       assert.deepEqual(amounts, [800, 800]);
       assert.notEqual(played(place, "--data", data, "--amount", "5").workflow, workflow);
-      assert.equal(cli(place, "verify", "--data", data).code, 0);
+      const verified = cli(place, "verify", "--data", data);
+      assert.equal(verified.code, 0, verified.out + verified.err);
     }));
 
   test("an edit that the policy forbids, from a second terminal, is refused with the rule; so is another tool", () =>

@@ -52,10 +52,10 @@ test("holdpoint serve runs what is defined, answers, keeps no port and no proces
   const health = (await (await fetch(`${url}/api/health`)).json()) as { service: string };
   assert.equal(health.service, "Holdpoint");
   const { approvals } = (await (await fetch(`${url}/api/approvals`)).json()) as {
-    approvals: { name: string }[];
+    approvals: { tool: string }[];
   };
   assert.deepEqual(
-    approvals.map(({ name }) => name),
+    approvals.map(({ tool }) => tool),
     ["pay"],
   );
   const stream = await fetch(`${url}/api/events`);

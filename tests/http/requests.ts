@@ -66,7 +66,6 @@ const BODIES: { readonly [name: string]: (world: World) => object } = {
 
 /** What has to be said in the query. */
 const QUERIES: { readonly [name: string]: string } = {
-  "GET /api/library": "?verb=nodes.list",
   "GET /api/alerts/find": "?beginning=alr_",
   "GET /api/approvals/find": "?beginning=apr_",
   "GET /api/effects/find": "?beginning=act_",

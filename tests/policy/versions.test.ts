@@ -149,7 +149,7 @@ test("a verdict of code alone names no document, and one of a document alone nam
   const folder = temporaryFolder(context);
   const plain = folder.open();
   const { action } = await payOn(plain, "approve")({ amount: 5 }, { requestId: "a" });
-  assert.equal((await plain.actions.get(action)).review?.documents, undefined);
+  assert.deepEqual((await plain.actions.get(action)).review?.documents, []);
   await plain.close();
   const hp = folder.open({ policy: HOUSE });
   const second = await payOn(hp)({ amount: 5 }, { requestId: "b" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
+import { cancelApproval, revokeApproval } from "../../src/approvals/rules/withdraw.ts";
 import type { LiveApproval } from "../../src/approvals/state.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
 import type { Draft } from "../../src/kernel/transaction.ts";

@@ -4,7 +4,7 @@
  * world changes under what tools show.
  */
 
-import { cancelApproval, revokeApproval } from "../../src/approvals/rules/end.ts";
+import { cancelApproval, revokeApproval } from "../../src/approvals/rules/withdraw.ts";
 import { extendApproval } from "../../src/approvals/verbs.ts";
 import { resolveByPerson } from "../../src/effects/rules/outcome.ts";
 import { grantVerbs } from "../../src/grants/verbs.ts";

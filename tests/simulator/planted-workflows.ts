@@ -109,9 +109,12 @@ export const PLANTED_IN_FLOWS: readonly Planted[] = [
     inside("startHere", "if (hasFailed) startHere(", "if (false) startHere("),
   ),
   bug(
-    "a process is deaf after an error of the store",
-    inside("followMoves", "if (position === null) {", "if (position === null) {\n      position = -1;"),
-    inside("followMoves", "      position = from;\n", "      position = from + 1_000_000;\n"),
+    "a process is deaf to changed workflows",
+    inside(
+      "followChanges",
+      "begun: () => offerReady(desk),",
+      "begun: () => offerReady(desk),\n    from: 1_000_000,",
+    ),
   ),
   bug(
     "a process that died keeps its workflows",

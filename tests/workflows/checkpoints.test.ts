@@ -70,7 +70,7 @@ describe("what is captured", () => {
       tool: "Look",
       args: { pizzas: 100 },
       rationale: "100 pizzas",
-      subject: { kind: "checkpoint" },
+      about: "checkpoint",
     });
     await desk.close();
   });

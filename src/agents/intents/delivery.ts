@@ -7,7 +7,7 @@
  * - A waiting process records an expired deadline itself; a sweep announces those of intents without a waiter.
  */
 
-import { expireIfDue, isApprovalOverdue } from "../../approvals/rules/end.ts";
+import { expireIfDue, isApprovalOverdue } from "../../approvals/rules/deadline.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { approvalStream, intentStream } from "../../kernel/stream.ts";

@@ -34,8 +34,8 @@ import {
   stageRules,
 } from "../state.ts";
 import { mayComment, mayExtend, mayHandOver, maySitAgain } from "./delegate.ts";
-import { mayTakeBack } from "./end.ts";
-import { delegationsIn, isEligible, isNeededLater, rejectionEnds } from "./seats.ts";
+import { delegationsIn, isEligible, isNeededLater, rejectionEnds } from "./quorum.ts";
+import { mayTakeBack } from "./withdraw.ts";
 
 const isRaised = ({ op }: Subject): boolean => raisedName(op) !== undefined;
 

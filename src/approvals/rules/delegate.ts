@@ -31,7 +31,7 @@ import {
   ruleIn,
   type Seat,
 } from "../state.ts";
-import { actOn } from "./end.ts";
+import { actOn } from "./deadline.ts";
 import {
   delegationsIn,
   eligibleStages,
@@ -42,7 +42,7 @@ import {
   MOST_STEPS,
   peopleLeft,
   stageField,
-} from "./seats.ts";
+} from "./quorum.ts";
 import { appendApprovalEvent, appendApprovalRefusal, getLiveApproval } from "./subject.ts";
 
 type NotPossible = {

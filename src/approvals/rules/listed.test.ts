@@ -24,7 +24,7 @@ import type { Risk, Verdict } from "../../policy/rules/verdict.ts";
 import { given, NOON, type World } from "../../testing/given.ts";
 import { type ListedApproval, type LiveApproval, listApproval } from "../state.ts";
 import { delegate } from "./delegate.ts";
-import { isEligible, isWaitingFor } from "./seats.ts";
+import { isEligible, isWaitingFor } from "./quorum.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 

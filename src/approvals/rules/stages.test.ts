@@ -26,7 +26,8 @@ import { ROSTER } from "../../kernel/stream.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { cancelApproval, expireIfDue } from "./end.ts";
+import { expireIfDue } from "./deadline.ts";
+import { cancelApproval } from "./withdraw.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const DAN = "person:dan";

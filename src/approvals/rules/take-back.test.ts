@@ -14,7 +14,7 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import { takeBackApproval } from "./end.ts";
+import { takeBackApproval } from "./withdraw.ts";
 
 const BOSS = "person:boss";
 const DAN = "person:dan";

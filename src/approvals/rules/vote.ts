@@ -16,7 +16,7 @@ import type { RosterState } from "../../people/stream.ts";
 import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 import type { ApprovalStatus, LiveApproval, OpenEdit, VoteBody } from "../state.ts";
 import { againAfterEdit, bindingNow } from "./ask.ts";
-import { isApprovalOverdue, passTime } from "./end.ts";
+import { isApprovalOverdue, passTime } from "./deadline.ts";
 import {
   concludeVotes,
   delegationsIn,
@@ -25,7 +25,7 @@ import {
   isHopeless,
   isNeededLater,
   stageField,
-} from "./seats.ts";
+} from "./quorum.ts";
 import {
   appendApprovalEvent,
   appendApprovalRefusal,

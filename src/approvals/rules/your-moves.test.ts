@@ -21,9 +21,10 @@ import { type Draft, isNeed } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { ApprovalMove } from "../state.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
+import { passTime } from "./deadline.ts";
 import { comment, delegate, extend } from "./delegate.ts";
-import { passTime, revokeApproval, takeBackApproval } from "./end.ts";
 import { withAction } from "./subject.ts";
+import { revokeApproval, takeBackApproval } from "./withdraw.ts";
 
 const DAN = "person:dan";
 const EVE = "person:eve";

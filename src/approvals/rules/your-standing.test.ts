@@ -19,7 +19,7 @@ import { approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
 import { endsByYou, votersOf, type YourStanding, yourStanding } from "./card.ts";
-import { passTime } from "./end.ts";
+import { passTime } from "./deadline.ts";
 
 const DAN = "person:dan";
 const STAGES = [{ from: [ANN, BOB] }, { from: [CAT, DAN] }];

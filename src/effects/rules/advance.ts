@@ -10,9 +10,10 @@
  */
 
 import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
-import { lapse, passTime, withdrawApproval } from "../../approvals/rules/end.ts";
-import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/seats.ts";
+import { passTime } from "../../approvals/rules/deadline.ts";
+import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/quorum.ts";
 import { appendApprovalEvent } from "../../approvals/rules/subject.ts";
+import { lapse, withdrawApproval } from "../../approvals/rules/withdraw.ts";
 import { type LiveApproval, stageRules } from "../../approvals/state.ts";
 import { findStandingGrant } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";

@@ -19,7 +19,7 @@ import {
   riskIn,
   versionsOf,
 } from "../../approvals/rules/ask.ts";
-import { concludeVotes, isEligible } from "../../approvals/rules/seats.ts";
+import { concludeVotes, isEligible } from "../../approvals/rules/quorum.ts";
 import {
   appendApprovalEvent,
   type EditAnswer,

@@ -8,7 +8,7 @@
  * - After a restore, a started effect is in doubt (a read may be repeated). An action that may start is refused and its
  *   approval lapses. An unanswered question stays open.
  */
-import { lapse } from "../../approvals/rules/end.ts";
+import { lapse } from "../../approvals/rules/withdraw.ts";
 import { settleReservation } from "../../budgets/stream.ts";
 import { settleUse } from "../../grants/rules.ts";
 import { grant } from "../../grants/stream.ts";

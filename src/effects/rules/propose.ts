@@ -8,7 +8,7 @@
  * - Cancelling withdraws the approval. An action held by a kill switch or budget may be given up; its workflow is
  *   notified.
  */
-import { withdrawApproval } from "../../approvals/rules/end.ts";
+import { withdrawApproval } from "../../approvals/rules/withdraw.ts";
 import type { UndoCall, UndoRecord, UndoSeen } from "../../approvals/state.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";

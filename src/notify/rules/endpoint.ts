@@ -6,7 +6,7 @@
  * - A removed endpoint stays removed. Recipients follow the roster when a message is made, and again when it is sent.
  */
 import { createHmac } from "node:crypto";
-import { delegationsIn, isEligible } from "../../approvals/rules/seats.ts";
+import { delegationsIn, isEligible } from "../../approvals/rules/quorum.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";

@@ -11,7 +11,8 @@ import {
   suspended,
   waitingWorld,
 } from "../../../tests/fixtures/workflow-rules.ts";
-import { cancelApproval, expireIfDue } from "../../approvals/rules/end.ts";
+import { expireIfDue } from "../../approvals/rules/deadline.ts";
+import { cancelApproval } from "../../approvals/rules/withdraw.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { ANY_ONE_PERSON } from "../../policy/rules/verdict.ts";
 import { type Fact, fact, given, NOON, type World } from "../../testing/given.ts";

@@ -3,8 +3,9 @@
  * A decision on a checkpoint moves the workflow at once: no poller ever sees a decided checkpoint of a workflow that
  * still waits for it.
  */
-import { isAskerOrDecider } from "../../approvals/rules/end.ts";
+
 import type { SubjectPort } from "../../approvals/rules/subject.ts";
+import { isAskerOrDecider } from "../../approvals/rules/withdraw.ts";
 import { isGiven, joinNotes, type LiveApproval } from "../../approvals/state.ts";
 import { reviewEdit } from "../../effects/rules/edit.ts";
 import { refuseEnded } from "../../effects/rules/start.ts";

@@ -7,7 +7,7 @@
  * It ends once; the same commit notifies its parent and leaves no question about it open. A move that the states do not
  * allow is refused and recorded.
  */
-import { withdrawApproval } from "../../approvals/rules/end.ts";
+import { withdrawApproval } from "../../approvals/rules/withdraw.ts";
 import type { Json } from "../../kernel/json.ts";
 import { channelField, type Via } from "../../kernel/principal.ts";
 import { approvalStream, type NewEvent, type StreamRef, workflowStream } from "../../kernel/stream.ts";

@@ -8,8 +8,8 @@
  * - The same commit notifies workflows that wait for it or sent it. A sweep only announces deadlines already passed.
  */
 
-import { cancelApproval } from "../../../approvals/rules/end.ts";
 import type { SubjectPort } from "../../../approvals/rules/subject.ts";
+import { cancelApproval } from "../../../approvals/rules/withdraw.ts";
 import { joinNotes, type LiveApproval } from "../../../approvals/state.ts";
 import { digestOf } from "../../../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../../../kernel/json.ts";

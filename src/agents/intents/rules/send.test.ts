@@ -17,7 +17,8 @@ import {
   votes,
 } from "../../../../tests/fixtures/intent-rules.ts";
 import { ANN, APPROVAL, BOB } from "../../../../tests/fixtures/rules.ts";
-import { cancelApproval, expireIfDue } from "../../../approvals/rules/end.ts";
+import { expireIfDue } from "../../../approvals/rules/deadline.ts";
+import { cancelApproval } from "../../../approvals/rules/withdraw.ts";
 import type { Draft } from "../../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../../testing/given.ts";
 import { answerIntent, cancelIntent, markAcknowledged, timeOutIntentIfDue } from "./answer.ts";

@@ -14,7 +14,8 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
-import { cancelApproval, expireIfDue, revokeApproval } from "./end.ts";
+import { expireIfDue } from "./deadline.ts";
+import { cancelApproval, revokeApproval } from "./withdraw.ts";
 
 const said = { approval: APPROVAL, by: ANN, reason: "not needed any more" };
 const cancels = (draft: Draft) => cancelApproval(draft, said);
