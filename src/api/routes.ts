@@ -24,6 +24,7 @@ import {
   scopeFor,
   type VerbContract,
 } from "../kernel/contract.ts";
+import { HoldpointError } from "../kernel/errors.ts";
 import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
 import { killSwitchVerbs } from "../kill-switch/verbs.ts";
@@ -213,10 +214,19 @@ async function withActor(
   };
 }
 
-/** Adds the viewer, if the verb depends on it. */
-function withViewer(input: z.ZodObject | undefined, { who }: Pick<RouteRequest, "who">): object {
+/** Adds the viewer, if the verb depends on it. Without authentication the request may name one. */
+function withViewer(
+  input: z.ZodObject | undefined,
+  { who }: Pick<RouteRequest, "who">,
+  given: { readonly [field: string]: unknown },
+): object {
   const field = viewerIn(input);
-  return field === undefined ? {} : { [field]: who.principal };
+  if (field === undefined || (who.principal === null && given[field] !== undefined)) return {};
+  const { [field]: named = who.principal } = given;
+  if (named === who.principal) return { [field]: who.principal };
+  throw new HoldpointError("forbidden", `"${field}" is not the person whose credential this is.`, {
+    next: `Leave "${field}" out.`,
+  });
 }
 
 type Serve = (asked: RouteRequest, given: unknown) => Promise<unknown>;
@@ -238,7 +248,7 @@ function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
     const { runtime, who, params, isGone } = asked;
     const acting = await withActor(input, asked, wire.decode(given), defaultActor);
     const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
-    const all = { ...(params as object), ...read, ...withViewer(input, asked) };
+    const all = { ...(params as object), ...read, ...withViewer(input, asked, read) };
     const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
     return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);
   };

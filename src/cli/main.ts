@@ -49,7 +49,7 @@ const flagRows = (flags: Flags): readonly (readonly [string, string])[] =>
     `${summary}${required ? " (needed)" : ""}`,
   ]);
 
-export function usageOf(command: Command): string {
+function usageOf(command: Command): string {
   const needed = Object.entries(command.flags).filter(([, flag]) => flag.required);
   return [
     "holdpoint",
@@ -59,7 +59,7 @@ export function usageOf(command: Command): string {
   ].join(" ");
 }
 
-export function printHelp(terminal: Terminal, command: Command): void {
+function printHelp(terminal: Terminal, command: Command): void {
   terminal.line(`${terminal.paint("bold", usageOf(command))}`);
   terminal.line();
   for (const text of [command.summary, ...(command.details ?? [])])
@@ -73,7 +73,7 @@ export function printHelp(terminal: Terminal, command: Command): void {
 }
 
 /** Commands with the same first word. */
-export function printFamily(terminal: Terminal, name: string, commands: readonly Command[]): void {
+function printFamily(terminal: Terminal, name: string, commands: readonly Command[]): void {
   terminal.line(terminal.paint("bold", `holdpoint ${name} …`));
   terminal.line();
   table(
@@ -85,7 +85,7 @@ export function printFamily(terminal: Terminal, name: string, commands: readonly
 }
 
 /** One line for each command. Its arguments are in its own help. */
-export function printOverview(terminal: Terminal, groups: readonly CommandGroup[], version: string): void {
+function printOverview(terminal: Terminal, groups: readonly CommandGroup[], version: string): void {
   terminal.line(
     `${terminal.paint("bold", `holdpoint ${version}`)}: decide what agents may do, and see what they did`,
   );

@@ -209,13 +209,15 @@ test("the actor may be in any field and may be left out; a duration that may be 
   assert.ok(!wire.safeParse({ overlap_seconds: 10 }).success);
 });
 
-test("what the credential says is not on the wire; a bare name is a person; a flag is there or not", () => {
+test("the channel is not on the wire and the viewer may be; a bare name is a person; a flag is there or not", () => {
   const schema = z.strictObject({ to: principal, via: channel, person: viewer, mine: queryFlag.optional() });
   const { wire, encode, decode } = makeCodec(schema, "text");
   assert.deepEqual(encode({ to: "person:ann", via: "cli", person: "person:bob", mine: false }), {
     to: "person:ann",
+    person: "person:bob",
   });
   assert.deepEqual(decode({ to: "ann", mine: "true" }), { to: "person:ann", mine: true });
+  assert.deepEqual(decode({ to: "ann", person: "bob" }), { to: "person:ann", person: "person:bob" });
   assert.deepEqual(decode({ to: "agent:a" }), { to: "agent:a" });
   assert.ok(wire.safeParse({ to: "ann", mine: "true" }).success);
   for (const odd of [{ to: "ann", via: "cli" }, { to: "ann", mine: "false" }, { to: "" }])

@@ -16,7 +16,8 @@
  * | `principal`: `person:ann`               | `ann` is read as `person:ann`           |
  * | `queryFlag`: a boolean                  | `true`, or left out                     |
  * | `failure`: a `HoldpointError`           | its problem                             |
- * | `channel`, `viewer`                     | left out: taken from the credential     |
+ * | `viewer`                                | optional: taken from the credential     |
+ * | `channel`                               | left out: taken from the credential     |
  * | `progressListener`                      | left out                                |
  *
  * `spelled("q", schema)` gives one field another name on the wire. Each use is listed in docs/decisions/0027.
@@ -102,7 +103,7 @@ type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] };
 
 /** The type of a schema's values on the wire. `In`: as a request sends them. */
 export type OnWire<Schema, In extends boolean = false> =
-  Schema extends Marked<unknown, "time" | "id" | "actor" | "principal" | "micros">
+  Schema extends Marked<unknown, "time" | "id" | "actor" | "principal" | "viewer" | "micros">
     ? string
     : Schema extends Marked<unknown, "span">
       ? number
@@ -142,6 +143,8 @@ type Codec = {
 const SECOND = 1_000;
 const LONGEST_PRINCIPAL = 210;
 const same = (value: unknown): unknown => value;
+const asPrincipal = (name: unknown): string =>
+  /^(person|agent|service):/.test(name as string) ? (name as string) : `person:${name}`;
 
 /** `text`: a query, whose numbers and booleans are parsed from text. `view`: the fields keep their order. */
 type Form = "text" | "json" | "view";
@@ -173,7 +176,7 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   principal: () => ({
     wire: z.string().min(1).max(LONGEST_PRINCIPAL),
     encode: same,
-    decode: (name) => (/^(person|agent|service):/.test(name as string) ? name : `person:${name}`),
+    decode: asPrincipal,
   }),
   flag: () => ({
     wire: z.literal("true"),
@@ -186,7 +189,15 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
     decode: (problem) => readProblem(problem as Readonly<Record<string, unknown>>),
   }),
   channel: (schema) => ({ wire: schema, encode: same, decode: same }),
-  viewer: (schema) => ({ wire: schema, encode: same, decode: same }),
+  viewer: () => ({
+    wire: z
+      .string()
+      .min(1)
+      .max(LONGEST_PRINCIPAL)
+      .describe("who reads; taken from the credential if there is one"),
+    encode: same,
+    decode: asPrincipal,
+  }),
   listener: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
   expression: (schema) => ({ wire: schema, encode: same, decode: same }),
@@ -303,7 +314,7 @@ const lengthChecks = ({ def }: z.ZodArray): z.core.$ZodCheck<unknown[]>[] =>
 
 function objectCodec(schema: z.ZodObject, form: Form): Codec {
   const fields = Object.entries(schema.shape)
-    .filter(([, field]) => !/^(channel|viewer|listener)$/.test(valueKind(field)))
+    .filter(([, field]) => !/^(channel|listener)$/.test(valueKind(field)))
     .map(([name, field]) => ({
       name,
       onWire: fieldOnWire(name, field as z.ZodType),

@@ -21,7 +21,7 @@ type Mark = {
   readonly may?: Actor;
   readonly either?: readonly [string, string];
 };
-export type Hidden = "channel" | "viewer" | "listener";
+export type Hidden = "channel" | "listener";
 
 /** A schema derived from a marked one, for example by `.describe()`, inherits its marks. */
 export const marks = z.registry<Mark>();
@@ -126,7 +126,7 @@ export const operator = mark(
 export const speaker = mark(principalName(), { kind: "actor", may: "speaker" }).optional();
 /** A principal that is named and does not act. */
 export const principal = mark(principalName(), { kind: "principal" });
-/** The person who reads: the answer may depend on it. Null without authentication. */
+/** The person who reads: the answer may depend on it. On the wire it is needed only without authentication. */
 export const viewer = mark(personName(), { kind: "viewer" }).optional();
 /** The channel through which the actor authenticated. */
 export const channel = mark(

@@ -64,6 +64,26 @@ async function opened(t: Parameters<typeof serverBench>[0]): Promise<{
   return { bench, as };
 }
 
+test("without authentication a request names the person whose inbox it is; a credential is not to be named otherwise", async (t) => {
+  let fill: (() => Promise<void>) | undefined;
+  const bench = await serverBench(t, {
+    define(hp) {
+      fill = define(hp);
+    },
+  });
+  const { runtime } = await bench.server.office();
+  for (const person of [by, "person:ann", "person:bob"])
+    await addPerson(runtime, { person, roles: [person === by ? "admin" : "supervisor"], by });
+  await fill?.();
+  const mine = async (person: string) =>
+    rowsOf(await bench.ask(`/api/approvals?mine=true&person=${person}`)).map(({ tool }) => tool);
+  assert.deepEqual(await mine("ann"), ["refund", "mail"]);
+  assert.deepEqual(await mine("person:bob"), ["wire", "mail"]);
+  const { as } = await opened(t);
+  assert.equal((await as("ann", "/api/approvals?mine=true&person=bob")).status, 403);
+  assert.equal((await as("ann", "/api/approvals?mine=true&person=ann")).status, 200);
+});
+
 test("the inbox says what waits for whoever asks, and has what a row shows", async (t) => {
   const { as } = await opened(t);
   const all = rowsOf(await as("ann", "/api/approvals"));

@@ -12,6 +12,7 @@ import {
   pathNames,
   type VerbContract,
 } from "../../kernel/contract.ts";
+import { viewerIn } from "../../kernel/values.ts";
 import { killSwitch, withNames } from "../../kill-switch/contract.ts";
 import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
@@ -37,16 +38,18 @@ function answerReader(contract: Contract, facts: VerbContract) {
   return (answer: Readonly<Record<string, unknown>>) => decode(wrap === undefined ? answer : answer[wrap]);
 }
 
-/** Omits the actor if the credential determines it. */
+/** Omits the actor and the viewer if the credential determines them. */
 function inputWriter({ principal }: RemoteActor, { input, item, shares }: VerbContract) {
   const encode = input === undefined ? () => ({}) : makeCodec(input).encode;
   const { as: actor = "by" } = actorIn(input) ?? {};
+  const viewer = viewerIn(input) ?? "";
   return (given: Readonly<Record<string, unknown>>): object => {
-    const { after, [actor]: by, ...rest } = encode(given) as Record<string, unknown>;
+    const { after, [actor]: by, [viewer]: reader, ...rest } = encode(given) as Record<string, unknown>;
     return {
       ...(shares === undefined ? {} : { [shares.field]: shares.value }),
       ...rest,
       ...(by === undefined || principal !== null ? {} : { [actor]: by }),
+      ...(reader === undefined || principal !== null ? {} : { [viewer]: reader }),
       ...(after === undefined ? {} : { [item === undefined ? "after" : "cursor"]: after }),
     };
   };
