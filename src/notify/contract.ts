@@ -53,7 +53,7 @@ const EVENTS = `"events" is a list of 1 to ${MOST_EVENTS} types of messages.`;
 const NAME = "An endpoint's name is a text of at most 100 characters.";
 const BOTH = '"url" and "to" exclude each other.';
 const NEITHER = 'An endpoint has either a "url", or "to": the receivers of mail.';
-const SECRET_ADDRESS =
+export const SECRET_ADDRESS =
   "The address of a chat is a secret: it is not changed in place. Give the endpoint another one with rotate.";
 const DAY_MS = 86_400_000;
 const OVERLAP = "overlapMs is a whole number of milliseconds, at most 30 days.";
@@ -138,9 +138,7 @@ export const endpoints = contract({
       input: z
         .strictObject({ ...terms, ...acting })
         .refine(({ url, to }) => url === undefined || to === undefined, { error: BOTH })
-        .refine((given) => !isSecretAddress(readTarget(given) ?? { kind: "mail" }), {
-          error: SECRET_ADDRESS,
-        }),
+        .refine(({ kind }) => kind === undefined || !isSecretAddress({ kind }), { error: SECRET_ADDRESS }),
       output: endpoint,
     }),
     rotate: verb({

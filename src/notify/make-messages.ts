@@ -17,7 +17,7 @@ import {
   workflowStream,
 } from "../kernel/stream.ts";
 import type { Draft } from "../kernel/transaction.ts";
-import { eachRow, isUnreadable } from "../runtime/lists.ts";
+import { eachRow, isUnreadable, skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import type { Subscriber } from "../runtime/subscribe.ts";
@@ -147,7 +147,8 @@ async function endpointsToTell(
   const known = endpoints.filter(({ since }) => position > since);
   const told = known.filter((one) => wantsEvent(one, type));
   if (told.length === known.length) return told;
-  const address = await addressOfRun(runtime, parseStreamRef(stream));
+  // A stream that this version cannot read must not keep the entry from those that subscribe to it.
+  const address = await skipUnreadable(addressOfRun(runtime, parseStreamRef(stream)));
   return known.filter((one) => told.includes(one) || endpointAddress(one) === address);
 }
 

@@ -17,6 +17,7 @@ import {
   endpoints,
   type MessageSummary,
   messages,
+  SECRET_ADDRESS,
 } from "./contract.ts";
 import {
   addEndpoint,
@@ -72,6 +73,18 @@ function givenTerms({ events, name, owner, ...where }: Partial<EndpointChange>):
     ...(name === undefined ? {} : { name }),
     ...(owner === undefined ? {} : { owner }),
   };
+}
+
+/** A new address is of the endpoint's own kind, if no other is named. The address of a chat is not changed in place. */
+async function withOwnKind<Given extends EndpointChange & { readonly id: string }>(
+  runtime: Runtime,
+  given: Given,
+): Promise<Given> {
+  const { id, url, kind } = given;
+  if (url === undefined || kind !== undefined) return given;
+  const { target } = await getEndpoint(runtime, id);
+  if (isSecretAddress(target)) rejectInput(SECRET_ADDRESS);
+  return target.kind === "mail" ? given : { ...given, kind: target.kind };
 }
 
 /** Stored before an endpoint refers to it: a secret without a reference opens nothing. */
@@ -159,6 +172,7 @@ export const endpointVerbs = capability(endpoints, {
     (draft, { id, by, ...given }, how) =>
       changeEndpoint(draft, { endpoint: id, by, terms: givenTerms(given), ...channelField(how) }),
     (_, answer, { id }) => endpointOrThrow(id, answer),
+    async (runtime, given) => ({ input: await withOwnKind(runtime, given), needs: {} }),
   ),
   rotate: runVerb(async ({ runtime, how }, { id, by, overlapMs, url }) => {
     const { target: before } = await getEndpoint(runtime, id);
@@ -169,10 +183,12 @@ export const endpointVerbs = capability(endpoints, {
           ? `The endpoint ${id} is a chat: give its new address as "url".`
           : `The endpoint ${id} is a webhook: its address is changed, and its secret is made here.`,
       );
-    const target = readTarget({ url, kind: before.kind }) ?? before;
+    // Without a new address the rule keeps the one that the endpoint has then.
+    const target = readTarget({ url, kind: before.kind });
     const { value, handle } = await keepSecret(runtime, url);
     const until = url === undefined ? { overlapMs } : { overlapMs: 0 };
-    const command = { endpoint: id, by, target, secret: handle, ...until, ...channelField(how) };
+    const moved = target === undefined ? {} : { target };
+    const command = { endpoint: id, by, secret: handle, ...moved, ...until, ...channelField(how) };
     const answer = await runCommand(runtime, {}, (draft) => rotateSecret(draft, command));
     return { ...endpointOrThrow(id, answer), secret: url === undefined ? value : null };
   }),

@@ -65,6 +65,7 @@ const creation = {
   onIrreversible: z.enum(["fail", "continue"]),
   approvalRequired: z.literal(true).optional(),
   budget: text.optional(),
+  notify: text.optional(),
   policies: many(text).optional(),
   isOfOneRun: z.literal(true).optional(),
   isOutside: z.literal(true).optional().describe("a remote agent drives it"),

@@ -200,6 +200,29 @@ describe("Slack", () => {
   });
 });
 
+describe("a webhook on a host of chats", () => {
+  const url = "https://hooks.example.logic.azure.com/a";
+
+  test("is named as one, and stays one when its address changes", async (context) => {
+    const desk = bench(context).open();
+    const { id } = await desk.endpoints.add({ url, kind: "webhook", ...ANN });
+    const changed = await desk.endpoints.change(id, { url: `${url}/b`, ...ANN });
+    assert.deepEqual(changed.target, { kind: "webhook", url: `${url}/b` });
+    await assert.rejects(desk.endpoints.change(id, { url, kind: "teams", ...ANN }), {
+      code: "invalid_input",
+    });
+  });
+
+  test("keeps an address that another person changes while its secret is rotated", async (context) => {
+    const desk = bench(context).open();
+    const { id } = await desk.endpoints.add({ url: "https://a.example/", ...ANN });
+    const change = desk.endpoints.change(id, { url: "https://b.example/", ...ANN });
+    await Promise.all([desk.endpoints.rotate(id, ANN), change]);
+    const { target } = await desk.endpoints.get(id);
+    assert.deepEqual(target, { kind: "webhook", url: "https://b.example/" });
+  });
+});
+
 describe("Teams", () => {
   test("gets an Adaptive Card of at most 28 KB, in which nothing is read as Markdown", async (context) => {
     const place = bench(context);

@@ -20,6 +20,7 @@ test("receivers and events are read from a list, and what is left out is not sen
   );
   assert.deepEqual(endpointOfferOf({ ...BLANK_ENDPOINT, url: " https://a.example/hook ", name: "ops" }), {
     url: "https://a.example/hook",
+    kind: "webhook",
     name: "ops",
   });
 });

@@ -31,9 +31,9 @@ export function endpointFormOf({ target, name, events, owner }: Endpoint): Endpo
 /** Names with commas, spaces or line breaks between them. */
 const namesIn = (typed: string): string[] => typed.split(/[\s,]+/).filter((name) => name !== "");
 
-/** What is left empty is not sent. A webhook's address needs no kind. */
+/** What is left empty is not sent. An address goes with the kind that was chosen. */
 function saidIn({ kind, name, url, to, events, owner }: EndpointForm): EndpointChange {
-  const address = { url: url.trim(), kind: kind === "webhook" || url.trim() === "" ? "" : kind };
+  const address = { url: url.trim(), kind: url.trim() === "" ? "" : kind };
   const said = {
     ...(kind === "mail" ? { to: namesIn(to) } : address),
     ...{ name: name.trim(), events: namesIn(events), owner: owner.trim() },

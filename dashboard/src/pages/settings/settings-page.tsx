@@ -13,7 +13,7 @@ import { YouTab } from "./you-tab.tsx";
 /** Each with the scope that it takes to see it; none where everybody may. */
 const TABS = [
   { id: "you", title: "You", scope: null, content: <YouTab /> },
-  { id: "endpoints", title: "Webhooks and mail", scope: "endpoints:read", content: <EndpointsTab /> },
+  { id: "endpoints", title: "Notifications", scope: "endpoints:read", content: <EndpointsTab /> },
   { id: "alerts", title: "Alerts", scope: "alerts:read", content: <AlertsTab /> },
   { id: "budgets", title: "Budgets", scope: "budgets:read", content: <BudgetsTab /> },
   { id: "tenants", title: "Tenants", scope: "tenants:manage", content: <TenantsTab /> },
