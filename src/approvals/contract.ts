@@ -172,7 +172,7 @@ export const approvals = contract({
     find: findVerb({ http: "GET /api/approvals/find" }),
     get: plainVerb({
       http: "GET /api/approvals/{id}",
-      summary: "An approval in full: what is asked, of whom, and what became of it",
+      summary: "An approval in full: the question, who decides, and the outcome",
       output: approvalSchema,
     }),
     /**

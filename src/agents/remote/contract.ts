@@ -169,7 +169,7 @@ export const remote = contract({
     report: verb({
       http: "POST /api/actions/{id}/outcome",
       scope: "actions:propose",
-      summary: "Say what became of what one was permitted to perform; once, by the time in the permit",
+      summary: "Report the outcome of a permitted action; once, by the time in the permit",
       whenLost: "repeat",
       takes: "report",
       input: report,
