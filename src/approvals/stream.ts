@@ -1,6 +1,6 @@
 /** The stream of an approval: what each event does to the state, and the lists. `state.ts` has its invariants. */
 
-import { isWholePreview, previewOf } from "../kernel/canonical-json.ts";
+import { previewOf, titleForRow } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Via } from "../kernel/principal.ts";
@@ -126,14 +126,6 @@ const close =
   (status: ApprovalStatus) =>
   (state: LiveApproval, { by, reason }: By, { at }: Entry): LiveApproval =>
     decide(state, status, { at, by: [by], reason });
-
-/**
- * A row holds its title only if the list cannot make it from the row's name and arguments. So rows of before, which have
- * none, need not be built again.
- */
-export function titleForRow(preview: string, template: string | undefined, title: () => string) {
-  return template === undefined && isWholePreview(preview) ? {} : { title: title() };
-}
 
 /** Only an action has arguments to name: anything else that is asked goes by its name. */
 export function approvalTitle(approval: ApprovalQuestion): string {

@@ -1,8 +1,7 @@
 /** The fold of an action's stream, and the list of actions by phase: waiting, running, in doubt, done or refused. */
 
 import { actionTitle } from "../approvals/rules/title.ts";
-import { titleForRow } from "../approvals/stream.ts";
-import { previewOf } from "../kernel/canonical-json.ts";
+import { previewOf, titleForRow } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Fold, RecordedEvent } from "../kernel/stream.ts";

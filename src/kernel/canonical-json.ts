@@ -219,9 +219,6 @@ export function shortFieldsFirst(value: unknown): string {
 
 const PREVIEW_CHARACTERS = 200;
 
-/** Whether a preview is the whole value. */
-export const isWholePreview = (preview: string): boolean => preview.length <= PREVIEW_CHARACTERS;
-
 /** The whole value, or its beginning. */
 export function previewOf(value: unknown): string {
   const text = canonicalJson(value);
@@ -229,6 +226,13 @@ export function previewOf(value: unknown): string {
     ? text
     : `${shortFieldsFirst(value).slice(0, PREVIEW_CHARACTERS)}… (${text.length} characters)`;
 }
+
+/**
+ * A row holds its title only if the list cannot make it from the row's name and preview. So rows of before, which have
+ * none, need not be built again.
+ */
+export const titleForRow = (preview: string, template: string | undefined, title: () => string) =>
+  template === undefined && preview.length <= PREVIEW_CHARACTERS ? {} : { title: title() };
 
 /** SHA-256 in lower-case hex. */
 export function sha256(bytes: string | Uint8Array): string {
