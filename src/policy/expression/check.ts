@@ -105,7 +105,7 @@ type TypeScope = {
 
 export const noFindings = (): Findings => ({ flaws: [], warnings: [], absent: [], never: [] });
 
-const typeText = (type: Type): string => (type.kind === "any" ? "anything" : kindText(type.kind));
+export const typeText = (type: Type): string => (type.kind === "any" ? "anything" : kindText(type.kind));
 
 function flaw(scope: TypeScope, node: Node, message: string): Type {
   scope.findings.flaws.push({ message, at: node.at });

@@ -184,19 +184,11 @@ export function policyReaders(totals: ReadonlyMap<string, CompiledTotal>): Reade
   return new Map<string, Evaluate<PolicyContext>>([
     ["args", ({ input }) => input.args as Value],
     ["tool", ({ input }) => ({ name: input.tool, effect: input.effectClass })],
-    ["tool.name", ({ input }) => input.tool],
-    ["tool.effect", ({ input }) => input.effectClass],
     ["agent", ({ input }) => input.agent],
-    ["workflow", (scene) => ({ ...workflowOf(scene) })],
-    ["workflow.id", (scene) => workflowOf(scene).id],
-    ["workflow.name", (scene) => workflowOf(scene).name],
-    ["workflow.poster", (scene) => workflowOf(scene).poster],
-    ["workflow.generation", (scene) => workflowOf(scene).generation],
+    ["workflow", workflowOf],
     ["history", historyOf],
     ["now", ({ input }) => makeMoment(input.now)],
-    ["risk", ({ risk }) => ({ ...risk })],
-    ["risk.score", ({ risk }) => risk.score],
-    ["risk.level", ({ risk }) => risk.level],
+    ["risk", ({ risk }) => risk],
     [
       "totals",
       (scene) =>
