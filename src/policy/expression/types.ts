@@ -28,7 +28,7 @@ export const STRING: Type = { kind: "string", among: null };
 export const oneOf = (among: readonly string[]): Type => ({ kind: "string", among });
 export const NULL: Type = { kind: "null" };
 export const MOMENT: Type = { kind: "moment" };
-export const SPAN: Type = { kind: "span" };
+const SPAN: Type = { kind: "span" };
 export const listOf = (of: Type): Type => ({ kind: "list", of });
 export const ANY_OBJECT: Type = { kind: "object", fields: new Map(), rest: ANY };
 
