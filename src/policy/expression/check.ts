@@ -176,7 +176,7 @@ function nameType(node: NodeOf<"name">, scope: TypeScope): Type {
   return flaw(scope, node, `there is no ${node.name} here${didYouMean(node.name, scope.names.keys())}`);
 }
 
-/** The type of whatever functions of this name give for such operands; undefined if none takes them. */
+/** The result type of the functions that take such operands; undefined if none does. */
 function resultType(known: readonly ExpressionFunction[], operands: readonly Type[]): Type | undefined {
   const fitting = known.filter(
     ({ takes }) =>

@@ -34,7 +34,7 @@ export type Evaluate<S extends EvaluationContext> = (scene: S) => Value;
 /** How to read a name, or a name with its field. */
 export type Readers<S extends EvaluationContext> = ReadonlyMap<string, Evaluate<S>>;
 
-/** Inside, the state is what all evaluations share: only the readers look at the rest. */
+/** Only readers use more of the state than all evaluations have. */
 type Run = Evaluate<EvaluationContext>;
 type Slots = ReadonlyMap<string, number>;
 type Build = (node: Node, slots: Slots) => Run;
@@ -272,7 +272,7 @@ export function compileNode<S extends EvaluationContext>(root: Node, readers: Re
 
 type Part = Exclude<Node, NodeOf<"value" | "name" | "each" | "field">>;
 
-/** Of a node that is the same whatever variables there are. */
+/** Compiles a node that does not depend on the names in scope, except through its parts. */
 function compilePart(node: Part, inner: (part: Node) => Run): Run {
   switch (node.kind) {
     case "has": {
