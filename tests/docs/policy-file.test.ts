@@ -1,7 +1,7 @@
 // The reference of policy files against the code, in both directions, and every policy in the texts against the reader.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { OPERATIONS } from "../../src/policy/expression/functions.ts";
+import { FUNCTIONS } from "../../src/policy/expression/functions.ts";
 import { PARSE_LIMITS } from "../../src/policy/expression/parse.ts";
 import { LONGEST_PATTERN } from "../../src/policy/expression/pattern.ts";
 import { ASSUMED_ITEMS, COST_PER_EXPRESSION, COST_PER_POLICY } from "../../src/policy/expression/syntax.ts";
@@ -68,7 +68,7 @@ describe("docs/reference/policy-file.md", () => {
   test("every name and every function is there, and no other", () => {
     assert.deepEqual(sorted(codeCells(under("Names in expressions"))), sorted(namesInScope([], true).keys()));
     const macros = ["has", "all", "exists", "exists_one", "filter", "map"];
-    const functions = new Set([...macros, ...OPERATIONS.map(({ name }) => name)]);
+    const functions = new Set([...macros, ...FUNCTIONS.map(({ name }) => name)]);
     assert.deepEqual(sorted(codeCells(under("What expressions are made of"))), sorted(functions));
   });
 

@@ -103,3 +103,62 @@ describe("an expression", () => {
     for (const answer of [true, false, FAILED]) assert.ok((seen.get(answer) ?? 0) > 100, String(answer));
   });
 });
+
+const many = Array.from({ length: 1_200 }, (_, index) => index);
+
+/** Why policies are not evaluated by the library: docs/decisions/0033-the-evaluator-stays.md. */
+const APART: readonly {
+  readonly what: string;
+  readonly text: string;
+  readonly given: string;
+  readonly library: unknown;
+  readonly ours: unknown;
+}[] = [
+  {
+    what: "reads what an object inherits",
+    ...{ text: 'args == {"x": 1.0}', given: '{"__proto__": {}}', library: true, ours: false },
+  },
+  {
+    what: "cannot read an object with the key constructor",
+    ...{ text: "args.a > 5.0", given: '{"a": 6, "constructor": 1}', library: FAILED, ours: true },
+  },
+  {
+    what: "leaves keys out of an object",
+    ...{ text: '{"constructor": 1.0} == {}', given: "{}", library: true, ours: false },
+  },
+  {
+    what: "goes on after a division by zero",
+    ...{ text: "args.a / args.b > 5.0", given: '{"a": 1, "b": 0}', library: true, ours: FAILED },
+  },
+  {
+    what: "goes on with a number that is not finite",
+    ...{ text: "args.a * args.a > 5.0", given: '{"a": 1e200}', library: true, ours: FAILED },
+  },
+  {
+    what: "does not add a whole number to a number of JSON",
+    ...{ text: "args.a + 1 > 5", given: '{"a": 5}', library: FAILED, ours: true },
+  },
+  {
+    what: "divides counts without a remainder",
+    ...{ text: "size(args.l) / size(args.k) > 1", given: '{"l": [1, 2, 3], "k": [1, 2]}' },
+    ...{ library: false, ours: true },
+  },
+  {
+    what: "follows a pattern by going back in the text",
+    ...{ text: 'args.t.matches("(?=a)a")', given: '{"t": "a"}', library: true, ours: FAILED },
+  },
+  {
+    what: "goes through a list for each item of a list, without a limit",
+    ...{ text: "args.l.all(x, args.l.all(y, x >= 0.0))", given: JSON.stringify({ l: many }) },
+    ...{ library: true, ours: FAILED },
+  },
+];
+
+describe("the library's evaluator", () => {
+  for (const { what, text: expression, given, library, ours } of APART)
+    test(what, () => {
+      const found = JSON.parse(given) as Json;
+      assert.equal(byLibrary(expression, found), library, "the library");
+      assert.equal(byUs(expression, found), ours, "ours");
+    });
+});

@@ -5,21 +5,20 @@
  */
 
 import { didYouMean } from "../../kernel/spelling.ts";
-import { namesOfOperations, operationsNamed } from "./functions.ts";
+import { functionsNamed, namesOfFunctions } from "./functions.ts";
 import { patternOf } from "./pattern.ts";
-import { type Flaw, type Macro, type Node, type NodeOf, pathText } from "./syntax.ts";
+import { type Flaw, type Macro, type Node, type NodeOf, partsOf, pathText } from "./syntax.ts";
 import {
   ANY,
   ANY_OBJECT,
   BOOL,
+  type ExpressionFunction,
   joined,
   listOf,
-  MOMENT,
   mayBe,
   mayMeet,
   NULL,
   NUMBER,
-  SPAN,
   STRING,
   type Type,
 } from "./types.ts";
@@ -106,7 +105,7 @@ type TypeScope = {
 
 export const noFindings = (): Findings => ({ flaws: [], warnings: [], absent: [], never: [] });
 
-const typeText = (type: Type): string => (type.kind === "any" ? "anything" : kindText(type.kind));
+export const typeText = (type: Type): string => (type.kind === "any" ? "anything" : kindText(type.kind));
 
 function flaw(scope: TypeScope, node: Node, message: string): Type {
   scope.findings.flaws.push({ message, at: node.at });
@@ -177,27 +176,33 @@ function nameType(node: NodeOf<"name">, scope: TypeScope): Type {
   return flaw(scope, node, `there is no ${node.name} here${didYouMean(node.name, scope.names.keys())}`);
 }
 
-function callType(node: NodeOf<"call">, scope: TypeScope): Type {
-  const known = operationsNamed(node.name, node.of !== null);
-  if (known.length === 0) return unknownCall(node, scope);
-  const operands = node.of === null ? node.args : [node.of, ...node.args];
-  const types = operands.map((operand) => typeOf(operand, scope));
+/** The result type of the functions that take such operands; undefined if none does. */
+function resultType(known: readonly ExpressionFunction[], operands: readonly Type[]): Type | undefined {
   const fitting = known.filter(
     ({ takes }) =>
-      takes.length === types.length && takes.every((kind, index) => mayBe(types[index] ?? ANY, kind)),
+      takes.length === operands.length && takes.every((kind, index) => mayBe(operands[index] ?? ANY, kind)),
   );
-  const [first, ...others] = fitting;
-  if (first === undefined)
+  const [first, ...others] = fitting.map(({ gives }) => gives);
+  return first === undefined ? undefined : others.reduce(joined, first);
+}
+
+function callType(node: NodeOf<"call">, scope: TypeScope): Type {
+  const known = functionsNamed(node.name, node.of !== null);
+  if (known.length === 0) return unknownCall(node, scope);
+  const operands = partsOf(node);
+  const types = operands.map((operand) => typeOf(operand, scope));
+  const type = resultType(known, types);
+  if (type === undefined)
     return flaw(scope, node, `${node.name} does not take ${types.map(typeText).join(" and ") || "nothing"}`);
   if (node.name === "matches") checkPattern(operands[1], scope);
-  return others.reduce((type, { gives }) => joined(type, gives), first.gives);
+  return type;
 }
 
 const MACROS: readonly Macro[] = ["all", "exists", "exists_one", "filter", "map"];
 
 function unknownCall(node: NodeOf<"call">, scope: TypeScope): Type {
   const isMethod = node.of !== null;
-  const known = [...namesOfOperations(isMethod), ...(isMethod ? MACROS : ["has"])];
+  const known = [...namesOfFunctions(isMethod), ...(isMethod ? MACROS : ["has"])];
   return flaw(
     scope,
     node,
@@ -228,33 +233,10 @@ function compareType(node: NodeOf<"compare">, scope: TypeScope): Type {
   return BOOL;
 }
 
-/** Left, right and result: of `+`, `-`, and the others. */
-const SUMS: readonly (readonly [ExpressionKind, ExpressionKind, Type])[] = [
-  ["number", "number", NUMBER],
-  ["string", "string", STRING],
-  ["list", "list", listOf(ANY)],
-  ["moment", "span", MOMENT],
-  ["span", "moment", MOMENT],
-  ["span", "span", SPAN],
-];
-const DIFFERENCES: readonly (readonly [ExpressionKind, ExpressionKind, Type])[] = [
-  ["number", "number", NUMBER],
-  ["moment", "moment", SPAN],
-  ["moment", "span", MOMENT],
-  ["span", "span", SPAN],
-];
-const PRODUCTS: readonly (readonly [ExpressionKind, ExpressionKind, Type])[] = [["number", "number", NUMBER]];
-
 function mathType(node: NodeOf<"math">, scope: TypeScope): Type {
-  const left = typeOf(node.left, scope);
-  const right = typeOf(node.right, scope);
-  const others = node.op === "-" ? DIFFERENCES : PRODUCTS;
-  const [first, ...more] = (node.op === "+" ? SUMS : others).filter(
-    ([one, other]) => mayBe(left, one) && mayBe(right, other),
-  );
-  if (first === undefined)
-    return flaw(scope, node, `${typeText(left)} ${node.op} ${typeText(right)} is nothing`);
-  return more.reduce((type, [, , gives]) => joined(type, gives), first[2]);
+  const types = [typeOf(node.left, scope), typeOf(node.right, scope)];
+  const type = resultType(functionsNamed(node.op, false), types);
+  return type ?? flaw(scope, node, `${types.map(typeText).join(` ${node.op} `)} is nothing`);
 }
 
 function inType(node: NodeOf<"in">, scope: TypeScope): Type {

@@ -6,29 +6,25 @@
  * - Names, fields and parts are read by own keys only.
  */
 
-import { operationsNamed } from "./functions.ts";
+import { functionsNamed } from "./functions.ts";
 import { patternOf, testPattern } from "./pattern.ts";
-import { type Node, type NodeOf, weightOf } from "./syntax.ts";
+import { type Node, type NodeOf, partsOf, pathText, weightOf } from "./syntax.ts";
 import type { ExpressionFunction } from "./types.ts";
 import {
-  addValues,
-  arithmetic,
   compareValues,
   ExpressionError,
   equalValues,
   isList,
   isObject,
-  isRecoverable,
   isTrue,
   kindOf,
   kindText,
   type Meter,
   payForList,
-  requireFinite,
   STEPS_PER_ERROR,
   spend,
   spendKeys,
-  subtractValues,
+  TooCostly,
   type Value,
 } from "./values.ts";
 
@@ -37,8 +33,11 @@ export type EvaluationContext = Meter & { readonly locals: Value[] };
 export type Evaluate<S extends EvaluationContext> = (scene: S) => Value;
 /** How to read a name, or a name with its field. */
 export type Readers<S extends EvaluationContext> = ReadonlyMap<string, Evaluate<S>>;
+
+/** Only readers use more of the state than all evaluations have. */
+type Run = Evaluate<EvaluationContext>;
 type Slots = ReadonlyMap<string, number>;
-type Build<S extends EvaluationContext> = (node: Node, slots?: Slots) => Evaluate<S>;
+type Build = (node: Node, slots: Slots) => Run;
 
 /** Building an object includes a check for duplicate keys. */
 const STEPS_PER_ENTRY = 12;
@@ -66,7 +65,7 @@ function isIn(item: Value, of: Value, meter: Meter): boolean {
   return typeof item === "string" && Object.hasOwn(of, item);
 }
 
-function readName<S extends EvaluationContext>(name: string, slots: Slots, readers: Readers<S>): Evaluate<S> {
+function readName(name: string, slots: Slots, readers: Readers<EvaluationContext>): Run {
   const slot = slots.get(name);
   if (slot !== undefined) return (scene) => scene.locals[slot] ?? null;
   const reader = readers.get(name);
@@ -76,39 +75,7 @@ function readName<S extends EvaluationContext>(name: string, slots: Slots, reade
   };
 }
 
-function readField<S extends EvaluationContext>(
-  { of: owner, name }: NodeOf<"field">,
-  of: Evaluate<S>,
-  slots: Slots,
-  readers: Readers<S>,
-): Evaluate<S> {
-  const isFree = owner.kind === "name" && !slots.has(owner.name);
-  const whole = isFree ? readers.get(`${owner.name}.${name}`) : undefined;
-  return whole ?? ((scene) => fieldOf(of(scene), name));
-}
-
-/** A value that is not an object has no fields. */
-function hasField<S extends EvaluationContext>(of: Evaluate<S>, name: string): Evaluate<S> {
-  return (scene) => {
-    const value = of(scene);
-    return isObject(value) && Object.hasOwn(value, name);
-  };
-}
-
-function readPart<S extends EvaluationContext>(of: Evaluate<S>, key: Evaluate<S>): Evaluate<S> {
-  return (scene) => partOf(of(scene), key(scene));
-}
-
-function makeList<S extends EvaluationContext>(items: readonly Evaluate<S>[]): Evaluate<S> {
-  return (scene) => {
-    spend(scene, items.length);
-    return items.map((item) => item(scene));
-  };
-}
-
-function makeObject<S extends EvaluationContext>(
-  entries: readonly (readonly [Evaluate<S>, Evaluate<S>])[],
-): Evaluate<S> {
+function makeObject(entries: readonly (readonly [Run, Run])[]): Run {
   return (scene) => {
     payForList(scene, entries.length);
     spend(scene, STEPS_PER_ENTRY * (1 + entries.length));
@@ -132,10 +99,16 @@ function itemsOf(value: Value, scene: EvaluationContext): readonly Value[] {
   return keys;
 }
 
-type Loop<S extends EvaluationContext> = {
-  readonly over: Evaluate<S>;
-  readonly test: Evaluate<S>;
-  readonly make: Evaluate<S>;
+/** An error that ends the verdict is thrown again. Another side or item may recover from any other. */
+function payForError(error: unknown, scene: EvaluationContext): void {
+  if (!(error instanceof ExpressionError) || error instanceof TooCostly) throw error;
+  spend(scene, STEPS_PER_ERROR);
+}
+
+type Loop = {
+  readonly over: Run;
+  readonly test: Run;
+  readonly make: Run;
   readonly slot: number;
   /** Minimum cost of testing one item, and of making its result. */
   readonly weight: number;
@@ -143,10 +116,7 @@ type Loop<S extends EvaluationContext> = {
 };
 
 /** Whether the test returns `settles` for any item. An error counts only if no item settles the result. */
-function quantify<S extends EvaluationContext>(
-  { over, test, slot, weight }: Loop<S>,
-  settles: boolean,
-): Evaluate<S> {
+function quantify({ over, test, slot, weight }: Loop, settles: boolean): Run {
   return (scene) => {
     let failure: unknown;
     for (const item of itemsOf(over(scene), scene)) {
@@ -155,8 +125,7 @@ function quantify<S extends EvaluationContext>(
       try {
         if (isTrue(test(scene)) === settles) return settles;
       } catch (error) {
-        if (!isRecoverable(error)) throw error;
-        spend(scene, STEPS_PER_ERROR);
+        payForError(error, scene);
         failure ??= error;
       }
     }
@@ -165,8 +134,7 @@ function quantify<S extends EvaluationContext>(
   };
 }
 
-function collect<S extends EvaluationContext>(loop: Loop<S>, scene: S): readonly Value[] {
-  const { over, test, make, slot, weight, makeWeight } = loop;
+function collect({ over, test, make, slot, weight, makeWeight }: Loop, scene: EvaluationContext) {
   const items = itemsOf(over(scene), scene);
   payForList(scene, items.length);
   const kept: Value[] = [];
@@ -180,14 +148,10 @@ function collect<S extends EvaluationContext>(loop: Loop<S>, scene: S): readonly
   return kept;
 }
 
-function compileMacro<S extends EvaluationContext>(
-  node: NodeOf<"each">,
-  build: Build<S>,
-  slots: Slots,
-): Evaluate<S> {
+function compileMacro(node: NodeOf<"each">, build: Build, slots: Slots): Run {
   const slot = slots.size;
   const inner = new Map([...slots, [node.variable, slot]]);
-  const loop: Loop<S> = {
+  const loop: Loop = {
     over: build(node.over, slots),
     test: node.test === null ? () => true : build(node.test, inner),
     make: node.make === null ? (scene) => scene.locals[slot] ?? null : build(node.make, inner),
@@ -202,7 +166,7 @@ function compileMacro<S extends EvaluationContext>(
 }
 
 /** Charges for a part only when it is evaluated. */
-function orError<S extends EvaluationContext>(node: Node, run: Evaluate<S>): Evaluate<S> {
+function paidLater(node: Node, run: Run): Run {
   const weight = weightOf(node);
   return (scene) => {
     spend(scene, weight);
@@ -210,18 +174,13 @@ function orError<S extends EvaluationContext>(node: Node, run: Evaluate<S>): Eva
   };
 }
 
-function both<S extends EvaluationContext>(
-  left: Evaluate<S>,
-  right: Evaluate<S>,
-  settles: boolean,
-): Evaluate<S> {
+function both(left: Run, right: Run, settles: boolean): Run {
   return (scene) => {
     let first: boolean;
     try {
       first = isTrue(left(scene));
     } catch (error) {
-      if (!isRecoverable(error)) throw error;
-      spend(scene, STEPS_PER_ERROR);
+      payForError(error, scene);
       if (isTrue(right(scene)) === settles) return settles;
       throw error;
     }
@@ -229,55 +188,47 @@ function both<S extends EvaluationContext>(
   };
 }
 
-function compare<S extends EvaluationContext>(
-  { op }: NodeOf<"compare">,
-  left: Evaluate<S>,
-  right: Evaluate<S>,
-): Evaluate<S> {
-  switch (op) {
-    case "==":
-      return (scene) => equalValues(left(scene), right(scene), scene);
-    case "!=":
-      return (scene) => !equalValues(left(scene), right(scene), scene);
-    case "<":
-      return (scene) => compareValues(left(scene), right(scene), scene) < 0;
-    case "<=":
-      return (scene) => compareValues(left(scene), right(scene), scene) <= 0;
-    case ">":
-      return (scene) => compareValues(left(scene), right(scene), scene) > 0;
-    case ">=":
-      return (scene) => compareValues(left(scene), right(scene), scene) >= 0;
-  }
+const ORDERS: Readonly<Record<string, (order: number) => boolean>> = {
+  "<": (order) => order < 0,
+  "<=": (order) => order <= 0,
+  ">": (order) => order > 0,
+  ">=": (order) => order >= 0,
+};
+
+function compare({ op }: NodeOf<"compare">, left: Run, right: Run): Run {
+  const holds = ORDERS[op];
+  if (holds !== undefined) return (scene) => holds(compareValues(left(scene), right(scene), scene));
+  const wanted = op === "==";
+  return (scene) => equalValues(left(scene), right(scene), scene) === wanted;
 }
 
-function fits({ takes }: ExpressionFunction, operands: readonly Value[]): boolean {
-  return (
-    takes.length === operands.length && takes.every((kind, index) => kindOf(operands[index] ?? null) === kind)
-  );
-}
+const fits = ({ takes }: ExpressionFunction, operands: readonly Value[]): boolean =>
+  takes.length === operands.length && takes.every((kind, index) => kindOf(operands[index] ?? null) === kind);
 
-function call<S extends EvaluationContext>(
-  node: NodeOf<"call">,
-  operands: readonly Evaluate<S>[],
-): Evaluate<S> {
-  const known = operationsNamed(node.name, node.of !== null);
+/** `misfit` words the error for operands that no function of this name takes. */
+function apply(
+  known: readonly ExpressionFunction[],
+  operands: readonly Run[],
+  misfit: (kinds: readonly string[]) => string,
+): Run {
   return (scene) => {
     const values = operands.map((operand) => operand(scene));
-    const operation = known.find((one) => fits(one, values));
-    if (operation !== undefined) return operation.run(values, scene);
-    const given = values.map((value) => kindText(kindOf(value))).join(" and ");
-    throw new ExpressionError(`${node.name} does not take ${given || "nothing"}`);
+    const fitting = known.find((one) => fits(one, values));
+    if (fitting !== undefined) return fitting.run(scene, ...(values as never[]));
+    throw new ExpressionError(misfit(values.map((value) => kindText(kindOf(value)))));
   };
 }
 
+function call(node: NodeOf<"call">, operands: readonly Run[]): Run {
+  const { name, of } = node;
+  const known = functionsNamed(name, of !== null);
+  return apply(known, operands, (kinds) => `${name} does not take ${kinds.join(" and ") || "nothing"}`);
+}
+
 /** A literal pattern is compiled with the policy. */
-function literalPattern<S extends EvaluationContext>(
-  node: NodeOf<"call">,
-  operands: readonly Evaluate<S>[],
-): Evaluate<S> | undefined {
-  const source = node.of === null ? node.args[1] : node.args[0];
-  const [text] = operands;
-  if (node.name !== "matches" || operands.length !== 2 || text === undefined) return undefined;
+function literalPattern({ name }: NodeOf<"call">, parts: readonly Node[], text: Run): Run | undefined {
+  const [, source] = parts;
+  if (name !== "matches" || parts.length !== 2) return undefined;
   if (source?.kind !== "value" || typeof source.value !== "string") return undefined;
   const pattern = patternOf(source.value);
   if (typeof pattern === "string") return undefined;
@@ -294,67 +245,89 @@ function negate(value: Value): Value {
   return 0 - value;
 }
 
-function math<S extends EvaluationContext>(
-  { op }: NodeOf<"math">,
-  left: Evaluate<S>,
-  right: Evaluate<S>,
-): Evaluate<S> {
-  if (op === "+") return (scene) => addValues(left(scene), right(scene), scene);
-  if (op === "-") return (scene) => subtractValues(left(scene), right(scene));
-  return (scene) => requireFinite(arithmetic(op, left(scene), right(scene)));
-}
-
 /** Takes checked trees only: an unknown name or function is a bug at this point. */
 export function compileNode<S extends EvaluationContext>(root: Node, readers: Readers<S>): Evaluate<S> {
-  const build: Build<S> = (node, slots = new Map()) => {
+  const read = readers as ReadonlyMap<string, Run>;
+  const build: Build = (node, slots) => {
     const inner = (part: Node) => build(part, slots);
     switch (node.kind) {
       case "value":
         return () => node.value;
       case "name":
-        return readName(node.name, slots, readers);
-      case "field":
-        return readField(node, inner(node.of), slots, readers);
-      case "has":
-        return hasField(inner(node.of), node.name);
-      case "index":
-        return readPart(inner(node.of), inner(node.key));
-      case "call": {
-        const operands = (node.of === null ? node.args : [node.of, ...node.args]).map(inner);
-        return literalPattern(node, operands) ?? call(node, operands);
-      }
-      case "list":
-        return makeList(node.items.map(inner));
-      case "object":
-        return makeObject(node.entries.map(([key, value]) => [inner(key), inner(value)] as const));
+        return readName(node.name, slots, read);
       case "each":
         return compileMacro(node, build, slots);
+      case "field": {
+        const isFree = node.of.kind === "name" && !slots.has(node.of.name);
+        const whole = isFree ? read.get(`${pathText(node)}`) : undefined;
+        const of = inner(node.of);
+        return whole ?? ((scene) => fieldOf(of(scene), node.name));
+      }
       default:
-        return buildOperator(node, inner);
+        return compilePart(node, inner);
     }
   };
-  return build(root);
+  return build(root, new Map());
 }
 
-type Operator = NodeOf<"if" | "and" | "or" | "not" | "minus" | "compare" | "in" | "math">;
+type Part = Exclude<Node, NodeOf<"value" | "name" | "each" | "field">>;
 
-function buildOperator<S extends EvaluationContext>(
-  node: Operator,
-  inner: (part: Node) => Evaluate<S>,
-): Evaluate<S> {
+/** Compiles a node that does not depend on the names in scope, except through its parts. */
+function compilePart(node: Part, inner: (part: Node) => Run): Run {
+  switch (node.kind) {
+    case "has": {
+      // A value that is not an object has no fields.
+      const of = inner(node.of);
+      return (scene) => {
+        const value = of(scene);
+        return isObject(value) && Object.hasOwn(value, node.name);
+      };
+    }
+    case "index": {
+      const [of, key] = [inner(node.of), inner(node.key)];
+      return (scene) => partOf(of(scene), key(scene));
+    }
+    case "call": {
+      const parts = partsOf(node);
+      const operands = parts.map(inner);
+      const [first = () => null] = operands;
+      return literalPattern(node, parts, first) ?? call(node, operands);
+    }
+    case "list": {
+      const items = node.items.map(inner);
+      return (scene) => {
+        spend(scene, items.length);
+        return items.map((item) => item(scene));
+      };
+    }
+    case "object":
+      return makeObject(node.entries.map(([key, value]) => [inner(key), inner(value)] as const));
+    default:
+      return compileOperator(node, inner);
+  }
+}
+
+type Operator = Exclude<Part, NodeOf<"has" | "index" | "call" | "list" | "object">>;
+
+function compileOperator(node: Operator, inner: (part: Node) => Run): Run {
   if (node.kind === "not" || node.kind === "minus") {
     const of = inner(node.of);
     return node.kind === "not" ? (scene) => !isTrue(of(scene)) : (scene) => negate(of(scene));
   }
   if (node.kind === "if") {
     const test = inner(node.test);
-    const [yes, no] = [orError(node.yes, inner(node.yes)), orError(node.no, inner(node.no))];
+    const [yes, no] = [paidLater(node.yes, inner(node.yes)), paidLater(node.no, inner(node.no))];
     return (scene) => (isTrue(test(scene)) ? yes(scene) : no(scene));
   }
-  const left = inner(node.left);
-  const right = inner(node.right);
-  if (node.kind === "compare") return compare(node, left, right);
-  if (node.kind === "math") return math(node, left, right);
-  if (node.kind === "in") return (scene) => isIn(left(scene), right(scene), scene);
-  return both(left, orError(node.right, right), node.kind === "or");
+  const { kind } = node;
+  const [left, right] = [inner(node.left), inner(node.right)];
+  if (kind === "compare") return compare(node, left, right);
+  if (kind === "math")
+    return apply(
+      functionsNamed(node.op, false),
+      [left, right],
+      (kinds) => `${kinds.join(` ${node.op} `)} is nothing`,
+    );
+  if (kind === "in") return (scene) => isIn(left(scene), right(scene), scene);
+  return both(left, paidLater(node.right, right), kind === "or");
 }

@@ -1,15 +1,18 @@
-/** Functions and methods of expressions, except those on times. */
+/** Functions, methods and operators of expressions, except functions of times: what each takes, gives and does. */
 
 import { noPattern } from "./pattern.ts";
-import { TIME_OPERATIONS } from "./time-functions.ts";
-import { BOOL, type ExpressionFunction, listOf, NUMBER, STRING, type Type } from "./types.ts";
+import { TIME_FUNCTIONS } from "./time-functions.ts";
+import { defineFunction, type ExpressionFunction } from "./types.ts";
 import {
   ExpressionError,
-  type ExpressionKind,
   type Meter,
+  type MomentValue,
+  makeMoment,
+  makeSpan,
   payForList,
   payForText,
   requireFinite,
+  type SpanValue,
   STEPS_PER_NUMBER,
   STEPS_PER_READING,
   spend,
@@ -19,40 +22,11 @@ import {
   type Value,
 } from "./values.ts";
 
-type Text = readonly [string, string, ...unknown[]];
-type Numbers = readonly number[];
-type Run = ExpressionFunction["run"];
-
-const method = (
-  name: string,
-  takes: readonly ExpressionKind[],
-  gives: Type,
-  run: Run,
-): ExpressionFunction => ({
-  name,
-  method: true,
-  takes,
-  gives,
-  run,
-});
-const plain = (
-  name: string,
-  takes: readonly ExpressionKind[],
-  gives: Type,
-  run: Run,
-): ExpressionFunction => ({
-  name,
-  method: false,
-  takes,
-  gives,
-  run,
-});
-
 /** A prefix or suffix check is cheap. A search may, at worst, compare the whole wanted text at each position. */
 const SEEN_AT_ONCE = 16;
 const COMPARED_PER_STEP = 16;
 
-function paySearch(text: string, wanted: string, meter: Meter): void {
+function paySearch(meter: Meter, text: string, wanted: string): void {
   spendText(meter, wanted.length);
   if (wanted.length > 1) spendCharacters(meter, text.length);
   else spendText(meter, text.length);
@@ -60,63 +34,49 @@ function paySearch(text: string, wanted: string, meter: Meter): void {
 }
 
 const search =
-  (run: (text: string, wanted: string) => Value): Run =>
-  (operands, meter) => {
-    const [text, wanted] = operands as unknown as Text;
-    paySearch(text, wanted, meter);
+  <Answer>(run: (text: string, wanted: string) => Answer) =>
+  (meter: Meter, text: string, wanted: string): Answer => {
+    paySearch(meter, text, wanted);
     return run(text, wanted);
   };
 
+/** Pays for the last operand. */
 const ofTexts =
-  (run: (a: string, b: string) => Value): Run =>
-  (operands, meter) => {
-    const [a, b] = operands as unknown as Text;
-    spendText(meter, b.length);
-    return run(a, b);
-  };
-
-const ofText =
-  (run: (text: string, meter: Meter) => Value): Run =>
-  (operands, meter) => {
-    const [text] = operands as unknown as Text;
-    spendText(meter, text.length);
-    return run(text, meter);
+  <Answer>(run: (...texts: string[]) => Answer) =>
+  (meter: Meter, ...texts: string[]): Answer => {
+    spendText(meter, texts.at(-1)?.length ?? 0);
+    return run(...texts);
   };
 
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
 /** Counts a surrogate pair once. Uses char codes: an iterator takes several times as long. */
-function characters(text: string): number {
+function sizeOfText(meter: Meter, text: string): number {
+  spendCharacters(meter, text.length);
   let count = text.length;
   for (let at = 1; at < text.length; at++)
     if (isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1))) count -= 1;
   return count;
 }
 
-const sizeOfText: Run = (operands, meter) => {
-  const [text] = operands as unknown as Text;
-  spendCharacters(meter, text.length);
-  return characters(text);
-};
-const sizeOfList: Run = ([list]) => (list as readonly Value[]).length;
-const sizeOfObject: Run = ([object], meter) => {
-  const { length } = Object.keys(object as object);
+const sizeOfList = (_: Meter, list: readonly Value[]): number => list.length;
+
+function sizeOfObject(meter: Meter, object: object): number {
+  const { length } = Object.keys(object);
   spendKeys(meter, length);
   return length;
-};
+}
 
-function split(operands: readonly Value[], meter: Meter): Value {
-  const [text, separator] = operands as unknown as Text;
-  paySearch(text, separator, meter);
+function split(meter: Meter, text: string, separator: string): readonly string[] {
+  paySearch(meter, text, separator);
   payForText(meter, text.length);
   const parts = text.split(separator);
   payForList(meter, parts.length);
   return parts;
 }
 
-function join(operands: readonly Value[], meter: Meter): Value {
-  const [list, separator = ""] = operands as readonly [readonly Value[], string?];
+function join(meter: Meter, list: readonly Value[], separator = ""): string {
   spend(meter, list.length);
   let length = 0;
   for (const part of list) {
@@ -127,41 +87,40 @@ function join(operands: readonly Value[], meter: Meter): Value {
   return list.join(separator);
 }
 
-function substring(operands: readonly Value[], meter: Meter): Value {
-  const [text, start, end = text.length] = operands as readonly [string, number, number?];
+function substring(meter: Meter, text: string, start: number, end = text.length): string {
   if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= text.length))
     throw new ExpressionError("substring is asked for a place outside of the text");
   payForText(meter, text.length);
   return text.slice(start, end).toWellFormed();
 }
 
-function numberOf(text: string, meter: Meter): number {
+function readNumber(meter: Meter, text: string): number {
+  spendText(meter, text.length);
   spend(meter, STEPS_PER_NUMBER);
   if (text.length > 40 || !/^-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/.test(text))
     throw new ExpressionError("the text is not a number");
   return requireFinite(Number(text));
 }
 
-function numbersIn(list: Value, meter: Meter): Numbers {
-  const numbers = list as readonly Value[];
-  spend(meter, numbers.length);
-  if (!numbers.every((one) => typeof one === "number"))
-    throw new ExpressionError("the list is not one of numbers");
-  return numbers as Numbers;
-}
+const truncate = (number: number): number => Math.trunc(number) + 0;
 
-function extreme(numbers: Numbers, pick: (a: number, b: number) => number): number {
-  const [first] = numbers;
-  if (first === undefined) throw new ExpressionError("the list is empty");
-  return numbers.reduce((a, b) => pick(a, b), first);
-}
+/** The result for a list of numbers, from left to right. */
+const overNumbers =
+  (combine: (a: number, b: number) => number, empty?: number) =>
+  (meter: Meter, list: readonly Value[]): number => {
+    spend(meter, list.length);
+    if (!list.every((one) => typeof one === "number"))
+      throw new ExpressionError("the list is not one of numbers");
+    const first = empty ?? (list as readonly number[])[0];
+    if (first === undefined) throw new ExpressionError("the list is empty");
+    return requireFinite((list as readonly number[]).reduce((a, b) => combine(a, b), first));
+  };
 
 const MOST_DIGITS = 12;
 
 /** Rounds half away from zero by the decimal text: 1.005 to two digits is 1.01, as expected for money. */
-function round(operands: readonly Value[], meter: Meter): Value {
+function round(meter: Meter, number: number, digits = 0): number {
   spend(meter, STEPS_PER_READING);
-  const [number, digits = 0] = operands as readonly [number, number?];
   if (!Number.isInteger(digits) || digits < 0 || digits > MOST_DIGITS)
     throw new ExpressionError(`round takes 0 to ${MOST_DIGITS} digits`);
   const [mantissa, exponent = "0"] = String(Math.abs(number)).split("e");
@@ -175,104 +134,146 @@ const STEPS_PER_LETTER = 6;
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /** Changes ASCII letters only; text with other characters is converted run by run. */
-function cased(all: (text: string) => string, runs: RegExp): Run {
-  return ofText((text, meter) => {
+const cased =
+  (all: (text: string) => string, runs: RegExp) =>
+  (meter: Meter, text: string): string => {
+    spendText(meter, text.length);
     if (isAscii(text)) return all(text);
     spend(meter, STEPS_PER_LETTER * text.length);
     return text.replace(runs, all);
+  };
+
+function writeNumber(meter: Meter, number: number): string {
+  spend(meter, STEPS_PER_NUMBER);
+  return String(number);
+}
+
+const same = (_: Meter, value: Value): Value => value;
+const upper = (text: string): string => text.toUpperCase();
+const lower = (text: string): string => text.toLowerCase();
+
+export const FUNCTIONS: readonly ExpressionFunction[] = [
+  defineFunction("size(string): number", sizeOfText),
+  defineFunction("size(list): number", sizeOfList),
+  defineFunction("size(object): number", sizeOfObject),
+  defineFunction("string.size(): number", sizeOfText),
+  defineFunction("list.size(): number", sizeOfList),
+  defineFunction("object.size(): number", sizeOfObject),
+  defineFunction(
+    "string.contains(string): bool",
+    search((a, b) => a.includes(b)),
+  ),
+  defineFunction(
+    "string.startsWith(string): bool",
+    ofTexts((a = "", b = "") => a.startsWith(b)),
+  ),
+  defineFunction(
+    "string.endsWith(string): bool",
+    ofTexts((a = "", b = "") => a.endsWith(b)),
+  ),
+  defineFunction("string.matches(string): bool", noPattern),
+  defineFunction("matches(string, string): bool", noPattern),
+  defineFunction(
+    "string.indexOf(string): number",
+    search((a, b) => a.indexOf(b)),
+  ),
+  defineFunction("string.lowerAscii(): string", cased(lower, /[A-Z]+/g)),
+  defineFunction("string.upperAscii(): string", cased(upper, /[a-z]+/g)),
+  defineFunction(
+    "string.trim(): string",
+    ofTexts((text = "") => text.trim()),
+  ),
+  defineFunction("string.substring(number): string", substring),
+  defineFunction("string.substring(number, number): string", substring),
+  defineFunction("string.split(string): list<string>", split),
+  defineFunction("list.join(): string", join),
+  defineFunction("list.join(string): string", join),
+  defineFunction("string(string): string", same),
+  defineFunction("string(number): string", writeNumber),
+  defineFunction("string(bool): string", (_, bool: boolean) => String(bool)),
+  defineFunction("double(number): number", same),
+  defineFunction("double(string): number", readNumber),
+  defineFunction("int(number): number", (_, number: number) => truncate(number)),
+  defineFunction("int(string): number", (meter, text: string) => truncate(readNumber(meter, text))),
+  defineFunction("abs(number): number", (_, number: number) => Math.abs(number)),
+  defineFunction("round(number): number", round),
+  defineFunction("round(number, number): number", round),
+  defineFunction("min(number, number): number", (_, a: number, b: number) => Math.min(a, b)),
+  defineFunction("max(number, number): number", (_, a: number, b: number) => Math.max(a, b)),
+  defineFunction("min(list): number", overNumbers(Math.min)),
+  defineFunction("max(list): number", overNumbers(Math.max)),
+  defineFunction(
+    "sum(list): number",
+    overNumbers((a, b) => a + b, 0),
+  ),
+  ...TIME_FUNCTIONS,
+];
+
+function joinTexts(meter: Meter, a: string, b: string): string {
+  payForText(meter, a.length + b.length);
+  return a + b;
+}
+
+function joinLists(meter: Meter, a: readonly Value[], b: readonly Value[]): readonly Value[] {
+  payForList(meter, a.length + b.length);
+  return [...a, ...b];
+}
+
+const calculate =
+  (run: (a: number, b: number) => number) =>
+  (_: Meter, a: number, b: number): number =>
+    requireFinite(run(a, b));
+
+function divide(run: (a: number, b: number) => number) {
+  return calculate((a, b) => {
+    if (b === 0) throw new ExpressionError("division by zero");
+    return run(a, b);
   });
 }
 
-export const OPERATIONS: readonly ExpressionFunction[] = [
-  plain("size", ["string"], NUMBER, sizeOfText),
-  plain("size", ["list"], NUMBER, sizeOfList),
-  plain("size", ["object"], NUMBER, sizeOfObject),
-  method("size", ["string"], NUMBER, sizeOfText),
-  method("size", ["list"], NUMBER, sizeOfList),
-  method("size", ["object"], NUMBER, sizeOfObject),
-  method(
-    "contains",
-    ["string", "string"],
-    BOOL,
-    search((a, b) => a.includes(b)),
+type Time = MomentValue | SpanValue;
+const add = (make: (ms: number) => Value) => (_: Meter, a: Time, b: Time) => make(a.ms + b.ms);
+const subtract = (make: (ms: number) => Value) => (_: Meter, a: Time, b: Time) => make(a.ms - b.ms);
+
+const OPERATORS: readonly ExpressionFunction[] = [
+  defineFunction(
+    "+(number, number): number",
+    calculate((a, b) => a + b),
   ),
-  method(
-    "startsWith",
-    ["string", "string"],
-    BOOL,
-    ofTexts((a, b) => a.startsWith(b)),
+  defineFunction("+(string, string): string", joinTexts),
+  defineFunction("+(list, list): list", joinLists),
+  defineFunction("+(moment, span): moment", add(makeMoment)),
+  defineFunction("+(span, moment): moment", add(makeMoment)),
+  defineFunction("+(span, span): span", add(makeSpan)),
+  defineFunction(
+    "-(number, number): number",
+    calculate((a, b) => a - b),
   ),
-  method(
-    "endsWith",
-    ["string", "string"],
-    BOOL,
-    ofTexts((a, b) => a.endsWith(b)),
+  defineFunction("-(moment, moment): span", subtract(makeSpan)),
+  defineFunction("-(moment, span): moment", subtract(makeMoment)),
+  defineFunction("-(span, span): span", subtract(makeSpan)),
+  defineFunction(
+    "*(number, number): number",
+    calculate((a, b) => a * b),
   ),
-  method("matches", ["string", "string"], BOOL, noPattern),
-  plain("matches", ["string", "string"], BOOL, noPattern),
-  method(
-    "indexOf",
-    ["string", "string"],
-    NUMBER,
-    search((a, b) => a.indexOf(b)),
+  defineFunction(
+    "/(number, number): number",
+    divide((a, b) => a / b),
   ),
-  method(
-    "lowerAscii",
-    ["string"],
-    STRING,
-    cased((text) => text.toLowerCase(), /[A-Z]+/g),
+  // The remainder of a negative number may be -0, which JSON does not have.
+  defineFunction(
+    "%(number, number): number",
+    divide((a, b) => (a % b) + 0),
   ),
-  method(
-    "upperAscii",
-    ["string"],
-    STRING,
-    cased((text) => text.toUpperCase(), /[a-z]+/g),
-  ),
-  method(
-    "trim",
-    ["string"],
-    STRING,
-    ofText((text) => text.trim()),
-  ),
-  method("substring", ["string", "number"], STRING, substring),
-  method("substring", ["string", "number", "number"], STRING, substring),
-  method("split", ["string", "string"], listOf(STRING), split),
-  method("join", ["list"], STRING, join),
-  method("join", ["list", "string"], STRING, join),
-  plain("string", ["string"], STRING, ([text]) => text ?? null),
-  plain("string", ["number"], STRING, ([number], meter) => {
-    spend(meter, STEPS_PER_NUMBER);
-    return String(number);
-  }),
-  plain("string", ["bool"], STRING, ([bool]) => String(bool)),
-  plain("double", ["number"], NUMBER, ([number]) => number ?? null),
-  plain("double", ["string"], NUMBER, ofText(numberOf)),
-  plain("int", ["number"], NUMBER, ([number]) => Math.trunc(number as number) + 0),
-  plain(
-    "int",
-    ["string"],
-    NUMBER,
-    ofText((text, meter) => Math.trunc(numberOf(text, meter)) + 0),
-  ),
-  plain("abs", ["number"], NUMBER, ([number]) => Math.abs(number as number)),
-  plain("round", ["number"], NUMBER, round),
-  plain("round", ["number", "number"], NUMBER, round),
-  plain("min", ["number", "number"], NUMBER, (both) => Math.min(...(both as Numbers))),
-  plain("max", ["number", "number"], NUMBER, (both) => Math.max(...(both as Numbers))),
-  plain("min", ["list"], NUMBER, ([list], meter) => extreme(numbersIn(list ?? null, meter), Math.min)),
-  plain("max", ["list"], NUMBER, ([list], meter) => extreme(numbersIn(list ?? null, meter), Math.max)),
-  plain("sum", ["list"], NUMBER, ([list], meter) =>
-    requireFinite(numbersIn(list ?? null, meter).reduce((a, b) => a + b, 0)),
-  ),
-  ...TIME_OPERATIONS,
 ];
 
-const byName = Map.groupBy(OPERATIONS, ({ name, method: isMethod }) => `${isMethod ? "." : ""}${name}`);
+const keyOf = (name: string, isMethod: boolean): string => `${isMethod ? "." : ""}${name}`;
+const byName = Map.groupBy([...FUNCTIONS, ...OPERATORS], ({ name, method }) => keyOf(name, method));
 
-export function operationsNamed(name: string, isMethod: boolean): readonly ExpressionFunction[] {
-  return byName.get(`${isMethod ? "." : ""}${name}`) ?? [];
+export function functionsNamed(name: string, isMethod: boolean): readonly ExpressionFunction[] {
+  return byName.get(keyOf(name, isMethod)) ?? [];
 }
 
-export function namesOfOperations(isMethod: boolean): Iterable<string> {
-  return new Set(OPERATIONS.filter((one) => one.method === isMethod).map(({ name }) => name));
+export function namesOfFunctions(isMethod: boolean): Iterable<string> {
+  return new Set(FUNCTIONS.filter(({ method }) => method === isMethod).map(({ name }) => name));
 }

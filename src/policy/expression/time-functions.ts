@@ -1,7 +1,7 @@
 /** Timestamps and durations. Timestamp parts are in UTC unless a zone is given: `now.getHours("Europe/Berlin")`. */
 
 import { durationMs } from "../../kernel/duration.ts";
-import { type ExpressionFunction, MOMENT, NUMBER, SPAN, STRING } from "./types.ts";
+import { defineFunction, type ExpressionFunction } from "./types.ts";
 import {
   ExpressionError,
   type Meter,
@@ -88,13 +88,13 @@ const PARTS: readonly (readonly [string, Part, number])[] = [
   ["getSeconds", "second", 0],
 ];
 
-function partOf(part: Part, offset: number) {
-  return ([at, zone]: readonly Value[], meter: Meter): Value => {
-    if (zone === undefined) return UTC[part](new Date((at as MomentValue).ms)) + offset;
+const partIn =
+  (part: Part, offset: number) =>
+  (meter: Meter, at: MomentValue, zone?: string): number => {
+    if (zone === undefined) return UTC[part](new Date(at.ms)) + offset;
     spend(meter, ZONE_STEPS);
-    return zonedPart(at as MomentValue, zone as string, part) + offset;
+    return zonedPart(at, zone, part) + offset;
   };
-}
 
 const LENGTHS: readonly (readonly [string, number])[] = [
   ["getHours", 3_600_000],
@@ -103,59 +103,31 @@ const LENGTHS: readonly (readonly [string, number])[] = [
   ["getMilliseconds", 1],
 ];
 
-function parsed(meter: Meter, make: () => Value): Value {
-  spend(meter, STEPS_PER_READING);
-  return make();
-}
+/** For times that are read from text or written as text. */
+const paid =
+  <Given>(run: (given: Given) => Value) =>
+  (meter: Meter, given: Given): Value => {
+    spend(meter, STEPS_PER_READING);
+    return run(given);
+  };
 
-export const TIME_OPERATIONS: readonly ExpressionFunction[] = [
-  {
-    name: "timestamp",
-    method: false,
-    takes: ["string"],
-    gives: MOMENT,
-    run: ([text], meter) => parsed(meter, () => parseMoment(text as string)),
-  },
-  { name: "timestamp", method: false, takes: ["moment"], gives: MOMENT, run: ([at]) => at ?? null },
-  {
-    name: "timestamp",
-    method: false,
-    takes: ["number"],
-    gives: MOMENT,
-    run: ([seconds]) => makeMoment(Math.round((seconds as number) * 1_000)),
-  },
-  {
-    name: "duration",
-    method: false,
-    takes: ["string"],
-    gives: SPAN,
-    run: ([text], meter) => parsed(meter, () => parseSpan(text as string)),
-  },
-  {
-    name: "string",
-    method: false,
-    takes: ["moment"],
-    gives: STRING,
-    run: ([at], meter) => parsed(meter, () => new Date((at as MomentValue).ms).toISOString()),
-  },
-  {
-    name: "string",
-    method: false,
-    takes: ["span"],
-    gives: STRING,
-    run: ([length]) => `${(length as SpanValue).ms / 1_000}s`,
-  },
-  ...PARTS.flatMap(([name, part, offset]): readonly ExpressionFunction[] => [
-    { name, method: true, takes: ["moment"], gives: NUMBER, run: partOf(part, offset) },
-    { name, method: true, takes: ["moment", "string"], gives: NUMBER, run: partOf(part, offset) },
+export const TIME_FUNCTIONS: readonly ExpressionFunction[] = [
+  defineFunction("timestamp(string): moment", paid(parseMoment)),
+  defineFunction("timestamp(moment): moment", (_, at: MomentValue) => at),
+  defineFunction("timestamp(number): moment", (_, seconds: number) =>
+    makeMoment(Math.round(seconds * 1_000)),
+  ),
+  defineFunction("duration(string): span", paid(parseSpan)),
+  defineFunction(
+    "string(moment): string",
+    paid(({ ms }: MomentValue) => new Date(ms).toISOString()),
+  ),
+  defineFunction("string(span): string", (_, { ms }: SpanValue) => `${ms / 1_000}s`),
+  ...PARTS.flatMap(([name, part, offset]) => [
+    defineFunction(`moment.${name}(): number`, partIn(part, offset)),
+    defineFunction(`moment.${name}(string): number`, partIn(part, offset)),
   ]),
-  ...LENGTHS.map(
-    ([name, ms]): ExpressionFunction => ({
-      name,
-      method: true,
-      takes: ["span"],
-      gives: NUMBER,
-      run: ([length]) => Math.trunc((length as SpanValue).ms / ms) + 0,
-    }),
+  ...LENGTHS.map(([name, unit]) =>
+    defineFunction(`span.${name}(): number`, (_, { ms }: SpanValue) => Math.trunc(ms / unit) + 0),
   ),
 ];

@@ -28,7 +28,7 @@ export const STRING: Type = { kind: "string", among: null };
 export const oneOf = (among: readonly string[]): Type => ({ kind: "string", among });
 export const NULL: Type = { kind: "null" };
 export const MOMENT: Type = { kind: "moment" };
-export const SPAN: Type = { kind: "span" };
+const SPAN: Type = { kind: "span" };
 export const listOf = (of: Type): Type => ({ kind: "list", of });
 export const ANY_OBJECT: Type = { kind: "object", fields: new Map(), rest: ANY };
 
@@ -142,11 +142,26 @@ function restOf(more: Json | undefined, open: boolean, at: (part: Json) => Type)
   return more === true ? ANY : at(more);
 }
 
+type Run = (meter: Meter, ...operands: never[]) => Value;
+
 export type ExpressionFunction = {
   readonly name: string;
   readonly method: boolean;
   readonly takes: readonly ExpressionKind[];
   readonly gives: Type;
   /** The operands are of the kinds in `takes`. */
-  readonly run: (operands: readonly Value[], meter: Meter) => Value;
+  readonly run: Run;
 };
+
+const RESULTS: Readonly<Record<string, Type>> = {
+  ...{ bool: BOOL, number: NUMBER, string: STRING, moment: MOMENT, span: SPAN },
+  ...{ list: listOf(ANY), "list<string>": listOf(STRING) },
+};
+
+/** A function, a method or an operator by its signature: `size(list): number`, `string.trim(): string`. */
+export function defineFunction(signature: string, run: Run): ExpressionFunction {
+  const [, receiver = "", name = "", operands = "", result = ""] =
+    /^(?:(\w+)\.)?([^.(]+)\((.*)\): (.+)$/.exec(signature) ?? [];
+  const takes = [receiver, ...operands.split(", ")].filter((kind) => kind !== "") as ExpressionKind[];
+  return { name, method: receiver !== "", takes, gives: RESULTS[result] ?? ANY, run };
+}

@@ -6,7 +6,6 @@
  * step takes about 8 ns on a usual machine; all the steps of a verdict take about 20 ms.
  */
 import type { Json } from "../../kernel/json.ts";
-import type { Arithmetic } from "./syntax.ts";
 
 /** Symbols cannot occur in JSON, so no argument can imitate one of these. */
 const MOMENT = Symbol("moment");
@@ -141,11 +140,6 @@ export function isTrue(value: Value): boolean {
   throw new ExpressionError(`true or false is needed, and this is ${kindText(kindOf(value))}`);
 }
 
-/** Whether another side or item may recover from this error. */
-export function isRecoverable(error: unknown): boolean {
-  return error instanceof ExpressionError && !(error instanceof TooCostly);
-}
-
 function equalLists(a: readonly Value[], b: readonly Value[], meter: Meter): boolean {
   return a.length === b.length && a.every((part, index) => equalValues(part, b[index] ?? null, meter));
 }
@@ -185,40 +179,6 @@ export function toJson(value: Value, meter: Meter): Json {
   return Object.fromEntries(entries.map(([key, part]) => [key, toJson(part, meter)]));
 }
 
-function operandError(op: string, a: Value, b: Value): never {
-  throw new ExpressionError(`${kindText(kindOf(a))} ${op} ${kindText(kindOf(b))} is nothing`);
-}
-
-export function addValues(a: Value, b: Value, meter: Meter): Value {
-  if (typeof a === "number" && typeof b === "number") return requireFinite(a + b);
-  if (typeof a === "string" && typeof b === "string") {
-    payForText(meter, a.length + b.length);
-    return a + b;
-  }
-  if (isList(a) && isList(b)) {
-    payForList(meter, a.length + b.length);
-    return [...a, ...b];
-  }
-  if (isSpan(a) && isSpan(b)) return makeSpan(a.ms + b.ms);
-  if (isMoment(a) && isSpan(b)) return makeMoment(a.ms + b.ms);
-  return isSpan(a) && isMoment(b) ? makeMoment(a.ms + b.ms) : operandError("+", a, b);
-}
-
-export function subtractValues(a: Value, b: Value): Value {
-  if (typeof a === "number" && typeof b === "number") return requireFinite(a - b);
-  if (isMoment(a) && isSpan(b)) return makeMoment(a.ms - b.ms);
-  if ((isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b))) return makeSpan(a.ms - b.ms);
-  return operandError("-", a, b);
-}
-
-export function arithmetic(op: Arithmetic, a: Value, b: Value): number {
-  if (typeof a !== "number" || typeof b !== "number") return operandError(op, a, b);
-  if (op === "*") return a * b;
-  if (b === 0) throw new ExpressionError("division by zero");
-  // The remainder of a negative number may be -0, which JSON does not have.
-  return op === "/" ? a / b : (a % b) + 0;
-}
-
 /** Negative, zero or positive. Text is ordered by its UTF-16 units. */
 export function compareValues(a: Value, b: Value, meter: Meter): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
@@ -228,5 +188,5 @@ export function compareValues(a: Value, b: Value, meter: Meter): number {
     return a < b ? -1 : 1;
   }
   if ((isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b))) return a.ms - b.ms;
-  return operandError("and", a, b);
+  throw new ExpressionError(`${kindText(kindOf(a))} and ${kindText(kindOf(b))} is nothing`);
 }

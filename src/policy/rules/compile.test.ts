@@ -287,6 +287,26 @@ describe("what people write", () => {
 });
 
 describe("a policy's digest", () => {
+  it("stays as it is stored in journals, and so does the document", () => {
+    const made = compilePolicy(
+      {
+        policy: "refunds",
+        default: "block",
+        totals: { spent: { tool: "pay", sum: "args.amount" } },
+        rules: [
+          {
+            ...{ id: "big", tool: ["pay", "refund*"], when: "totals.spent + args.amount  > 1000" },
+            ...{ verdict: "escalate", approvers: { from: "person:ann" }, decide_by: "1h" },
+          },
+          { id: "odd", when: () => true, verdict: "revise", set: { a: { expr: "args.b" } } },
+        ],
+      },
+      null,
+    );
+    assert.ok(made.ok);
+    assert.equal(made.policy.digest, "0a24bd6048ee96fb04fcbb930d9caa572c0f76db7b47f5f7bd0bf7d5e8eb13bf");
+  });
+
   it("is of what was written, whatever the order of its keys", () => {
     const digest = (document: PolicyText) => {
       const made = compilePolicy(document, null);

@@ -29,12 +29,11 @@ import {
   outcomeTerms,
   type PolicyAnswer,
   type RiskCondition,
-  type RiskPlan,
   reasonIn,
   ruleAnswer,
   type ToolPlan,
 } from "./judge.ts";
-import { limitsFor } from "./limits.ts";
+import { limitsFor, UNLIMITED } from "./limits.ts";
 import { lintDocument } from "./lint.ts";
 import { type CallKind, FINAL, type KnownTool, matchesTool, meansUndo, UNDO_NOT_NAMED } from "./tools.ts";
 import { type PolicyInput, RISK_LEVELS, type RiskLevel, type Verdict } from "./verdict.ts";
@@ -170,44 +169,26 @@ function ofUndo<Part extends object>(all: readonly Scoped<Part>[], tool: string)
 }
 
 /** A compensation that no rule matches is allowed: the default and the limits do not apply to it. */
-function undoPlanner(
-  document: PolicyDocument,
-  { rules, shadows, conditions }: Parts,
-  totals: ToolPlan["totals"],
-) {
-  const risk = { levelOf: levels(document), routes: routes(document), needsCause: true };
-  return (tool: string): ToolPlan => {
-    const parts = <Part extends object>(all: readonly Scoped<Part>[]) =>
-      ofUndo(all, tool).map(({ part }) => part);
-    return {
-      rules: parts(rules),
-      shadows: parts(shadows),
-      risk: document.risk === undefined ? null : { ...risk, conditions: parts(conditions) },
-      limits: { allowed: true, counts: null },
-      otherwise: NOT_NAMED,
-      totals,
-    };
-  };
-}
-
 function planner(
   document: PolicyDocument,
   { rules, shadows, conditions }: Parts,
   totals: ToolPlan["totals"],
+  asked: CallKind,
 ) {
-  const risk = { levelOf: levels(document), routes: routes(document), needsCause: false };
+  const isUndo = asked === "undo";
+  const risk = { levelOf: levels(document), routes: routes(document), needsCause: isUndo };
   return (tool: string): ToolPlan & { readonly looksBack: boolean } => {
-    const ofTool = <Part>(all: readonly Scoped<Part>[]) => all.filter((one) => matchesTool(one.tool, tool));
+    const ofTool = <Part extends object>(all: readonly Scoped<Part>[]) =>
+      isUndo ? ofUndo(all, tool) : all.filter((one) => matchesTool(one.tool, tool));
     const own = { rules: ofTool(rules), shadows: ofTool(shadows), conditions: ofTool(conditions) };
-    const limits = limitsFor(document, tool);
-    const isRisky = document.risk !== undefined && (tool !== FINAL || own.rules.length > 0);
-    const riskPlan: RiskPlan = { ...risk, conditions: own.conditions.map(({ part }) => part) };
+    const limits = isUndo ? UNLIMITED : limitsFor(document, tool);
+    const isRisky = document.risk !== undefined && (isUndo || tool !== FINAL || own.rules.length > 0);
     return {
       rules: own.rules.map(({ part }) => part),
       shadows: own.shadows.map(({ part }) => part),
-      risk: isRisky ? riskPlan : null,
+      risk: isRisky ? { ...risk, conditions: own.conditions.map(({ part }) => part) } : null,
       limits,
-      otherwise: otherwise(document, tool, own.rules.length > 0),
+      otherwise: isUndo ? NOT_NAMED : otherwise(document, tool, own.rules.length > 0),
       totals,
       looksBack: limits.counts !== null || Object.values(own).some((all) => all.some((one) => one.looksBack)),
     };
@@ -229,9 +210,8 @@ function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
 function policyOf(document: PolicyDocument, parts: Parts, totals: ToolPlan["totals"]): CompiledPolicy {
   const stored = frozenJson(storedDocument(document)) as Json & JsonObject;
   const { steps, tool_calls: toolCalls, seconds } = document.limits ?? {};
-  const planFor = memoize(planner(document, parts, totals));
-  const undoPlanFor = memoize(undoPlanner(document, parts, totals));
-  const plans = { call: planFor, undo: undoPlanFor } as const;
+  const planFor = memoize(planner(document, parts, totals, "call"));
+  const plans = { call: planFor, undo: memoize(planner(document, parts, totals, "undo")) } as const;
   return {
     name: document.policy,
     digest: digestOf(stored),

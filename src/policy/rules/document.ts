@@ -284,15 +284,11 @@ const WORDS: Readonly<Record<string, string>> = {
 const article = (type: string): string => WORDS[type] ?? "an object";
 
 /** Functions are stored as their text, so that a different function makes a different policy. */
-export function storedDocument(document: PolicyDocument): unknown {
-  return withoutFunctions(document);
-}
-
-function withoutFunctions(value: unknown): unknown {
+export function storedDocument(value: unknown): unknown {
   if (typeof value === "function") return { function: String(value) };
-  if (Array.isArray(value)) return value.map(withoutFunctions);
+  if (Array.isArray(value)) return value.map(storedDocument);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutFunctions(part)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, storedDocument(part)]));
 }
 
 /** Faults in the terms of the file. */
@@ -307,7 +303,7 @@ type ParsedDocument =
 export function parseDocument(given: unknown): ParsedDocument {
   try {
     // First of all, because anything but plain data could return different values on each read.
-    canonicalJson(withoutFunctions(given));
+    canonicalJson(storedDocument(given));
   } catch (error) {
     return { ok: false, faults: [{ path: [], message: errorText(error) }] };
   }

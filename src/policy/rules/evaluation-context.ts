@@ -159,50 +159,41 @@ const PAST_CALL: Type = objectOf({
   at: MOMENT,
 });
 
-const RISK_NAMES: readonly (readonly [string, Type])[] = [
-  ["risk", objectOf({ score: NUMBER, level: oneOf(RISK_LEVELS) })],
+/** Names that expressions read, with their types. */
+const NAMES: readonly (readonly [string, Type, Evaluate<PolicyContext>])[] = [
+  ["args", ANY, ({ input }) => input.args as Value],
+  [
+    "tool",
+    objectOf({ name: STRING, effect: oneOf(EFFECT_CLASSES) }),
+    ({ input }) => ({ name: input.tool, effect: input.effectClass }),
+  ],
+  ["agent", STRING, ({ input }) => input.agent],
+  [
+    "workflow",
+    objectOf({ id: STRING, name: STRING, generation: NUMBER, poster: STRING }),
+    (scene) => workflowOf(scene),
+  ],
+  ["history", listOf(PAST_CALL), historyOf],
+  ["now", MOMENT, ({ input }) => makeMoment(input.now)],
+  ["risk", objectOf({ score: NUMBER, level: oneOf(RISK_LEVELS) }), ({ risk }) => risk],
 ];
 
 export function namesInScope(totals: Iterable<string>, withRisk: boolean): ReadonlyMap<string, Type> {
-  return new Map<string, Type>([
-    ["args", ANY],
-    ["tool", objectOf({ name: STRING, effect: oneOf(EFFECT_CLASSES) })],
-    ["agent", STRING],
-    ["workflow", objectOf({ id: STRING, name: STRING, generation: NUMBER, poster: STRING })],
-    ["history", listOf(PAST_CALL)],
-    ["totals", objectOf(Object.fromEntries([...totals].map((name) => [name, NUMBER])))],
-    ["now", MOMENT],
-    ...(withRisk ? RISK_NAMES : []),
-  ]);
+  const types = NAMES.filter(([name]) => withRisk || name !== "risk").map(
+    ([name, type]) => [name, type] as const,
+  );
+  const ofTotals = objectOf(Object.fromEntries([...totals].map((name) => [name, NUMBER])));
+  return new Map<string, Type>([...types, ["totals", ofTotals]]);
 }
 
 export function policyReaders(totals: ReadonlyMap<string, CompiledTotal>): Readers<PolicyContext> {
-  const eachTotal = [...totals].map(([name, total]): readonly [string, Evaluate<PolicyContext>] => [
-    `totals.${name}`,
-    (scene) => evaluateTotal(scene, total),
-  ]);
+  const every = [...totals];
   return new Map<string, Evaluate<PolicyContext>>([
-    ["args", ({ input }) => input.args as Value],
-    ["tool", ({ input }) => ({ name: input.tool, effect: input.effectClass })],
-    ["tool.name", ({ input }) => input.tool],
-    ["tool.effect", ({ input }) => input.effectClass],
-    ["agent", ({ input }) => input.agent],
-    ["workflow", (scene) => ({ ...workflowOf(scene) })],
-    ["workflow.id", (scene) => workflowOf(scene).id],
-    ["workflow.name", (scene) => workflowOf(scene).name],
-    ["workflow.poster", (scene) => workflowOf(scene).poster],
-    ["workflow.generation", (scene) => workflowOf(scene).generation],
-    ["history", historyOf],
-    ["now", ({ input }) => makeMoment(input.now)],
-    ["risk", ({ risk }) => ({ ...risk })],
-    ["risk.score", ({ risk }) => risk.score],
-    ["risk.level", ({ risk }) => risk.level],
-    [
-      "totals",
-      (scene) =>
-        Object.fromEntries([...scene.totals].map(([name, total]) => [name, evaluateTotal(scene, total)])),
-    ],
-    ...eachTotal,
+    ...NAMES.map(([name, , read]) => [name, read] as const),
+    ["totals", (scene) => Object.fromEntries(every.map(([name, one]) => [name, evaluateTotal(scene, one)]))],
+    ...every.map(
+      ([name, one]) => [`totals.${name}`, (scene: PolicyContext) => evaluateTotal(scene, one)] as const,
+    ),
   ]);
 }
 

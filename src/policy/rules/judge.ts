@@ -114,7 +114,7 @@ export type RiskCondition = {
   readonly isLenient?: true;
 };
 
-export type RiskPlan = {
+type RiskPlan = {
   readonly conditions: readonly RiskCondition[];
   readonly levelOf: (score: number) => RiskLevel;
   readonly routes: ReadonlyMap<RiskLevel, PolicyAnswer>;

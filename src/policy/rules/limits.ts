@@ -75,7 +75,7 @@ export type ToolLimits = {
   } | null;
 };
 
-const FREE: ToolLimits = { allowed: true, counts: null };
+export const UNLIMITED: ToolLimits = { allowed: true, counts: null };
 
 /** The exact name takes precedence over patterns. Of several patterns, the first written one applies. */
 function termsFor(tools: NonNullable<PolicyDocument["tools"]>, tool: string) {
@@ -85,7 +85,7 @@ function termsFor(tools: NonNullable<PolicyDocument["tools"]>, tool: string) {
 }
 
 export function limitsFor({ limits, tools }: PolicyDocument, tool: string): ToolLimits {
-  if (tool === FINAL || (limits === undefined && tools === undefined)) return FREE;
+  if (tool === FINAL || (limits === undefined && tools === undefined)) return UNLIMITED;
   const terms = tools === undefined ? {} : termsFor(tools, tool);
   const { calls = USUAL_CALLS, repeats = null } = terms ?? {};
   const toolCalls = limits?.tool_calls ?? Number.POSITIVE_INFINITY;

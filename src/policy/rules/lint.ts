@@ -12,15 +12,16 @@ import type {
   PolicyTerms,
 } from "./document.ts";
 import { approverRuleFrom, outcomeTerms } from "./judge.ts";
-import { checkConditionNames, checkReach } from "./lint-conditions.ts";
-import { checkOurs, checkSet } from "./lint-set.ts";
-import { canBeSeated } from "./stages.ts";
+import { checkConditionNames, checkOurs, checkReach, checkSet } from "./lint-rules.ts";
+import { TOO_FEW_PEOPLE, whyUnmeetable } from "./stages.ts";
 import { FINAL, isPattern, type KnownTool, matchesGlob, patternsOf } from "./tools.ts";
-import { approverRule, nameFault, RISK_LEVELS, whyUnsatisfiable } from "./verdict.ts";
+import { ANY_ONE_PERSON, approverRule, nameFault, whyUnsatisfiable } from "./verdict.ts";
 
 type Path = PolicyFault["path"];
 type Escalation = Omit<PolicyTerms, "verdict" | "reason">;
 const ESCALATION_KEYS = ["approvers", "stages", "decide_by", "execute_by", "on_timeout"] as const;
+
+const UNTIMED = "without decide_by: it never comes to that";
 
 function checkNamed({ report }: CompileContext, names: readonly string[], path: Path): void {
   for (const [index, who] of names.entries()) {
@@ -52,31 +53,16 @@ const asWritten = (fault: string): string =>
     .replace(/^approvers\.remindEveryMs is.*$/, "remind_every is less than a minute")
     .replaceAll("approvers.", "");
 
-/** `at_half_time` has no effect without `decide_by`. */
-function checkHalfTime({ report }: CompileContext, terms: Escalation, path: Path): void {
-  const { approvers, stages = [], decide_by } = terms;
-  const rules = [...(approvers === undefined ? [] : [approvers]), ...stages];
-  const isIdle = rules.some(
-    (one) => one.at_half_time !== undefined && ("decide_by" in one ? one.decide_by : decide_by) === undefined,
-  );
-  if (isIdle)
-    report.warnings.push({ path, message: "at_half_time without decide_by: it never comes to that" });
-}
-
-/** Each stage alone could be met, but together they need the same person twice. */
+/** A stage that cannot be met alone is reported separately. */
 function checkSeats(
   { report, roster }: CompileContext,
   stages: readonly PolicyApprovers[],
   path: Path,
 ): void {
-  const rules = stages.map((stage) => ({ quorum: 1, from: null, veto: true, ...approverRuleFrom(stage) }));
-  const known = roster === undefined ? {} : { roster };
-  const out = roster?.suspended ?? [];
-  // A stage that cannot be met alone is reported separately.
-  if (rules.some((rule) => whyUnsatisfiable(rule, out, known) !== undefined)) return;
-  if (canBeSeated(rules, (who) => out.includes(who), roster)) return;
-  const message = "each person decides once, and the stages together need more people than they name";
-  report.faults.push({ path, message });
+  const rules = stages.map((one) => ({ ...ANY_ONE_PERSON, ...approverRuleFrom(one), decideWithinMs: null }));
+  const terms = { approvers: ANY_ONE_PERSON, stages: rules };
+  const message = whyUnmeetable(terms, roster?.suspended ?? [], roster === undefined ? {} : { roster });
+  if (message === TOO_FEW_PEOPLE) report.faults.push({ path, message });
 }
 
 function checkEscalation(shop: CompileContext, terms: Escalation, verdict: string, path: Path): void {
@@ -95,21 +81,23 @@ function checkEscalation(shop: CompileContext, terms: Escalation, verdict: strin
   for (const [index, stage] of (stages ?? []).entries())
     checkApprovers(shop, stage, [...path, "stages", index]);
   checkSeats(shop, stages ?? [], [...path, "stages"]);
-  checkTimeout(shop, terms, path);
-  checkHalfTime(shop, terms, path);
+  checkTimes(shop, terms, path);
 }
 
-function checkTimeout({ report }: CompileContext, terms: Escalation, path: Path): void {
-  const { stages = [], on_timeout, decide_by } = terms;
-  if (on_timeout === undefined) return;
-  const at = [...path, "on_timeout"];
+function checkTimes({ report }: CompileContext, terms: Escalation, path: Path): void {
+  const { approvers = {}, stages = [], on_timeout, decide_by } = terms;
   if (on_timeout === "escalate" && stages.length < 2)
     report.faults.push({
-      path: at,
+      path: [...path, "on_timeout"],
       message: "on_timeout: escalate hands over to the next stage, and there are not two stages",
     });
-  if (decide_by === undefined && stages.every((stage) => stage.decide_by === undefined))
-    report.warnings.push({ path: at, message: "on_timeout without decide_by: it never comes to that" });
+  const isTimed = decide_by !== undefined || stages.some((stage) => stage.decide_by !== undefined);
+  if (on_timeout !== undefined && !isTimed)
+    report.warnings.push({ path: [...path, "on_timeout"], message: `on_timeout ${UNTIMED}` });
+  const isHalved = (rule: PolicyApprovers & { readonly decide_by?: string | undefined }) =>
+    rule.at_half_time !== undefined && (rule.decide_by ?? decide_by) === undefined;
+  if ([approvers, ...stages].some(isHalved))
+    report.warnings.push({ path, message: `at_half_time ${UNTIMED}` });
 }
 
 function checkOutcome(shop: CompileContext, outcome: PolicyOutcome | undefined, path: Path): void {
@@ -222,16 +210,6 @@ function checkTools(shop: CompileContext): void {
     });
 }
 
-/** Levels between the lowest and the highest sum of weights, added in their order so that rounding is the same. */
-function levelsReached({ conditions }: NonNullable<PolicyDocument["risk"]>, thresholds: readonly number[]) {
-  const weights = conditions.map(({ weight }) => weight);
-  const sum = (some: readonly number[]) => some.reduce((whole, one) => whole + one, 0);
-  const least = sum(weights.filter((one) => one < 0));
-  const most = sum(weights.filter((one) => one > 0));
-  const bounds = [Number.NEGATIVE_INFINITY, ...thresholds, Number.POSITIVE_INFINITY];
-  return RISK_LEVELS.filter((_, index) => most >= (bounds[index] ?? 0) && least < (bounds[index + 1] ?? 0));
-}
-
 function checkRisk(shop: CompileContext): void {
   const { risk } = shop.document;
   if (risk === undefined) return;
@@ -241,15 +219,8 @@ function checkRisk(shop: CompileContext): void {
       path: risk.levels === undefined ? ["risk"] : ["risk", "levels"],
       message: `medium ${medium}, high ${high}, critical ${critical}: each level has to be above the one before`,
     });
-  const reached: readonly string[] = levelsReached(risk, [medium, high, critical]);
-  for (const [level, outcome] of Object.entries(risk.routes ?? {})) {
+  for (const [level, outcome] of Object.entries(risk.routes ?? {}))
     checkOutcome(shop, outcome, ["risk", "routes", level]);
-    if (!reached.includes(level))
-      shop.report.warnings.push({
-        path: ["risk", "routes", level],
-        message: `the risk is never ${level}: the weights of its conditions do not come to that`,
-      });
-  }
   const seen = new Set<string>();
   for (const [index, { id }] of risk.conditions.entries()) {
     if (seen.has(id))

@@ -153,6 +153,9 @@ export function canBeSeated(
   return seats.every((_, seat) => findSeat(seat, new Set()));
 }
 
+export const TOO_FEW_PEOPLE =
+  "each person decides once, and the stages together need more people than they name";
+
 /** Why these terms can never be met; undefined if they can. */
 export function whyUnmeetable(
   terms: Pick<ApprovalTerms, "approvers" | "stages">,
@@ -166,5 +169,5 @@ export function whyUnmeetable(
   }
   const isOut: SeatExclusion = (who, rule) => excludedPeople(rule, requester, known.apart).includes(who);
   if (rules.length === 1 || canBeSeated(rules, isOut, known.roster)) return undefined;
-  return "each person decides once, and the stages together need more people than they name";
+  return TOO_FEW_PEOPLE;
 }

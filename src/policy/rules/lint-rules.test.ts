@@ -22,28 +22,6 @@ it("a condition that is written false is told of", () => {
   assert.deepEqual(ofRule("false"), ["rules.0.when - a can never match: its condition is false"]);
 });
 
-describe("a route for a risk that is never reached", () => {
-  const routed = (routes: object, levels: object = {}) => {
-    const conditions = [
-      { id: "x", when: "args.a > 1", weight: 30 },
-      { id: "y", when: "args.b > 1", weight: 25 },
-      { id: "z", when: "args.c > 1", weight: -10 },
-    ];
-    return warnings({ risk: { conditions, routes, levels } });
-  };
-
-  it("is told of", () => {
-    assert.deepEqual(routed({ high: "block", medium: "escalate" }), [
-      "risk.routes.high - the risk is never high: the weights of its conditions do not come to that",
-    ]);
-  });
-
-  it("is left alone where it may be", () => {
-    assert.deepEqual(routed({ low: "approve", medium: "escalate" }), []);
-    assert.deepEqual(routed({ high: "block" }, { high: 50 }), []);
-  });
-});
-
 describe("a tool that a condition names", () => {
   it("and that nobody has is told of, with the nearest", () => {
     assert.deepEqual(ofRule('tool.name == "mial"', undefined, TOOLS), [

@@ -1,13 +1,19 @@
 /**
- * Finds conditions that name unknown tools, and rules that another rule always precedes. A rule precedes another for
- * certain only if it has no condition, or the same condition: nothing else is concluded from conditions.
+ * Finds mistakes in rules: conditions that name unknown tools, rules that another rule always precedes, and values that
+ * do not fit the arguments of a tool. A rule precedes another for certain only if it has no condition, or the same
+ * condition: nothing else is concluded from conditions.
  */
 
-import { closestName } from "../../kernel/spelling.ts";
+import { isJsonObject, type Json } from "../../kernel/json.ts";
+import { didYouMean } from "../../kernel/spelling.ts";
+import { neverIs, noFindings, typeOf, typeText } from "../expression/check.ts";
+import { argsType } from "../expression/expression.ts";
 import { parse } from "../expression/parse.ts";
 import { type Node, namesIn, partsOf, pathText } from "../expression/syntax.ts";
-import { type CompileContext, isCallField } from "./compile-expressions.ts";
+import { ANY, ANY_OBJECT, listOf, mayMeet, type Type, typeOfValue } from "../expression/types.ts";
+import { type CompileContext, isCallField, isExpression } from "./compile-expressions.ts";
 import type { PolicyFault, PolicyRule } from "./document.ts";
+import { namesInScope } from "./evaluation-context.ts";
 import { callKindOfTool, FINAL, matchesGlob, matchesTool, meansUndo, patternsOf } from "./tools.ts";
 
 function parsedCondition({ when }: Pick<PolicyRule, "when">): Node | undefined {
@@ -51,8 +57,7 @@ function checkNames(
   for (const { name, at } of toolNamesIn(node)) {
     if (typeof name !== "string" || name === FINAL || known.includes(name)) continue;
     if (!matchesTool(tool, name)) continue;
-    const meant = closestName(name, known);
-    const message = `there is no tool ${name} here${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
+    const message = `there is no tool ${name} here${didYouMean(name, known)}`;
     report.warnings.push({ path, message, offset: at });
   }
 }
@@ -122,5 +127,85 @@ export function checkReach({ document, report }: CompileContext): void {
   for (const one of placed.filter(({ rule }) => rule.shadow !== true)) {
     const by = hiding.find((other) => hides(other, one));
     if (by !== undefined) report.warnings.push({ path: ["rules", one.at], message: hiddenText(one, by) });
+  }
+}
+
+const isOurs = (key: string): boolean => key.startsWith("$secret") || key.startsWith("$artifact");
+
+type ReservedKey = { readonly path: PolicyFault["path"]; readonly key: string; readonly offset?: number };
+
+function oursInText(node: Node, path: ReservedKey["path"]): readonly ReservedKey[] {
+  const own = node.kind === "object" ? node.entries.map(([key]) => key) : [];
+  const found = own.flatMap((key) =>
+    key.kind === "value" && typeof key.value === "string" && isOurs(key.value)
+      ? [{ path, key: key.value, offset: key.at }]
+      : [],
+  );
+  return [...found, ...partsOf(node).flatMap((part) => oursInText(part, path))];
+}
+
+/** Keys reserved by Holdpoint, at any depth of a value. */
+function oursIn(value: Json, path: ReservedKey["path"]): readonly ReservedKey[] {
+  if (Array.isArray(value)) return value.flatMap((part: Json, index) => oursIn(part, [...path, index]));
+  if (!isJsonObject(value)) return [];
+  const text = value["expr"];
+  const parsed = typeof text === "string" && Object.keys(value).length === 1 ? parse(text) : undefined;
+  if (parsed?.ok === true) return oursInText(parsed.node, [...path, "expr"]);
+  return Object.entries(value).flatMap(([key, part]) =>
+    isOurs(key) ? [{ path: [...path, key], key }] : oursIn(part, [...path, key]),
+  );
+}
+
+/** A policy cannot create a secret's handle by writing it out: the revision would always be refused. */
+export function checkOurs({ report }: CompileContext, { set = {} }: PolicyRule, index: number): void {
+  for (const { key, ...place } of oursIn(set, ["rules", index, "set"])) {
+    const message = `a policy does not write "${key}", which is Holdpoint's own; { expr: "args.…" } passes on what the action has`;
+    report.faults.push({ ...place, message });
+  }
+}
+
+function expressionIn(value: Json): Node | undefined {
+  const parsed = isExpression(value) ? parse(value.expr) : undefined;
+  return parsed?.ok === true ? parsed.node : undefined;
+}
+
+/** Faults in the expression itself are reported where it is compiled. */
+function typeOfGiven(value: Json, args: Type, totals: CompileContext["totals"]): Type {
+  const node = expressionIn(value);
+  const names = new Map([...namesInScope(totals.keys(), true), ["args", args] as const]);
+  if (node !== undefined) return typeOf(node, { names, present: new Set(), findings: noFindings() });
+  if (isExpression(value)) return ANY;
+  if (Array.isArray(value)) return listOf(ANY);
+  return isJsonObject(value) ? ANY_OBJECT : typeOfValue(value);
+}
+
+/** Why the tool would reject the value; undefined if it might accept it. Parts of a value are not looked into. */
+function misfit(
+  name: string,
+  key: string,
+  args: Type,
+  given: { value: Json; type: Type },
+): string | undefined {
+  if (args.kind !== "object") return undefined;
+  const type = args.fields.get(key)?.type ?? args.rest;
+  if (type === null) return `${name} has no field ${key}${didYouMean(key, args.fields.keys())}`;
+  const what = `${key} of ${name}`;
+  if (!mayMeet(given.type, type)) return `${what} is ${typeText(type)}, and this is ${typeText(given.type)}`;
+  return typeof given.value === "string" ? neverIs(type, given.value, what) : undefined;
+}
+
+/** A misfit for every tool is a fault. A misfit for some tools is a warning: the rule may never match them. */
+export function checkSet(shop: CompileContext, { tool, set = {} }: PolicyRule, index: number): void {
+  const { tools, report, totals } = shop;
+  const known = (tools ?? []).filter(({ name }) => matchesTool(tool, name));
+  for (const [key, value] of Object.entries(set)) {
+    const found = known.flatMap(({ name, schema }) => {
+      const args = argsType(schema);
+      return misfit(name, key, args, { value, type: typeOfGiven(value, args, totals) }) ?? [];
+    });
+    const [message] = found;
+    if (message === undefined) continue;
+    const list = found.length === known.length ? report.faults : report.warnings;
+    list.push({ path: ["rules", index, "set", key], message });
   }
 }
