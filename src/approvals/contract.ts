@@ -28,6 +28,7 @@ import {
   words,
 } from "../kernel/values.ts";
 import { LONGEST_MS } from "../policy/rules/stages.ts";
+import type { ReadCard } from "./card-schema.ts";
 import { APPROVAL_ORDERS, type ApprovalOrder, LISTED_STATUSES, MOST_AT_ONCE } from "./state.ts";
 import { about, approvalSchema, approvalSummary, batchAnswer, remark, votedSchema } from "./views.ts";
 
@@ -261,7 +262,12 @@ export const approvals = contract({
   },
 });
 
+/** The reader of a card: the person at a terminal. At a distance, the person whose credential it is. */
+export type CardReader = { readonly person: string };
+
 export type Approvals = Library<typeof approvals> & {
+  /** What a person sees before deciding: the approval, its context, and both in words. */
+  card(id: string, reader: CardReader): Promise<ReadCard>;
   /** Ids of approvals that change, in any process. The first batch comes at once, empty: read the state then. */
   follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
 };
