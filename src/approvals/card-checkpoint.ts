@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import type { CardFields } from "../kernel/terminal.ts";
 import { visible, visiblePreview } from "../kernel/text.ts";
 import { raisedName } from "../workflows/rules/ask.ts";
-import type { Card, CardParts } from "./card-schema.ts";
+import type { Card } from "./card-schema.ts";
 import { quotedName } from "./card-sections.ts";
 import type { Approval } from "./contract.ts";
 
@@ -58,7 +58,7 @@ const isRaised = ({ op }: Approval): boolean => raisedName(op ?? "") !== undefin
 
 type Shown = Pick<Card, "workflow" | "snapshot">;
 
-export function checkpointParts(approval: Approval, { workflow, snapshot }: Shown): CardParts {
+export function checkpointParts(approval: Approval, { workflow, snapshot }: Shown) {
   const isMonitor = isRaised(approval);
   const { name = "", attempt = 1, attempts = 1 } = workflow ?? {};
   return {

@@ -15,8 +15,9 @@ import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../
 import { visible, visiblePreview } from "../kernel/text.ts";
 import type { PolicyNames } from "../policy/versions.ts";
 import { checkpointParts, editCommands, workflowCommands } from "./card-checkpoint.ts";
-import { CARD_PARTS, type Card, type CardParts } from "./card-schema.ts";
+import type { Card } from "./card-schema.ts";
 import {
+  agentWords,
   changesSection,
   commentsSection,
   costsSection,
@@ -25,11 +26,14 @@ import {
   decisionWord,
   effectsSection,
   historySection,
+  PREVIEW_FAILED,
   policyWords,
+  previewSections,
   quotedName,
   reasonSections,
   rejectionSections,
   timeText,
+  undoSections,
 } from "./card-sections.ts";
 import type { Approval } from "./contract.ts";
 import { effectWords } from "./rules/card.ts";
@@ -85,25 +89,6 @@ const STATUSES: { readonly [phase in Action["phase"]]: string } = {
   refused: "refused",
 };
 
-const PREVIEW_FAILED = "The tool's preview failed: nothing is known about what it would do";
-
-/** The tool's preview, which people approve with the action. */
-const previewSections = ({ preview }: Approval): CardSections => ({
-  [PREVIEW_FAILED]: preview?.failed === true && { preview: { quote: String(preview.value) } },
-  "What the tool shows of it": preview?.failed === false && { preview: { value: preview.value } },
-});
-
-const undoSections = ({ undo }: Approval): CardSections => ({
-  "The agent says how it would take it back, if its workflow goes back (checked by nobody)": undo && {
-    tool: undo.tool,
-    args: { value: undo.args },
-  },
-});
-
-const agentWords = (rationale: string | null): CardSections => ({
-  "The agent says (its own words, checked by nobody)": rationale !== null && { says: { quote: rationale } },
-});
-
 const EDIT_WAITS = "An edit waits for review";
 const EDIT_STOOD = "The last edit stood already";
 const EDIT_REFUSED = "The last edit was refused";
@@ -134,8 +119,8 @@ const actionIdentity = ({ approval, action }: AnyAction): CardFields => ({
   workflow: linked(action.within?.workflow),
   undoes: linked(action.within?.undoes),
   agent: action.agent,
-  args: `${action.argsDigest} (${action.executedFrom.replace("_", " ")})`,
-  binding: approval?.binding,
+  args: [{ id: action.argsDigest }, ` (${action.executedFrom.replace("_", " ")})`],
+  binding: linked(approval?.binding),
 });
 
 /** A large result is not part of a card. */
@@ -242,8 +227,8 @@ const workflowParts = ({ approval, card }: ApprovalFacts, label?: string): CardP
       workflow: linked(approval.workflow),
       operation: approval.op ?? "-",
       agent: approval.agent,
-      args: approval.argsDigest,
-      binding: approval.binding,
+      args: linked(approval.argsDigest),
+      binding: linked(approval.binding),
     },
   },
 });
@@ -286,9 +271,9 @@ const intentParts = ({ approval, card }: ApprovalFacts): CardParts => ({
   when: { When: { asked: [{ ago: approval.requestedAt }], ...deadlineFields(approval) } },
   identity: {
     "What it is known by": {
-      intent: approval.intent,
-      payload: approval.argsDigest,
-      binding: approval.binding,
+      intent: linked(approval.intent),
+      payload: linked(approval.argsDigest),
+      binding: linked(approval.binding),
     },
   },
 });
@@ -341,7 +326,7 @@ function resolveCommand({ phase, effect }: Action): readonly string[] {
   return phase === "in_doubt" ? [`resolve ${effect?.id} applied|not_applied --reason "…"`] : [];
 }
 
-const OWN_TONES: NonNullable<CardDocument["tones"]> = {
+export const OWN_TONES: NonNullable<CardDocument["tones"]> = {
   [PREVIEW_FAILED]: "red",
   [EDIT_WAITS]: "yellow",
   [EDIT_STOOD]: "yellow",
@@ -350,44 +335,17 @@ const OWN_TONES: NonNullable<CardDocument["tones"]> = {
   "What cannot be undone if you reject": "red",
 };
 
-type TextPiece = Card["sections"][number]["fields"][number]["text"][number];
-
-function piecesOf(text: RichText): readonly TextPiece[] {
-  if (typeof text === "string") return [{ kind: "text", text }];
-  return text.map((piece): TextPiece => {
-    if (typeof piece === "string") return { kind: "text", text: piece };
-    if ("id" in piece) return { kind: "id", text: piece.id };
-    return { kind: "time", text: new Date("ago" in piece ? piece.ago : piece.moment).toISOString() };
-  });
-}
-
-function textsIn(field: CardFields[string]): readonly RichText[] {
-  if (field == null) return [];
-  if (typeof field === "string" || Array.isArray(field)) return [field as RichText];
-  if ("each" in field) return field.each;
-  if ("lines" in field) return field.lines;
-  if ("paragraphs" in field) return field.paragraphs;
-  return "warnings" in field ? field.warnings : [];
-}
-
-/** The texts of a document, by section, without values: those are fields of the approval and the card. */
-export function wordsIn(parts: CardParts): Card["sections"] {
-  return CARD_PARTS.flatMap((part) =>
-    Object.entries(parts[part] ?? {}).flatMap(([heading, given]) => {
-      if (!given) return [];
-      const fields = [given]
-        .flat()
-        .flatMap((one) => Object.entries(one))
-        .flatMap(([label, field]) => textsIn(field).map((text) => ({ label, text: piecesOf(text) })));
-      return [{ part, heading, tone: OWN_TONES[heading] ?? null, fields }];
-    }),
-  );
-}
+/** What a section is about, in the order of the document. */
+export const PARTS = [
+  ...["what", "changes", "preview", "undo", "agent", "costs", "why", "effects", "rejection", "people"],
+  ...["comments", "edit", "history", "when", "identity", "outcome"],
+] as const;
+export type CardParts = { readonly [part in (typeof PARTS)[number]]?: CardSections };
 
 type Head = Pick<CardDocument, "title" | "badge" | "next"> & { readonly subtitle?: string };
 
 function documentOf(head: Head, parts: CardParts, phase?: string): CardDocument {
-  const sections = Object.assign({}, ...CARD_PARTS.map((part) => parts[part] ?? {})) as CardSections;
+  const sections = Object.assign({}, ...PARTS.map((part) => parts[part] ?? {})) as CardSections;
   const tones = { ...OWN_TONES, Outcome: TONES[phase ?? ""] ?? "bold" };
   return { ...head, sections, tones };
 }

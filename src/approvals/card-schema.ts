@@ -2,17 +2,10 @@
 import { z } from "zod";
 import { viewCodec } from "../kernel/codec.ts";
 import type { Json } from "../kernel/json.ts";
-import type { CardSections } from "../kernel/terminal.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 import { RISK_LEVELS } from "../policy/rules/verdict.ts";
 import { MOVES } from "./state.ts";
 import { approvalSchema } from "./views.ts";
-
-/** What a section of the document is about, so that a renderer can place it. */
-export const CARD_PARTS = [
-  ...["what", "changes", "preview", "undo", "agent", "costs", "why", "effects", "rejection", "people"],
-  ...["comments", "edit", "history", "when", "identity", "outcome"],
-] as const satisfies readonly string[];
 
 const count = z.number().int().min(0);
 const json = z.unknown() as z.ZodType<Json>;
@@ -133,7 +126,7 @@ const textPiece = z.object({ kind: z.enum(["text", "time", "id"]), text: z.strin
 
 /** A section of the card's document. Values are not in it: they are fields of the approval and of the card. */
 const section = z.object({
-  part: z.enum(CARD_PARTS),
+  part: z.string().describe("what the section is about, for a renderer that places it: `why`, `people`"),
   heading: z.string(),
   tone: z.enum(["green", "yellow", "red", "bold"]).nullable(),
   fields: list(z.object({ label: z.string(), text: list(textPiece) })),
@@ -179,7 +172,6 @@ const cardSchema = z.object({
   ),
 });
 
-export type CardParts = { readonly [part in (typeof CARD_PARTS)[number]]?: CardSections };
 export type Card = z.output<typeof cardSchema>;
 export const cardCodec = viewCodec(cardSchema);
 export const approvalWire = viewCodec(approvalSchema);

@@ -14,6 +14,7 @@ import { visible, visiblePreview } from "../kernel/text.ts";
 import type { PolicyNames } from "../policy/versions.ts";
 import type { Card } from "./card-schema.ts";
 import type { Approval } from "./contract.ts";
+import { votesNow } from "./state.ts";
 
 /** A label. As a plain key, the object would look like a promise. */
 const THEN = "then";
@@ -36,6 +37,25 @@ export function decisionWord({ status, about, edited }: Approval): string {
 export function stageCount({ stages, stage }: Approval): string | undefined {
   return stages.length === 1 ? undefined : `${stage} of ${stages.length}`;
 }
+
+export const PREVIEW_FAILED = "The tool's preview failed: nothing is known about what it would do";
+
+/** The tool's preview, which people approve with the action. */
+export const previewSections = ({ preview }: Approval): CardSections => ({
+  [PREVIEW_FAILED]: preview?.failed === true && { preview: { quote: String(preview.value) } },
+  "What the tool shows of it": preview?.failed === false && { preview: { value: preview.value } },
+});
+
+export const undoSections = ({ undo }: Approval): CardSections => ({
+  "The agent says how it would take it back, if its workflow goes back (checked by nobody)": undo && {
+    tool: undo.tool,
+    args: { value: undo.args },
+  },
+});
+
+export const agentWords = (rationale: string | null): CardSections => ({
+  "The agent says (its own words, checked by nobody)": rationale !== null && { says: { quote: rationale } },
+});
 
 const needsText = ({ quorum, from }: Approval["approvers"]): string =>
   `${quorum} of: ${from === null ? "any person" : from.join(", ")}`;
@@ -90,6 +110,7 @@ export function decidersSection(approval: Approval, voters: Card["voters"]): Car
   const { approvers, votes, decided, ended, delegations } = approval;
   const [first, ...others] = stageLines(approval);
   const asked = voters.filter(({ state }) => state === "asked").map(({ person }) => person);
+  const agreed = votesNow(approval).filter(({ decision }) => decision === "approve").length;
   return {
     "Who decides": [
       {
@@ -108,6 +129,7 @@ export function decidersSection(approval: Approval, voters: Card["voters"]): Car
       {
         stages: first,
         "": { each: others },
+        agreed: approvers.quorum > 1 ? `${agreed} of ${approvers.quorum} have agreed` : undefined,
         asked: asked.length === 0 ? undefined : asked.join(", "),
         votes: votes.length === 0 ? "none yet" : undefined,
         vote: { each: votes.map((vote) => voteText(vote, approval.binding)) },

@@ -11,7 +11,7 @@ import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { moneyFromJson } from "../kernel/money.ts";
 import { actionStream, approvalStream, budgetStream, ROSTER, workflowStream } from "../kernel/stream.ts";
-import type { CardDocument } from "../kernel/terminal.ts";
+import type { CardDocument, CardFields, RichText } from "../kernel/terminal.ts";
 import { type Draft, isNeed } from "../kernel/transaction.ts";
 import type { RosterState } from "../people/stream.ts";
 import { dryRun } from "../runtime/dry-run.ts";
@@ -25,7 +25,9 @@ import {
   actionDocument,
   approvalParts,
   type CardContext,
-  wordsIn,
+  type CardParts,
+  OWN_TONES,
+  PARTS,
 } from "./card-document.ts";
 import { policyNamesFor, readHistory, readReviews } from "./card-history.ts";
 import { approvalWire, type Card, cardCodec, type ReadCard } from "./card-schema.ts";
@@ -239,6 +241,40 @@ type Fields = { readonly [field: string]: unknown };
 /** Digests each field separately: a field can be as deep as JSON may be. */
 const digests = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
+
+type TextPiece = Card["sections"][number]["fields"][number]["text"][number];
+
+function piecesOf(text: RichText): readonly TextPiece[] {
+  if (typeof text === "string") return [{ kind: "text", text }];
+  return text.map((piece): TextPiece => {
+    if (typeof piece === "string") return { kind: "text", text: piece };
+    if ("id" in piece) return { kind: "id", text: piece.id };
+    return { kind: "time", text: new Date("ago" in piece ? piece.ago : piece.moment).toISOString() };
+  });
+}
+
+function textsIn(field: CardFields[string]): readonly RichText[] {
+  if (field == null) return [];
+  if (typeof field === "string" || Array.isArray(field)) return [field as RichText];
+  if ("each" in field) return field.each;
+  if ("lines" in field) return field.lines;
+  if ("paragraphs" in field) return field.paragraphs;
+  return "warnings" in field ? field.warnings : [];
+}
+
+/** The texts of a document, by section, without values: those are fields of the approval and the card. */
+function wordsIn(parts: CardParts): Card["sections"] {
+  return PARTS.flatMap((part) =>
+    Object.entries(parts[part] ?? {}).flatMap(([heading, given]) => {
+      if (!given) return [];
+      const fields = [given]
+        .flat()
+        .flatMap((one) => Object.entries(one))
+        .flatMap(([label, field]) => textsIn(field).map((text) => ({ label, text: piecesOf(text) })));
+      return [{ part, heading, tone: OWN_TONES[heading] ?? null, fields }];
+    }),
+  );
+}
 
 /** What a list row shows, next to the risk level and the costs. */
 const ROW = ["request_id", "binding", "tool", "agent", "args", "rationale", "rule", "reason"];

@@ -262,12 +262,12 @@ export const approvals = contract({
   },
 });
 
-/** The reader of a card: the person at a terminal. At a distance, the person whose credential it is. */
-export type CardReader = { readonly person: string };
-
 export type Approvals = Library<typeof approvals> & {
-  /** What a person sees before deciding: the approval, its context, and both in words. */
-  card(id: string, reader: CardReader): Promise<ReadCard>;
+  /**
+   * What a person sees before deciding: the approval, its context, and both in words. `you` in it is about `person`; at a
+   * distance, about the person whose credential it is.
+   */
+  card(id: string, reader?: { readonly person: string }): Promise<ReadCard>;
   /** Ids of approvals that change, in any process. The first batch comes at once, empty: read the state then. */
   follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
 };

@@ -262,7 +262,8 @@ export function approvalsOf(open: RuntimeOpener): Approvals {
     approve: async (id, given) => verbs.approve(id, withOwnEdit(given)),
     decideAll: async (items, who) =>
       verbs.decideAll(Array.isArray(items) ? items.map(withOwnEditIfAny) : items, who),
-    card: async (id, { person }) => readSealedCard(await open(), id, { principal: person, mayDecide: true }),
+    card: async (id, reader) =>
+      readSealedCard(await open(), id, { principal: reader?.person ?? null, mayDecide: true }),
     async *follow(signal) {
       checkSignal(signal);
       yield* followApprovals(await open(), signal);
