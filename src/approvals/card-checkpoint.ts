@@ -62,11 +62,13 @@ export function checkpointParts(approval: Approval, { workflow, snapshot }: Show
   const isMonitor = isRaised(approval);
   const { name = "", attempt = 1, attempts = 1 } = workflow ?? {};
   return {
-    what: {
+    subject: {
       [`Checkpoint ${quotedName(approval.tool)} of the workflow ${quotedName(name)}`]: {
         attempt: `${attempt} of ${attempts}`,
         "asked for": approval.reason === "" ? "-" : approval.reason,
       },
+    },
+    what: {
       "What you decide on: its outputs": !isMonitor && { args: { args: approval.args } },
     },
     agent: {

@@ -197,7 +197,7 @@ function actionParts(facts: AnyAction): CardParts {
     },
     ...asked,
     agent: agentWords(approval?.rationale ?? action.rationale),
-    why: reasonSections(action.review, approval, policies),
+    why: reasonSections(action.review, approval, policies, card?.reviews),
     when: {
       When: {
         proposed: [{ ago: action.proposedAt }],
@@ -238,11 +238,13 @@ function questionParts(facts: ApprovalFacts): CardParts {
   const { answerSchema: schema, args } = approval;
   const isAnswered = ["consumed", "approved", "modified"].includes(approval.status);
   return {
-    what: {
+    subject: {
       [`A question of the workflow ${quotedName(card.workflow?.name ?? "")}`]: {
         question: approval.tool,
         text: { quote: approval.reason },
       },
+    },
+    what: {
       "What an answer has to be": {
         form: schema === undefined ? { lines: ["any JSON: the program checks it"] } : { schema },
       },
@@ -258,9 +260,9 @@ function questionParts(facts: ApprovalFacts): CardParts {
 
 /** An agent requests approval of something that it does itself. */
 const intentParts = ({ approval, card }: ApprovalFacts): CardParts => ({
-  what: { "An agent asks for approval": { agent: approval.agent } },
+  subject: { "An agent asks for approval": { agent: approval.agent, reason: approval.reason || undefined } },
+  what: { "What it sent, in full": { args: { args: approval.args } } },
   agent: agentWords(approval.rationale),
-  preview: { "What it sent, in full": { args: { args: approval.args } } },
   rejection: {
     "What your answer does": {
       effect: { lines: ["The agent is told, and does the rest itself: Holdpoint performs nothing of it."] },
@@ -337,7 +339,7 @@ export const OWN_TONES: NonNullable<CardDocument["tones"]> = {
 
 /** What a section is about, in the order of the document. */
 export const PARTS = [
-  ...["what", "changes", "preview", "undo", "agent", "costs", "why", "effects", "rejection", "people"],
+  ...["subject", "what", "changes", "preview", "undo", "agent", "costs", "why", "effects", "rejection", "people"],
   ...["comments", "edit", "history", "when", "identity", "outcome"],
 ] as const;
 export type CardParts = { readonly [part in (typeof PARTS)[number]]?: CardSections };

@@ -221,7 +221,7 @@ function effectText({ tool, action, phase, isUndone, cannotUndo, at, args }: Eff
 /** What it did before it was asked; at a checkpoint, since the one to which a rejection goes back. */
 export function effectsSection(workflow: Card["workflow"], rejecting: Card["rejecting"]): CardSections {
   if (workflow === null) return {};
-  const { done, total, since, children } = workflow;
+  const { done, total, since, children, workflow: id, name, attempt, attempts } = workflow;
   const back = rejecting?.goesBackTo == null ? "the start" : quotedName(rejecting.goesBackTo);
   const from = rejecting === null || rejecting.isEnd ? "before this was asked" : `since ${back}`;
   const own = done.filter(({ isSince }) => isSince);
@@ -229,13 +229,14 @@ export function effectsSection(workflow: Card["workflow"], rejecting: Card["reje
   const left = total - done.length + own.length - shown.length;
   return {
     [`What ${rejecting === null ? "its workflow" : "it"} has done ${from}`]: {
+      workflow: rejecting === null ? [`${name} (`, { id }, `), attempt ${attempt} of ${attempts}`] : undefined,
       effects: own.length + children.length === 0 ? "none" : undefined,
       effect: { each: shown.map(effectText) },
-      more: left === 0 ? undefined : [`${left} earlier effects: `, { id: workflow.workflow }],
-      workflow: {
-        each: children.map(({ name, workflow: id, status }) => [
-          `${name} (`,
-          { id },
+      more: left === 0 ? undefined : [`${left} earlier effects: `, { id }],
+      started: {
+        each: children.map(({ name: child, workflow: of, status }) => [
+          `${child} (`,
+          { id: of },
           `), a workflow of its own: ${status === "open" ? "under way" : status}`,
         ]),
       },
@@ -288,7 +289,7 @@ export function historySection(history: Card["history"]): CardSections {
   if (history === null) return {};
   const { total, applied, refused, inDoubt, isAll, latest } = history;
   const none = isAll ? "never" : "not among the latest actions of all agents";
-  const count = `${total} times${isAll ? "" : " among the latest actions"}`;
+  const count = `${total} ${total === 1 ? "time" : "times"}${isAll ? "" : " among the latest actions"}`;
   return {
     "What the agent did with the tool before": {
       before: total === 0 ? none : `${count}: ${applied} applied, ${refused} refused, ${inDoubt} in doubt`,
@@ -342,31 +343,43 @@ function remarkFields(review: Action["review"], names: PolicyNames): CardFields 
   };
 }
 
-const ruleFields = ({ rule, reason }: Pick<ReviewFacts, "rule" | "reason">): CardFields => ({
-  rule,
-  reason: reason === "" ? "-" : reason,
-});
+/** A policy that names no rule has this one. */
+const UNNAMED = "policy";
 
-/** The approval has the rule and reason of the request; the review has those of the edited arguments. */
+function ruleFields({ rule, reason }: Pick<ReviewFacts, "rule" | "reason">, isAsked = true): CardFields {
+  const none = isAsked && rule === UNNAMED ? "no rule is named: this tool asks a person each time" : "-";
+  return { rule, reason: reason === "" ? none : reason };
+}
+
+/** The approval has the rule and reason of the request; later reviews are of what people made of it. */
 export function reasonSections(
   review: Action["review"],
   approval: Approval | undefined,
   policies: PolicyNames,
+  reviews: Card["reviews"] = [],
 ): CardSections {
   const asked = approval ?? review;
   const remarks = remarkFields(review, policies);
   if (approval?.edited !== true || review === null) {
     const policy = asked === null ? undefined : policyWords(asked, policies);
-    const why = ruleFields(asked ?? { rule: "-", reason: "it was not reviewed" });
+    const why = ruleFields(asked ?? { rule: "-", reason: "it was not reviewed" }, approval !== undefined);
     return { "Why it is asked": { policy, ...why, ...remarks } };
   }
+  const earlier = reviews.slice(1, -1).map(({ editedBy, policyName, policy, verdict, ...why }) => ({
+    "changed by": editedBy,
+    policy: policyName ?? policy.slice(0, 12),
+    verdict,
+    ...ruleFields(why, verdict === "escalate"),
+  }));
+  const last = {
+    "changed by": approval.editor,
+    policy: policyWords(review, policies),
+    verdict: review.verdict,
+    ...ruleFields(review, review.verdict === "escalate"),
+    ...remarks,
+  };
   return {
     "Why it was asked at first": ruleFields(approval),
-    "What policy says of it as people changed it": {
-      policy: policyWords(review, policies),
-      verdict: review.verdict,
-      ...ruleFields(review),
-      ...remarks,
-    },
+    "What policy says of it as people changed it": [...earlier, last],
   };
 }

@@ -137,7 +137,7 @@ function Right({ desk, draft, neighbours, approveButton, outcome, onAsk }: Right
           <OutcomePanel {...{ desk, neighbours, place: outcome }} />
         </>
       )}
-      <DocumentSections card={card} parts={["costs", "why", "people", "when", "identity"]} />
+      <DocumentSections card={card} parts={["subject", "costs", "why", "people", "when", "identity"]} />
     </div>
   );
 }
