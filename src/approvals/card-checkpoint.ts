@@ -1,11 +1,13 @@
-/** What the card's document says of a checkpoint: its outputs, what its snapshot captured for people, and commands. Pure. */
+/**
+ * What the card's document says of a checkpoint: its outputs and what its snapshot captured for people. Also what a person
+ * types: examples of values, and commands. Pure.
+ */
 
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import type { CardFields } from "../kernel/terminal.ts";
-import { visible, visiblePreview } from "../kernel/text.ts";
+import { quotedName, visible, visiblePreview } from "../kernel/text.ts";
 import { raisedName } from "../workflows/rules/ask.ts";
 import type { Card } from "./card-schema.ts";
-import { quotedName } from "./card-sections.ts";
 import type { Approval } from "./contract.ts";
 
 const part = (from: Json | undefined, name: string): JsonObject => {
@@ -78,6 +80,20 @@ export function checkpointParts(approval: Approval, { workflow, snapshot }: Show
   };
 }
 
+/** An example value of a JSON Schema, to be typed over. */
+export function exampleOf(schema: Json | undefined): Json {
+  if (!isJsonObject(schema)) return {};
+  const { type, properties, enum: choices, const: only } = schema;
+  if (Array.isArray(choices) && choices.length > 0) return choices[0];
+  if (only !== undefined) return only;
+  if (type === "object" && isJsonObject(properties))
+    return Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]));
+  if (type === "array") return [];
+  if (type === "string") return "…";
+  if (type === "boolean") return true;
+  return type === "number" || type === "integer" ? 0 : {};
+}
+
 /** The first of the outputs, to be typed over. */
 function exampleEdit(outputs: Json): string {
   const [first] = isJsonObject(outputs) ? Object.entries(outputs) : [];
@@ -89,7 +105,7 @@ export const editCommands = (approval: Approval): readonly string[] =>
   isRaised(approval) ? [] : [`approve ${approval.id} --edit '${exampleEdit(approval.args)}'`];
 
 /** A checkpoint as typed after a flag; undefined for a name with unusual characters. */
-const typedName = (name: string): string | undefined =>
+export const typedName = (name: string): string | undefined =>
   /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : undefined;
 
 export function workflowCommands({ tool, workflow }: Approval, snapshot: Json): readonly string[] {

@@ -12,9 +12,9 @@ import { canonicalJson } from "../kernel/canonical-json.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { storeValue } from "../kernel/stored-value.ts";
 import type { CardDocument, CardFields, CardSections, RichText, Tone } from "../kernel/terminal.ts";
-import { visible, visiblePreview } from "../kernel/text.ts";
+import { quotedName, visible, visiblePreview } from "../kernel/text.ts";
 import type { PolicyNames } from "../policy/versions.ts";
-import { checkpointParts, editCommands, workflowCommands } from "./card-checkpoint.ts";
+import { checkpointParts, editCommands, exampleOf, workflowCommands } from "./card-checkpoint.ts";
 import type { Card } from "./card-schema.ts";
 import {
   agentWords,
@@ -29,7 +29,6 @@ import {
   PREVIEW_FAILED,
   policyWords,
   previewSections,
-  quotedName,
   reasonSections,
   rejectionSections,
   timeText,
@@ -170,7 +169,7 @@ function outcomeSections({ action, receipt }: AnyAction): CardSections {
 const undoWords = ({ card, action: { effectClass, within } }: AnyAction): string =>
   card?.effectWords ?? effectWords(effectClass, within === null ? "none" : "not_known");
 
-function approvedParts({ approval, card }: ApprovedAction, policies: PolicyNames): CardParts {
+function approvedParts({ approval, card }: ApprovedAction, policies: PolicyNames): DocumentParts {
   return {
     changes: changesSection(approval, card.proposedArgs),
     preview: previewSections(approval),
@@ -184,7 +183,7 @@ function approvedParts({ approval, card }: ApprovedAction, policies: PolicyNames
   };
 }
 
-function actionParts(facts: AnyAction): CardParts {
+function actionParts(facts: AnyAction): DocumentParts {
   const { action, approval, card, policies } = facts;
   const asked = approval && card && approvedParts({ ...facts, approval, card }, policies);
   return {
@@ -218,7 +217,7 @@ const NOBODY_ANSWERS =
   "The workflow is told that nobody answers, with your reason, and goes on by its own rules.";
 
 /** Parts of everything that a workflow asks itself. */
-const workflowParts = ({ approval, card }: ApprovalFacts, label?: string): CardParts => ({
+const workflowParts = ({ approval, card }: ApprovalFacts, label?: string): DocumentParts => ({
   people: decidersSection(approval, card.voters),
   comments: commentsSection(approval),
   when: { When: { asked: [{ ago: approval.requestedAt }], ...deadlineFields(approval, label) } },
@@ -233,7 +232,7 @@ const workflowParts = ({ approval, card }: ApprovalFacts, label?: string): CardP
   },
 });
 
-function questionParts(facts: ApprovalFacts): CardParts {
+function questionParts(facts: ApprovalFacts): DocumentParts {
   const { approval, card } = facts;
   const { answerSchema: schema, args } = approval;
   const isAnswered = ["consumed", "approved", "modified"].includes(approval.status);
@@ -259,7 +258,7 @@ function questionParts(facts: ApprovalFacts): CardParts {
 }
 
 /** An agent requests approval of something that it does itself. */
-const intentParts = ({ approval, card }: ApprovalFacts): CardParts => ({
+const intentParts = ({ approval, card }: ApprovalFacts): DocumentParts => ({
   subject: { "An agent asks for approval": { agent: approval.agent, reason: approval.reason || undefined } },
   what: { "What it sent, in full": { args: { args: approval.args } } },
   agent: agentWords(approval.rationale),
@@ -280,7 +279,7 @@ const intentParts = ({ approval, card }: ApprovalFacts): CardParts => ({
   },
 });
 
-export function approvalParts(facts: ApprovalFacts): CardParts {
+export function approvalParts(facts: ApprovalFacts): DocumentParts {
   const { approval, card, about } = facts;
   if (about !== undefined) return actionParts({ ...about, approval, card });
   if (approval.about === "question") return questionParts(facts);
@@ -291,20 +290,6 @@ export function approvalParts(facts: ApprovalFacts): CardParts {
     effects: effectsSection(card.workflow, card.rejecting),
     rejection: rejectionSections(card),
   };
-}
-
-/** An example value of a JSON Schema, to be typed over. */
-export function exampleOf(schema: Json | undefined): Json {
-  if (!isJsonObject(schema)) return {};
-  const { type, properties, enum: choices, const: only } = schema;
-  if (Array.isArray(choices) && choices.length > 0) return choices[0];
-  if (only !== undefined) return only;
-  if (type === "object" && isJsonObject(properties))
-    return Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]));
-  if (type === "array") return [];
-  if (type === "string") return "…";
-  if (type === "boolean") return true;
-  return type === "number" || type === "integer" ? 0 : {};
 }
 
 function answerCommand({ id, answerSchema }: Approval): string {
@@ -339,14 +324,26 @@ export const OWN_TONES: NonNullable<CardDocument["tones"]> = {
 
 /** What a section is about, in the order of the document. */
 export const PARTS = [
-  ...["subject", "what", "changes", "preview", "undo", "agent", "costs", "why", "effects", "rejection", "people"],
+  ...[
+    "subject",
+    "what",
+    "changes",
+    "preview",
+    "undo",
+    "agent",
+    "costs",
+    "why",
+    "effects",
+    "rejection",
+    "people",
+  ],
   ...["comments", "edit", "history", "when", "identity", "outcome"],
 ] as const;
-export type CardParts = { readonly [part in (typeof PARTS)[number]]?: CardSections };
+export type DocumentParts = { readonly [part in (typeof PARTS)[number]]?: CardSections };
 
 type Head = Pick<CardDocument, "title" | "badge" | "next"> & { readonly subtitle?: string };
 
-function documentOf(head: Head, parts: CardParts, phase?: string): CardDocument {
+function documentOf(head: Head, parts: DocumentParts, phase?: string): CardDocument {
   const sections = Object.assign({}, ...PARTS.map((part) => parts[part] ?? {})) as CardSections;
   const tones = { ...OWN_TONES, Outcome: TONES[phase ?? ""] ?? "bold" };
   return { ...head, sections, tones };

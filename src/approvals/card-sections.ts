@@ -10,7 +10,7 @@ import { documentsNamed, type ReviewFacts } from "../effects/state.ts";
 import { diffJson, type Json } from "../kernel/json.ts";
 import { moneyText } from "../kernel/money.ts";
 import type { CardFields, CardSections, RichText } from "../kernel/terminal.ts";
-import { visible, visiblePreview } from "../kernel/text.ts";
+import { quotedName, visible, visiblePreview } from "../kernel/text.ts";
 import type { PolicyNames } from "../policy/versions.ts";
 import type { Card } from "./card-schema.ts";
 import type { Approval } from "./contract.ts";
@@ -23,8 +23,6 @@ const MOST_COMMENTS = 20;
 const MOST_EFFECTS = 20;
 const MOST_CHANGES = 50;
 const LONGEST_VALUE = 200;
-
-export const quotedName = (name: string): string => `"${visible(name)}"`;
 
 /** A workflow consumes its approval in the commit that decides it, so the decision is shown instead. */
 export function decisionWord({ status, about, edited }: Approval): string {
@@ -229,7 +227,8 @@ export function effectsSection(workflow: Card["workflow"], rejecting: Card["reje
   const left = total - done.length + own.length - shown.length;
   return {
     [`What ${rejecting === null ? "its workflow" : "it"} has done ${from}`]: {
-      workflow: rejecting === null ? [`${name} (`, { id }, `), attempt ${attempt} of ${attempts}`] : undefined,
+      workflow:
+        rejecting === null ? [`${name} (`, { id }, `), attempt ${attempt} of ${attempts}`] : undefined,
       effects: own.length + children.length === 0 ? "none" : undefined,
       effect: { each: shown.map(effectText) },
       more: left === 0 ? undefined : [`${left} earlier effects: `, { id }],

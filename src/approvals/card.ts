@@ -25,7 +25,7 @@ import {
   actionDocument,
   approvalParts,
   type CardContext,
-  type CardParts,
+  type DocumentParts,
   OWN_TONES,
   PARTS,
 } from "./card-document.ts";
@@ -263,7 +263,7 @@ function textsIn(field: CardFields[string]): readonly RichText[] {
 }
 
 /** The texts of a document, by section, without values: those are fields of the approval and the card. */
-function wordsIn(parts: CardParts): Card["sections"] {
+function wordsIn(parts: DocumentParts): Card["sections"] {
   return PARTS.flatMap((part) =>
     Object.entries(parts[part] ?? {}).flatMap(([heading, given]) => {
       if (!given) return [];

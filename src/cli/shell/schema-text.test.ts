@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exampleOf } from "../../approvals/card-document.ts";
+import { exampleOf } from "../../approvals/card-checkpoint.ts";
 import { schemaText } from "./values.ts";
 
 const schema = {

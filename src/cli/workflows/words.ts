@@ -1,6 +1,7 @@
 /** What a workflow is doing, and what will happen to it, in words for people. For commands that show or decide one. */
 
-import { visible } from "../../kernel/text.ts";
+import { typedName } from "../../approvals/card-checkpoint.ts";
+import { quotedName, visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
 import { parseObstacle } from "../../workflows/state.ts";
 import type { WorkflowDetails } from "../../workflows/views.ts";
@@ -19,8 +20,6 @@ export const statusWords = (status: string): string => status.replaceAll("_", " 
 export function passedWords(passed: number, declared: number): string {
   return declared === 0 ? String(passed) : `${passed}/${declared}`;
 }
-
-export const quotedName = (name: string): string => `"${visible(name)}"`;
 
 /** For a fork, where it was forked. */
 export function startWords({ fork }: Pick<WorkflowDetails, "fork">): string {
@@ -49,7 +48,7 @@ export function goesOnWords(name: string): string {
 
 /** A checkpoint as typed after a flag. A name with unusual characters is replaced by its snapshot's id. */
 export function typedCheckpoint(name: string, snapshot: string): string {
-  return /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : snapshot;
+  return typedName(name) ?? snapshot;
 }
 
 /** For an intent that people have decided. */

@@ -29,7 +29,13 @@ function Shown({ piece: { kind, text } }: { readonly piece: Piece }) {
   return kind === "id" ? <Id id={text} /> : <Strange text={text} as="lines" />;
 }
 
-function Row({ field: { label, text }, isRepeated }: { readonly field: Field; readonly isRepeated: boolean }) {
+function Row({
+  field: { label, text },
+  isRepeated,
+}: {
+  readonly field: Field;
+  readonly isRepeated: boolean;
+}) {
   return (
     <div className="contents">
       <dt className={classes("text-faint", isRepeated && "sr-only")}>{label}</dt>
