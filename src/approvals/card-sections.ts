@@ -10,7 +10,7 @@ import { documentsNamed, type ReviewFacts } from "../effects/state.ts";
 import { diffJson, type Json } from "../kernel/json.ts";
 import { moneyText } from "../kernel/money.ts";
 import type { CardFields, CardSections, RichText } from "../kernel/terminal.ts";
-import { quotedName, visible, visiblePreview } from "../kernel/text.ts";
+import { quotedName, visible } from "../kernel/text.ts";
 import type { PolicyNames } from "../policy/versions.ts";
 import type { Card } from "./card-schema.ts";
 import type { Approval } from "./contract.ts";
@@ -191,7 +191,7 @@ export const costsSection = (costs: Card["costs"]): CardSections => ({
 function shortJson(value: Json | undefined): string {
   if (value === undefined) return "not there";
   const text = JSON.stringify(value);
-  return text.length <= LONGEST_VALUE ? text : `${text.slice(0, LONGEST_VALUE).toWellFormed()}…`;
+  return withoutEscapes(text.length <= LONGEST_VALUE ? text : `${text.slice(0, LONGEST_VALUE)}…`);
 }
 
 /** Policy or people changed the arguments since the agent proposed them. */
@@ -208,12 +208,20 @@ export function changesSection({ args, edited }: Approval, proposed: Json): Card
   };
 }
 
+/** Renderers write out what would be invisible. The escapes of JSON would be written out a second time. */
+const withoutEscapes = (json: string): string =>
+  json
+    .replaceAll(/\\\\|\\(?:[bfnrt]|u[\da-f]{4})/g, (found) =>
+      found === "\\\\" ? found : String(JSON.parse(`"${found}"`)),
+    )
+    .toWellFormed();
+
 type Effect = NonNullable<Card["workflow"]>["done"][number];
 
 function effectText({ tool, action, phase, isUndone, cannotUndo, at, args }: Effect): RichText {
   const undo = cannotUndo ? "; it CANNOT be undone" : "";
   const state = `${phase.replaceAll("_", " ")}${isUndone ? ", then undone" : undo}`;
-  return [`${tool} (`, { id: action }, `): ${state}, `, { ago: at }, `, ${visiblePreview(args)}`];
+  return [`${tool} (`, { id: action }, `): ${state}, `, { ago: at }, `, ${withoutEscapes(args)}`];
 }
 
 /** What it did before it was asked; at a checkpoint, since the one to which a rejection goes back. */
@@ -298,7 +306,7 @@ export function historySection(history: Card["history"]): CardSections {
           { ago: at },
           ", ",
           { id: action },
-          `: ${visiblePreview(args)}`,
+          `: ${withoutEscapes(args)}`,
         ]),
       },
     },
