@@ -232,7 +232,7 @@ export function effectsSection(workflow: Card["workflow"], rejecting: Card["reje
   const from = rejecting === null || rejecting.isEnd ? "before this was asked" : `since ${back}`;
   const own = done.filter(({ isSince }) => isSince);
   const shown = own.slice(0, MOST_EFFECTS);
-  const left = total - done.length + own.length - shown.length;
+  const left = total - shown.length;
   return {
     [`What ${rejecting === null ? "its workflow" : "it"} has done ${from}`]: {
       workflow:
