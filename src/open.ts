@@ -149,7 +149,7 @@ async function openInstance(
     ...(policy === undefined ? {} : { policy: () => policy.current() }),
     environment,
     renderCard: (...given) =>
-      load<typeof import("./cli/approvals/card.ts")>("./cli/approvals/card.ts").cardLines(...given),
+      load<typeof import("./cli/shell/sections.ts")>("./cli/shell/sections.ts").cardLines(...given),
     keyring: () => {
       known ??= openKeyring(keys, random);
       return known;

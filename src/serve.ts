@@ -21,7 +21,7 @@ import { type Server, startHttpServer } from "./api/server.ts";
 import type { Settings } from "./api/settings.ts";
 import { createTenantHosts, type TenantHost, type TenantHosts } from "./api/tenant-hosts.ts";
 import type { CardParts } from "./approvals/routes.ts";
-import { cardLines } from "./cli/approvals/card.ts";
+import { cardLines } from "./cli/shell/sections.ts";
 import { wallClock } from "./kernel/clock.ts";
 import { errorText } from "./kernel/text.ts";
 import { deliverySettings } from "./notify/settings.ts";

@@ -8,13 +8,14 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { admin } from "../../src/admin.ts";
+import { approvalDocument } from "../../src/approvals/card-document.ts";
 import type { Approval } from "../../src/approvals/contract.ts";
-import { printShown } from "../../src/cli/approvals/card.ts";
 import { fetchPolicyNames } from "../../src/cli/policy/words.ts";
 import { type Context, EXIT, flag, isOn, whereFlags } from "../../src/cli/shell/command.ts";
 import { CommandError } from "../../src/cli/shell/failure.ts";
 import { locateStore } from "../../src/cli/shell/files.ts";
 import { PersonLeft } from "../../src/cli/shell/prompt.ts";
+import { printCard } from "../../src/cli/shell/sections.ts";
 import { fold, pad, type Terminal, widthOf } from "../../src/cli/shell/terminal.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import type { Report } from "../../src/journal/verify.ts";
@@ -99,9 +100,9 @@ async function printWaiting(
 ): Promise<void> {
   rule(terminal, "A person has to decide");
   const action = await hp.actions.get(String(approval.action));
-  const policies = await fetchPolicyNames(admin(hp));
-  const shown = { kind: "action", approval, action, receipt: undefined, policies } as const;
-  printShown(terminal, shown, { where, now: Date.now(), full: false });
+  const { card } = await hp.approvals.card(approval.id);
+  const about = { action, receipt: undefined, policies: await fetchPolicyNames(admin(hp)) };
+  printCard(terminal, approvalDocument({ approval, card, about }), { where, now: Date.now(), full: false });
   terminal.line();
 }
 

@@ -5,9 +5,9 @@
 import { z } from "zod";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
 import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";
+import { approvalWire } from "../approvals/card-schema.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/read.ts";
-import { approvalWire } from "../approvals/routes.ts";
 import { expireIfDue, isApprovalOverdue } from "../approvals/rules/deadline.ts";
 import { findAction, getAction } from "../effects/actions.ts";
 import { type Action, action } from "../effects/contract.ts";

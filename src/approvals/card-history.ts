@@ -123,15 +123,18 @@ async function namesFor(place: TenantStore, digests: readonly string[]): Promise
   return names;
 }
 
-/** Name of the policy that reviewed it. null: only code did, or the documents' names are not known here. */
-export async function policyNameOf(
-  place: TenantStore,
-  asked: Pick<ReviewFacts, "policy" | "documents" | "document">,
-): Promise<string | null> {
-  const isNamed = asked.documents !== undefined || asked.document !== undefined;
-  const digests = documentsNamed(asked);
+type AskedPolicies = Pick<ReviewFacts, "policy" | "documents" | "document">;
+
+/** Names of the documents that reviewed it, as far as they are known here. */
+export function policyNamesFor(place: TenantStore, asked: AskedPolicies | null): Promise<PolicyNames> {
+  const isNamed = asked?.documents !== undefined || asked?.document !== undefined;
   // In older entries the policy may itself be a document: the names already known are enough then.
-  const names = await namesFor(place, isNamed ? digests : []);
-  const found = digests.flatMap((digest) => names.get(digest) ?? []);
+  return namesFor(place, asked !== null && isNamed ? documentsNamed(asked) : []);
+}
+
+/** Name of the policy that reviewed it. null: only code did, or the documents' names are not known here. */
+export async function policyNameOf(place: TenantStore, asked: AskedPolicies): Promise<string | null> {
+  const names = await policyNamesFor(place, asked);
+  const found = documentsNamed(asked).flatMap((digest) => names.get(digest) ?? []);
   return found.length === 0 ? null : [...new Set(found)].join(", ");
 }

@@ -1,6 +1,6 @@
 /** The card: everything a person sees before deciding. The codec and all types are derived from this schema. */
 import { z } from "zod";
-import { type OnWire, viewCodec } from "../kernel/codec.ts";
+import { viewCodec } from "../kernel/codec.ts";
 import type { Json } from "../kernel/json.ts";
 import { id, moneyAmount, timestamp } from "../kernel/values.ts";
 import { RISK_LEVELS } from "../policy/rules/verdict.ts";
@@ -63,6 +63,7 @@ const workflow = z.object({
   name: z.string(),
   status: z.string(),
   attempt: z.number(),
+  attempts: count.describe("in total, before a rejection is final"),
   /** Newest first. */
   done: list(
     z.object({
@@ -74,7 +75,14 @@ const workflow = z.object({
       args: z.string().describe("the beginning of the arguments"),
       canUndo: z.boolean().describe("going back, the workflow would take it back"),
       isUndone: z.boolean(),
+      cannotUndo: z.boolean().describe("its tool has no undo"),
+      isSince: z
+        .boolean()
+        .describe("began after the checkpoint to which a rejection goes back; true where nothing goes back"),
     }),
+  ),
+  children: list(z.object({ workflow: id("workflow"), name: z.string(), status: z.string() })).describe(
+    "workflows that it had started, newest first; open: under way",
   ),
   total: count.describe("of all that had been; only the latest hundred are listed"),
   cannotUndo: count,
@@ -113,6 +121,17 @@ const you = z.object({
     ),
 });
 
+/** A text in pieces. `time` is RFC 3339; `id` is of an action, an approval or a workflow. */
+const textPiece = z.object({ kind: z.enum(["text", "time", "id"]), text: z.string() });
+
+/** A section of the card's document. Values are not in it: they are fields of the approval and of the card. */
+const section = z.object({
+  part: z.string().describe("what the section is about, for a renderer that places it: `why`, `people`"),
+  heading: z.string(),
+  tone: z.enum(["green", "yellow", "red", "bold"]).nullable(),
+  fields: list(z.object({ label: z.string(), text: list(textPiece) })),
+});
+
 const cardSchema = z.object({
   shown: z.string().describe("digest of all that is shown here; send it with the vote as `shown`"),
   shownRow: textOrNull.describe(
@@ -148,11 +167,16 @@ const cardSchema = z.object({
   voters: list(
     z.object({ person: z.string(), state: z.enum(["approved", "rejected", "asked"]), stage: z.number() }),
   ),
+  sections: list(section).describe(
+    "what a terminal, a mail, a page and the desk show of it, in words; a section without texts has only values",
+  ),
 });
 
 export type Card = z.output<typeof cardSchema>;
-export type CardOnWire = OnWire<typeof cardSchema>;
 export const cardCodec = viewCodec(cardSchema);
+export const approvalWire = viewCodec(approvalSchema);
+export const readCardSchema = z.object({ approval: approvalSchema, card: cardSchema });
+export type ReadCard = z.output<typeof readCardSchema>;
 
 const path = list(z.union([z.string(), z.number()]));
 

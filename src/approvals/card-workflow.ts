@@ -9,8 +9,8 @@
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import { isStep, type LiveAction } from "../effects/state.ts";
 import { previewOf } from "../kernel/canonical-json.ts";
-import type { Json } from "../kernel/json.ts";
-import { snapshotUnlessGone } from "../notify/content.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { StateOf } from "../states.ts";
 import type { TenantStore } from "../stores/store.ts";
@@ -34,6 +34,8 @@ type Call = {
   isVoid: boolean;
 };
 
+type Child = { readonly name: string; readonly seq: number; status: string };
+
 type Notes = {
   readonly calls: Map<string, Call>;
   readonly undone: Set<string>;
@@ -41,6 +43,7 @@ type Notes = {
   readonly asked: Map<string, number>;
   /** By approval: the entry of its checkpoint. */
   readonly checkpoints: Map<string, number>;
+  readonly children: Map<string, Child>;
 };
 
 type Notebook = { readonly notes: Notes; readSeq: number; reading: Promise<void> };
@@ -49,13 +52,19 @@ const MOST = { workflows: 100, notes: 200_000 };
 const kept = new WeakMap<TenantStore["store"], Map<string, Notebook>>();
 
 const emptyNotebook = (): Notebook => ({
-  notes: { calls: new Map(), undone: new Set(), asked: new Map(), checkpoints: new Map() },
+  notes: {
+    calls: new Map(),
+    undone: new Set(),
+    asked: new Map(),
+    checkpoints: new Map(),
+    children: new Map(),
+  },
   readSeq: 0,
   reading: Promise.resolve(),
 });
 
-const sizeOf = ({ notes: { calls, undone, asked } }: Notebook): number =>
-  calls.size + undone.size + asked.size;
+const sizeOf = ({ notes: { calls, undone, asked, children } }: Notebook): number =>
+  calls.size + undone.size + asked.size + children.size;
 
 /** Evicts the least recently used first. */
 function forget(all: Map<string, Notebook>, most: typeof MOST): void {
@@ -67,7 +76,16 @@ function forget(all: Map<string, Notebook>, most: typeof MOST): void {
   }
 }
 
-function note({ calls, undone, asked, checkpoints }: Notes, { type, seq, at, body }: WorkflowEntry): void {
+function noteChild(children: Notes["children"], { type, seq, body }: WorkflowEntry): void {
+  const id = String(body["child"]);
+  if (type === "child.spawned") children.set(id, { name: String(body["name"]), seq, status: "open" });
+  const child = children.get(id);
+  if (type === "child.ended" && child !== undefined) child.status = String(body["status"]);
+}
+
+function note({ calls, undone, asked, checkpoints, children }: Notes, entry: WorkflowEntry): void {
+  const { type, seq, at, body } = entry;
+  noteChild(children, entry);
   const { approval } = body;
   if (typeof approval === "string") {
     if (!asked.has(approval)) asked.set(approval, seq);
@@ -104,7 +122,7 @@ export async function notesOf(place: TenantStore, workflow: string, most = MOST)
 
 /** A checkpoint that was reached, or raised by a monitor, which does not know every undo. */
 type Checkpoint = AtStake & { readonly snapshot: Snapshot; readonly isRaised: boolean };
-type Done = Omit<NonNullable<Card["workflow"]>["done"][number], "args"> & {
+type Done = Omit<NonNullable<Card["workflow"]>["done"][number], "args" | "isSince"> & {
   readonly seq: number;
   /** Its arguments as the journal stores them. */
   readonly stored: Json;
@@ -113,20 +131,20 @@ type Done = Omit<NonNullable<Card["workflow"]>["done"][number], "args"> & {
 /** Newest first. `total` also counts those that are not listed. */
 type DoneList = { readonly done: readonly Done[]; readonly total: number };
 /** As of the question: the entry that asked it, and its checkpoint if it is about one. */
-type SoFar = Pick<Notes, "calls" | "undone"> & {
+type SoFar = Pick<Notes, "calls" | "undone" | "children"> & {
   readonly askedSeq: number;
   readonly checkpoint: Checkpoint | undefined;
 };
 
 async function readSoFar(place: TenantStore, workflow: string, id: string, action: string): Promise<SoFar> {
-  const { calls, undone, asked, checkpoints } = await notesOf(place, workflow);
+  const { calls, undone, asked, checkpoints, children } = await notesOf(place, workflow);
   const seq = checkpoints.get(id);
   const entry = seq === undefined ? undefined : await entryAt(place, workflow, seq);
   const isRaised = entry?.type === "checkpoint.raised";
   const checkpoint = entry && { ...(entry.body as unknown as Checkpoint), isRaised };
   const never = Number.POSITIVE_INFINITY;
   const askedSeq = Math.min(asked.get(id) ?? never, calls.get(action)?.seq ?? never);
-  return { calls, undone, askedSeq, checkpoint };
+  return { calls, undone, children, askedSeq, checkpoint };
 }
 
 /** At the checkpoint, the process that runs the definition listed what cannot be undone: the rest can, or need not. */
@@ -151,7 +169,8 @@ async function readDone(runtime: Runtime, soFar: SoFar, calls: readonly Call[]):
     const undo = undoNow(runtime, soFar, call, state);
     const isUndone = soFar.undone.has(action);
     const facts = { action, tool, effectClass, phase, at: effect.startedAt, isUndone, seq, undo };
-    return [{ ...facts, stored: args, canUndo: isTakenBack(undo) && !isUndone }];
+    const cannotUndo = undo === "none" && !isUndone;
+    return [{ ...facts, stored: args, canUndo: isTakenBack(undo) && !isUndone, cannotUndo }];
   });
   return { done, total: calls.length - read.length + done.length };
 }
@@ -189,8 +208,32 @@ function rejectionOnCard(
   return { ...rejection, undone, claimed, stays: tools(stake.irreversible).reverse() };
 }
 
-/** The cut may have split a character. */
-const showEffect = ({ stored, ...one }: Done) => ({ ...one, args: previewOf(stored).toWellFormed() });
+/** The cut may have split a character. `after`: the entry to which a rejection goes back. */
+const showEffect =
+  (after: number) =>
+  ({ stored, ...one }: Done) => ({
+    ...one,
+    args: previewOf(stored).toWellFormed(),
+    isSince: one.seq > after,
+  });
+
+/** Those that had been started when it was asked, newest first. */
+const childrenOf = ({ children, askedSeq }: SoFar) =>
+  [...children]
+    .filter(([, { seq }]) => seq < askedSeq)
+    .map(([workflow, { name, status }]) => ({ workflow, name, status }))
+    .reverse();
+
+/** undefined if it is not available: people can decide without it. */
+async function snapshotUnlessGone(opened: Promise<Json>): Promise<JsonObject | undefined> {
+  try {
+    const snapshot = await opened;
+    return isJsonObject(snapshot) ? snapshot : undefined;
+  } catch (error) {
+    if (error instanceof HoldpointError) return undefined;
+    throw error;
+  }
+}
 
 /** The approval `id`, and the workflow in which it was requested. */
 type AskedIn = {
@@ -206,21 +249,21 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
   if (workflow === null || state === null || state.status === "none") return NO_WORKFLOW;
   const soFar = await readSoFar(runtime, workflow, id, approval.action);
   const { done, total, since } = await readEffects(runtime, soFar, approval);
-  const { name, status, generation: attempt } = state;
+  const { name, status, generation: attempt, attempts } = state;
   const cannotUndo = done.filter(({ undo, isUndone }) => !isUndone && isIrreversible(undo)).length;
   const { checkpoint } = soFar;
   const snapshot =
     checkpoint && (await snapshotUnlessGone(openSnapshotArtifact(runtime, checkpoint.snapshot)));
+  const stake = approval.status === "pending" ? checkpoint : undefined;
+  const after = stake?.canRollback === true ? rejectionOf(state, stake).after : 0;
   return {
     workflow: {
-      ...{ workflow, name, status, attempt, total, cannotUndo, since: since.total },
-      done: done.map(showEffect),
+      ...{ workflow, name, status, attempt, attempts, total, cannotUndo, since: since.total },
+      done: done.map(showEffect(after)),
+      children: childrenOf(soFar),
     },
     // A rollback also covers what happened while the approval was pending.
-    rejecting:
-      checkpoint !== undefined && approval.status === "pending"
-        ? rejectionOnCard(state, checkpoint, [...since.done, ...done])
-        : null,
+    rejecting: stake === undefined ? null : rejectionOnCard(state, stake, [...since.done, ...done]),
     snapshot: snapshot ?? null,
     callUndo: soFar.calls.get(approval.action)?.undo,
   };

@@ -5,11 +5,13 @@
  * - The approval, who may decide, and what is asked about come from one snapshot.
  */
 
+import { getAction, getReceipt } from "../effects/actions.ts";
 import type { LiveAction } from "../effects/state.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { moneyFromJson } from "../kernel/money.ts";
 import { actionStream, approvalStream, budgetStream, ROSTER, workflowStream } from "../kernel/stream.ts";
+import type { CardDocument, CardFields, RichText } from "../kernel/terminal.ts";
 import { type Draft, isNeed } from "../kernel/transaction.ts";
 import type { RosterState } from "../people/stream.ts";
 import { dryRun } from "../runtime/dry-run.ts";
@@ -17,10 +19,20 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { loadArtifact, loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import type { CallUndo } from "../workflows/events.ts";
-import { readHistory, readReviews } from "./card-history.ts";
-import { type Card, type CardOnWire, cardCodec } from "./card-schema.ts";
+import {
+  type ActionFacts,
+  type ApprovalFacts,
+  actionDocument,
+  approvalParts,
+  type CardContext,
+  type DocumentParts,
+  OWN_TONES,
+  PARTS,
+} from "./card-document.ts";
+import { policyNamesFor, readHistory, readReviews } from "./card-history.ts";
+import { approvalWire, type Card, cardCodec, type ReadCard } from "./card-schema.ts";
 import { knownUndo, readWorkflow } from "./card-workflow.ts";
-import { type LoadedApproval, unknownApproval, withValues } from "./read.ts";
+import { describeApproval, type LoadedApproval, unknownApproval, withValues } from "./read.ts";
 import {
   asksToConfirm,
   effectWords,
@@ -176,14 +188,16 @@ function yours(you: Omit<Card["you"], keyof Why | "mayBatch">, { mayDecide }: Lo
   return { ...why, mayDecide: false, whyNot, vote: you.vote, may: [], mayBatch: false, rejectionEnds: null };
 }
 
-/** A card without its digests. `isWhole`: a list row shows everything that the approval is about. */
-type UnsealedCard = Omit<Card, "shown" | "shownRow"> & { readonly isWhole: boolean };
+/** A card without its digests and texts. `isWhole`: a list row shows everything that the approval is about. */
+type UnsealedCard = CardContext & Pick<Card, "you"> & { readonly isWhole: boolean };
+
+const NOBODY: Looker = { principal: null, mayDecide: true };
 
 export async function readCard(
   runtime: Runtime,
   id: string,
-  looker: Looker,
-): Promise<{ readonly approval: LoadedApproval; readonly card: UnsealedCard }> {
+  looker: Looker = NOBODY,
+): Promise<{ readonly facts: ApprovalFacts; readonly card: UnsealedCard }> {
   const needs = { read: [approvalStream(id), ROSTER] };
   const { answer } = await dryRun(runtime, needs, (draft) => look(draft, id, looker.principal));
   if ("status" in answer) throw unknownApproval(id);
@@ -205,8 +219,22 @@ export async function readCard(
     voters,
   };
   const { why, isWhole } = inRow(approval, facts);
-  return { approval, card: { ...facts, isWhole, you: yours(you, looker, why) } };
+  const described = {
+    approval: await describeApproval(runtime, approval),
+    card: facts,
+    about: action === null ? undefined : await readActionFacts(runtime, approval.action),
+  };
+  return { facts: described, card: { ...facts, isWhole, you: yours(you, looker, why) } };
 }
+
+async function readActionFacts(runtime: Runtime, id: string): Promise<ActionFacts> {
+  const action = await getAction(runtime, id);
+  const policies = await policyNamesFor(runtime, action.review);
+  return { action, receipt: await getReceipt(runtime, id), policies };
+}
+
+export const readActionDocument = async (runtime: Runtime, id: string): Promise<CardDocument> =>
+  actionDocument(await readActionFacts(runtime, id));
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -214,24 +242,57 @@ type Fields = { readonly [field: string]: unknown };
 const digests = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, digestOf(value)]));
 
+type TextPiece = Card["sections"][number]["fields"][number]["text"][number];
+
+function piecesOf(text: RichText): readonly TextPiece[] {
+  if (typeof text === "string") return [{ kind: "text", text }];
+  return text.map((piece): TextPiece => {
+    if (typeof piece === "string") return { kind: "text", text: piece };
+    if ("id" in piece) return { kind: "id", text: piece.id };
+    return { kind: "time", text: new Date("ago" in piece ? piece.ago : piece.moment).toISOString() };
+  });
+}
+
+function textsIn(field: CardFields[string]): readonly RichText[] {
+  if (field == null) return [];
+  if (typeof field === "string" || Array.isArray(field)) return [field as RichText];
+  if ("each" in field) return field.each;
+  if ("lines" in field) return field.lines;
+  if ("paragraphs" in field) return field.paragraphs;
+  return "warnings" in field ? field.warnings : [];
+}
+
+/** The texts of a document, by section, without values: those are fields of the approval and the card. */
+function wordsIn(parts: DocumentParts): Card["sections"] {
+  return PARTS.flatMap((part) =>
+    Object.entries(parts[part] ?? {}).flatMap(([heading, given]) => {
+      if (!given) return [];
+      const fields = [given]
+        .flat()
+        .flatMap((one) => Object.entries(one))
+        .flatMap(([label, field]) => textsIn(field).map((text) => ({ label, text: piecesOf(text) })));
+      return [{ part, heading, tone: OWN_TONES[heading] ?? null, fields }];
+    }),
+  );
+}
+
 /** What a list row shows, next to the risk level and the costs. */
 const ROW = ["request_id", "binding", "tool", "agent", "args", "rationale", "rule", "reason"];
 
-/**
- * The card on the wire, with digests of what is shown: `approval` and the card in their wire format, without `you`.
- * `docs/guide/approvals.md` says how to recompute them.
- */
-export function sealCard(approval: Fields, { isWhole, ...card }: UnsealedCard): CardOnWire {
-  const { you, ...shown } = cardCodec.encode(card as Card);
+/** The card with its texts, and with digests of what is shown: `approval` and the card in their wire format, without `you`. */
+export async function readSealedCard(runtime: Runtime, id: string, looker: Looker): Promise<ReadCard> {
+  const { facts, card } = await readCard(runtime, id, looker);
+  const { approval } = facts;
+  const { isWhole, ...unsealed } = card;
+  const sections = wordsIn(approvalParts(facts));
+  const { you: _, ...shown } = cardCodec.encode({ ...unsealed, sections } as Card);
+  const fields = approvalWire.encode(approval) as Fields;
   const row = {
-    ...Object.fromEntries(ROW.map((name) => [name, approval[name]])),
+    ...Object.fromEntries(ROW.map((name) => [name, fields[name]])),
     risk_level: shown.risk?.level ?? null,
     costs: shown.costs.map(({ budget, amount }) => ({ budget, amount })),
   };
-  return {
-    ...shown,
-    shown: digestOf({ approval: digests(approval), card: digests(shown) }),
-    shown_row: isWhole ? digestOf({ row: digests(row) }) : null,
-    you,
-  };
+  const whole = { approval: digests(fields), card: digests(shown) };
+  const shownRow = isWhole ? digestOf({ row: digests(row) }) : null;
+  return { approval, card: { ...unsealed, sections, shown: digestOf(whole), shownRow } };
 }

@@ -28,6 +28,7 @@ import {
   words,
 } from "../kernel/values.ts";
 import { LONGEST_MS } from "../policy/rules/stages.ts";
+import type { ReadCard } from "./card-schema.ts";
 import { APPROVAL_ORDERS, type ApprovalOrder, LISTED_STATUSES, MOST_AT_ONCE } from "./state.ts";
 import { about, approvalSchema, approvalSummary, batchAnswer, remark, votedSchema } from "./views.ts";
 
@@ -262,6 +263,11 @@ export const approvals = contract({
 });
 
 export type Approvals = Library<typeof approvals> & {
+  /**
+   * What a person sees before deciding: the approval, its context, and both in words. `you` in it is about `person`; at a
+   * distance, about the person whose credential it is.
+   */
+  card(id: string, reader?: { readonly person: string }): Promise<ReadCard>;
   /** Ids of approvals that change, in any process. The first batch comes at once, empty: read the state then. */
   follow(signal: AbortSignal): AsyncGenerator<readonly string[]>;
 };

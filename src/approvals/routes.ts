@@ -4,23 +4,22 @@
  */
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
-import { type CardFacts, cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/card.ts";
+import { cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/card.ts";
 import type { Problem } from "../api/problem.ts";
 import { checkHasScopes, ok, type RouteAnswer, route } from "../api/route.ts";
 import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
-import { actionStream, approvalStream } from "../kernel/stream.ts";
-import { type CardContent, loadCardContent, type RenderCard } from "../notify/content.ts";
+import type { CardDocument } from "../kernel/terminal.ts";
+import type { RenderCard } from "../notify/content.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 
-import { readCard, sealCard } from "./card.ts";
-import { cardCodec, triedSchema } from "./card-schema.ts";
+import { readActionDocument, readCard, readSealedCard } from "./card.ts";
+import { approvalDocument } from "./card-document.ts";
+import { approvalWire, cardCodec, triedSchema } from "./card-schema.ts";
+import type { Approval } from "./contract.ts";
 import { attentionOf, attentionSchema } from "./lists.ts";
-import { describeApproval } from "./read.ts";
 import { tryEdit } from "./try-edit.ts";
-import { approvalSchema } from "./views.ts";
 
-export const approvalWire = viewCodec(approvalSchema);
 const attention = viewCodec(attentionSchema);
 const tried = viewCodec(triedSchema);
 
@@ -58,9 +57,8 @@ export const approvalReads = [
       // A card also shows the context of a question.
       checkHasScopes({ who }, ["actions:read", "workflows:read"]);
       const looker = { principal: who.principal, mayDecide: who.can("approvals:decide") };
-      const { approval: full, card } = await readCard(runtime, params.id, looker);
-      const approval = approvalWire.encode(await describeApproval(runtime, full));
-      return ok({ approval, card: sealCard(approval, card) });
+      const { approval, card } = await readSealedCard(runtime, params.id, looker);
+      return ok({ approval: approvalWire.encode(approval), card: cardCodec.encode(card) });
     },
   }),
   route({
@@ -99,11 +97,8 @@ const query = z.strictObject({
 /** A card also shows the context of a question. */
 const NEEDED: readonly Scope[] = ["approvals:read", "actions:read", "workflows:read"];
 
-function decidable(shown: CardContent): Decidable | null {
-  if (!("approval" in shown) || shown.approval?.status !== "pending") return null;
-  const { id, binding } = shown.approval;
-  return { id, binding, isQuestion: shown.kind === "question" };
-}
+const decidable = ({ id, binding, status, about }: Approval): Decidable | null =>
+  status === "pending" ? { id, binding, isQuestion: about === "question" } : null;
 
 /** Redirects to the login page, which leads back here. */
 const toLogin = (path: string): RouteAnswer => ({
@@ -121,10 +116,7 @@ function shownProblem(problem: Problem, url: string): RouteAnswer {
 }
 
 export function cardPageRoutes(cards: CardParts) {
-  const page = (title: string, shown: CardContent, now: number): RouteAnswer => {
-    const lines = cards.render(shown, now, cards.where);
-    return cardPage({ title, lines, decide: decidable(shown) } satisfies CardFacts);
-  };
+  const linesOf = (document: CardDocument, now: number) => cards.render(document, now, cards.where);
   return [
     route({
       method: "GET",
@@ -139,8 +131,9 @@ export function cardPageRoutes(cards: CardParts) {
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
         checkHasScopes({ who }, NEEDED);
-        const shown = await loadCardContent(runtime, { ref: approvalStream(id), data: {} });
-        return page(`approval ${id}`, shown, runtime.clock.now());
+        const { facts } = await readCard(runtime, id);
+        const lines = linesOf(approvalDocument(facts), runtime.clock.now());
+        return cardPage({ title: `approval ${id}`, lines, decide: decidable(facts.approval) });
       },
     }),
     route({
@@ -155,8 +148,8 @@ export function cardPageRoutes(cards: CardParts) {
       problem: shownProblem,
       async handle({ runtime, who, params: { id } }) {
         checkHasScopes({ who }, NEEDED);
-        const shown = await loadCardContent(runtime, { ref: actionStream(id), data: {} });
-        return page(`action ${id}`, shown, runtime.clock.now());
+        const lines = linesOf(await readActionDocument(runtime, id), runtime.clock.now());
+        return cardPage({ title: `action ${id}`, lines, decide: null });
       },
     }),
   ];

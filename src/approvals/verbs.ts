@@ -12,6 +12,7 @@ import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { bindLibrary, capability, preparedVerb, readVerb, runVerb } from "../runtime/verb.ts";
+import { readSealedCard } from "./card.ts";
 import {
   type Approvals,
   approvals,
@@ -261,6 +262,8 @@ export function approvalsOf(open: RuntimeOpener): Approvals {
     approve: async (id, given) => verbs.approve(id, withOwnEdit(given)),
     decideAll: async (items, who) =>
       verbs.decideAll(Array.isArray(items) ? items.map(withOwnEditIfAny) : items, who),
+    card: async (id, reader) =>
+      readSealedCard(await open(), id, { principal: reader?.person ?? null, mayDecide: true }),
     async *follow(signal) {
       checkSignal(signal);
       yield* followApprovals(await open(), signal);

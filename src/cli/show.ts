@@ -1,57 +1,41 @@
-import type { Approval } from "../approvals/contract.ts";
-import type { JsonObject } from "../kernel/json.ts";
-import type { CardContent } from "../notify/content.ts";
+import { type ActionFacts, actionDocument, approvalDocument } from "../approvals/card-document.ts";
+import type { CardDocument } from "../kernel/terminal.ts";
 import { printAlert } from "./alerts.ts";
-import { printShown } from "./approvals/card.ts";
 import { printIntent } from "./intents.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
 import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
+import { printCard } from "./shell/sections.ts";
 import { showWorkflow } from "./workflows/show.ts";
 
-async function showAction(context: Context, id: string): Promise<number> {
-  const { hp, terminal } = context;
-  const asked: Approval | undefined = id.startsWith("apr_") ? await hp.approvals.get(id) : undefined;
-  const action = await hp.actions.get(asked?.action ?? id);
-  const linked = asked === undefined ? action.approval : null;
-  const approval = linked === null ? asked : await hp.approvals.get(linked);
+async function readAction({ hp }: Context, id: string): Promise<ActionFacts> {
+  const action = await hp.actions.get(id);
   const receipt = action.outcome === null ? undefined : await hp.receipts.get(action.id);
-  const policies = await fetchPolicyNames(hp);
-  if (context.json) terminal.json({ approval: approval ?? null, action, receipt: receipt ?? null });
-  else showCard(context, { kind: "action", approval, action, receipt, policies });
-  return EXIT.ok;
+  return { action, receipt, policies: await fetchPolicyNames(hp) };
 }
 
-const showCard = (context: Context, shown: CardContent): void =>
-  printShown(context.terminal, shown, { ...context, where: whereFlags(context) });
+const print = (context: Context, document: CardDocument): void =>
+  printCard(context.terminal, document, { ...context, where: whereFlags(context) });
 
-async function showSubject(context: Context, approval: Approval): Promise<number> {
-  const { hp, terminal, json } = context;
-  const { about, workflow: within } = approval;
-  if (about === "intent" || within === null) {
-    if (json) terminal.json({ approval });
-    else showCard(context, { kind: "intent", approval });
-    return EXIT.ok;
-  }
-  const workflow = await hp.workflows.get(within);
-  if (json) terminal.json({ approval, workflow });
-  else if (about === "question") showCard(context, { kind: "question", approval, workflow });
-  else {
-    const rows = await hp.workflows.timeline(within);
-    const found =
-      rows.findLast(({ ref }) => ref === approval.id)?.checkpoint?.snapshot.id ?? String(approval.op);
-    const snapshot = (await hp.workflows.snapshot(within, found).catch(() => undefined)) as
-      | JsonObject
-      | undefined;
-    showCard(context, { kind: "checkpoint", approval, workflow, rows, snapshot });
-  }
-  return EXIT.ok;
+async function showAction(context: Context, id: string): Promise<void> {
+  const facts = await readAction(context, id);
+  const { action, receipt = null } = facts;
+  if (action.approval !== null) await showApproval(context, action.approval);
+  else if (context.json) context.terminal.json({ approval: null, action, receipt });
+  else print(context, actionDocument(facts));
 }
 
 /** The card of an approval, for any subject. */
-export function showApproval(context: Context, approval: Approval): Promise<number> {
-  return approval.about === "action" ? showAction(context, approval.id) : showSubject(context, approval);
+export async function showApproval(context: Context, id: string): Promise<void> {
+  const { hp, terminal, json, person } = context;
+  const { approval, card } = await hp.approvals.card(id, { person });
+  const { about: subject, action: of, workflow } = approval;
+  const about = of === null ? undefined : await readAction(context, of);
+  if (!json) print(context, approvalDocument({ approval, card, about }));
+  else if (about) terminal.json({ approval, action: about.action, receipt: about.receipt ?? null });
+  else if (subject === "intent" || workflow === null) terminal.json({ approval });
+  else terminal.json({ approval, workflow: await hp.workflows.get(workflow) });
 }
 
 export const show: Command = {
@@ -77,7 +61,7 @@ export const show: Command = {
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
-    const approval = id.startsWith("apr_") ? await context.hp.approvals.get(id) : undefined;
-    return approval === undefined ? showAction(context, id) : showApproval(context, approval);
+    await (id.startsWith("apr_") ? showApproval(context, id) : showAction(context, id));
+    return EXIT.ok;
   },
 };

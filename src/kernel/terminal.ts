@@ -4,8 +4,13 @@
  */
 import type { Json } from "./json.ts";
 
-/** Text with timestamps that the renderer formats: `["revoked ", { ago: at }, " by ann"]`. */
-export type RichText = string | readonly (string | { readonly ago: number } | { readonly moment: number })[];
+/**
+ * Text with timestamps that the renderer formats: `["revoked ", { ago: at }, " by ann"]`. `id`: of a thing that has a page
+ * of its own, which a renderer may link to.
+ */
+export type RichText =
+  | string
+  | readonly (string | { readonly ago: number } | { readonly moment: number } | { readonly id: string })[];
 
 /** The value next to or below a label. Null and undefined omit the label too. */
 export type CardField =
@@ -21,6 +26,8 @@ export type CardField =
   | { readonly value: Json }
   | { readonly quote: string }
   | { readonly block: readonly string[] }
+  /** Without the label: a JSON Schema in words. */
+  | { readonly schema: Json }
   /** Without the label: Holdpoint's own sentences, verbatim, wrapped, or marked red. */
   | { readonly lines: readonly string[] }
   | { readonly paragraphs: readonly string[] }
@@ -29,9 +36,9 @@ export type CardField =
   | undefined;
 
 export type CardFields = { readonly [label: string]: CardField };
-/** By heading. A list of records allows a label to occur more than once. Null and undefined omit the section. */
+/** By heading. A list of records allows a label to occur more than once. False, null and undefined omit the section. */
 export type CardSections = {
-  readonly [heading: string]: CardFields | readonly CardFields[] | null | undefined;
+  readonly [heading: string]: CardFields | readonly CardFields[] | false | null | undefined;
 };
 export type Tone = "green" | "yellow" | "red" | "bold";
 

@@ -62,6 +62,9 @@ export function visible(text: string): string {
   return text.replaceAll("\\", "\\\\").replace(HIDDEN, escaped).replace(PILED, escaped);
 }
 
+/** A name that others chose, in a sentence. */
+export const quotedName = (name: string): string => `"${visible(name)}"`;
+
 /** Equivalent JSON text without hidden characters: they become JSON escapes. */
 export function visibleJson(json: string): string {
   const units = (character: string) =>

@@ -1,19 +1,12 @@
 /** Content of a message, read from its entries each time it is sent; the card in a mail; and the input of a channel. */
 
-import type { Approval } from "../approvals/contract.ts";
-import { getApproval } from "../approvals/read.ts";
-import { getAction, getReceipt } from "../effects/actions.ts";
-import type { Action } from "../effects/contract.ts";
-import type { Receipt } from "../effects/rules/receipt.ts";
-import { HoldpointError } from "../kernel/errors.ts";
-import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
+import { readActionDocument, readCard } from "../approvals/card.ts";
+import { approvalDocument } from "../approvals/card-document.ts";
+import { isJsonObject, type JsonObject } from "../kernel/json.ts";
 import { parseStreamRef, type StreamRef } from "../kernel/stream.ts";
-import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";
+import type { CardDocument } from "../kernel/terminal.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
-import { getWorkflow, readSnapshot } from "../workflows/read.ts";
-import { readTimeline } from "../workflows/timeline.ts";
-import type { TimelineRow, WorkflowDetails } from "../workflows/views.ts";
 import { type AnnouncementText, announcementOf } from "./rules/announced-events.ts";
 import type { DeliverySettings } from "./settings.ts";
 import type { LiveMessage } from "./stream.ts";
@@ -88,72 +81,21 @@ export function linkToPage(publicUrl: string | null, { kind, id }: StreamRef): s
   return publicUrl === null || page === undefined ? null : `${publicUrl}/${page}/${encodeURIComponent(id)}`;
 }
 
-export type CardContent =
-  | {
-      readonly kind: "action";
-      readonly approval: Approval | undefined;
-      readonly action: Action;
-      readonly receipt: Receipt | undefined;
-      readonly policies: PolicyNames;
-    }
-  | { readonly kind: "question"; readonly approval: Approval; readonly workflow: WorkflowDetails }
-  | {
-      readonly kind: "checkpoint";
-      readonly approval: Approval;
-      readonly workflow: WorkflowDetails;
-      readonly rows: readonly TimelineRow[];
-      readonly snapshot: JsonObject | undefined;
-    }
-  | { readonly kind: "intent"; readonly approval: Approval }
-  | { readonly kind: "facts"; readonly facts: JsonObject };
-
 /**
  * Lines of text as a terminal shows them: everything visible, with an agent's own words marked as such. `where`: flags
  * of the commands shown with it. Without it, no commands are shown.
  */
-export type RenderCard = (shown: CardContent, now: number, where?: string) => readonly string[];
+export type RenderCard = (document: CardDocument, now: number, where?: string) => readonly string[];
 
-async function actionCard(
+/** The card of what a message is about. Without one, its facts. */
+export async function loadDocument(
   runtime: Runtime,
-  id: string,
-  approval: Approval | undefined,
-): Promise<CardContent> {
-  const action = await getAction(runtime, id);
-  const receipt = await getReceipt(runtime, id);
-  return { kind: "action", approval, action, receipt, policies: await loadPolicyNames(runtime) };
-}
-
-/** undefined if it is not available: people can decide without it. */
-export async function snapshotUnlessGone(opened: Promise<Json>): Promise<JsonObject | undefined> {
-  try {
-    const snapshot = await opened;
-    return isJsonObject(snapshot) ? snapshot : undefined;
-  } catch (error) {
-    if (error instanceof HoldpointError) return undefined;
-    throw error;
-  }
-}
-
-async function approvalCard(runtime: Runtime, id: string): Promise<CardContent> {
-  const approval = await getApproval(runtime, id);
-  const { about, action, workflow: within } = approval;
-  if (action !== null) return actionCard(runtime, action, approval);
-  if (about === "intent" || within === null) return { kind: "intent", approval };
-  const workflow = await getWorkflow(runtime, within);
-  if (about === "question") return { kind: "question", approval, workflow };
-  const rows = await readTimeline(runtime, within);
-  const name = rows.findLast(({ ref }) => ref === id)?.checkpoint?.snapshot.id ?? String(approval.op);
-  const snapshot = await snapshotUnlessGone(readSnapshot(runtime, within, name));
-  return { kind: "checkpoint", approval, workflow, rows, snapshot };
-}
-
-export async function loadCardContent(
-  runtime: Runtime,
-  { ref, data }: Pick<MessageContent, "ref" | "data">,
-): Promise<CardContent> {
-  if (ref.kind === "approval") return approvalCard(runtime, ref.id);
-  if (ref.kind === "action") return actionCard(runtime, ref.id, undefined);
-  return { kind: "facts", facts: data };
+  { ref, data, type }: Pick<MessageContent, "ref" | "data" | "type">,
+): Promise<CardDocument> {
+  if (ref.kind === "approval") return approvalDocument((await readCard(runtime, ref.id)).facts);
+  if (ref.kind === "action") return readActionDocument(runtime, ref.id);
+  const sections = { "What happened": { facts: { value: data } } };
+  return { title: `${ref.kind} ${ref.id}`, badge: { text: type, tone: "bold" }, sections, next: [] };
 }
 
 export type DeliveryContext = {

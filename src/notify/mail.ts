@@ -14,7 +14,7 @@ import {
   type DeliveryContext,
   type DroppedOutcome,
   linkToPage,
-  loadCardContent,
+  loadDocument,
   type MessageContent,
 } from "./content.ts";
 import { mailAddressOf } from "./rules/endpoint.ts";
@@ -159,7 +159,7 @@ async function sendByMail(
   if (settings.mail === null) return { kind: "failed", status: null, problem: "no_smtp_server" };
   const to = mailAddressOf(await readState(runtime, ROSTER), state.to ?? "");
   if (!isMailAddress(to)) return { kind: "dropped", reason: "there is no mail address for whom it is for" };
-  const lines = render(await loadCardContent(runtime, content), now);
+  const lines = render(await loadDocument(runtime, content), now);
   const text = composeMail(content, lines, linkToPage(settings.publicUrl, content.ref));
   return sendBySmtp(settings.mail, settings.timeoutMs, { ...text, message: id, to, at: content.at });
 }

@@ -53,8 +53,8 @@ describe("at the card", () => {
     await page.getByRole("heading", { name: "The difference" }).waitFor();
     await send.click();
     await page.getByText("Approved with changes by ann.").waitFor();
-    await page.getByRole("heading", { name: "Of what the agent asked for" }).waitFor();
-    await page.getByRole("heading", { name: "Of what ann made of it" }).waitFor();
+    await page.getByRole("heading", { name: "Why it was asked at first" }).waitFor();
+    await page.getByRole("heading", { name: "What policy says of it as people changed it" }).waitFor();
     await agent.actions.start(action, {});
     await page.getByText("It was done.").waitFor();
     assert.match(shop.done.join(), /^refund A-\d+ 250$/);

@@ -1,7 +1,7 @@
 /** Messages on the memory store, under a clock that the test moves; what is sent goes over real connections. */
 import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { cardLines } from "../../src/cli/approvals/card.ts";
+import { cardLines } from "../../src/cli/shell/sections.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
 import type { DeliveryContext } from "../../src/notify/content.ts";
 import type { Endpoints, Messages } from "../../src/notify/contract.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { delegate } from "../../src/approvals/rules/delegate.ts";
-import { cardLines } from "../../src/cli/approvals/card.ts";
+import { cardLines } from "../../src/cli/shell/sections.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { isMailAddress } from "../../src/notify/addresses.ts";
 import { composeMail } from "../../src/notify/mail.ts";
@@ -342,7 +342,9 @@ test("what is too long for a mail is cut, and how much is said", () => {
 
 test("a card of facts shows every one of them", () => {
   const facts = { scope: "tenant", reason: "\u202eevil", list: [1, { deep: "<b>" }] };
-  const lines = cardLines({ kind: "facts", facts }, START).join("\n");
+  const sections = { "What happened": { facts: { value: facts } } };
+  const badge = { text: "switch.stopped", tone: "bold" } as const;
+  const lines = cardLines({ title: "switch", badge, sections, next: [] }, START).join("\n");
   assert.match(lines, /reason: "\\u202eevil"/);
   assert.match(lines, /deep: "<b>"/);
   assert.ok(ANNOUNCED_EVENTS.has("switch.stopped"));

@@ -80,6 +80,26 @@ test("the page of an approval shows what will run, who asks, rule, deadline, vot
   assert.match(linesOf(act).join("\n"), /What did not run/);
 });
 
+test("the card over HTTP and in the library has the sections of the page in words, without values", async (t) => {
+  const { bench, hp } = await serverSite(t);
+  const id = await asked(hp, { amount: 250, note: "only-in-args" }, "only-in-words");
+  const lines = linesOf(await bench.ask(`/approvals/${id}/plain`, { headers: HTML }));
+  const { body } = await bench.ask(`/api/approvals/${id}/card`);
+  const { sections } = body["card"] as { sections: { heading: string; fields: { label: string }[] }[] };
+  for (const { heading, fields } of sections) {
+    assert.ok(lines.includes(heading), heading);
+    for (const { label } of fields)
+      assert.ok(
+        lines.some((line) => line.startsWith(`  ${label} `)),
+        label,
+      );
+  }
+  assert.doesNotMatch(JSON.stringify(sections), /only-in/);
+  const { card } = await hp.approvals.card(id, { person: by });
+  assert.deepEqual(card.sections, sections);
+  assert.equal(card.shown, (body["card"] as { shown: string }).shown);
+});
+
 test(`none of ${INJECTIONS.length} texts does anything on a page, or hides anything of it`, async (t) => {
   const { bench, hp } = await serverSite(t);
   const TOGETHER = 26;

@@ -49,7 +49,7 @@ function howToDecide({ id, binding, isQuestion }: Decidable): Markup {
   )}<p>The binding makes sure that the decision is on what you see here.</p>`;
 }
 
-export type CardFacts = {
+type CardFacts = {
   readonly title: string;
   readonly lines: readonly string[];
   /** null if there is nothing to decide. */

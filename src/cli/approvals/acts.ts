@@ -1,5 +1,6 @@
 /** Commands on one approval other than deciding it, as data: the library's method, its input, and the output. */
 
+import { timeText } from "../../approvals/card-sections.ts";
 import type { Approval, Approvals } from "../../approvals/contract.ts";
 import { visible } from "../../kernel/text.ts";
 import { COMMENT_FLAGS } from "../contract-commands.ts";
@@ -19,7 +20,6 @@ import { resolveId } from "../shell/resolve-id.ts";
 import { richText } from "../shell/sections.ts";
 import { runCancelWorkflow } from "../workflows/operate.ts";
 import { statusWords } from "../workflows/words.ts";
-import { timeText } from "./card-parts.ts";
 
 type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel";
 type Verbs = { readonly [name in Verb]: (id: string, input: never) => Promise<unknown> };

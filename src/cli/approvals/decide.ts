@@ -1,5 +1,7 @@
 /** Commands that decide: `approve` for one or several, `reject`, and `answer` to a question. */
 
+import { hasSuggestion } from "../../approvals/card-document.ts";
+import { stageCount } from "../../approvals/card-sections.ts";
 import type { Approval, BatchAnswer } from "../../approvals/contract.ts";
 import { MOST_AT_ONCE, votesNow } from "../../approvals/state.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
@@ -25,8 +27,6 @@ import { valueTree } from "../shell/values.ts";
 import { showApproval } from "../show.ts";
 import { goesOnWords, intentToldWords, placeWords, statusWords } from "../workflows/words.ts";
 import { awaitReview, type EditReview, reviewText } from "./await-review.ts";
-import { hasSuggestion } from "./card.ts";
-import { stageCount } from "./card-parts.ts";
 
 const HELP = "Try: holdpoint approve --help";
 const BINDING = { value: "<digits>", summary: "the binding that `show` printed, or its beginning" };
@@ -186,7 +186,7 @@ async function approveMany(context: Context): Promise<number> {
       `Try: holdpoint answer ${open.id} '<json>'`,
     );
   for (const approval of json ? [] : approvals) {
-    await showApproval(context, approval);
+    await showApproval(context, approval.id);
     terminal.line();
   }
   if (!(await confirm(context, approvals.length))) {

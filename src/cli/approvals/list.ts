@@ -1,5 +1,6 @@
 /** Pending and decided approvals; with `--watch`, requests and decisions from now on. */
 
+import { decisionWord, stageCount } from "../../approvals/card-sections.ts";
 import type { Approval, ApprovalSummary } from "../../approvals/contract.ts";
 import {
   APPROVAL_ORDERS,
@@ -15,7 +16,6 @@ import { type Command, type Context, EXIT, flag, isOn } from "../shell/command.t
 import { usage } from "../shell/failure.ts";
 import { DEFAULT_LIMIT, printTable, readLimit, readList } from "../shell/lists.ts";
 import { cut, fit, formatMoment, formatSpan, formatTimeLeft, type Terminal } from "../shell/terminal.ts";
-import { decisionWord, stageCount } from "./card-parts.ts";
 
 const LONGEST_NAME = 24;
 

@@ -1,5 +1,6 @@
 /** A remote instance: the verbs that the command line uses, called on a server. */
 import { z } from "zod";
+import { type ReadCard, readCardSchema } from "../../approvals/card-schema.ts";
 import { type Approvals, approvals } from "../../approvals/contract.ts";
 import { CONTRACTS } from "../../contracts.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
@@ -100,6 +101,8 @@ async function* followApprovals(
 
 const remoteApprovals = (speaker: RemoteActor): Approvals => ({
   ...remoteVerbs(speaker, approvals),
+  card: (id) =>
+    relay(async () => makeCodec(readCardSchema).decode(await speaker.client.approvals.card(id)) as ReadCard),
   follow: (signal) => followApprovals(speaker, signal),
 });
 

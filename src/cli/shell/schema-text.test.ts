@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exampleOf, schemaText } from "./values.ts";
+import { exampleOf } from "../../approvals/card-checkpoint.ts";
+import { schemaText } from "./values.ts";
 
 const schema = {
   type: "object",

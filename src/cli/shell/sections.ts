@@ -1,18 +1,21 @@
 /** The parts of a card: headings, labelled values, and blocks of untrusted text that cannot pass for anything else. */
 
-import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { canonicalJson, digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
-import type { CardDocument, CardField, RichText } from "../../kernel/terminal.ts";
+import type { CardDocument, CardField, CardFields, CardSections, RichText } from "../../kernel/terminal.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
 import { cut, fold, formatAgo, formatMoment, missing, type Style, type Terminal } from "./terminal.ts";
-import { valueTree } from "./values.ts";
+import { schemaText, valueTree } from "./values.ts";
 
 const INDENT = "  ";
 /** Precedes every line of a block, also the continuation of a folded line. */
 const BAR = "│ ";
 
+/** Columns of a mail and a page. */
+const PLAIN_COLUMNS = 76;
+
 /** Output of a card: a terminal, or lines of a mail. */
-export type Paper = Pick<Terminal, "columns" | "line" | "paint" | "strange">;
+type Paper = Pick<Terminal, "columns" | "line" | "paint" | "strange">;
 
 export type Sections = {
   heading(text: string, style?: Style): void;
@@ -83,6 +86,7 @@ export function richText(words: RichText, now: number): string {
   if (typeof words === "string") return words;
   const part = (one: Exclude<RichText, string>[number]) => {
     if (typeof one === "string") return one;
+    if ("id" in one) return one.id;
     return "ago" in one ? formatAgo(one.ago, now) : formatMoment(one.moment);
   };
   return words.map(part).join("");
@@ -107,6 +111,7 @@ function printBlock(terminal: Paper, { full, now }: CardView, label: string, val
   else if ("value" in value) sections.block(valueTree(value.value, full));
   else if ("quote" in value) sections.quote(value.quote);
   else if ("block" in value) sections.block(value.block);
+  else if ("schema" in value) sections.block(schemaText(value.schema));
   else if ("lines" in value) print(value.lines);
   else if ("paragraphs" in value)
     print(value.paragraphs.flatMap((text) => fold(text, terminal.columns - INDENT.length)));
@@ -121,7 +126,7 @@ export function printCard(terminal: Paper, card: CardDocument, given: CardView):
   terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
   if (card.subtitle !== undefined) sections.block([card.subtitle]);
   for (const [heading, fields] of Object.entries(card.sections)) {
-    if (fields == null) continue;
+    if (!fields) continue;
     sections.heading(heading, tones[heading]);
     for (const [label, value] of [fields].flat().flatMap((part) => Object.entries(part))) {
       if (value == null) continue;
@@ -131,4 +136,56 @@ export function printCard(terminal: Paper, card: CardDocument, given: CardView):
   if (card.next.length === 0 || view.where === null) return;
   sections.heading("Next");
   for (const command of card.next) terminal.line(`${INDENT}npx holdpoint ${command}${view.where}`);
+}
+
+/** Characters of a value that plain lines show in full, and how many of a longer one: an agent chooses the length. */
+const MOST_SHOWN = 65_536;
+const BEGINNING = 8_192;
+
+/** `left`: values that are not shown in full, with size and digest. */
+function shortenField(field: CardField, label: string, left: Set<string>): CardField {
+  const short = <Value extends Json | readonly RichText[]>(value: Value): Value => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (text.length <= MOST_SHOWN) return value;
+    left.add(`${label}: ${Buffer.byteLength(text)} bytes, sha256 ${digestOf(value)}`);
+    return text.slice(0, BEGINNING).toWellFormed() as Value;
+  };
+  const words = (text: RichText): RichText =>
+    typeof text === "string" ? short(text) : text.map((one) => (typeof one === "string" ? short(one) : one));
+  if (field == null) return field;
+  if (isText(field)) return words(field);
+  if ("each" in field) return { each: field.each.map(words) };
+  return Object.fromEntries(Object.entries(field).map(([kind, value]) => [kind, short(value)])) as CardField;
+}
+
+function shortenFields(fields: CardFields, left: Set<string>): CardFields {
+  const entries = Object.entries(fields);
+  return Object.fromEntries(entries.map(([label, field]) => [label, shortenField(field, label, left)]));
+}
+
+/** Comes first, so that a reader does not take the beginning for the whole. */
+function omittedLines(title: string, left: ReadonlySet<string>): readonly string[] {
+  if (left.size === 0) return [];
+  const id = /(?:apr|act)_\w+/.exec(title)?.[0];
+  const path = `/api/${id?.startsWith("apr_") === true ? "approvals" : "actions"}/${id}`;
+  return [
+    "Not everything is shown here: of what is too long, only the beginning",
+    ...[...left].map((line) => `  ${line}`),
+    ...(id === undefined ? [] : [`  Read all of it: npx holdpoint show ${id} --full, or GET ${path}`]),
+    "",
+  ];
+}
+
+/** A card as plain text, for mails and pages: the same words in full, with commands if `where` is set. */
+export function cardLines(card: CardDocument, now: number, where?: string): readonly string[] {
+  const left = new Set<string>();
+  const short = Object.entries(card.sections).map(([heading, fields]) => {
+    return [heading, fields ? [fields].flat().map((part) => shortenFields(part, left)) : fields];
+  });
+  const sections = Object.fromEntries(short) as CardSections;
+  const lines = [...omittedLines(card.title, left)];
+  const line = (text = "") => void lines.push(...text.split("\n"));
+  const paper = { columns: PLAIN_COLUMNS, line, paint: (_: unknown, text: string) => text, strange: String };
+  printCard(paper, { ...card, sections }, { now, full: true, where: where ?? null });
+  return lines;
 }

@@ -1,13 +1,12 @@
 /**
- * Values for people: arguments as a tree, a JSON Schema as text, and long values shortened with a note of the omission.
- * Shortening bounds the time to render, since the requesting agent chooses the length.
+ * Values for people: arguments as a tree, a JSON Schema as text. Long values are cut, with a note of what is missing: the
+ * requesting agent chooses the length.
  */
 
-import { canonicalJson, sha256 } from "../../kernel/canonical-json.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { isSecretHandle } from "../../kernel/stored-value.ts";
 import { visible, visibleJson, visiblePreview } from "../../kernel/text.ts";
-import type { CardContent } from "../../notify/content.ts";
 import { cut, missing } from "./terminal.ts";
 
 const MOST_CHARACTERS = 1_000;
@@ -141,85 +140,4 @@ function linesOf(schema: Json): Lines {
 /** Lines of visible text. */
 export function schemaText(schema: Json): Lines {
   return linesOf(schema);
-}
-
-/** An example value of that schema, to be typed over. */
-export function exampleOf(schema: Json | undefined): Json {
-  if (!isJsonObject(schema)) return {};
-  const [first] = list(schema["enum"]);
-  if (first !== undefined) return first;
-  if (schema["const"] !== undefined) return schema["const"];
-  const { type, properties } = schema;
-  if (type === "object" && isJsonObject(properties))
-    return Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]));
-  if (type === "array") return [];
-  if (type === "string") return "…";
-  if (type === "boolean") return true;
-  return type === "number" || type === "integer" ? 0 : {};
-}
-
-/** Characters of JSON that are shown in full, and how many are shown of longer values. */
-const MOST_SHOWN = 65_536;
-const BEGINNING = 8_192;
-const LEVELS = 3;
-
-/** Fields with untrusted values, at any depth. */
-const THEIRS = new Set([
-  ...["args", "value", "says", "rationale", "result", "reason", "note", "answer", "data"],
-  ...["snapshot", "facts", "input", "state", "outputs", "answerSchema", "description"],
-]);
-
-type Facts = { readonly [field: string]: unknown };
-const isFacts = (value: unknown): value is Facts =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-
-function beginning(text: string): string {
-  const end = /[\ud800-\udbff]/.test(text.charAt(BEGINNING - 1)) ? BEGINNING - 1 : BEGINNING;
-  return text.slice(0, end);
-}
-
-/** For arguments, the known digest, which is the approved one. */
-function digestOf(name: string, text: string, { argsDigest }: Facts): string {
-  return name === "args" && typeof argsDigest === "string" ? argsDigest : sha256(text);
-}
-
-function shorten(value: Facts, left: Set<string>, level: number): Facts {
-  const fields = Object.entries(value).map(([name, part]): readonly [string, unknown] => {
-    if (!THEIRS.has(name))
-      return [name, level < LEVELS && isFacts(part) ? shorten(part, left, level + 1) : part];
-    const text = typeof part === "string" ? part : (JSON.stringify(part) ?? "");
-    if (text.length <= MOST_SHOWN) return [name, part];
-    left.add(`${name}: ${Buffer.byteLength(text)} bytes, sha256 ${digestOf(name, text, value)}`);
-    const start = beginning(text);
-    return [name, name === "snapshot" || name === "facts" ? { beginning: start } : start];
-  });
-  return Object.fromEntries(fields);
-}
-
-type ShortenedShown = { readonly shown: CardContent; readonly left: readonly string[] };
-
-/** `left`: values not shown in full, with size and digest. */
-export function shortenShown(shown: CardContent): ShortenedShown {
-  const left = new Set<string>();
-  const short = shorten(shown, left, 0) as unknown as CardContent;
-  return left.size === 0 ? { shown, left: [] } : { shown: short, left: [...left] };
-}
-
-function idOf(shown: CardContent): string | undefined {
-  if ("approval" in shown && shown.approval !== undefined) return shown.approval.id;
-  return shown.kind === "action" ? shown.action.id : undefined;
-}
-
-/** Comes first, so that a reader does not take the beginning for the whole. */
-export function omittedLines({ shown, left }: ShortenedShown): readonly string[] {
-  if (left.length === 0) return [];
-  const id = idOf(shown);
-  const path = id?.startsWith("apr_") === true ? `/api/approvals/${id}` : `/api/actions/${id}`;
-  const where = id === undefined ? [] : [`  Read all of it: npx holdpoint show ${id} --full, or GET ${path}`];
-  return [
-    "Not everything is shown here: of what is too long, only the beginning",
-    ...left.map((line) => `  ${line}`),
-    ...where,
-    "",
-  ];
 }

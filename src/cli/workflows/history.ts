@@ -5,14 +5,14 @@
 
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json.ts";
-import { visible, visiblePreview } from "../../kernel/text.ts";
+import { quotedName, visible, visiblePreview } from "../../kernel/text.ts";
 import { LAYERS } from "../../workflows/rules/snapshot.ts";
 import type { TimelineRow, WorkflowDetails } from "../../workflows/views.ts";
 import { type Context, EXIT } from "../shell/command.ts";
 import { sectionsOn } from "../shell/sections.ts";
 import { cut, fold, formatMoment, missing, type Style, type Terminal, widthOf } from "../shell/terminal.ts";
 import { valueTree } from "../shell/values.ts";
-import { heldWords, quotedName, startWords, statusWords } from "./words.ts";
+import { heldWords, startWords, statusWords } from "./words.ts";
 
 const MOST_ROWS = 60;
 const MOST_TEXT = 300;

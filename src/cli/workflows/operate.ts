@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { type Json, parseJson } from "../../kernel/json.ts";
-import { visible, visibleJson } from "../../kernel/text.ts";
+import { quotedName, visible, visibleJson } from "../../kernel/text.ts";
 import type { Requested } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "../shell/command.ts";
 import { CommandError, fileError } from "../shell/failure.ts";
 import { resolveWorkflowId } from "../shell/resolve-id.ts";
-import { goesOnWords, placeWords, quotedName } from "./words.ts";
+import { goesOnWords, placeWords } from "./words.ts";
 
 /** `cancel` with a workflow's id. */
 export async function runCancelWorkflow(context: Context): Promise<number> {

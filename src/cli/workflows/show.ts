@@ -4,7 +4,7 @@
  */
 
 import type { Json } from "../../kernel/json.ts";
-import { visible } from "../../kernel/text.ts";
+import { quotedName, visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
 import type { Wait } from "../../workflows/events.ts";
 import type { WorkflowSummary } from "../../workflows/read.ts";
@@ -17,7 +17,7 @@ import { parseMoment } from "../shell/parse.ts";
 import { type Sections, sectionsOn } from "../shell/sections.ts";
 import { fit, formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
 import { printSnapshot, printTimeline, toolOfAction } from "./history.ts";
-import { heldWords, passedWords, quotedName, STATUS_STYLES, statusWords, typedCheckpoint } from "./words.ts";
+import { heldWords, passedWords, STATUS_STYLES, statusWords, typedCheckpoint } from "./words.ts";
 
 type ShownWorkflow = {
   readonly state: WorkflowDetails;

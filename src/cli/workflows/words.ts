@@ -1,7 +1,7 @@
 /** What a workflow is doing, and what will happen to it, in words for people. For commands that show or decide one. */
 
-import { type AtStake, rejectionOf } from "../../approvals/rules/card.ts";
-import { visible } from "../../kernel/text.ts";
+import { typedName } from "../../approvals/card-checkpoint.ts";
+import { quotedName, visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
 import { parseObstacle } from "../../workflows/state.ts";
 import type { WorkflowDetails } from "../../workflows/views.ts";
@@ -20,8 +20,6 @@ export const statusWords = (status: string): string => status.replaceAll("_", " 
 export function passedWords(passed: number, declared: number): string {
   return declared === 0 ? String(passed) : `${passed}/${declared}`;
 }
-
-export const quotedName = (name: string): string => `"${visible(name)}"`;
 
 /** For a fork, where it was forked. */
 export function startWords({ fork }: Pick<WorkflowDetails, "fork">): string {
@@ -48,26 +46,9 @@ export function goesOnWords(name: string): string {
   return `A process that has the definition ${quotedName(name)} goes on by itself, now or when it runs again.`;
 }
 
-/** What a rejection of the pending checkpoint would do. */
-export function rejectionWords(state: WorkflowDetails, stake: AtStake): readonly string[] {
-  const { attempt, attempts } = state;
-  const { isEnd, isLast } = rejectionOf({ ...state, generation: attempt }, stake);
-  if (isEnd) return ["The workflow fails. Nothing of what it did is undone."];
-  const place = placeWords(state, state.passed.at(-1)?.op ?? null);
-  const undone = `What it did since ${place} is undone, newest first.`;
-  if (stake.irreversible.length > 0 && state.onIrreversible === "fail")
-    return [undone, "Then it fails, because not everything can be undone."];
-  if (isLast) return [undone, `Then it fails: this is attempt ${attempt} of ${attempts}.`];
-  return [
-    undone,
-    `Then it is tried again from there, and told your reason: attempt ${attempt + 1} of ${attempts}.`,
-    "With --final it fails instead.",
-  ];
-}
-
 /** A checkpoint as typed after a flag. A name with unusual characters is replaced by its snapshot's id. */
 export function typedCheckpoint(name: string, snapshot: string): string {
-  return /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : snapshot;
+  return typedName(name) ?? snapshot;
 }
 
 /** For an intent that people have decided. */

@@ -12,17 +12,15 @@ import { AT_THE_THUMB } from "./at-the-thumb.ts";
 import { CardHeading } from "./card-heading.tsx";
 import { ChangedNotice } from "./changed-notice.tsx";
 import { CommentsPanel } from "./comments-panel.tsx";
-import { CostsPanel } from "./costs-panel.tsx";
 import { CutShort } from "./cut-short.tsx";
 import { DeadlineClock } from "./deadline-clock.tsx";
 import { DecidingAs } from "./deciding-as.tsx";
 import { DecisionBar, Refused } from "./decision-bar.tsx";
 import { ConfirmDialog, RejectDialog } from "./dialogs.tsx";
-import { Identity } from "./identity.tsx";
+import { DocumentSections } from "./document-sections.tsx";
 import { CARD_KEYS } from "./keys.ts";
 import { NoteField } from "./note-field.tsx";
 import { OutcomePanel } from "./outcome-panel.tsx";
-import { HistoryPanel, WorkflowPanel } from "./past-panels.tsx";
 import { RejectingWords } from "./rejecting.tsx";
 import { Preview, Undo } from "./shown-by-tool.tsx";
 import { type Desk, useDesk } from "./use-desk.ts";
@@ -30,8 +28,6 @@ import { type Draft, type FirstAnswer, useDraft } from "./use-draft.ts";
 import { useKeptFocus } from "./use-kept-focus.ts";
 import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
 import { ChangedSinceProposed, WhatRuns } from "./what-runs.tsx";
-import { WhoDecides } from "./who-decides.tsx";
-import { WhyAsked } from "./why-asked.tsx";
 
 /** Loaded when there is a checkpoint to look at, something is changed, or more is done than to decide: most cards are neither. */
 const CheckpointLayers = lazyPart(async () => (await import("./checkpoint-layers.tsx")).CheckpointLayers);
@@ -96,8 +92,7 @@ type AroundProps = { readonly desk: Desk; readonly box: RefObject<HTMLTextAreaEl
 function WhatIsAround({ desk: { approval, card, can }, box }: AroundProps) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <WorkflowPanel workflow={card.workflow} isPending={approval.status === "pending"} />
-      <HistoryPanel history={card.history} />
+      <DocumentSections card={card} parts={["effects", "history"]} />
       <CommentsPanel approval={approval} box={box} canWrite={can("comment")} />
     </div>
   );
@@ -142,10 +137,7 @@ function Right({ desk, draft, neighbours, approveButton, outcome, onAsk }: Right
           <OutcomePanel {...{ desk, neighbours, place: outcome }} />
         </>
       )}
-      <CostsPanel costs={card.costs} />
-      <WhyAsked desk={desk} />
-      <WhoDecides approval={approval} card={card} />
-      <Identity approval={approval} />
+      <DocumentSections card={card} parts={["subject", "costs", "why", "people", "when", "identity"]} />
     </div>
   );
 }
