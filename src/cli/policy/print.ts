@@ -8,11 +8,11 @@ import { visible } from "../../kernel/text.ts";
 import type {
   BacktestReport,
   PeopleRow,
+  PersonDecision,
   PolicySide,
   Transition,
   VerdictChange,
 } from "../../policy/backtest/rules/answers.ts";
-import type { PersonDecision } from "../../policy/backtest/rules/replay-state.ts";
 import { moneyListText, plainMicros } from "../../policy/backtest/rules/report.ts";
 import { dayRangeText } from "../../policy/backtest/suggest.ts";
 import type { DescribedSuggestion, SuggestedGrant, Suggestions } from "../../policy/contract.ts";

@@ -12,7 +12,7 @@ import { compilePolicy } from "../rules/compile.ts";
 import { type CallKind, UNDO_NOT_NAMED } from "../rules/tools.ts";
 import type { PolicyInput, Verdict } from "../rules/verdict.ts";
 import { loadKeptDocument, loadPolicyNames } from "../versions.ts";
-import type { RecordedReview } from "./rules/replay-state.ts";
+import type { RecordedReview } from "./rules/replay.ts";
 
 /** The parts of a compiled policy that a back-test needs. */
 export type Candidate = {

@@ -17,14 +17,14 @@ import {
 import { type Validate, type Validators, validatorsOf } from "./recorded-tools.ts";
 import { loadRecordedArgs, type ReplayOptions, replayJournal } from "./replay-journal.ts";
 import type { BacktestReport } from "./rules/answers.ts";
-import type { Replay } from "./rules/replay.ts";
 import {
   callKindOfAction,
   mayBeLeftAlone,
   type RecordedAction,
   type RecordedReview,
+  type Replay,
   type ReplayEvent,
-} from "./rules/replay-state.ts";
+} from "./rules/replay.ts";
 import { checkAmountFound } from "./rules/report.ts";
 import {
   type BacktestTally,

@@ -2,7 +2,10 @@
 import { z } from "zod";
 import type { Json } from "../../../kernel/json.ts";
 import { anyJson, id, moneyOnWire, timestamp } from "../../../kernel/values.ts";
-import { PERSON_DECISIONS } from "./replay-state.ts";
+
+/** How a request to people ended; `edited`: they approved something else. */
+export const PERSON_DECISIONS = ["rejected", "edited", "approved", "expired", "cancelled"] as const;
+export type PersonDecision = (typeof PERSON_DECISIONS)[number];
 
 const count = z.int().min(0);
 const FINAL_VERDICTS = ["approve", "escalate", "block"] as const;

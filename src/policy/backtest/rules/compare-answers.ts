@@ -6,14 +6,14 @@
  *   changes nothing. Neither does one that is no stricter than code was.
  */
 
+import type { LiveApproval } from "../../../approvals/state.ts";
 import { digestOf } from "../../../kernel/canonical-json.ts";
-import type { JsonObject } from "../../../kernel/json.ts";
 import { stricterVerdict } from "../../rules/combine-verdicts.ts";
 import type { Review } from "../../rules/review.ts";
 import { type ApprovalTerms, approvalTerms, type Stage } from "../../rules/stages.ts";
 import type { ApproverRule, Verdict } from "../../rules/verdict.ts";
 import type { FinalVerdict, PolicySide } from "./answers.ts";
-import type { RecordedReview } from "./replay-state.ts";
+import type { RecordedReview } from "./replay.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 /** The recorded approvers, and those of the candidate. */
@@ -70,12 +70,9 @@ export function diffApprovers(from: ApprovalTerms, to: ApprovalTerms): ApproverD
   return termsKey(from) === termsKey(to) ? undefined : { from: approversText(from), to: approversText(to) };
 }
 
-/** The terms of a recorded approval request, from its entry and timestamp. */
-export function recordedTerms(body: JsonObject, at: number): ApprovalTerms {
-  const { approvers, stages, onTimeout, decideBy, executeBy } = body as unknown as Pick<
-    ApprovalTerms,
-    "approvers" | "stages" | "onTimeout"
-  > & { readonly decideBy: number | null; readonly executeBy: number | null };
+/** The terms of a recorded approval request. */
+export function recordedTerms(question: LiveApproval): ApprovalTerms {
+  const { approvers, stages, onTimeout, decideBy, executeBy, requestedAt: at } = question;
   const decideWithinMs = decideBy === null ? null : decideBy - at;
   const whole = (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
   return {

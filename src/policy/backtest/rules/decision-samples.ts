@@ -7,7 +7,8 @@
  */
 import { isJsonObject, type JsonObject } from "../../../kernel/json.ts";
 import { isArtifactRef } from "../../../kernel/stored-value.ts";
-import type { PersonDecision, RecordedAction, ReplayEvent } from "./replay-state.ts";
+import type { PersonDecision } from "./answers.ts";
+import type { RecordedAction, ReplayEvent } from "./replay.ts";
 
 export type Sample = {
   /** When the action was proposed. */
@@ -67,7 +68,7 @@ function add(samples: Samples, { action, args, argsDigest, rule, ofSeveral }: Re
   replace(group, samples.open.get(action), argsDigest);
   const looked = isJsonObject(args) && !isArtifactRef(args) ? args : null;
   const open = { decidedAt: null, decision: null, by: [], isChanged: false };
-  const sample = { at: action.at, args: looked, argsDigest, rule, ofSeveral, ...open };
+  const sample = { at: action.proposedAt, args: looked, argsDigest, rule, ofSeveral, ...open };
   group.samples.push(sample);
   samples.open.set(action, sample);
 }
@@ -99,7 +100,7 @@ export function collectSample(samples: Samples, heard: ReplayEvent): void {
       if (isCounted(heard.at)) samples.erased += 1;
       return;
     case "asked":
-      if (isCounted(heard.action.at)) add(samples, heard);
+      if (isCounted(heard.action.proposedAt)) add(samples, heard);
       return;
     case "edited": {
       const sample = samples.open.get(heard.action);

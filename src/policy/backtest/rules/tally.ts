@@ -12,7 +12,15 @@ import type { Review } from "../../rules/review.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { UNDO_NOT_NAMED } from "../../rules/tools.ts";
 import type { LimitBehind } from "../../rules/verdict.ts";
-import type { BacktestReport, PeopleRow, PolicySide, Transition, VerdictChange } from "./answers.ts";
+import {
+  type BacktestReport,
+  PERSON_DECISIONS,
+  type PeopleRow,
+  type PersonDecision,
+  type PolicySide,
+  type Transition,
+  type VerdictChange,
+} from "./answers.ts";
 import {
   type ApproverDiff,
   combineWithCode,
@@ -20,13 +28,7 @@ import {
   diffApprovers,
   wasDecidedByCode,
 } from "./compare-answers.ts";
-import {
-  PERSON_DECISIONS,
-  type PersonDecision,
-  type RecordedAction,
-  type RecordedReview,
-  type ReplayEvent,
-} from "./replay-state.ts";
+import type { RecordedAction, RecordedReview, ReplayEvent } from "./replay.ts";
 import { type AmountSearch, changeLabels, readAmount, startAmountSearch, sumsText } from "./report.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
@@ -94,7 +96,7 @@ const isCounted = ({ options }: BacktestTally, at: number): boolean =>
   options.since === null || at >= options.since;
 
 export const isInPeriod = (tally: BacktestTally, action: RecordedAction): boolean =>
-  isCounted(tally, action.at);
+  isCounted(tally, action.proposedAt);
 
 function sumOf(tally: BacktestTally, from: string, to: string): Sum {
   const key = `${from} > ${to}`;
@@ -187,7 +189,7 @@ export function countReview(tally: BacktestTally, heard: Reviewed, answer: Candi
   const from = { ...sideOf(review as PolicySide, review.revised), policy: review.policy };
   const { to, digest, isByCode: stays } = inPlace(heard, answer);
   const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
-  const { id, tool, agent, at, within } = action;
+  const { id, tool, agent, proposedAt: at, within } = action;
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
   const open = { person: null, edit: null, costs: null, amount: readAmount(tally.sought, args) };
   const asks = asksIn(heard, answer, to);
