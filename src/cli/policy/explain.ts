@@ -8,8 +8,6 @@ import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue, visible, visiblePreview } from "../../kernel/text.ts";
-import { agentNamed, SOMEONE, usualEffect } from "../../policy/backtest/explain-action.ts";
-import { validatorFor } from "../../policy/backtest/recorded-tools.ts";
 import {
   type ExplainedRound,
   type ExplainedRule,
@@ -20,6 +18,8 @@ import {
   type SeenValue,
 } from "../../policy/backtest/rules/explain.ts";
 import type { ReplayResult } from "../../policy/contract.ts";
+import { agentNamed, SOMEONE, usualEffect } from "../../policy/explain-action.ts";
+import { validatorFor } from "../../policy/recorded-tools.ts";
 import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import { callKindOfTool, type KnownTool } from "../../policy/rules/tools.ts";
 import type { PastCall, PolicyInput, Verdict } from "../../policy/rules/verdict.ts";

@@ -5,15 +5,16 @@
 
 import { moneyText } from "../../kernel/money.ts";
 import { visible } from "../../kernel/text.ts";
-import type {
-  BacktestReport,
-  PeopleRow,
-  PersonDecision,
-  PolicySide,
-  Transition,
-  VerdictChange,
+import {
+  type BacktestReport,
+  moneyListText,
+  type PeopleRow,
+  type PersonDecision,
+  type PolicySide,
+  plainMicros,
+  type Transition,
+  type VerdictChange,
 } from "../../policy/backtest/rules/answers.ts";
-import { moneyListText, plainMicros } from "../../policy/backtest/rules/report.ts";
 import { dayRangeText } from "../../policy/backtest/suggest.ts";
 import type { DescribedSuggestion, SuggestedGrant, Suggestions } from "../../policy/contract.ts";
 import { policyYaml } from "../../policy/yaml.ts";

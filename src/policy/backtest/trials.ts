@@ -14,9 +14,9 @@ import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import type { Trial, TrialTerms } from "../contract.ts";
 import { readPolicyForTrial } from "../read.ts";
-import type { Candidate } from "./candidate-policy.ts";
 import { loadRecordedArgs } from "./replay-journal.ts";
 import type { BacktestReport, VerdictChange } from "./rules/answers.ts";
+import type { Candidate } from "./run.ts";
 import { runBacktest } from "./run.ts";
 
 type KeptTrial = { -readonly [Field in keyof Trial]: Trial[Field] } & {

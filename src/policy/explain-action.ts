@@ -3,35 +3,35 @@
  * A written action has no workflow and no history.
  */
 
-import { documentsNamed } from "../../effects/state.ts";
-import { canonicalJson } from "../../kernel/canonical-json.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
-import { createYieldCheck, nextTurn, runYielding } from "../../runtime/concurrency.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import type {
-  ExplainedAction,
-  ExplainRequest,
-  PolicyVersionSummary,
-  ReplayResult,
-  WrittenAction,
-} from "../contract.ts";
-import { compileForTrial, readPolicyForTrial } from "../read.ts";
-import type { CompiledPolicy } from "../rules/compile.ts";
-import type { PolicyDocument } from "../rules/document.ts";
-import type { Review } from "../rules/review.ts";
-import { callKindOfTool, FINAL, type KnownTool } from "../rules/tools.ts";
-import type { PolicyInput } from "../rules/verdict.ts";
-import { listPolicies, loadKeptDocument, versionInForce } from "../versions.ts";
-import { type Validate, validatorFor } from "./recorded-tools.ts";
-import { readFirstReview } from "./replay-journal.ts";
+import { documentsNamed } from "../effects/state.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { createYieldCheck, nextTurn, runYielding } from "../runtime/concurrency.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readFirstReview } from "./backtest/replay-journal.ts";
 import {
   type Explanation,
   type ExplanationContext,
   explaining,
   explainNotes,
   ruleStates,
-} from "./rules/explain.ts";
+} from "./backtest/rules/explain.ts";
+import type {
+  ExplainedAction,
+  ExplainRequest,
+  PolicyVersionSummary,
+  ReplayResult,
+  WrittenAction,
+} from "./contract.ts";
+import { compileForTrial, readPolicyForTrial } from "./read.ts";
+import { type Validate, validatorFor } from "./recorded-tools.ts";
+import type { CompiledPolicy } from "./rules/compile.ts";
+import type { PolicyDocument } from "./rules/document.ts";
+import type { Review } from "./rules/review.ts";
+import { callKindOfTool, FINAL, type KnownTool } from "./rules/tools.ts";
+import type { PolicyInput } from "./rules/verdict.ts";
+import { listPolicies, loadKeptDocument, versionInForce } from "./versions.ts";
 
 /** Placeholder for an agent without a name. */
 export const SOMEONE = "agent:someone";
