@@ -5,7 +5,7 @@
 
 import { documentsNamed } from "../effects/state.ts";
 import { canonicalJson } from "../kernel/canonical-json.ts";
-import { HoldpointError } from "../kernel/errors.ts";
+import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { createYieldCheck, nextTurn, runYielding } from "../runtime/concurrency.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -20,18 +20,19 @@ import {
 import type {
   ExplainedAction,
   ExplainRequest,
-  PolicyVersionSummary,
+  Policies,
+  PolicyVersionDetails,
   ReplayResult,
   WrittenAction,
 } from "./contract.ts";
-import { compileForTrial, readPolicyForTrial } from "./read.ts";
+import { compileForTrial } from "./read.ts";
 import { type Validate, validatorFor } from "./recorded-tools.ts";
 import type { CompiledPolicy } from "./rules/compile.ts";
-import type { PolicyDocument } from "./rules/document.ts";
+import type { PolicyDocument, PolicyText } from "./rules/document.ts";
 import type { Review } from "./rules/review.ts";
 import { callKindOfTool, FINAL, type KnownTool } from "./rules/tools.ts";
 import type { PolicyInput } from "./rules/verdict.ts";
-import { listPolicies, loadKeptDocument, versionInForce } from "./versions.ts";
+import { getPolicy, listPolicies, versionInForce } from "./versions.ts";
 
 /** Placeholder for an agent without a name. */
 export const SOMEONE = "agent:someone";
@@ -70,28 +71,49 @@ function checkSize(args: Json): void {
   });
 }
 
-/** For an action judged by documents: the current versions of the same names. Else the version put in force last. */
-async function versionsFor(
-  place: ExplainRuntime,
-  told: ReplayResult | null,
-): Promise<readonly PolicyVersionSummary[]> {
-  const all = await listPolicies(place);
-  const asked = told === null ? [] : documentsNamed(told.said);
-  const names = new Set(all.filter(({ digest }) => asked.includes(digest)).map(({ name }) => name));
-  const named = [...names].map((name) => versionInForce(all.filter((one) => one.name === name)));
-  const found = names.size === 0 ? [versionInForce(all)] : named;
-  return found.flatMap((one) => one?.version ?? []);
+/** The verbs that find policies: those of this process, or of a server. */
+type PolicyReader = Pick<Policies, "get" | "list">;
+
+/** `gone`: digests of documents that are no longer kept. */
+type KeptPolicies = { readonly kept: readonly PolicyVersionDetails[]; readonly gone: readonly string[] };
+
+async function getKept({ get }: PolicyReader, digest: string): Promise<PolicyVersionDetails | undefined> {
+  try {
+    return await get(digest);
+  } catch (error) {
+    if (isHoldpointError(error, "unknown_id") || isHoldpointError(error, "body_erased")) return undefined;
+    throw error;
+  }
 }
 
-type CompiledPolicies = { readonly policies: readonly CompiledPolicy[]; readonly gone: readonly string[] };
-
-async function policiesFor(place: ExplainRuntime, told: ReplayResult | null): Promise<CompiledPolicies> {
-  const versions = await versionsFor(place, told);
-  const kept = await Promise.all(versions.map(({ digest }) => loadKeptDocument(place, digest)));
+async function getAllKept(reader: PolicyReader, digests: readonly string[]): Promise<KeptPolicies> {
+  const found = await Promise.all(digests.map((digest) => getKept(reader, digest)));
   return {
-    policies: kept.flatMap((document) => (document === undefined ? [] : [compileForTrial(document)])),
-    gone: versions.filter((_, index) => kept[index] === undefined).map(({ digest }) => digest),
+    kept: found.flatMap((one) => one ?? []),
+    gone: digests.filter((_, index) => found[index] === undefined),
   };
+}
+
+/** The documents that judged a recorded action. */
+export async function policiesThen(reader: PolicyReader, said: ReplayResult["said"]): Promise<KeptPolicies> {
+  const { kept, gone } = await getAllKept(reader, documentsNamed(said));
+  // A digest that only may be a document's is gone only where the entry says that it is one.
+  const isDocument = said.documents !== undefined || said.document !== undefined;
+  return { kept, gone: isDocument ? gone : [] };
+}
+
+/** For an action judged by documents: the current versions of the same names. Else the version put in force last. */
+export async function policiesNow(
+  reader: PolicyReader,
+  said: ReplayResult["said"] | null,
+): Promise<KeptPolicies> {
+  const all = await reader.list();
+  const then = said === null ? { kept: [], gone: [] } : await policiesThen(reader, said);
+  const names = [...new Set(then.kept.map(({ name }) => name))];
+  const sets = names.length === 0 ? [all] : names.map((name) => all.filter((one) => one.name === name));
+  const current = sets.flatMap((versions) => versionInForce(versions)?.digest ?? []);
+  const now = await getAllKept(reader, current);
+  return { kept: now.kept, gone: [...then.gone, ...now.gone] };
 }
 
 type Spoken = Pick<Review, "rule" | "reason"> & { readonly verdict: string };
@@ -129,10 +151,11 @@ export async function explainAction(
   const input = told?.input ?? written;
   if (input === undefined) return [];
   checkSize(input.args);
-  const { policies, gone } =
-    text === undefined
-      ? await policiesFor(place, told)
-      : { policies: [await readPolicyForTrial(text)], gone: [] };
+  const reader = { list: () => listPolicies(place), get: (name: string) => getPolicy(place, name) };
+  const { kept, gone } =
+    text === undefined ? await policiesNow(reader, told?.said ?? null) : { kept: [], gone: [] };
+  const documents = text === undefined ? kept.map(({ document }) => document as PolicyText) : [text];
+  const policies = documents.map(compileForTrial);
   const schema = tools.find(({ name }) => name === input.tool)?.schema ?? null;
   const asking = {
     input,

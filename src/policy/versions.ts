@@ -209,14 +209,8 @@ export async function loadKeptDocument(place: TenantStore, given: string): Promi
   }
 }
 
-const newest = (versions: readonly PolicyVersionSummary[]): PolicyVersionSummary | undefined =>
-  versions.toSorted((a, b) => a.at - b.at).at(-1);
-
 /** The version put in force last, of those that a program judges by; if none is in use, of all. */
-export function versionInForce(
-  versions: readonly PolicyVersionSummary[],
-): { readonly version: PolicyVersionSummary; readonly isUsed: boolean } | undefined {
-  const used = newest(versions.filter(({ standing }) => standing === "used"));
-  const version = used ?? newest(versions);
-  return version === undefined ? undefined : { version, isUsed: used !== undefined };
+export function versionInForce(versions: readonly PolicyVersionSummary[]): PolicyVersionSummary | undefined {
+  const newest = versions.toSorted((a, b) => a.at - b.at);
+  return newest.findLast(({ standing }) => standing === "used") ?? newest.at(-1);
 }
