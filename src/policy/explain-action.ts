@@ -34,25 +34,15 @@ import { callKindOfTool, FINAL, type KnownTool } from "./rules/tools.ts";
 import type { PolicyInput } from "./rules/verdict.ts";
 import { getPolicy, listPolicies, versionInForce } from "./versions.ts";
 
-/** Placeholder for an agent without a name. */
-export const SOMEONE = "agent:someone";
-
-export const agentNamed = (name: string): string => (name.startsWith("agent:") ? name : `agent:${name}`);
-
-/** The tool's own class if known. Default: `read` for a final answer, else `once`. */
-export function usualEffect(tool: string, known: readonly KnownTool[]): string {
-  const own = known.find(({ name }) => name === tool)?.effectClass;
-  return own ?? (tool === FINAL ? "read" : "once");
-}
-
-/** Alone and outside a workflow. */
-function inputOfWrittenAction(
-  { tool, args, agent = SOMEONE }: WrittenAction,
+/** Alone and outside a workflow. The effect is the tool's own if known; else `read` for a final answer, or `once`. */
+export function inputOfWrittenAction(
+  { tool, args, agent = "someone" }: WrittenAction,
   known: readonly KnownTool[],
   now: number,
 ): PolicyInput {
-  const who = agentNamed(agent);
-  const effectClass = usualEffect(tool, known);
+  const who = agent.startsWith("agent:") ? agent : `agent:${agent}`;
+  const own = known.find(({ name }) => name === tool)?.effectClass;
+  const effectClass = own ?? (tool === FINAL ? "read" : "once");
   const facts = { tool, effectClass, args, agent: who, requester: [who], requestId: null };
   return { ...facts, workflow: null, history: [], now };
 }

@@ -18,7 +18,7 @@ import {
   type SeenValue,
 } from "../../policy/backtest/rules/explain.ts";
 import type { ReplayResult } from "../../policy/contract.ts";
-import { agentNamed, SOMEONE, usualEffect } from "../../policy/explain-action.ts";
+import { inputOfWrittenAction } from "../../policy/explain-action.ts";
 import { validatorFor } from "../../policy/recorded-tools.ts";
 import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import { callKindOfTool, type KnownTool } from "../../policy/rules/tools.ts";
@@ -59,7 +59,7 @@ const workflow = z.strictObject({
 const writtenAction = z.strictObject({
   tool: z.string(),
   args: json.default({}),
-  agent: z.string().default(SOMEONE),
+  agent: z.string().exactOptional(),
   effect: z.enum(EFFECT_CLASSES).optional(),
   workflow: z
     .union([z.string().transform((name) => workflow.parse({ name })), workflow])
@@ -73,13 +73,12 @@ const KEYS = [writtenAction, pastCall, workflow].flatMap(({ shape }) => Object.k
 function readActionFile(file: string, now: number, known: readonly KnownTool[]): PolicyInput {
   const given = readJsonFile(file);
   const written = checkInput(file, given, { schema: writtenAction, keys: KEYS, shape: SHAPE });
-  const { tool, args, agent, history, now: at = now, effect = usualEffect(tool, known) } = written;
+  const { history, effect, now: at = now } = written;
   const past = history.map((call, index) => ({ ...call, action: `act_${index + 1}`, at: call.at ?? at - 1 }));
   // Past calls belong to a workflow.
   const own = written.workflow ?? (past.length === 0 ? null : workflow.parse({ name: "workflow" }));
-  const who = agentNamed(agent);
-  const facts = { tool, effectClass: effect, args, agent: who, requester: [who], requestId: null };
-  return { ...facts, workflow: own, history: past, now: at };
+  const input = inputOfWrittenAction(written, known, at);
+  return { ...input, effectClass: effect ?? input.effectClass, workflow: own, history: past };
 }
 
 type Explained = Explanation &

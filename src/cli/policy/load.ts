@@ -142,7 +142,7 @@ export function checkInput<Schema extends z.ZodObject>(
   const [fault] = issueFaults(parsed.error.issues, () => keys);
   const path = [...at, ...(fault?.path.slice(0, -1) ?? [])];
   const place = path.length === 0 ? "" : `${path.join(".")}: `;
-  throw new CommandError("usage", visible(`The file ${file}: ${place}${fault?.message}.`), shape);
+  throw new CommandError("usage", `The file ${file}: ${place}${fault?.message}.`, shape);
 }
 
 const TOOL_LIST_SHAPE =

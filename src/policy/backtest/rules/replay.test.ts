@@ -199,6 +199,25 @@ describe("the history of a workflow that is played again", () => {
     assert.equal(seen([call("act_1", 1), { ...started("act_1"), text: null }]).isWhole, false);
   });
 
+  test("is not whole behind an entry of a newer program, and goes on after it", () => {
+    const newer = { ...started("act_1"), tv: 99 };
+    const { history, isWhole } = seen([call("act_1", 1), newer, call("act_2", 2), started("act_2")]);
+    assert.deepEqual(
+      history.map(({ action, status }) => [action, status]),
+      [
+        ["act_1", "waiting"],
+        ["act_2", "running"],
+      ],
+    );
+    assert.equal(isWhole, false);
+  });
+
+  test("is whole though something that no policy sees was erased", () => {
+    const step = entry("workflow/wf_1", "step.completed", null);
+    const log = entry("workflow/wf_1", "log.of_a_newer_program", { text: "hello" });
+    assert.equal(seen([step, log, call("act_1", 1)]).isWhole, true);
+  });
+
   test("stays as it is, whatever a policy does to what it was handed", () => {
     const { replay, heard } = play([
       created,

@@ -147,13 +147,9 @@ const isEnough = (samples: readonly Sample[], min: number): boolean =>
   samples.length >= min && (countDays(samples) >= 2 || decidersOf(samples).length >= 2);
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Reserved words, which cannot follow a dot. */
-const WORDS: ReadonlySet<string> = new Set(
-  "as break const continue else false for function if import in let loop namespace null package return true var void while".split(
-    " ",
-  ),
-);
-const isWord = (name: string): boolean => NAME.test(name) && !WORDS.has(name);
+/** A reserved word cannot follow a dot. */
+const isWord = (name: string): boolean =>
+  NAME.test(name) && compileOverArguments(`has(args.${name})`, "bool", null).ok;
 const pathOf = (name: string): string => (isWord(name) ? `args.${name}` : `args[${JSON.stringify(name)}]`);
 const presenceOf = (name: string): string =>
   isWord(name) ? `has(args.${name})` : `${JSON.stringify(name)} in args`;
