@@ -46,7 +46,7 @@ async function exportsOf(file: string): Promise<{ readonly default?: unknown }> 
 }
 
 /** Loading the module runs its top-level code. */
-export async function documentIn(file: string): Promise<PolicyText> {
+async function documentIn(file: string): Promise<PolicyText> {
   const { default: given } = await exportsOf(file);
   if (given === undefined)
     throw new CommandError("file_error", `The file ${file} has no default export.`, MODULE_SHAPE);
@@ -94,7 +94,7 @@ export function unusableFile(
 /** The compiled policy, and the document as given: only that has a module's functions. */
 type LoadedPolicy = { readonly policy: CompiledPolicy; readonly document: PolicyText };
 
-export type FileReading = { readonly read: PolicyReading; readonly document?: PolicyText };
+type FileReading = { readonly read: PolicyReading; readonly document?: PolicyText };
 
 /** `toolsFor` returns the tools to check a document against. */
 export async function readPolicyFile(

@@ -32,12 +32,15 @@ import {
 } from "./rules/replay.ts";
 import {
   type BacktestTally,
+  checkAmountFound,
   countEdit,
   countEvent,
   countReview,
   isInPeriod,
   openTally,
+  readAmount,
   reportOf,
+  startAmountSearch,
 } from "./rules/tally.ts";
 
 /** Of the lists of changes. All are counted. */
@@ -189,7 +192,11 @@ function judge(
       countsCalls: candidate.countsCalls(action.tool),
       limitsRun: candidate.limits?.toolCalls !== undefined,
     },
-    { args, isWhole: isWhole(), isBesideWhole: panel?.isWhole !== false },
+    {
+      amount: readAmount(tally.options.sought, args),
+      isWhole: isWhole(),
+      isBesideWhole: panel?.isWhole !== false,
+    },
   );
 }
 
@@ -224,12 +231,14 @@ export async function runBacktest(
   candidate: Candidate,
   options: BacktestOptions & Pick<ReplayOptions, "pace"> = {},
 ): Promise<BacktestReport> {
-  const { since = null, limit = DEFAULT_LIMIT, amount = null, ...playing } = options;
+  const { since = null, limit = DEFAULT_LIMIT, amount, ...playing } = options;
+  const sought = amount === undefined ? null : startAmountSearch(amount);
   const running = {
     ...{ place, candidate, validators: validatorsOf(place), panels: panelsOf(place, candidate) },
     judging: new WeakMap<RecordedAction, Panel>(),
-    tally: openTally({ since, limit, amount }),
+    tally: openTally({ since, limit, sought }),
   };
   await replayJournal(place, (event, replay) => handleEvent(running, replay, event), playing);
+  checkAmountFound(sought, running.tally.counts.compared);
   return reportOf(running.tally, { name: candidate.name, digest: candidate.digest });
 }

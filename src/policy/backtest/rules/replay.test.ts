@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "../../../kernel/json.ts";
-import { type ReplayEntry, type ReplayEvent, startReplay } from "./replay.ts";
+import { type Replay, type ReplayEvent, startReplay } from "./replay.ts";
+
+type ReplayEntry = Parameters<Replay["take"]>[0];
 
 let position = 0;
 

@@ -34,7 +34,7 @@ import type { PastCall, PolicyInput } from "../../rules/verdict.ts";
 import type { PersonDecision } from "./answers.ts";
 import { recordedTerms } from "./compare-answers.ts";
 
-export type ReplayEntry = Omit<RecordedEvent, "body"> & {
+type ReplayEntry = Omit<RecordedEvent, "body"> & {
   readonly position: number;
   readonly kind: string;
   readonly id: string;

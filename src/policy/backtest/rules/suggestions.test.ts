@@ -3,7 +3,10 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { conditionHolds, whenFault } from "../../../grants/rules.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
-import { openSamples, type Sample, type Samples, suggestionsFrom } from "./suggestions.ts";
+import { openSamples, suggestionsFrom } from "./suggestions.ts";
+
+type Samples = ReturnType<typeof openSamples>;
+type Sample = NonNullable<ReturnType<Samples["given"]["get"]>>;
 
 const DAY = 86_400_000;
 

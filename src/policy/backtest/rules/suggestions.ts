@@ -23,7 +23,7 @@ import { patternsOf } from "../../rules/tools.ts";
 import type { FieldCondition, Narrowing, PersonDecision, SuggestedRule, Suggestion } from "./answers.ts";
 import type { RecordedAction, ReplayEvent } from "./replay.ts";
 
-export type Sample = {
+type Sample = {
   /** When the action was proposed. */
   readonly at: number;
   /** null: stored as an artifact, or not an object. The content is not read. */
@@ -42,9 +42,9 @@ export type Sample = {
   isChanged: boolean;
 };
 
-export type SampleGroup = { readonly tool: string; readonly agent: string; readonly samples: Sample[] };
+type SampleGroup = { readonly tool: string; readonly agent: string; readonly samples: Sample[] };
 
-export type Samples = {
+type Samples = {
   readonly since: number | null;
   readonly groups: Map<string, SampleGroup>;
   readonly open: WeakMap<RecordedAction, Sample>;
@@ -207,7 +207,7 @@ function conditionText(condition: FieldCondition): string {
 }
 
 /** What is known of one tool and agent, and the JSON Schema of the tool's arguments, if known. */
-type Known = {
+type ToolCalls = {
   readonly yes: readonly JsonObject[];
   readonly all: readonly JsonObject[];
   readonly schema: JsonObject | null;
@@ -217,7 +217,7 @@ type Known = {
 function guarded(
   name: string,
   conditions: readonly FieldCondition[],
-  { yes, all, schema }: Known,
+  { yes, all, schema }: ToolCalls,
 ): readonly string[] {
   if (conditions.length === 0) return [];
   const has = (args: JsonObject) => Object.hasOwn(args, name);
@@ -230,7 +230,7 @@ function guarded(
 
 type Narrowed = Pick<Suggestion, "conditions" | "when" | "open">;
 
-function narrowedTo(known: Known): Narrowed | undefined {
+function narrowedTo(known: ToolCalls): Narrowed | undefined {
   const names = [...new Set(known.yes.flatMap((args) => Object.keys(args)))].sort();
   if (!names.every(isPlain)) return undefined;
   const conditions: FieldCondition[] = [];

@@ -68,13 +68,12 @@ type TallyOptions = {
   readonly since: number | null;
   /** Maximum number of listed changes. */
   readonly limit: number;
-  /** Path of the argument to sum over the changes. */
-  readonly amount: string | null;
+  /** The argument to sum over the changes. */
+  readonly sought: AmountSearch | null;
 };
 
 export type BacktestTally = {
   readonly options: TallyOptions;
-  readonly sought: AmountSearch | null;
   readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed" | "limited" | "byCode">> &
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
@@ -92,9 +91,8 @@ export function openTally(options: TallyOptions): BacktestTally {
   const none = { erased: 0, gone: 0, partHistory: 0, beside: 0, decisions: 0 };
   const counts = { actions: 0, compared: 0, changed: 0, limited: 0, byCode: 0, ...none };
   const lists = { changes: [], dangers: [], leftOff: { changes: 0, dangers: 0 } };
-  const sought = options.amount === null ? null : startAmountSearch(options.amount);
   const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
-  return { options, sought, counts, ...kept, ...lists };
+  return { options, counts, ...kept, ...lists };
 }
 
 const isCounted = ({ options }: BacktestTally, at: number): boolean =>
@@ -108,9 +106,9 @@ function list(tally: BacktestTally, name: "changes" | "dangers", one: Compared):
   else tally.leftOff[name] += 1;
 }
 
-/** The arguments, and whether all that the policy read could be given to it. */
-export type JudgedWith = {
-  readonly args: Json;
+/** The amount to sum, and whether all that the policy read could be given to it. */
+type JudgedWith = {
+  readonly amount: bigint | null;
   readonly isWhole: boolean;
   /** All documents next to the one that the candidate replaces could be evaluated. */
   readonly isBesideWhole: boolean;
@@ -120,7 +118,7 @@ export function countReview(
   tally: BacktestTally,
   { action, review }: EventOf<"reviewed">,
   answer: CandidateAnswer,
-  { args, isWhole, isBesideWhole }: JudgedWith,
+  { amount, isWhole, isBesideWhole }: JudgedWith,
 ): void {
   const { counts } = tally;
   const { to, digest, isLimited, isByCode } = effectOf(review, answer);
@@ -128,9 +126,8 @@ export function countReview(
   const { id, tool, agent, proposedAt: at, within } = action;
   const from = { ...recordedSide(review), policy: review.policy };
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
-  const amount = readAmount(tally.sought, args)?.toString() ?? null;
   const one: Compared = {
-    change: { ...facts, person: null, edit: null, costs: null, amount },
+    change: { ...facts, person: null, edit: null, costs: null, amount: amount?.toString() ?? null },
     toDigest: digest,
     would: asks !== null && "would" in asks ? asks.would : null,
     ...{ row: null, counted: null },
@@ -283,10 +280,9 @@ function transitionOf({ from, to, count, started, money, amount }: Sum, field: s
 }
 
 export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"]): BacktestReport {
-  const { options, sought, sums, people, leftOff } = tally;
+  const { options, sums, people, leftOff } = tally;
   const { actions, compared, changed, limited, byCode, ...missing } = tally.counts;
-  checkAmountFound(sought, compared);
-  const rows = [...sums.values()].map((sum) => transitionOf(sum, options.amount));
+  const rows = [...sums.values()].map((sum) => transitionOf(sum, options.sought?.path ?? null));
   return {
     policy,
     since: options.since,
@@ -307,7 +303,7 @@ const MOST_PATHS = 200;
 const MOST_NAMED = 12;
 
 /** The path to find and, until it is found, the paths that exist. */
-export type AmountSearch = { readonly path: string; isThere: boolean; readonly others: Set<string> };
+type AmountSearch = { readonly path: string; isThere: boolean; readonly others: Set<string> };
 
 export const startAmountSearch = (path: string): AmountSearch => ({
   path,
