@@ -281,7 +281,7 @@ function transitionOf({ from, to, count, started, money, amount }: Sum, field: s
 
 export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"]): BacktestReport {
   const { options, sums, people, leftOff } = tally;
-  const { actions, compared, changed, limited, byCode, ...missing } = tally.counts;
+  const { actions, compared, changed, limited, byCode, erased, gone, ...missing } = tally.counts;
   const rows = [...sums.values()].map((sum) => transitionOf(sum, options.sought?.path ?? null));
   return {
     policy,
@@ -294,7 +294,7 @@ export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"])
     dangers: tally.dangers.map(({ change }) => change),
     changes: tally.changes.map(({ change }) => change),
     leftOff,
-    missing: { ...missing, unreviewed: actions - compared - missing.erased - missing.gone },
+    missing: { erased, gone, unreviewed: actions - compared - erased - gone, ...missing },
   };
 }
 
