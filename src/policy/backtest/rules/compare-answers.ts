@@ -7,7 +7,6 @@
  * - A run's own limits, approvals that a workflow requires, and compensations that no rule names stay as recorded.
  */
 
-import type { LiveApproval } from "../../../approvals/state.ts";
 import { digestOf } from "../../../kernel/canonical-json.ts";
 import { stricterVerdict } from "../../rules/combine-verdicts.ts";
 import type { Review } from "../../rules/review.ts";
@@ -70,20 +69,6 @@ function approversText(terms: ApprovalTerms): string {
 /** Undefined if the approvers and terms are the same. */
 export function diffApprovers(from: ApprovalTerms, to: ApprovalTerms): ApproverDiff | undefined {
   return termsKey(from) === termsKey(to) ? undefined : { from: approversText(from), to: approversText(to) };
-}
-
-/** The terms of a recorded approval request. */
-export function recordedTerms(question: LiveApproval): ApprovalTerms {
-  const { approvers, stages, onTimeout, decideBy, executeBy, requestedAt: at } = question;
-  const decideWithinMs = decideBy === null ? null : decideBy - at;
-  const whole = (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
-  return {
-    approvers,
-    decideWithinMs,
-    executeWithinMs: executeBy === null ? null : executeBy - at - whole,
-    ...(stages === undefined ? {} : { stages }),
-    ...(onTimeout === undefined ? {} : { onTimeout }),
-  };
 }
 
 function verdictOf(terms: ApprovalTerms): Escalation {

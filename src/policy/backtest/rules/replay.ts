@@ -9,7 +9,12 @@
  * - Checkpoints and questions of workflows are not actions, and their approvals are skipped.
  * - Only what can still change is kept: open actions and approvals, and workflows that have not ended, with their calls.
  */
-import { type ApprovalState, QUESTION_ENDS, type QuestionEnd } from "../../../approvals/state.ts";
+import {
+  type ApprovalState,
+  type LiveApproval,
+  QUESTION_ENDS,
+  type QuestionEnd,
+} from "../../../approvals/state.ts";
 import { approval } from "../../../approvals/stream.ts";
 import {
   isCall,
@@ -32,7 +37,6 @@ import type { ApprovalTerms } from "../../rules/stages.ts";
 import { type CallKind, UNDO_NOT_NAMED } from "../../rules/tools.ts";
 import type { PastCall, PolicyInput } from "../../rules/verdict.ts";
 import type { PersonDecision } from "./answers.ts";
-import { recordedTerms } from "./compare-answers.ts";
 
 type ReplayEntry = Omit<RecordedEvent, "body"> & {
   readonly position: number;
@@ -206,6 +210,20 @@ function takeAction(replay: ReplayState, entry: ReplayEntry): ReplayEvent | unde
   if (type === "action.reviewed") return review(one, before, entry);
   if (type !== "effect.started") return undefined;
   return { kind: "started", action, costs: one.state.phase === "running" ? one.state.effect.costs : [] };
+}
+
+/** The terms of a recorded approval request. */
+function recordedTerms(question: LiveApproval): ApprovalTerms {
+  const { approvers, stages, onTimeout, decideBy, executeBy, requestedAt: at } = question;
+  const decideWithinMs = decideBy === null ? null : decideBy - at;
+  const whole = (stages ?? [{ decideWithinMs }]).reduce((sum, one) => sum + (one.decideWithinMs ?? 0), 0);
+  return {
+    approvers,
+    decideWithinMs,
+    executeWithinMs: executeBy === null ? null : executeBy - at - whole,
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+  };
 }
 
 function ask({ actions, approvals }: ReplayState, entry: ReplayEntry): ReplayEvent | undefined {
