@@ -62,7 +62,7 @@ const writtenAction = z.strictObject({
   agent: z.string().exactOptional(),
   effect: z.enum(EFFECT_CLASSES).optional(),
   workflow: z
-    .union([z.string().transform((name) => workflow.parse({ name })), workflow])
+    .union([z.string().transform((name) => workflow.parse({ name })), workflow], "is not a name or an object")
     .nullable()
     .default(null),
   history: z.array(pastCall).default([]),

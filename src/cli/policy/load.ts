@@ -142,7 +142,8 @@ export function checkInput<Schema extends z.ZodObject>(
   const [fault] = issueFaults(parsed.error.issues, () => keys);
   const path = [...at, ...(fault?.path.slice(0, -1) ?? [])];
   const place = path.length === 0 ? "" : `${path.join(".")}: `;
-  throw new CommandError("usage", `The file ${file}: ${place}${fault?.message}.`, shape);
+  const what = isJsonObject(given as Json) ? fault?.message : "it is not an object";
+  throw new CommandError("usage", `The file ${file}: ${place}${what}.`, shape);
 }
 
 const TOOL_LIST_SHAPE =
