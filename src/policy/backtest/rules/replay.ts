@@ -284,11 +284,14 @@ function decide(
   { id, at }: ReplayEntry,
   { state, asker, editedDigest }: TrackedApproval,
   end: (typeof QUESTION_ENDS)[QuestionEnd]["countsAs"],
-): ReplayEvent {
+): ReplayEvent | undefined {
   const decision = end === "modified" ? "edited" : end;
   if (end !== "approved" && end !== "modified") approvals.delete(id);
   const { decided, edited, argsDigest } = state.status === "none" ? NOT_READ : state;
-  const said = { decision, by: decided?.by ?? [], reason: decided?.reason ?? "", now: at } as const;
+  const by = decided?.by ?? [];
+  // Withdrawn by a rule: another request replaces it.
+  if (decision === "cancelled" && by.includes("policy")) return undefined;
+  const said = { decision, by, reason: decided?.reason ?? "", now: at } as const;
   const changed = edited ? argsDigest : editedDigest;
   return { kind: "decided", action: asker.action, editedDigest: changed, approval: id, ...said };
 }

@@ -86,13 +86,9 @@ function add(samples: Samples, { action, args, argsDigest, rule, ofSeveral }: Ev
   samples.open.set(action, sample);
 }
 
-/** A request that a rule withdrew is followed by another one. */
-const isTakenBack = ({ decision, by }: EventOf<"decided">): boolean =>
-  decision === "cancelled" && by.includes("policy");
-
 function decide(samples: Samples, heard: EventOf<"decided">): void {
   const sample = samples.open.get(heard.action);
-  if (sample === undefined || isTakenBack(heard)) return;
+  if (sample === undefined) return;
   const { decision, by, approval, editedDigest, now } = heard;
   const isOther = editedDigest !== null && editedDigest !== sample.argsDigest;
   sample.decision = decision === "approved" && isOther ? "edited" : decision;

@@ -214,8 +214,7 @@ function countPerson(tally: BacktestTally, one: Compared, now: Counted): void {
 
 function countDecision(tally: BacktestTally, heard: EventOf<"decided">): void {
   const one = tally.compared.get(heard.action);
-  // Withdrawn by a rule: another request replaces it.
-  if (one === undefined || (heard.decision === "cancelled" && heard.by.includes("policy"))) return;
+  if (one === undefined) return;
   const { by, reason, editedDigest, approval } = heard;
   const { change } = one;
   // Approved with a person's edit in place of the proposal.
