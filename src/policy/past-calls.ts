@@ -3,7 +3,14 @@
  * last position. Calls in doubt are read again each time.
  */
 
-import { isCall, type PastCalls, pastCall } from "../effects/rules/review.ts";
+import {
+  isCall,
+  noteSettled,
+  type PastCalls,
+  pastCall,
+  type SettledCalls,
+  startSettledCalls,
+} from "../effects/rules/review.ts";
 import type { LiveAction } from "../effects/state.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { actionStream } from "../kernel/stream.ts";
@@ -14,16 +21,11 @@ import type { Fork } from "../workflows/events.ts";
 import type { WorkflowEntry } from "../workflows/rules/operations.ts";
 import type { PastCall } from "./rules/verdict.ts";
 
-type WorkflowCalls = {
+type WorkflowCalls = SettledCalls & {
   readSeq: number;
-  settledSeq: number;
-  readonly settled: string[];
-  readonly undone: Set<string>;
   /** null: not a call of the agent, but a compensation declared by a tool. */
   readonly resting: Map<string, PastCall | null>;
 };
-
-type SettledCalls = Pick<WorkflowCalls, "settled" | "undone" | "settledSeq">;
 
 const KEPT_WORKFLOWS = 200;
 const AT_ONCE = 100;
@@ -33,13 +35,7 @@ function knownOf({ store, tenant }: TenantStore, workflow: string): WorkflowCall
   const all = kept.get(store) ?? new Map<string, WorkflowCalls>();
   kept.set(store, all);
   const name = `${tenant}/${workflow}`;
-  const known = all.get(name) ?? {
-    readSeq: 0,
-    settledSeq: 0,
-    settled: [],
-    undone: new Set(),
-    resting: new Map(),
-  };
+  const known = all.get(name) ?? { ...startSettledCalls(), readSeq: 0, resting: new Map() };
   all.delete(name);
   all.set(name, known);
   const oldest = all.keys().next();
@@ -48,20 +44,6 @@ function knownOf({ store, tenant }: TenantStore, workflow: string): WorkflowCall
 }
 
 const MADE: ReadonlySet<string> = new Set(["call.made", "compensation.made"]);
-/** Only compensations that an agent named count as calls. `readSettledCalls` filters out the others. */
-const SETTLED: ReadonlySet<string> = new Set(["call.settled", "compensation.settled"]);
-
-function noteUndone(known: SettledCalls, { type, body }: WorkflowEntry): void {
-  if (type === "compensation.settled" && body["status"] === "undone")
-    known.undone.add(String(body["undoes"]));
-}
-
-function note(known: SettledCalls, entry: WorkflowEntry): void {
-  const { type, seq, body } = entry;
-  if (SETTLED.has(type)) known.settled.push(String(body["action"]));
-  noteUndone(known, entry);
-  if (SETTLED.has(type) || type === "rollback.ended") known.settledSeq = seq;
-}
 
 /** A fork starts with the calls that its origin had made by then. Later calls belong to the origin only. */
 export async function noteOriginCalls(
@@ -74,8 +56,7 @@ export async function noteOriginCalls(
     if (entry.seq > upTo) return;
     if (entry.type === "workflow.created") await noteFork(place, known, entry);
     if (MADE.has(entry.type) && entry.seq <= seq) made.add(entry.body["action"]);
-    if (!SETTLED.has(entry.type) || made.has(entry.body["action"])) note(known, entry);
-    else noteUndone(known, entry);
+    noteSettled(known, entry, !entry.type.endsWith(".settled") || made.has(entry.body["action"]));
   }
 }
 
@@ -89,7 +70,7 @@ async function noteFork(place: TenantStore, known: SettledCalls, { body }: Workf
 async function readOn(place: TenantStore, workflow: string, known: WorkflowCalls): Promise<void> {
   for await (const entry of entriesOf(place, workflow, known.readSeq + 1)) {
     if (entry.type === "workflow.created") await noteFork(place, known, entry);
-    note(known, entry);
+    noteSettled(known, entry);
     known.readSeq = entry.seq;
   }
 }

@@ -30,14 +30,6 @@ import {
   yamlIssueText,
 } from "./yaml.ts";
 
-/** Does not check expressions against schemas: the recorded schemas may be outdated. */
-export function compileForTrial(document: PolicyText): CompiledPolicy {
-  const compiled = compilePolicy(document, null);
-  if (compiled.ok) return compiled.policy;
-  const faults = compiled.faults.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new HoldpointError("policy_invalid", `The policy cannot be used: ${faults.slice(0, 5).join("; ")}.`);
-}
-
 export type PolicyReading =
   | { readonly ok: true; readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] }
   | {
@@ -75,19 +67,6 @@ export function locate(source: Source, { path, message, offset }: PolicyFault): 
   return finding(source.text, place, message);
 }
 
-const byPlace = (a: PolicyFinding, b: PolicyFinding): number => a.line - b.line || a.column - b.column;
-
-function located(
-  source: Source,
-  faults: readonly PolicyFault[],
-  warnings: readonly PolicyFault[],
-): PolicyFinding[] {
-  const certain = faults.map((one) => locate(source, one));
-  const doubtful = warnings.map((one) => ({ ...locate(source, one), severity: "warning" as const }));
-  return [...certain, ...doubtful].toSorted(byPlace);
-}
-
-const TOO_LARGE = `the policy is over ${MOST_CHARACTERS} characters`;
 const fail = (message: string): PolicyReading => ({
   ok: false,
   findings: [{ severity: "fault", line: 1, column: 1, message }],
@@ -128,40 +107,39 @@ export function parseYaml(
   }
 }
 
-/** `toolsFor` returns the tools to check against, which may depend on the document. */
-function readPolicyFor(
+/** Checks the text against the given tools, or against those that `tools` returns for the document in it. */
+export function readPolicy(
   text: string,
-  toolsFor: (value: unknown) => readonly KnownTool[] | null,
+  tools: readonly KnownTool[] | null | ((document: unknown) => readonly KnownTool[] | null),
   around: CompileOptions = {},
 ): PolicyReading {
-  if (text.length > MOST_CHARACTERS) return fail(TOO_LARGE);
+  if (text.length > MOST_CHARACTERS) return fail(`the policy is over ${MOST_CHARACTERS} characters`);
   if (isTooDeep(text)) return fail(`the policy has brackets over ${DEEPEST_YAML} deep`);
   const { faults, value, ...source } = parseYaml(text);
   if (faults.length > 0) return { ok: false, findings: faults, looked: "text" };
-  const made = compilePolicy(value as PolicyText, toolsFor(value), around);
-  if (!made.ok)
-    return { ok: false, findings: located(source, made.faults, made.warnings), looked: made.looked };
-  return { ok: true, policy: made.policy, findings: located(source, [], made.warnings) };
+  const made = compilePolicy(value as PolicyText, typeof tools === "function" ? tools(value) : tools, around);
+  const certain = made.ok ? [] : made.faults.map((one) => locate(source, one));
+  const doubtful = made.warnings.map((one) => ({ ...locate(source, one), severity: "warning" as const }));
+  const findings = [...certain, ...doubtful].toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return made.ok ? { ok: true, policy: made.policy, findings } : { ok: false, findings, looked: made.looked };
 }
 
-export const readPolicy = (
-  text: string,
-  tools: readonly KnownTool[] | null,
-  around: CompileOptions = {},
-): PolicyReading => readPolicyFor(text, () => tools, around);
-
-export function readPolicyFile(
-  file: string,
+/** A document in code has no lines: a finding names the path in it. */
+export function readPolicyDocument(
+  document: PolicyText,
   tools: readonly KnownTool[] | null,
   around: CompileOptions = {},
 ): PolicyReading {
-  try {
-    const bytes = readFileSync(file);
-    if (bytes.length > MOST_CHARACTERS) return fail(TOO_LARGE);
-    return readPolicy(new TextDecoder("utf-8", { fatal: true }).decode(bytes), tools, around);
-  } catch (error) {
-    return fail(`the file cannot be read: ${errorText(error)}`);
-  }
+  const made = compilePolicy(document, tools, around);
+  const found =
+    (severity: PolicyFinding["severity"]) =>
+    ({ path, message }: PolicyFault): PolicyFinding => {
+      const place = path.length === 0 ? "" : `${path.join(".")}: `;
+      return { severity, line: 1, column: 1, message: `${place}${message}` };
+    };
+  const warnings = made.warnings.map(found("warning"));
+  if (made.ok) return { ok: true, policy: made.policy, findings: warnings };
+  return { ok: false, findings: [...made.faults.map(found("fault")), ...warnings], looked: made.looked };
 }
 
 /** A file path, or the document itself. */
@@ -177,72 +155,64 @@ export type SourceReader = (tools: readonly KnownTool[] | null) => SourceReading
 export const sourceName = (source: PolicySource): string =>
   typeof source === "string" ? basename(source) : "code";
 
-function unreadable(file: string, error: unknown): HoldpointError {
-  const fault = `it cannot be read: ${errorText(error)}`;
-  const details = { faults: [fault] };
-  return new HoldpointError("policy_invalid", `The policy ${file}: ${fault}.`, { details, cause: error });
-}
-
 const MODULE = /\.[cm]?[jt]s$/;
+export const isModule = (file: string): boolean => MODULE.test(file);
+
+function unusable(file: string, fault: string, cause?: unknown): HoldpointError {
+  const details = { faults: [fault] };
+  return new HoldpointError("policy_invalid", `The policy ${file}: ${fault}.`, { details, cause });
+}
 
 /** A module has to be imported, which is left to the program itself. */
-function noModule(file: string): HoldpointError {
-  const fault =
-    "it is a module, and only YAML or JSON is read from a file; import it in the program and pass its default export as policy";
-  return new HoldpointError("policy_invalid", `The policy ${file}: ${fault}.`, {
-    details: { faults: [fault] },
-  });
-}
+const IS_MODULE =
+  "it is a module, and only YAML or JSON is read from a file; import it in the program and pass its default export as policy";
 
 function readFile(file: string): string {
-  if (MODULE.test(file)) throw noModule(file);
+  if (isModule(file)) throw unusable(file, IS_MODULE);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    throw unreadable(file, error);
+    throw unusable(file, `it cannot be read: ${errorText(error)}`, error);
   }
 }
 
-/** A document in code has no lines, so a fault is located by its path. */
-function readDocument(document: PolicyText, tools: readonly KnownTool[] | null): SourceReading {
-  const made = compilePolicy(document, tools);
-  const told = ({ path, message }: PolicyFault): string => `${path.join(".")}  ${message}`;
-  if (made.ok) return { ok: true, policy: made.policy, warnings: made.warnings.map(told) };
-  return { ok: false, faults: made.faults.map(told) };
-}
-
-function readText(file: string, text: string, tools: readonly KnownTool[] | null): SourceReading {
-  const reading = readPolicy(text, tools);
-  const told = (severity: PolicyFinding["severity"]): readonly string[] =>
-    reading.findings
-      .filter((one) => one.severity === severity)
-      .map((one) => findingText(sourceName(file), one));
-  if (reading.ok) return { ok: true, policy: reading.policy, warnings: told("warning") };
-  return { ok: false, faults: told("fault") };
-}
-
 export function openPolicySource(source: PolicySource): SourceReader {
-  if (typeof source !== "string") return (tools) => readDocument(source, tools);
-  const text = readFile(source);
-  return (tools) => readText(source, text, tools);
+  const text = typeof source === "string" ? readFile(source) : null;
+  const words = (one: PolicyFinding) => (text === null ? one.message : findingText(sourceName(source), one));
+  return (tools) => {
+    const reading = text === null ? readPolicyDocument(source as PolicyText, tools) : readPolicy(text, tools);
+    const told = (severity: PolicyFinding["severity"]) =>
+      reading.findings.filter((one) => one.severity === severity).map(words);
+    if (reading.ok) return { ok: true, policy: reading.policy, warnings: told("warning") };
+    return { ok: false, faults: told("fault") };
+  };
 }
 
 const MOST_NAMED = 5;
 
 /** Does not check expressions against schemas: the recorded schemas may be outdated. */
-export async function readPolicyForTrial(text: string): Promise<CompiledPolicy> {
-  await nextTurn();
-  const reading = readPolicy(text, null);
+export function compileForTrial(given: string | PolicyText): CompiledPolicy {
+  const isText = typeof given === "string";
+  const reading = isText ? readPolicy(given, null) : readPolicyDocument(given, null);
   if (reading.ok) return reading.policy;
   const faults = reading.findings
     .filter(({ severity }) => severity === "fault")
-    .map((one) => findingText("line", one).replace(/^line:/, "line "));
+    .map((one) => (isText ? findingText("line", one).replace(/^line:/, "line ") : one.message));
   const more = faults.length > MOST_NAMED ? `; and ${faults.length - MOST_NAMED} more` : "";
   throw new HoldpointError(
     "policy_invalid",
     `The policy cannot be used: ${faults.slice(0, MOST_NAMED).join("; ")}${more}.`,
     { data: "Nothing was tried, and nothing was written.", details: { faults } },
   );
+}
+
+/** Tools that a document names and whose arguments cannot be checked: no schema is known. */
+export function toolsWithoutSchema(
+  tools: readonly KnownTool[],
+  named: readonly KnownTool[],
+): readonly string[] {
+  const spoken = new Set(named.map(({ name }) => name));
+  return tools.filter(({ name, schema }) => schema === null && spoken.has(name)).map(({ name }) => name);
 }
 
 /** `recorded`: the tools in the journal. */
@@ -256,13 +226,11 @@ export async function checkPolicyText(
   const toolsFor = (value: unknown): readonly KnownTool[] => {
     const named = namedTools(value);
     const tools = mergeNamedTools(recorded, named);
-    const spoken = new Set(named.map(({ name }) => name));
-    const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
-    unchecked = blind.map(({ name }) => name);
+    unchecked = toolsWithoutSchema(tools, named);
     return tools;
   };
   await nextTurn();
-  const read = readPolicyFor(text, toolsFor, { roster });
+  const read = readPolicy(text, toolsFor, { roster });
   return {
     name: read.ok ? read.policy.name : null,
     digest: read.ok ? read.policy.digest : null,

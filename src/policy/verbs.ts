@@ -2,14 +2,14 @@
 import { parseInput } from "../kernel/contract.ts";
 import type { RuntimeOpener } from "../runtime/runtime.ts";
 import { bindLibrary, capability, readVerb, runVerb } from "../runtime/verb.ts";
-import { explainAction } from "./backtest/explain-action.ts";
-import { listRecentTools, listRecordedTools } from "./backtest/recorded-tools.ts";
 import { readFirstReview } from "./backtest/replay-journal.ts";
 import { runBacktest } from "./backtest/run.ts";
 import { suggestRules } from "./backtest/suggest.ts";
 import { beginTrial, getTrial } from "./backtest/trials.ts";
 import { backtestOptions, type Policies, policies } from "./contract.ts";
+import { explainAction } from "./explain-action.ts";
 import { checkPolicyText, compileForTrial } from "./read.ts";
+import { listRecentTools, listRecordedTools } from "./recorded-tools.ts";
 import { getPolicy, listPolicies, listVersions } from "./versions.ts";
 
 export const policyVerbs = capability(policies, {

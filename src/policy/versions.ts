@@ -157,7 +157,6 @@ export async function listPolicies(place: TenantStore): Promise<readonly PolicyV
 }
 
 const FEWEST_DIGITS = 6;
-const LISTED = { next: "`holdpoint policy list` lists those that were in force." };
 
 /** A policy name finds the version put in force last. A digest, or its beginning, finds that version. */
 async function findAdoption(place: TenantStore, given: string): Promise<AdoptedVersion> {
@@ -169,17 +168,14 @@ async function findAdoption(place: TenantStore, given: string): Promise<AdoptedV
     : [];
   const found = all.flat().filter(({ digest }) => digest.startsWith(given));
   const last = found.at(-1);
-  if (last === undefined)
+  const isOne = new Set(found.map(({ digest }) => digest)).size === 1;
+  if (last === undefined || !isOne)
     throw new HoldpointError(
       "unknown_id",
-      `No policy is called "${given}", and no version has that digest.`,
-      LISTED,
-    );
-  if (new Set(found.map(({ digest }) => digest)).size > 1)
-    throw new HoldpointError(
-      "unknown_id",
-      `More than one version has a digest that begins with ${given}.`,
-      LISTED,
+      last === undefined
+        ? `No policy is called "${given}", and no version has that digest.`
+        : `More than one version has a digest that begins with ${given}.`,
+      { next: "`holdpoint policy list` lists those that were in force." },
     );
   return last;
 }
@@ -209,14 +205,8 @@ export async function loadKeptDocument(place: TenantStore, given: string): Promi
   }
 }
 
-const newest = (versions: readonly PolicyVersionSummary[]): PolicyVersionSummary | undefined =>
-  versions.toSorted((a, b) => a.at - b.at).at(-1);
-
 /** The version put in force last, of those that a program judges by; if none is in use, of all. */
-export function versionInForce(
-  versions: readonly PolicyVersionSummary[],
-): { readonly version: PolicyVersionSummary; readonly isUsed: boolean } | undefined {
-  const used = newest(versions.filter(({ standing }) => standing === "used"));
-  const version = used ?? newest(versions);
-  return version === undefined ? undefined : { version, isUsed: used !== undefined };
+export function versionInForce(versions: readonly PolicyVersionSummary[]): PolicyVersionSummary | undefined {
+  const newest = versions.toSorted((a, b) => a.at - b.at);
+  return newest.findLast(({ standing }) => standing === "used") ?? newest.at(-1);
 }

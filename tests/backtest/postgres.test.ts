@@ -40,7 +40,7 @@ test("a back-test and suggestions read a journal in PostgreSQL", async (context)
   const { suggestions } = await admin(hp).policies.suggest({ min: 20 });
   assert.deepEqual(
     suggestions.map(({ when }) => when),
-    ['args.amount_usd >= 420 && args.amount_usd <= 880 && args.all(name, name in ["amount_usd"])'],
+    ['args.amount_usd >= 0 && args.amount_usd <= 880 && args.all(name, name in ["amount_usd"])'],
   );
   assert.deepEqual(
     (await admin(hp).policies.tools()).map(({ name }) => name),

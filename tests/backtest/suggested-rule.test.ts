@@ -30,7 +30,7 @@ async function habit(context: TestContext, policy: PolicyText | undefined, own: 
 }
 
 const out = async (folder: Folder) =>
-  (await runCli(folder, ["policy", "suggest", "--min", "3"])).out.replaceAll(/[ \t]+/g, " ");
+  (await runCli(folder, ["policy", "suggest", "--min", "3", "--full"])).out.replaceAll(/[ \t]+/g, " ");
 
 type Rule = NonNullable<PolicyText["rules"]>[number];
 

@@ -161,29 +161,24 @@ describe("an action that is written down", () => {
 
   const call = { tool: "pay", args: {} };
   for (const [what, action, tools, says] of [
-    [
-      "of the action",
-      { tool: "pay", arg: {} },
-      undefined,
-      /an action has no field "arg" \(did you mean args\?\)/,
-    ],
+    ["of the action", { tool: "pay", arg: {} }, undefined, /arg is not a key here \(did you mean args\?\)/],
     [
       "of a call in its history",
       { tool: "pay", history: [call, { ...call, stauts: "applied" }] },
       undefined,
-      /call 2 of its history has no field "stauts" \(did you mean status\?\)/,
+      /history\.1: stauts is not a key here \(did you mean status\?\)/,
     ],
     [
       "of its workflow",
       { tool: "pay", workflow: { nme: "x" } },
       undefined,
-      /its workflow has no field "nme"/,
+      /workflow: nme is not a key here/,
     ],
     [
       "of a tool",
       { tool: "pay" },
       [{ ...TOOL, shema: {} }],
-      /has a field "shema" of pay that is none \(did you mean schema\?\)/,
+      /0: shema is not a key here \(did you mean schema\?\)/,
     ],
   ] as const)
     test(`is refused for a field ${what} that there is not, by its name`, async (context) => {

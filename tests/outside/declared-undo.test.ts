@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import type { Holdpoint, HoldpointOptions, RemoteAnswer } from "../../src/index.ts";
-import { callKindOfAction } from "../../src/policy/backtest/rules/replay-state.ts";
+import { callKindOfAction } from "../../src/policy/backtest/rules/replay.ts";
 import { pendingApproval, temporaryFolder } from "../fixtures/folder.ts";
 
 const FAR = { agent: "agent:far" };

@@ -1,36 +1,27 @@
 import { visible } from "../../kernel/text.ts";
-import { type PolicyReading, parseYaml, readPolicyFile } from "../../policy/read.ts";
+import { type PolicyReading, toolsWithoutSchema } from "../../policy/read.ts";
 import type { CompileOptions } from "../../policy/rules/compile.ts";
 import { type KnownTool, mergeNamedTools, namedTools } from "../../policy/rules/tools.ts";
 import { type Context, EXIT, flag, word } from "../shell/command.ts";
 import { hanging, pluralize, type Style } from "../shell/terminal.ts";
-import { documentIn, findingLine, isModule, readModuleDocument, readTextFile, toolsFrom } from "./load.ts";
+import { findingLine, readPolicyFile, toolsFrom } from "./load.ts";
 
-type CheckBasis = {
-  /** null: no tool is known. */
-  readonly tools: readonly KnownTool[] | null;
+/** What a policy was checked against. */
+type Basis = {
   readonly from: "given" | "journal" | "nowhere";
-  /** Tools that the policy names but whose schemas are unknown. */
-  readonly unchecked: readonly string[];
+  /** The tools to check a document against; null: no tool is known. */
+  readonly toolsFor: (named: readonly KnownTool[]) => readonly KnownTool[] | null;
 };
 
-function fromJournal(recorded: readonly KnownTool[], named: readonly KnownTool[]): CheckBasis {
-  const tools = mergeNamedTools(recorded, named);
-  const spoken = new Set(named.map(({ name }) => name));
-  const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
-  return { tools, from: "journal", unchecked: blind.map(({ name }) => name) };
-}
-
-async function checkBasisOf(context: Context, named: readonly KnownTool[]): Promise<CheckBasis> {
+async function basisOf(context: Context): Promise<Basis> {
   const given = flag(context, "tools");
   if (given !== undefined) {
     const tools = await toolsFrom(context.hp, given);
-    const spoken = new Set(named.map(({ name }) => name));
-    const blind = tools.filter(({ name, schema }) => schema === null && spoken.has(name));
-    return { tools, from: "given", unchecked: blind.map(({ name }) => name) };
+    return { from: "given", toolsFor: () => tools };
   }
-  if (context.hasStore) return fromJournal(await context.hp.policies.tools(), named);
-  return { tools: null, from: "nowhere", unchecked: named.map(({ name }) => name) };
+  if (!context.hasStore) return { from: "nowhere", toolsFor: () => null };
+  const recorded = await context.hp.policies.tools();
+  return { from: "journal", toolsFor: (named) => mergeNamedTools(recorded, named) };
 }
 
 /** The people of the store. Without a store, roles and groups cannot be resolved. */
@@ -40,19 +31,6 @@ async function peopleIn({ hasStore, hp }: Context): Promise<CompileOptions> {
   const members = new Map(all.map(({ suspended: _out, ...one }) => [one.person, one]));
   const suspended = all.filter((one) => one.suspended).map(({ person }) => person);
   return { roster: { suspended, members } };
-}
-
-type Checked = { readonly ground: CheckBasis; readonly read: PolicyReading };
-
-async function checked(context: Context, file: string): Promise<Checked> {
-  const around = await peopleIn(context);
-  if (!isModule(file)) {
-    const ground = await checkBasisOf(context, namedTools(parseYaml(readTextFile(file)).value));
-    return { ground, read: readPolicyFile(file, ground.tools, around) };
-  }
-  const document = await documentIn(file);
-  const ground = await checkBasisOf(context, namedTools(document));
-  return { ground, read: readModuleDocument(document, ground.tools, around) };
 }
 
 const AGAINST = {
@@ -67,12 +45,14 @@ const MORE = {
   shape: "There may be more: rules and expressions are looked at once every key and value is in its place.",
 } as const;
 
+type Against = Pick<Basis, "from"> & { readonly unchecked: readonly string[] };
+
 /** Folded for people; in a pipe a finding is one line, as editors expect. */
 function say({ terminal }: Context, line: string, style: Style = []): void {
   for (const part of hanging(line, terminal)) terminal.line(terminal.paint(style, part));
 }
 
-function print(context: Context, file: string, read: PolicyReading, { from, unchecked }: CheckBasis): void {
+function print(context: Context, file: string, read: PolicyReading, { from, unchecked }: Against): void {
   const { terminal } = context;
   for (const finding of read.findings)
     say(context, findingLine(file, finding), finding.severity === "fault" ? "red" : "yellow");
@@ -94,11 +74,18 @@ function print(context: Context, file: string, read: PolicyReading, { from, unch
 
 export async function runCheck(context: Context): Promise<number> {
   const file = word(context);
-  const { ground, read } = await checked(context, file);
-  const { from, unchecked } = ground;
+  const { from, toolsFor } = await basisOf(context);
+  let unchecked: readonly string[] = [];
+  const toolsOf = (document: unknown) => {
+    const named = namedTools(document);
+    const tools = toolsFor(named);
+    unchecked = tools === null ? named.map(({ name }) => name) : toolsWithoutSchema(tools, named);
+    return tools;
+  };
+  const { read } = await readPolicyFile(file, toolsOf, await peopleIn(context));
   const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : { looked: read.looked };
   if (context.json)
     context.terminal.json({ file, ok: read.ok, ...named, findings: read.findings, from, unchecked });
-  else print(context, file, read, ground);
+  else print(context, file, read, { from, unchecked });
   return read.ok ? EXIT.ok : EXIT.refused;
 }

@@ -13,6 +13,11 @@ import { parseTime } from "../shell/parse.ts";
 import { fit, formatMoment } from "../shell/terminal.ts";
 import { programText, shortDigest, untilText } from "./words.ts";
 
+const TOOLS = {
+  value: "<file>",
+  summary: "a program whose default export declares tools, or a list of them in JSON",
+} as const;
+
 export const policyCheck: Command = {
   name: "policy check",
   words: ["<file>"],
@@ -22,12 +27,7 @@ export const policyCheck: Command = {
     "Expressions are checked against the tools' schemas: those of --tools, else those that the journal kept when it asked people.",
   ],
   examples: ["holdpoint policy check policy.yaml --tools tools.ts"],
-  flags: {
-    tools: {
-      value: "<file>",
-      summary: "a program whose default export declares tools, or a list of them in JSON",
-    },
-  },
+  flags: { tools: TOOLS },
   storeless: true,
   run: async (context) => (await import("./check.ts")).runCheck(context),
 };
@@ -45,10 +45,7 @@ export const policyExplain: Command = {
     now: {
       summary: "by the policy in force now, not by the one at the time; an action from a file always is",
     },
-    tools: {
-      value: "<file>",
-      summary: "a program whose default export declares tools, or a list of them in JSON",
-    },
+    tools: TOOLS,
   },
   storeless: true,
   run: async (context) => (await import("./explain.ts")).runExplain(context),
@@ -73,12 +70,7 @@ export const policyTest: Command = {
   ],
   examples: ["holdpoint policy test"],
   onlyHere: "it reads files of this machine",
-  flags: {
-    tools: {
-      value: "<file>",
-      summary: "a program whose default export declares tools, or a list of them in JSON",
-    },
-  },
+  flags: { tools: TOOLS },
   storeless: true,
   tenantless: true,
   run: async (context) => (await import("./test.ts")).runTest(context),
@@ -118,6 +110,11 @@ function countFlag(context: Pick<Context, "values">, name: string, least: number
   throw new CommandError("usage", what, `Such as --${name} ${Math.max(least, 10)}`);
 }
 
+const shareOfJournal =
+  ({ progress }: Context["terminal"]) =>
+  (done: number, total: number): void =>
+    progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`);
+
 const SINCE = {
   value: "<when>",
   summary: "only actions proposed since then: 7d, 12h, a day or a time; all of them unless set",
@@ -128,7 +125,7 @@ export const policySuggest: Command = {
   words: [],
   summary: "Suggest rules and grants from past decisions",
   details: [
-    "Grouped by tool and agent, and as narrow as what was approved: numbers between the lowest and the highest, and below everything that was not; texts among those that were; no other arguments. What is too different each time is left open, and named.",
+    "Grouped by tool and agent: amounts up to the highest that was approved; texts among those that were; no other arguments. What is too different each time is left open, and named.",
   ],
   examples: ["holdpoint policy suggest --since 30d"],
   onlyHere: "it goes over the whole journal",
@@ -138,6 +135,7 @@ export const policySuggest: Command = {
       value: "<n>",
       summary: `how many approvals a suggestion takes; ${DEFAULT_MIN_DECISIONS} unless set`,
     },
+    full: { summary: "print each also as a standing grant and as a rule, to paste" },
   },
   async run(context) {
     const { terminal, hp } = context;
@@ -145,8 +143,7 @@ export const policySuggest: Command = {
     const found = await hp.policies.suggest({
       ...sinceFlag(context),
       min,
-      progress: (done, total) =>
-        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+      progress: shareOfJournal(terminal),
     });
     terminal.progress(null);
     if (context.json) terminal.json(jsonWithMicros(found));
@@ -191,8 +188,7 @@ export const policyBacktest: Command = {
     const { document } = await loadPolicy(context, word(context));
     const report = await hp.policies.backtest(document, {
       ...options,
-      progress: (done, total) =>
-        terminal.progress(`${Math.floor((done / Math.max(1, total)) * 100)} % of the journal …`),
+      progress: shareOfJournal(terminal),
     });
     terminal.progress(null);
     if (context.json) terminal.json(report);

@@ -3,13 +3,11 @@
  * An unknown field in the file is a fault: a misspelt one would be ignored.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { z } from "zod";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
-import { didYouMean } from "../../kernel/spelling.ts";
-import { displayValue, visible, visiblePreview } from "../../kernel/text.ts";
-import { agentNamed, SOMEONE, usualEffect } from "../../policy/backtest/explain-action.ts";
-import { validatorFor } from "../../policy/backtest/recorded-tools.ts";
+import type { Json } from "../../kernel/json.ts";
+import { visible, visiblePreview } from "../../kernel/text.ts";
 import {
   type ExplainedRound,
   type ExplainedRule,
@@ -20,122 +18,67 @@ import {
   type SeenValue,
 } from "../../policy/backtest/rules/explain.ts";
 import type { ReplayResult } from "../../policy/contract.ts";
+import { inputOfWrittenAction } from "../../policy/explain-action.ts";
+import { validatorFor } from "../../policy/recorded-tools.ts";
 import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import { callKindOfTool, type KnownTool } from "../../policy/rules/tools.ts";
-import type { PastCall, PolicyInput, Verdict } from "../../policy/rules/verdict.ts";
+import { PAST_STATUSES, type PolicyInput, type Verdict } from "../../policy/rules/verdict.ts";
 import { type Context, EXIT, flag, word } from "../shell/command.ts";
-import { CommandError, fileError } from "../shell/failure.ts";
 import { parseTime } from "../shell/parse.ts";
 import { resolveActionId } from "../shell/resolve-id.ts";
 import { type Sections, sectionsOn } from "../shell/sections.ts";
 import { cut, formatMoment, missing } from "../shell/terminal.ts";
-import { toolsFrom } from "./load.ts";
+import { checkInput, readJsonFile, toolsFrom } from "./load.ts";
 import { choosePolicies, noStore } from "./which-policy.ts";
 
 const SHAPE =
-  '{ "tool", "args", "agent", "effect", "workflow": { "id", "name", "generation" }, "history": [{ "tool", "args", "status", "result", "generation", "undone", "at" }], "now" }; only tool is needed.';
+  'An action is { "tool", "args", "agent", "effect", "workflow": { "id", "name", "generation" }, "history": [{ "tool", "args", "status", "result", "generation", "undone", "at" }], "now" }; only tool is needed.';
 
-function wrong(file: string, what: string): CommandError {
-  return new CommandError("usage", `The file ${file}: ${what}.`, `An action is ${SHAPE}`);
-}
+const json = z.custom<Json>((value) => value !== undefined, "is missing");
+const generation = z.int().min(1).default(1);
+const time = z
+  .union([z.number(), z.string().transform((text) => parseTime(text))])
+  .refine((value) => value !== undefined, "is not a time")
+  .optional();
 
-const FIELDS = ["tool", "args", "agent", "effect", "workflow", "history", "now"];
-const PAST_FIELDS = ["tool", "args", "status", "result", "generation", "undone", "at"];
-const WORKFLOW_FIELDS = ["id", "name", "generation", "poster"];
-const STATUSES: readonly unknown[] = ["waiting", "running", "applied", "in_doubt", "not_applied", "refused"];
-
-type Where = { readonly file: string; readonly now: number };
-
-function checkKeys({ file }: Where, given: JsonObject, fields: readonly string[], what: string): void {
-  const extra = Object.keys(given).find((field) => !fields.includes(field));
-  if (extra !== undefined)
-    throw wrong(file, `${what} has no field "${displayValue(extra)}"${didYouMean(extra, fields)}`);
-}
-
-function generationIn({ file }: Where, value: Json, what: string): number {
-  if (Number.isSafeInteger(value) && Number(value) >= 1) return Number(value);
-  throw wrong(file, `the generation of ${what} is a whole number of at least 1, not ${displayValue(value)}`);
-}
-
-function timeIn({ file, now }: Where, value: Json | undefined, otherwise = now): number {
-  if (value === undefined) return otherwise;
-  const time = typeof value === "string" ? parseTime(value) : value;
-  if (typeof time === "number" && Number.isFinite(time)) return time;
-  throw wrong(file, `"${displayValue(value)}" is not a time`);
-}
-
-function pastOf(where: Where, value: Json, index: number): PastCall {
-  const what = `call ${index + 1} of its history`;
-  const { file, now } = where;
-  if (!isJsonObject(value) || typeof value["tool"] !== "string") throw wrong(file, `${what} names no tool`);
-  checkKeys(where, value, PAST_FIELDS, what);
-  const { tool, args = {}, status = "applied", result = null, generation = 1, undone = false } = value;
-  if (!STATUSES.includes(status)) throw wrong(file, `"${displayValue(status)}" is not a status`);
-  if (typeof undone !== "boolean") throw wrong(file, `undone of ${what} is not true or false`);
-  const facts = { action: `act_${index + 1}`, tool, args, status: status as PastCall["status"], result };
-  return {
-    ...facts,
-    generation: generationIn(where, generation, what),
-    undone,
-    at: timeIn(where, value["at"], now - 1),
-  };
-}
-
-function workflowOf(where: Where, value: Json | undefined): PolicyInput["workflow"] {
-  if (typeof value === "string") return { id: "wf_1", name: value, generation: 1 };
-  if (value === undefined || value === null) return null;
-  if (!isJsonObject(value)) throw wrong(where.file, "its workflow is not a name or an object");
-  checkKeys(where, value, WORKFLOW_FIELDS, "its workflow");
-  const { id = "wf_1", name = "", generation = 1, poster = "" } = value;
-  return {
-    id: String(id),
-    name: String(name),
-    poster: String(poster),
-    generation: generationIn(where, generation, "its workflow"),
-  };
-}
-
-/** As given, else the tool's usual one. */
-function effectOf(
-  { file }: Where,
-  given: Json | undefined,
-  tool: string,
-  known: readonly KnownTool[],
-): string {
-  const effect = given ?? usualEffect(tool, known);
-  const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
-  if (!isClass)
-    throw wrong(file, `effect is one of ${EFFECT_CLASSES.join(", ")}, not ${displayValue(effect)}`);
-  return String(effect);
-}
-
-function inputOf(file: string, given: JsonObject, now: number, known: readonly KnownTool[]): PolicyInput {
-  const where = { file, now };
-  checkKeys(where, given, FIELDS, "an action");
-  const { tool, args = {}, agent = SOMEONE, history = [] } = given;
-  if (typeof tool !== "string") throw wrong(file, "it names no tool");
-  if (typeof agent !== "string") throw wrong(file, "agent is a text");
-  if (!Array.isArray(history)) throw wrong(file, "its history is not a list");
-  const time = timeIn(where, given["now"]);
-  const past = history.map((one: Json, index) => pastOf({ file, now: time }, one, index));
-  // Past calls belong to a workflow.
-  const own = workflowOf(where, given["workflow"]);
-  const workflow = own ?? (past.length === 0 ? null : workflowOf(where, "workflow"));
-  const who = agentNamed(agent);
-  const effectClass = effectOf(where, given["effect"], tool, known);
-  const facts = { tool, effectClass, args, agent: who, requester: [who], requestId: null };
-  return { ...facts, workflow, history: past, now: time };
-}
+const pastCall = z.strictObject({
+  tool: z.string(),
+  args: json.default({}),
+  status: z.enum(PAST_STATUSES).default("applied"),
+  result: json.default(null),
+  generation,
+  undone: z.boolean().default(false),
+  at: time,
+});
+const workflow = z.strictObject({
+  id: z.string().default("wf_1"),
+  name: z.string().default(""),
+  generation,
+  poster: z.string().default(""),
+});
+const writtenAction = z.strictObject({
+  tool: z.string(),
+  args: json.default({}),
+  agent: z.string().exactOptional(),
+  effect: z.enum(EFFECT_CLASSES).optional(),
+  workflow: z
+    .union([z.string().transform((name) => workflow.parse({ name })), workflow], "is not a name or an object")
+    .nullable()
+    .default(null),
+  history: z.array(pastCall).default([]),
+  now: time,
+});
+const KEYS = [writtenAction, pastCall, workflow].flatMap(({ shape }) => Object.keys(shape));
 
 function readActionFile(file: string, now: number, known: readonly KnownTool[]): PolicyInput {
-  let value: Json;
-  try {
-    value = parseJson(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw fileError(file, error);
-  }
-  if (!isJsonObject(value)) throw wrong(file, "it is not an object");
-  return inputOf(file, value, now, known);
+  const given = readJsonFile(file);
+  const written = checkInput(file, given, { schema: writtenAction, keys: KEYS, shape: SHAPE });
+  const { history, effect, now: at = now } = written;
+  const past = history.map((call, index) => ({ ...call, action: `act_${index + 1}`, at: call.at ?? at - 1 }));
+  // Past calls belong to a workflow.
+  const own = written.workflow ?? (past.length === 0 ? null : workflow.parse({ name: "workflow" }));
+  const input = inputOfWrittenAction(written, known, at);
+  return { ...input, effectClass: effect ?? input.effectClass, workflow: own, history: past };
 }
 
 type Explained = Explanation &

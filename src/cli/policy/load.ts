@@ -6,26 +6,29 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { z } from "zod";
 import { defineTool, type ToolDefinition } from "../../effects/define-tool.ts";
 import type { Holdpoint } from "../../index.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
-import { didYouMean } from "../../kernel/spelling.ts";
-import { displayValue, errorText, visible } from "../../kernel/text.ts";
+import { errorText, visible } from "../../kernel/text.ts";
 import type { PolicyFinding } from "../../policy/contract.ts";
-import { findingText, type PolicyReading, readPolicyFile } from "../../policy/read.ts";
-import { type CompiledPolicy, type CompileOptions, compilePolicy } from "../../policy/rules/compile.ts";
-import type { PolicyFault, PolicyText } from "../../policy/rules/document.ts";
+import {
+  findingText,
+  isModule,
+  type PolicyReading,
+  readPolicy,
+  readPolicyDocument,
+} from "../../policy/read.ts";
+import type { CompiledPolicy, CompileOptions } from "../../policy/rules/compile.ts";
+import { issueFaults, type PolicyText } from "../../policy/rules/document.ts";
 import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import type { KnownTool } from "../../policy/rules/tools.ts";
 import type { Context } from "../shell/command.ts";
 import { CommandError, fileError } from "../shell/failure.ts";
 import { hanging, pluralize } from "../shell/terminal.ts";
 
-const MODULE = /\.[cm]?[jt]s$/;
 const MODULE_SHAPE =
   'Its default export is the document: export default definePolicy({ policy: "refunds", default: "block", rules: […] })';
-
-export const isModule = (file: string): boolean => MODULE.test(file);
 
 function broken(file: string, error: unknown): CommandError {
   const what = `The policy ${file} cannot be loaded: ${errorText(error)}`;
@@ -43,7 +46,7 @@ async function exportsOf(file: string): Promise<{ readonly default?: unknown }> 
 }
 
 /** Loading the module runs its top-level code. */
-export async function documentIn(file: string): Promise<PolicyText> {
+async function documentIn(file: string): Promise<PolicyText> {
   const { default: given } = await exportsOf(file);
   if (given === undefined)
     throw new CommandError("file_error", `The file ${file} has no default export.`, MODULE_SHAPE);
@@ -62,30 +65,10 @@ const kindOf = (given: unknown): string => {
   return Array.isArray(given) ? "list" : typeof given;
 };
 
-/** Code has no lines to point to: a fault is located by its path in the document. */
-function findingOf(severity: PolicyFinding["severity"]) {
-  return ({ path, message }: PolicyFault): PolicyFinding => {
-    const place = path.length === 0 ? "" : `${path.join(".")}: `;
-    return { severity, line: 1, column: 1, message: `${place}${message}` };
-  };
-}
-
-export function readModuleDocument(
-  document: PolicyText,
-  tools: readonly KnownTool[] | null,
-  around: CompileOptions = {},
-): PolicyReading {
-  const made = compilePolicy(document, tools, around);
-  const warnings = made.warnings.map(findingOf("warning"));
-  if (made.ok) return { ok: true, policy: made.policy, findings: warnings };
-  const findings = [...made.faults.map(findingOf("fault")), ...warnings];
-  return { ok: false, findings, looked: made.looked };
-}
-
 /** Reads a file that the user named; explains in words why it cannot be read. */
 export function readTextFile(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     throw fileError(file, error);
   }
@@ -111,13 +94,17 @@ export function unusableFile(
 /** The compiled policy, and the document as given: only that has a module's functions. */
 type LoadedPolicy = { readonly policy: CompiledPolicy; readonly document: PolicyText };
 
-async function readingOf(file: string): Promise<{ read: PolicyReading; document?: PolicyText }> {
-  if (isModule(file)) {
-    const document = await documentIn(file);
-    return { read: readModuleDocument(document, null), document };
-  }
-  readTextFile(file);
-  return { read: readPolicyFile(file, null) };
+type FileReading = { readonly read: PolicyReading; readonly document?: PolicyText };
+
+/** `toolsFor` returns the tools to check a document against. */
+export async function readPolicyFile(
+  file: string,
+  toolsFor: (document: unknown) => readonly KnownTool[] | null,
+  around: CompileOptions = {},
+): Promise<FileReading> {
+  if (!isModule(file)) return { read: readPolicy(readTextFile(file), toolsFor, around) };
+  const document = await documentIn(file);
+  return { read: readPolicyDocument(document, toolsFor(document), around), document };
 }
 
 /** Does not check expressions against schemas: `policy check` does that. */
@@ -125,7 +112,7 @@ export async function loadPolicy(
   context: Pick<Context, "terminal" | "json">,
   file: string,
 ): Promise<LoadedPolicy> {
-  const { read, document } = await readingOf(file);
+  const { read, document } = await readPolicyFile(file, () => null);
   if (read.ok) {
     const { policy } = read;
     return { policy, document: document ?? (policy.document as unknown as PolicyText) };
@@ -135,35 +122,52 @@ export async function loadPolicy(
   throw unusableFile(context, faults, { file, what, next: `Try: holdpoint policy check ${file}` });
 }
 
+type InputCheck<Schema> = {
+  readonly schema: Schema;
+  /** Keys to suggest for a misspelt one. */
+  readonly keys: readonly string[];
+  /** The shape in words. */
+  readonly shape: string;
+  readonly at?: readonly (string | number)[];
+};
+
+/** JSON that a user wrote: the first fault is named by its path, in the words of a policy file. */
+export function checkInput<Schema extends z.ZodObject>(
+  file: string,
+  given: unknown,
+  { schema, keys, shape, at = [] }: InputCheck<Schema>,
+): z.output<Schema> {
+  const parsed = schema.safeParse(given, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const [fault] = issueFaults(parsed.error.issues, () => keys);
+  const path = [...at, ...(fault?.path.slice(0, -1) ?? [])];
+  const place = path.length === 0 ? "" : `${path.join(".")}: `;
+  const what = isJsonObject(given as Json) ? fault?.message : "it is not an object";
+  throw new CommandError("usage", `The file ${file}: ${place}${what}.`, shape);
+}
+
 const TOOL_LIST_SHAPE =
   'A program\'s default export is a function of an instance, or a list of tools; a list in JSON is [{ "name", "effect", "schema" }].';
 
 const wrong = (file: string, what: string): CommandError =>
   new CommandError("usage", `The file ${file} ${what}.`, TOOL_LIST_SHAPE);
 
-const FIELDS = ["name", "effect", "schema"];
-
-function toolIn(file: string, given: Json): KnownTool {
-  const one: JsonObject = isJsonObject(given) ? given : {};
-  const { name, effect = "once", schema = null } = one;
-  if (typeof name !== "string") throw wrong(file, "has a tool without a name");
-  const extra = Object.keys(one).find((field) => !FIELDS.includes(field));
-  if (extra !== undefined)
-    throw wrong(
-      file,
-      `has a field "${displayValue(extra)}" of ${displayValue(name)} that is none${didYouMean(extra, FIELDS)}`,
-    );
-  const isClass = (EFFECT_CLASSES as readonly unknown[]).includes(effect);
-  if (!isClass)
-    throw wrong(file, `has an effect of ${displayValue(name)} that is not ${EFFECT_CLASSES.join(", ")}`);
-  if (schema !== null && !isJsonObject(schema))
-    throw wrong(file, `has a schema of ${displayValue(name)} that is none`);
-  return { name, effectClass: String(effect), schema };
-}
+const listedTool = z.strictObject({
+  name: z.string(),
+  effect: z.enum(EFFECT_CLASSES).default("once"),
+  schema: z
+    .custom<JsonObject>((value) => isJsonObject(value as Json), "is not an object")
+    .nullable()
+    .default(null),
+});
 
 function fromJson(file: string, value: Json): readonly KnownTool[] {
   if (!Array.isArray(value)) throw wrong(file, "is not a list of tools");
-  return value.map((one: Json) => toolIn(file, one));
+  return value.map((one, index) => {
+    const keys = Object.keys(listedTool.shape);
+    const checked = checkInput(file, one, { schema: listedTool, keys, shape: TOOL_LIST_SHAPE, at: [index] });
+    return { name: checked.name, effectClass: checked.effect, schema: checked.schema };
+  });
 }
 
 type Definition = ToolDefinition<never, unknown>;
@@ -198,11 +202,13 @@ export async function toolsFrom(hp: Holdpoint, given: string): Promise<readonly 
   if (!existsSync(file))
     throw new CommandError("file_error", `There is no file ${given}.`, "Check the path.");
   if (!file.endsWith(".json")) return fromModule(hp, file);
-  let value: Json;
+  return fromJson(given, readJsonFile(given));
+}
+
+export function readJsonFile(file: string): Json {
   try {
-    value = parseJson(readFileSync(file, "utf8"));
+    return parseJson(readTextFile(file));
   } catch (error) {
-    throw fileError(given, error);
+    throw error instanceof CommandError ? error : fileError(file, error);
   }
-  return fromJson(given, value);
 }

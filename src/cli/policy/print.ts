@@ -1,30 +1,28 @@
 /**
- * Output of `holdpoint policy backtest`, `suggest` and `show`: the most dangerous changes first; the evidence for each
- * suggestion, with a rule or a command line to paste; a stored document as YAML, every line made visible.
+ * Output of `holdpoint policy backtest`, `suggest` and `show`: the most dangerous changes first; each suggestion in a
+ * sentence with its evidence, and in full with a rule and a command line to paste; a stored document as YAML, every line
+ * made visible.
  */
 
 import { moneyText } from "../../kernel/money.ts";
 import { visible } from "../../kernel/text.ts";
-import type {
-  BacktestReport,
-  PeopleRow,
-  PolicySide,
-  Transition,
-  VerdictChange,
+import {
+  type BacktestReport,
+  moneyListText,
+  type PeopleRow,
+  type PersonDecision,
+  type PolicySide,
+  plainMicros,
+  type Transition,
+  type VerdictChange,
 } from "../../policy/backtest/rules/answers.ts";
-import type { PersonDecision } from "../../policy/backtest/rules/replay-state.ts";
-import { moneyListText, plainMicros } from "../../policy/backtest/rules/report.ts";
 import { dayRangeText } from "../../policy/backtest/suggest.ts";
 import type { DescribedSuggestion, SuggestedGrant, Suggestions } from "../../policy/contract.ts";
 import { policyYaml } from "../../policy/yaml.ts";
-import { type Context, EXIT, whereFlags, word } from "../shell/command.ts";
+import { type Context, EXIT, shellQuote, whereFlags, word } from "../shell/command.ts";
 import { sectionsOn } from "../shell/sections.ts";
-import { fold, formatAgo, formatMoment, type Style, type Terminal } from "../shell/terminal.ts";
-import { programText, untilText } from "./words.ts";
-
-const SHORT = 12;
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+import { fold, formatAgo, formatMoment, pluralize, type Style, type Terminal } from "../shell/terminal.ts";
+import { programText, shortDigest, untilText } from "./words.ts";
 
 function sayPainted(terminal: Terminal, style: Style, line: string): void {
   for (const part of fold(line, terminal.columns)) terminal.line(terminal.paint(style, part));
@@ -127,7 +125,7 @@ export function printBacktest(terminal: Terminal, report: BacktestReport, field:
   printChanges(terminal, report.dangers, leftOff.dangers, field);
   if (report.dangers.length > 0) terminal.line();
   terminal.line(
-    `${terminal.paint("bold", visible(policy.name))} ${policy.digest.slice(0, SHORT)} on ${counted(actions, "action")}${time}: ${compared} compared, ${terminal.paint(changed === 0 ? "green" : "yellow", `${changed} would change`)}`,
+    `${terminal.paint("bold", visible(policy.name))} ${shortDigest(policy.digest)} on ${pluralize(actions, "action")}${time}: ${compared} compared, ${terminal.paint(changed === 0 ? "green" : "yellow", `${changed} would change`)}`,
   );
   printMissing(terminal, report);
   for (const row of transitions)
@@ -143,16 +141,11 @@ export function printBacktest(terminal: Terminal, report: BacktestReport, field:
   printChanges(terminal, report.changes, leftOff.changes, field);
 }
 
-/** Quotes any text as one word for a POSIX shell. */
-function shellWord(text: string): string {
-  return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 const DAY_MS = 86_400_000;
 
 function limitWords({ total, amount }: SuggestedGrant): readonly string[] {
   if (total === undefined || amount === undefined) return [];
-  return ["--total", shellWord(moneyText(total)), "--amount", shellWord(amount)];
+  return ["--total", shellQuote(moneyText(total)), "--amount", shellQuote(amount)];
 }
 
 /** `where`: flags that locate the store. */
@@ -160,10 +153,10 @@ function grantLine(offer: SuggestedGrant, where: string): string {
   const { tool, agent, when, uses, forMs, reason } = offer;
   const words = [
     ...["npx", "holdpoint", "grants", "give"],
-    ...["--tool", shellWord(visible(tool)), "--agent", shellWord(visible(agent))],
-    ...(when === undefined ? [] : ["--when", shellWord(when)]),
+    ...["--tool", shellQuote(visible(tool)), "--agent", shellQuote(visible(agent))],
+    ...(when === undefined ? [] : ["--when", shellQuote(when)]),
     ...["--uses", String(uses), ...limitWords(offer)],
-    ...["--for", `${forMs / DAY_MS}d`, "--reason", shellWord(reason)],
+    ...["--for", `${forMs / DAY_MS}d`, "--reason", shellQuote(reason)],
   ];
   return `${words.join(" ")}${where}`;
 }
@@ -191,18 +184,20 @@ function sayFolded(terminal: Terminal, text: string, indent = "", style: Style =
   for (const line of lines) terminal.line(indent + terminal.paint(style, line.trimEnd()));
 }
 
-function print(terminal: Terminal, suggestion: DescribedSuggestion, where: string): void {
-  const { headline, askedBy, open, asRule, asGrant } = suggestion;
+/** In full also the expressions behind it, to paste. */
+function print(context: Context, suggestion: DescribedSuggestion): void {
+  const { terminal } = context;
+  const { headline, askedBy, asRule, asGrant } = suggestion;
   const sections = sectionsOn(terminal, true);
   terminal.line();
   sayFolded(terminal, headline, "", "bold");
   sections.field("decided by", supportWords(suggestion));
   sections.field("asked by", askedBy.join(", "));
-  if (open.length > 0) sections.field("left open", `any ${open.join(", ")}`);
   sections.field("back-test", backtestWords(suggestion));
+  if (!context.full) return;
   const { offer, summary } = asGrant;
   sayFolded(terminal, offer === null ? summary : summary.replace(/\.$/, ":"), "  ");
-  if (offer !== null) paste(terminal, [grantLine(offer, where)]);
+  if (offer !== null) paste(terminal, [grantLine(offer, whereFlags(context))]);
   sayFolded(terminal, asRule.summary, "  ");
   paste(terminal, asRule.text.trimEnd().split("\n"));
 }
@@ -213,11 +208,13 @@ export function printSuggestions(
   min: number,
 ): void {
   const { terminal } = context;
-  for (const suggestion of suggestions) print(terminal, suggestion, whereFlags(context));
+  for (const suggestion of suggestions) print(context, suggestion);
   if (suggestions.length > 0) terminal.line();
   const found = suggestions.length === 0 ? "Nothing is suggested" : `${suggestions.length} suggested`;
   const takes = `It takes ${min} approvals of one tool and agent, given on two days or by two people, and nothing rejected or changed among what it covers.`;
   sayFolded(terminal, `${found}, from ${asked} actions that people were asked about. ${takes}`);
+  if (suggestions.length > 0 && !context.full)
+    terminal.line("--full prints each as a standing grant and as a rule, to paste.");
   if (erased > 0) terminal.line(`${erased} erased bodies could not be looked at.`);
 }
 

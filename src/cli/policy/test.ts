@@ -3,13 +3,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { visible } from "../../kernel/text.ts";
-import { policyFileOf, readCases } from "../../policy/read.ts";
+import { isModule, policyFileOf, readCases } from "../../policy/read.ts";
 import { type CaseResult, runCase } from "../../policy/rules/cases.ts";
 import type { KnownTool } from "../../policy/rules/tools.ts";
 import { type Context, EXIT, flag } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { pluralize } from "../shell/terminal.ts";
-import { isModule, loadPolicy, readTextFile, toolsFrom, unusableFile } from "./load.ts";
+import { loadPolicy, readTextFile, toolsFrom, unusableFile } from "./load.ts";
 
 const CASES = /\.test\.(ya?ml|json)$/;
 const SEARCHED = /\.test\.ya?ml$/;

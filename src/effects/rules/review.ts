@@ -12,7 +12,7 @@
 import { apartIn, asksForSeparation, versionsOf } from "../../approvals/rules/ask.ts";
 import type { ApprovalQuestion, Preview, ShownPreview } from "../../approvals/state.ts";
 import { copyJson, digestOf } from "../../kernel/canonical-json.ts";
-import type { Json } from "../../kernel/json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import { actionStream, ROSTER, workflowStream } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
@@ -26,6 +26,25 @@ import { expectedCosts } from "./start.ts";
 
 /** The settled calls of a workflow as of one of its entries. */
 export type PastCalls = { readonly settledSeq: number; readonly calls: readonly PastCall[] };
+
+/** What a workflow's entries say of its settled calls: their ids in that order, and those that were undone. */
+export type SettledCalls = { settledSeq: number; readonly settled: string[]; readonly undone: Set<string> };
+
+export const startSettledCalls = (): SettledCalls => ({ settledSeq: 0, settled: [], undone: new Set() });
+
+/** Only compensations that an agent named count as calls: `isCall` tells them from the others. */
+const SETTLED: ReadonlySet<string> = new Set(["call.settled", "compensation.settled"]);
+
+type SettlingEntry = { readonly type: string; readonly seq: number; readonly body: JsonObject };
+
+/** `isOwn`: whether the call counts, or only what it undid. */
+export function noteSettled(known: SettledCalls, { type, seq, body }: SettlingEntry, isOwn = true): void {
+  if (type === "compensation.settled" && body["status"] === "undone")
+    known.undone.add(String(body["undoes"]));
+  if (!isOwn) return;
+  if (SETTLED.has(type)) known.settled.push(String(body["action"]));
+  if (SETTLED.has(type) || type === "rollback.ended") known.settledSeq = seq;
+}
 
 export const historyKey = (workflow: string): string => `history/${workflow}`;
 

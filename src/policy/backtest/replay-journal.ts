@@ -4,23 +4,29 @@
  */
 
 import { findAction } from "../../effects/actions.ts";
-import { isCall, pastCall } from "../../effects/rules/review.ts";
+import { isCall, pastCall, startSettledCalls } from "../../effects/rules/review.ts";
 import type { ActionState } from "../../effects/state.ts";
 import { actionFold } from "../../effects/stream.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
-import type { Json, JsonObject } from "../../kernel/json.ts";
+import type { Json } from "../../kernel/json.ts";
 import { actionStream, type StreamRef, workflowStream } from "../../kernel/stream.ts";
 import { neverYield, type YieldCheck } from "../../runtime/concurrency.ts";
 import { loadValue } from "../../runtime/store-access.ts";
 import { logPages } from "../../runtime/subscribe.ts";
-import type { JournalEntry, Store, TenantStore } from "../../stores/store.ts";
+import type { JournalEntry, TenantStore } from "../../stores/store.ts";
 import { entriesOf } from "../../workflows/entries.ts";
 import type { Fork } from "../../workflows/events.ts";
 import type { ReplayResult } from "../contract.ts";
 import { noteOriginCalls } from "../past-calls.ts";
 import type { PastCall } from "../rules/verdict.ts";
-import { type Replay, startReplay } from "./rules/replay.ts";
-import { callKindOfAction, parseReplayEntry, type ReplayEvent } from "./rules/replay-state.ts";
+import {
+  callKindOfAction,
+  parseReplayEntry,
+  type Replay,
+  type ReplayEvent,
+  recordedEvent,
+  startReplay,
+} from "./rules/replay.ts";
 
 async function stateBefore(
   { store, tenant }: TenantStore,
@@ -29,15 +35,8 @@ async function stateBefore(
 ): Promise<ActionState> {
   let state: ActionState = actionFold.initial;
   for (const entry of await store.read(tenant, actionStream(id))) {
-    if (entry.position >= position) break;
-    const { type, tv, at, seq } = JSON.parse(entry.header) as {
-      readonly type: string;
-      readonly tv: number;
-      readonly at: number;
-      readonly seq: number;
-    };
-    const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonObject);
-    state = actionFold.evolve(state, { type, tv, at, seq, body });
+    const replayed = entry.position < position ? parseReplayEntry(entry) : undefined;
+    if (replayed !== undefined) state = actionFold.evolve(state, recordedEvent(replayed));
   }
   return state;
 }
@@ -48,7 +47,7 @@ async function pastCallsOfFork(
   fork: Fork,
   position: number,
 ): Promise<readonly PastCall[] | null> {
-  const origin = { settled: [] as string[], undone: new Set<string>(), settledSeq: 0 };
+  const origin = startSettledCalls();
   try {
     await noteOriginCalls(place, origin, fork);
     const calls: PastCall[] = [];
@@ -63,36 +62,41 @@ async function pastCallsOfFork(
   }
 }
 
-type ReplayProgress = (done: number, total: number) => void;
 export type ReplayOptions = {
-  readonly progress?: ReplayProgress | undefined;
+  readonly progress?: ((done: number, total: number) => void) | undefined;
   /** Yields to other work. Default: runs to the end without yielding. */
   readonly pace?: YieldCheck;
 };
 
 /** Called in journal order. Awaited only if it returns a promise. */
-type ReplayListener = (heard: ReplayEvent, replay: Replay) => void | Promise<void>;
+type ReplayListener = (event: ReplayEvent, replay: Replay) => void | Promise<void>;
 
 type RunningReplay = {
   readonly place: TenantStore;
   readonly replay: Replay;
   readonly listen: ReplayListener;
-  readonly pace: YieldCheck;
 };
 
-async function replayPage(
-  { place, replay, listen, pace }: RunningReplay,
+/** Most entries are replayed without awaiting anything. */
+function playEntry({ place, replay, listen }: RunningReplay, entry: JournalEntry): void | Promise<void> {
+  const replayed = parseReplayEntry(entry);
+  const event = replayed === undefined ? undefined : replay.take(replayed);
+  if (event?.kind === "forked")
+    return pastCallsOfFork(place, event.fork, entry.position).then((calls) =>
+      replay.begin(event.workflow, calls),
+    );
+  return event === undefined ? undefined : listen(event, replay);
+}
+
+async function playPage(
+  running: RunningReplay,
   page: readonly JournalEntry[],
+  pace: YieldCheck,
 ): Promise<void> {
   for (const entry of page) {
     const turn = pace();
     if (turn !== undefined) await turn;
-    const taped = parseReplayEntry(entry);
-    const heard = taped === undefined ? undefined : replay.take(taped);
-    if (heard === undefined) continue;
-    if (heard.kind === "forked")
-      replay.begin(heard.workflow, await pastCallsOfFork(place, heard.fork, heard.position));
-    const later = listen(heard, replay);
+    const later = playEntry(running, entry);
     if (later !== undefined) await later;
   }
 }
@@ -102,10 +106,10 @@ export async function replayJournal(
   listen: ReplayListener,
   { progress, pace = neverYield }: ReplayOptions = {},
 ): Promise<void> {
-  const play = { place, replay: startReplay(), listen, pace };
+  const running = { place, replay: startReplay(), listen };
   const total = progress === undefined ? 0 : await place.store.position();
   for await (const page of logPages(place)) {
-    await replayPage(play, page);
+    await playPage(running, page, pace);
     const last = page.at(-1);
     if (last !== undefined) progress?.(last.position, total);
   }
@@ -127,14 +131,14 @@ async function streamsOf(place: TenantStore, action: string): Promise<readonly S
 async function replayToReview(place: TenantStore, action: string) {
   const streams = await streamsOf(place, action);
   const pages = await Promise.all(streams.map((stream) => place.store.read(place.tenant, stream)));
-  const entries = pages.flat().sort((a, b) => a.position - b.position);
   const replay = startReplay();
-  for (const entry of entries) {
-    const taped = parseReplayEntry(entry);
-    const heard: ReplayEvent | undefined = taped === undefined ? undefined : replay.take(taped);
-    if (heard?.kind === "forked")
-      replay.begin(heard.workflow, await pastCallsOfFork(place, heard.fork, heard.position));
-    if (heard?.kind === "reviewed" && heard.action.id === action) return { heard, replay };
+  let found: Extract<ReplayEvent, { kind: "reviewed" }> | undefined;
+  const listen = (event: ReplayEvent) => {
+    if (event.kind === "reviewed" && event.action.id === action) found = event;
+  };
+  for (const entry of pages.flat().sort((a, b) => a.position - b.position)) {
+    await playEntry({ place, replay, listen }, entry);
+    if (found !== undefined) return { event: found, replay };
   }
   throw new HoldpointError(
     "unknown_id",
@@ -145,20 +149,17 @@ async function replayToReview(place: TenantStore, action: string) {
 /** By the id of the action or its effect, or by the caller's request id. */
 export async function readFirstReview(place: TenantStore, id: string): Promise<ReplayResult> {
   const action = await findAction(place, id);
-  const { heard, replay } = await replayToReview(place, action);
-  const args = await loadValue(place, heard.action.args);
-  const { input, isWhole } = replay.input(heard.action, { args, now: heard.now });
+  const { event, replay } = await replayToReview(place, action);
+  const { schema, args: kept } = event.action;
+  const args = await loadValue(place, kept);
+  const { input, isWhole } = replay.input(event.action, { args, now: event.now });
   const whole = { ...input, history: input.history };
-  const { schema } = heard.action;
-  const facts = { said: heard.review, schema, asked: callKindOfAction(heard.action) };
+  const facts = { said: event.review, schema, asked: callKindOfAction(event.action) };
   return { action, input: whole, ...facts, isWhole: isWhole() };
 }
 
 /** The recorded arguments; undefined if they were stored as an artifact that is gone. */
-export async function loadRecordedArgs(
-  place: { readonly store: Store; readonly tenant: string },
-  kept: Json,
-): Promise<Json | undefined> {
+export async function loadRecordedArgs(place: TenantStore, kept: Json): Promise<Json | undefined> {
   try {
     return await loadValue(place, kept);
   } catch (error) {

@@ -1,169 +1,229 @@
-/** Runs a candidate policy against the journal: finds every recorded action whose verdict it would change. */
+/**
+ * Runs a candidate policy against the journal: finds every recorded action whose verdict it would change.
+ * - The candidate takes the place of one of the documents that judged an action: its own version, else the document of
+ *   its name, else the first, which is the instance's. The others, such as those of a supervised run, are evaluated as
+ *   they were. The strictest verdict applies.
+ * - A document that is gone, or that only its program can run, is reported: without it the verdict may differ.
+ */
 
+import { documentsNamed } from "../../effects/state.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import type { BacktestOptions } from "../contract.ts";
+import { type Validate, type Validators, validatorsOf } from "../recorded-tools.ts";
+import { stricterVerdict, withNotesOf } from "../rules/combine-verdicts.ts";
+import { compilePolicy } from "../rules/compile.ts";
 import { type Review, reviewAction } from "../rules/review.ts";
-import type { CallKind } from "../rules/tools.ts";
-import {
-  type Candidate,
-  type JudgeFunction,
-  type JudgingDocuments,
-  type JudgingDocumentsFor,
-  judgingDocumentsFor,
-} from "./candidate-policy.ts";
-import { type Validate, type Validators, validatorsOf } from "./recorded-tools.ts";
+import { type CallKind, UNDO_NOT_NAMED } from "../rules/tools.ts";
+import type { PolicyInput, Verdict } from "../rules/verdict.ts";
+import { loadKeptDocument, loadPolicyNames } from "../versions.ts";
 import { loadRecordedArgs, type ReplayOptions, replayJournal } from "./replay-journal.ts";
 import type { BacktestReport } from "./rules/answers.ts";
-import type { Replay } from "./rules/replay.ts";
+import type { DigestedReview } from "./rules/compare-answers.ts";
 import {
   callKindOfAction,
   mayBeLeftAlone,
   type RecordedAction,
   type RecordedReview,
+  type Replay,
   type ReplayEvent,
-} from "./rules/replay-state.ts";
-import { checkAmountFound } from "./rules/report.ts";
+} from "./rules/replay.ts";
 import {
   type BacktestTally,
-  type CandidateAnswer,
+  checkAmountFound,
   countEdit,
   countEvent,
   countReview,
   isInPeriod,
   openTally,
+  readAmount,
   reportOf,
+  startAmountSearch,
 } from "./rules/tally.ts";
 
 /** Of the lists of changes. All are counted. */
 const DEFAULT_LIMIT = 100;
 
+/** The parts of a compiled policy that a back-test needs. */
+export type Candidate = {
+  readonly name: string;
+  readonly digest: string;
+  judge(input: PolicyInput, asked?: CallKind): Verdict;
+  /** Whether the policy limits the number of calls of this tool. */
+  countsCalls(tool: string): boolean;
+  readonly limits?: { readonly toolCalls?: number };
+};
+
+type JudgeFunction = Candidate["judge"];
+
+/** The documents that judge an action. */
+type Panel = {
+  /** With the candidate in place. */
+  readonly judge: JudgeFunction;
+  /** As it was; null if no document judged, or if not all of them can be evaluated any more. */
+  readonly before: JudgeFunction | null;
+  /** Documents judged, not only code. */
+  readonly hasDocuments: boolean;
+  /** All documents next to the candidate can be evaluated. */
+  readonly isWhole: boolean;
+};
+
+/** The first is the innermost, as in `apply-to-tool.ts` when they are in force. */
+function judgeTogether(documents: readonly Pick<Candidate, "judge">[]): JudgeFunction {
+  const [first, ...rest] = documents as readonly [Candidate, ...Candidate[]];
+  return (input, asked = "call") =>
+    rest.reduce(
+      (other, document) => {
+        const said = document.judge(input, asked);
+        return said.rule === UNDO_NOT_NAMED ? withNotesOf(other, said) : stricterVerdict(said, other);
+      },
+      first.judge(input, asked),
+    );
+}
+
+async function loadKeptPolicy(place: TenantStore, digest: string): Promise<readonly Candidate[]> {
+  const document = await loadKeptDocument(place, digest);
+  const made = document === undefined ? undefined : compilePolicy(document, null);
+  return made?.ok === true ? [made.policy] : [];
+}
+
+type Names = ReadonlyMap<string, string>;
+
+const saysDocuments = ({ documents, document }: RecordedReview): boolean =>
+  documents !== undefined || document !== undefined;
+
+async function loadPanel(
+  place: TenantStore,
+  candidate: Candidate,
+  review: RecordedReview,
+  names: Names,
+): Promise<Panel> {
+  // A possible digest counts only if a document is stored under it.
+  const digests = documentsNamed(review).filter((one) => saysDocuments(review) || names.has(one));
+  if (digests.length === 0)
+    return { judge: judgeTogether([candidate]), before: null, hasDocuments: false, isWhole: true };
+  const kept = await Promise.all(digests.map((digest) => loadKeptPolicy(place, digest)));
+  const own = digests.indexOf(candidate.digest);
+  const named = digests.findIndex((one) => names.get(one) === candidate.name);
+  const at = own >= 0 ? own : Math.max(0, named);
+  const now = kept.flatMap((one, index) => (index === at ? [candidate] : one));
+  const before = kept.flat();
+  return {
+    judge: judgeTogether(now),
+    before: before.length === kept.length ? judgeTogether(before) : null,
+    hasDocuments: true,
+    isWhole: now.length === kept.length,
+  };
+}
+
+/** Caches each combination of documents. */
+function panelsOf(
+  place: TenantStore,
+  candidate: Candidate,
+): (review: RecordedReview) => Panel | Promise<Panel> {
+  const known = new Map<string, Panel>();
+  let names: Promise<Names> | undefined;
+  return (review) => {
+    const key = `${saysDocuments(review)} ${documentsNamed(review).join(" ")}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    names ??= loadPolicyNames(place);
+    return names.then(async (all) => {
+      const made = await loadPanel(place, candidate, review, all);
+      known.set(key, made);
+      return made;
+    });
+  };
+}
+
 type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
+type Edited = Extract<ReplayEvent, { kind: "edited" }>;
 
 type BacktestRun = {
   readonly place: TenantStore;
   readonly candidate: Candidate;
   readonly validators: Validators;
-  readonly panels: JudgingDocumentsFor;
-  /** The documents that judge an action, known from its review on. */
-  readonly judging: WeakMap<RecordedAction, JudgingDocuments>;
+  readonly panels: ReturnType<typeof panelsOf>;
+  /** Known from an action's review on. */
+  readonly judging: WeakMap<RecordedAction, Panel>;
   readonly tally: BacktestTally;
 };
 
-type Judged = {
-  readonly review: Review;
-  /** Review by the documents of that time; null if it is not needed or not possible. */
-  readonly before: Review | null;
-  readonly isWhole: boolean;
-  readonly args: Json;
-};
-
-function judgeRecorded(
-  { judging, candidate, validators }: BacktestRun,
-  replay: Replay,
-  action: RecordedAction,
-  told: {
-    readonly args: Json;
-    readonly now: number;
-    readonly needsBefore: (candidate: Review) => boolean;
-    /** The recorded review; null if the action is judged as a person changed it. */
-    readonly said: RecordedReview | null;
-  },
-): Judged | Promise<Judged> {
-  const { input, isWhole } = replay.input(action, told);
-  const panel = judging.get(action);
-  const ask = (validate: Validate): Judged => {
-    const earlier = panel?.before ?? null;
-    const as = (asked: CallKind) => (judge: JudgeFunction) =>
-      reviewAction({ policy: (one) => judge(one, asked), validate }, input);
-    const isLeft = told.said !== null && mayBeLeftAlone(action, told.said) && earlier !== null;
-    const by = as(isLeft && as("call")(earlier).verdict !== "approve" ? "undo" : callKindOfAction(action));
-    const review = by(panel?.judge ?? candidate.judge);
-    const before = earlier !== null && told.needsBefore(review) ? by(earlier) : null;
-    return { review, before, isWhole: isWhole(), args: told.args };
-  };
-  const validate = validators(action.schema);
-  return typeof validate === "function" ? ask(validate) : validate.then(ask);
-}
-
-const digestIn = ({ action }: Reviewed, review: Review): string =>
-  review.revisions.length === 0 ? action.argsDigest : digestOf(review.args);
+const digested = ({ action }: Reviewed, review: Review): DigestedReview => ({
+  review,
+  digest: review.revisions.length === 0 ? action.argsDigest : digestOf(review.args),
+});
 
 /** Most actions are unchanged and not escalated: then the old documents' answer is the recorded one. */
-const needsBefore =
-  (heard: Reviewed) =>
-  (candidate: Review): boolean =>
-    candidate.verdict === "escalate" ||
-    candidate.verdict !== heard.review.verdict ||
-    digestIn(heard, candidate) !== heard.review.argsDigest;
+const needsBefore = ({ review, digest }: DigestedReview, recorded: RecordedReview): boolean =>
+  review.verdict === "escalate" || review.verdict !== recorded.verdict || digest !== recorded.argsDigest;
 
-function compare(trial: BacktestRun, heard: Reviewed, judged: Judged): void {
-  const { review: candidate, isWhole, args } = judged;
-  const digest = digestIn(heard, candidate);
-  const countsCalls = trial.candidate.countsCalls(heard.action.tool);
-  const limitsRun = trial.candidate.limits?.toolCalls !== undefined;
-  const panel = trial.judging.get(heard.action);
-  const before: CandidateAnswer["before"] = panel?.hasDocuments === false ? "code" : judged.before;
-  const beforeDigest = judged.before === null ? "" : digestIn(heard, judged.before);
-  const said = {
-    candidate,
-    before,
-    beforeDigest,
-    digest,
-    isWhole,
-    isBesideWhole: panel?.isWhole !== false,
-    args,
-  };
-  countReview(trial.tally, heard, { ...said, countsCalls, limitsRun });
-}
+type Judging = { readonly event: Reviewed | Edited; readonly args: Json; readonly validate: Validate };
 
-async function reviewLater(
-  trial: BacktestRun,
+function judge(
+  { candidate, judging, tally }: BacktestRun,
   replay: Replay,
-  heard: Reviewed | Extract<ReplayEvent, { kind: "edited" }>,
-): Promise<void> {
-  const kept = heard.kind === "edited" ? heard.args : heard.action.args;
-  const args = await loadRecordedArgs(trial.place, kept);
-  if (args === undefined) {
-    trial.tally.counts[heard.kind === "edited" ? "decisions" : "gone"] += 1;
+  { event, args, validate }: Judging,
+): void {
+  const { action, now } = event;
+  const { input, isWhole } = replay.input(action, { args, now });
+  const panel = judging.get(action);
+  const earlier = panel?.before ?? null;
+  const as = (asked: CallKind) => (by: JudgeFunction) =>
+    reviewAction({ policy: (one) => by(one, asked), validate }, input);
+  const isLeft = event.kind === "reviewed" && mayBeLeftAlone(action, event.review) && earlier !== null;
+  const by = as(isLeft && as("call")(earlier).verdict !== "approve" ? "undo" : callKindOfAction(action));
+  const review = by(panel?.judge ?? candidate.judge);
+  if (event.kind === "edited") {
+    countEdit(tally, action, review);
     return;
   }
-  const judged = await judgeRecorded(trial, replay, heard.action, {
-    args,
-    now: heard.now,
-    needsBefore: heard.kind === "edited" ? () => false : needsBefore(heard),
-    said: heard.kind === "edited" ? null : heard.review,
-  });
-  if (heard.kind === "edited") countEdit(trial.tally, heard.action, judged.review);
-  else compare(trial, heard, judged);
+  const answer = digested(event, review);
+  const asksBefore = earlier !== null && needsBefore(answer, event.review);
+  const before = asksBefore ? digested(event, by(earlier)) : null;
+  countReview(
+    tally,
+    event,
+    {
+      ...answer,
+      before: panel?.hasDocuments === false ? "code" : before,
+      countsCalls: candidate.countsCalls(action.tool),
+      limitsRun: candidate.limits?.toolCalls !== undefined,
+    },
+    {
+      amount: readAmount(tally.options.sought, args),
+      isWhole: isWhole(),
+      isBesideWhole: panel?.isWhole !== false,
+    },
+  );
 }
 
-/** Most actions are small and of a known tool. Those are judged without awaiting anything. */
-function handleEvent(trial: BacktestRun, replay: Replay, heard: ReplayEvent): void | Promise<void> {
-  countEvent(trial.tally, heard);
-  if (heard.kind !== "reviewed" && heard.kind !== "edited") return;
-  if (!isInPeriod(trial.tally, heard.action)) return;
-  if (heard.kind === "edited") return reviewLater(trial, replay, heard);
-  const panel = trial.panels(heard.review);
-  if (panel instanceof Promise) return panel.then((found) => handleReview(trial, replay, heard, found));
-  return handleReview(trial, replay, heard, panel);
+async function judgeLater(running: BacktestRun, replay: Replay, event: Reviewed | Edited): Promise<void> {
+  const { place, panels, judging, tally, validators } = running;
+  if (event.kind === "reviewed") judging.set(event.action, await panels(event.review));
+  const args = await loadRecordedArgs(place, event.kind === "edited" ? event.args : event.action.args);
+  if (args === undefined) {
+    tally.counts[event.kind === "edited" ? "decisions" : "gone"] += 1;
+    return;
+  }
+  judge(running, replay, { event, args, validate: await validators(event.action.schema) });
 }
 
-function handleReview(
-  trial: BacktestRun,
-  replay: Replay,
-  heard: Reviewed,
-  panel: JudgingDocuments,
-): void | Promise<void> {
-  trial.judging.set(heard.action, panel);
-  if (isArtifactRef(heard.action.args)) return reviewLater(trial, replay, heard);
-  const { action, now, review: said } = heard;
-  const told = { args: action.args, now, needsBefore: needsBefore(heard), said };
-  const judged = judgeRecorded(trial, replay, heard.action, told);
-  if (!(judged instanceof Promise)) return compare(trial, heard, judged);
-  return judged.then((later) => compare(trial, heard, later));
+/** Most actions are small, of a known tool and judged by known documents. Those are judged without awaiting anything. */
+function handleEvent(running: BacktestRun, replay: Replay, event: ReplayEvent): void | Promise<void> {
+  const { tally, panels, judging, validators } = running;
+  countEvent(tally, event);
+  if (event.kind !== "reviewed" && event.kind !== "edited") return;
+  const { action } = event;
+  if (!isInPeriod(tally, action)) return;
+  if (event.kind === "edited" || isArtifactRef(action.args)) return judgeLater(running, replay, event);
+  const panel = panels(event.review);
+  const validate = validators(action.schema);
+  if (panel instanceof Promise || validate instanceof Promise) return judgeLater(running, replay, event);
+  judging.set(action, panel);
+  judge(running, replay, { event, args: action.args, validate });
 }
 
 export async function runBacktest(
@@ -171,12 +231,14 @@ export async function runBacktest(
   candidate: Candidate,
   options: BacktestOptions & Pick<ReplayOptions, "pace"> = {},
 ): Promise<BacktestReport> {
-  const { since = null, limit = DEFAULT_LIMIT, amount = null, ...playing } = options;
-  const tally = openTally({ since, limit, amount });
-  const panels = judgingDocumentsFor(place, candidate);
-  const judging = new WeakMap<RecordedAction, JudgingDocuments>();
-  const trial = { place, candidate, validators: validatorsOf(place), panels, judging, tally };
-  await replayJournal(place, (heard, replay) => handleEvent(trial, replay, heard), playing);
-  checkAmountFound(tally.sought, tally.counts.compared);
-  return reportOf(tally, { name: candidate.name, digest: candidate.digest });
+  const { since = null, limit = DEFAULT_LIMIT, amount, ...playing } = options;
+  const sought = amount === undefined ? null : startAmountSearch(amount);
+  const running = {
+    ...{ place, candidate, validators: validatorsOf(place), panels: panelsOf(place, candidate) },
+    judging: new WeakMap<RecordedAction, Panel>(),
+    tally: openTally({ since, limit, sought }),
+  };
+  await replayJournal(place, (event, replay) => handleEvent(running, replay, event), playing);
+  checkAmountFound(sought, running.tally.counts.compared);
+  return reportOf(running.tally, { name: candidate.name, digest: candidate.digest });
 }

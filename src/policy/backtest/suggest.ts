@@ -1,26 +1,43 @@
 /**
- * Suggestions from a journal: each in words, as a rule to paste, and as a standing grant for a week, with the uses and
- * amount of the busiest week. The search yields to other work.
+ * Suggestions from a journal: each in a sentence, as a rule to paste, and as a standing grant for a week, with the uses
+ * and amount of the busiest week. The search yields to other work.
  */
 
+import type { JsonObject } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 import { createYieldCheck, runYielding } from "../../runtime/concurrency.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import type { DescribedSuggestion, SuggestedGrant, Suggestions, SuggestOptions } from "../contract.ts";
-import { argsType } from "../expression/expression.ts";
+import { listRecordedTools } from "../recorded-tools.ts";
 import type { PolicyText } from "../rules/document.ts";
 import { loadKeptDocument, loadPolicyNames } from "../versions.ts";
-import { listRecordedTools } from "./recorded-tools.ts";
 import { replayJournal } from "./replay-journal.ts";
-import type { Narrowing, SuggestedRule, Suggestion } from "./rules/answers.ts";
-import { collectSample, openSamples } from "./rules/decision-samples.ts";
-import { rulesFor, suggestionsFrom } from "./rules/suggestions.ts";
+import type { FieldCondition, Narrowing, SuggestedRule, Suggestion } from "./rules/answers.ts";
+import { collectSample, openSamples, rulesFor, suggestionsFrom } from "./rules/suggestions.ts";
 
-function headline({ tool, agent, when, approved }: Suggestion): string {
-  const what = when === "" ? "" : ` with ${when}`;
-  return `${visible(tool)} by ${visible(agent)}${what}: approved ${approved} of ${approved}, never changed`;
+function conditionWords(condition: FieldCondition): readonly string[] {
+  const field = visible(condition.field);
+  switch (condition.kind) {
+    case "most":
+      return [`${field} up to ${condition.value}`];
+    case "is":
+      return [`${field} ${JSON.stringify(condition.value)}`];
+    case "one_of":
+      return [`${field} ${condition.values.map((one) => JSON.stringify(one)).join(" or ")}`];
+    default:
+      return [];
+  }
+}
+
+/** For example `pay by agent:support with amount_usd up to 120 and any note: approved 50 of 50, never changed`. */
+function headline({ tool, agent, conditions, open, approved }: Suggestion): string {
+  const words = [...conditions.flatMap(conditionWords), ...open.map((field) => `any ${visible(field)}`)];
+  const [last, ...rest] = words.toReversed();
+  const what = rest.length === 0 ? last : `${rest.toReversed().join(", ")} and ${last}`;
+  const when = what === undefined ? "without arguments" : `with ${what}`;
+  return `${visible(tool)} by ${visible(agent)} ${when}: approved ${approved} of ${approved}, never changed`;
 }
 
 /** A timestamp outside the range of dates is shown as a number. */
@@ -99,10 +116,15 @@ function suggestedLimit({ letThrough }: Suggestion): Pick<SuggestedGrant, "total
 function suggestedGrant(suggestion: Suggestion): SuggestedGrant | null {
   const { tool, agent, when, letThrough } = suggestion;
   if (letThrough.weekly === 0) return null;
+  const reason = suggestionReason(suggestion);
   return {
-    ...{ tool, agent, ...(when === "" ? {} : { when }), uses: letThrough.weekly, forMs: GRANTED_MS },
+    tool,
+    agent,
+    when,
+    uses: letThrough.weekly,
+    forMs: GRANTED_MS,
     ...suggestedLimit(suggestion),
-    reason: suggestionReason(suggestion),
+    reason,
   };
 }
 
@@ -129,12 +151,14 @@ export async function suggestRules(
 ): Promise<Suggestions> {
   const samples = openSamples(since ?? null);
   const pace = createYieldCheck(runtime);
-  await replayJournal(runtime, (heard) => collectSample(samples, heard), { progress, pace });
+  await replayJournal(runtime, (event) => collectSample(samples, event), { progress, pace });
   const asked = [...samples.groups.values()].reduce((sum, group) => sum + group.samples.length, 0);
   const tools = await listRecordedTools(runtime);
-  const schemas = new Map(tools.map(({ name, schema }) => [name, schema]));
-  const steps = suggestionsFrom(samples, min, (tool) => argsType(schemas.get(tool) ?? null));
-  const found = await runYielding(steps, pace);
+  const schemas = new Map<string, JsonObject | null>(tools.map(({ name, schema }) => [name, schema]));
+  const found = await runYielding(
+    suggestionsFrom(samples, min, (tool) => schemas.get(tool) ?? null),
+    pace,
+  );
   const rules = rulesFor(found, found.length === 0 ? [] : await storedRules(runtime));
   const suggestions = found.map((one, index) => describeSuggestion(one, rules[index] as SuggestedRule));
   return { suggestions, asked, erased: samples.erased };

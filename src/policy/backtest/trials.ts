@@ -13,10 +13,10 @@ import { createYieldCheck, type YieldCheck } from "../../runtime/concurrency.ts"
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import type { Trial, TrialTerms } from "../contract.ts";
-import { readPolicyForTrial } from "../read.ts";
-import type { Candidate } from "./candidate-policy.ts";
+import { compileForTrial } from "../read.ts";
 import { loadRecordedArgs } from "./replay-journal.ts";
 import type { BacktestReport, VerdictChange } from "./rules/answers.ts";
+import type { Candidate } from "./run.ts";
 import { runBacktest } from "./run.ts";
 
 type KeptTrial = { -readonly [Field in keyof Trial]: Trial[Field] } & {
@@ -103,10 +103,9 @@ const shownOf = ({ since: _, ...trial }: KeptTrial): Trial => trial;
 
 /** Resolves as soon as the trial has started. */
 export async function beginTrial(runtime: Runtime, terms: TrialTerms): Promise<Trial> {
-  checkFree(listKeptTrials(runtime));
-  const candidate = await readPolicyForTrial(terms.text);
   const book = listKeptTrials(runtime);
   checkFree(book);
+  const candidate = compileForTrial(terms.text);
   const begun = { id: freshId(runtime, "trl"), since: runtime.clock.now(), state: "running" } as const;
   const held: KeptTrial = { ...begun, read: 0, of: 0, fault: null, report: null };
   trialsByRuntime.set(runtime, [...book, held].slice(-MOST_KEPT));

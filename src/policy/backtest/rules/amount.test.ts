@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isHoldpointError } from "../../../kernel/errors.ts";
 import type { Json } from "../../../kernel/json.ts";
-import { checkAmountFound, readAmount, startAmountSearch } from "./report.ts";
+import { checkAmountFound, readAmount, startAmountSearch } from "./tally.ts";
 
 const sumOf = (path: string, ...all: readonly Json[]) => {
   const sought = startAmountSearch(path);

@@ -1,8 +1,13 @@
-/** Schemas of what back-tests, suggestions and explanations answer. */
+/** Schemas of what back-tests, suggestions and explanations answer, and the words of a back-test's changes. */
 import { z } from "zod";
 import type { Json } from "../../../kernel/json.ts";
+import { type MoneyJson, moneyText } from "../../../kernel/money.ts";
+import { visible } from "../../../kernel/text.ts";
 import { anyJson, id, moneyOnWire, timestamp } from "../../../kernel/values.ts";
-import { PERSON_DECISIONS } from "./replay-state.ts";
+
+/** How a request to people ended; `edited`: they approved something else. */
+export const PERSON_DECISIONS = ["rejected", "edited", "approved", "expired", "cancelled"] as const;
+export type PersonDecision = (typeof PERSON_DECISIONS)[number];
 
 const count = z.int().min(0);
 const FINAL_VERDICTS = ["approve", "escalate", "block"] as const;
@@ -105,6 +110,44 @@ export const backtestReport = z.object({
   }),
 });
 export type BacktestReport = z.output<typeof backtestReport>;
+
+const label = ({ verdict, revised }: PolicySide): string =>
+  revised && verdict !== "block" ? `${verdict}, revised` : verdict;
+
+/** Labels under which changes are counted. They tell if only the approvers differ. */
+export function changeLabels({ from, to }: Pick<VerdictChange, "to"> & { readonly from: PolicySide }): {
+  readonly from: string;
+  readonly to: string;
+} {
+  const isOther = to.asks !== undefined && label(from) === label(to);
+  return { from: label(from), to: isOther ? `${label(to)}, asks others` : label(to) };
+}
+
+const visibleMoney = ({ currency, micros }: MoneyJson): string =>
+  visible(moneyText({ currency, micros: BigInt(micros) }));
+
+/** Millionths without a currency. */
+export const plainMicros = (micros: string): string =>
+  moneyText({ currency: "", micros: BigInt(micros) }).trim();
+
+export const moneyListText = (money: readonly MoneyJson[]): string => money.map(visibleMoney).join(", ");
+
+const actionCount = (total: number): string => `${total} ${total === 1 ? "action" : "actions"}`;
+
+function costless({ withoutCost, count: total }: Omit<Transition, "sums">): readonly string[] {
+  if (withoutCost === 0) return [];
+  const many = withoutCost === total ? "none" : `${withoutCost} not`;
+  return [`${many} started, so no cost of theirs is recorded`];
+}
+
+/** `field`: the argument to sum. */
+export function sumsText(row: Omit<Transition, "sums">, field: string | null): readonly string[] {
+  const { money, amount } = row;
+  const known = money.length === 0 ? [] : [moneyListText(money)];
+  const sum =
+    field === null ? [] : [`${visible(field)} ${plainMicros(amount.micros)} in ${actionCount(amount.count)}`];
+  return [...known, ...sum, ...costless(row)];
+}
 
 const field = z.string();
 const value = anyJson as z.ZodType<Json>;

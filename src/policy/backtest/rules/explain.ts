@@ -38,7 +38,7 @@ import type { Validation } from "../../rules/tool-rules.ts";
 import { type CallKind, matchesTool, meansUndo } from "../../rules/tools.ts";
 import type { PolicyInput, Risk, Verdict } from "../../rules/verdict.ts";
 import type { RuleState, StatedRule } from "./answers.ts";
-import type { RecordedReview } from "./replay-state.ts";
+import type { RecordedReview } from "./replay.ts";
 
 export type SeenValue = { readonly name: string; readonly value: Json; readonly error: string | null };
 

@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "../../../kernel/json.ts";
-import { startReplay } from "./replay.ts";
-import type { ReplayEntry, ReplayEvent } from "./replay-state.ts";
+import { type Replay, type ReplayEvent, startReplay } from "./replay.ts";
+
+type ReplayEntry = Parameters<Replay["take"]>[0];
 
 let position = 0;
 
 function entry(stream: string, type: string, body: JsonObject | null, at = 1_000): ReplayEntry {
   const [kind = "", id = ""] = stream.split("/");
   position += 1;
-  return { position, kind, id, type, at, text: body === null ? null : JSON.stringify(body) };
+  return {
+    position,
+    kind,
+    id,
+    type,
+    tv: 1,
+    seq: position,
+    at,
+    text: body === null ? null : JSON.stringify(body),
+  };
 }
 
 const within = (op: string, undoes: string | null = null): JsonObject => ({
@@ -81,7 +91,10 @@ describe("an action that is played again", () => {
     const { heard } = play([
       proposed("act_1", { amount: 9 }),
       reviewed("act_1", "escalate"),
-      entry("approval/apr_1", "approval.requested", { action: "act_1", args: { amount: 9 }, rule: "r" }),
+      entry("approval/apr_1", "approval.requested", {
+        ...{ action: "act_1", args: { amount: 9 }, rule: "r" },
+        approvers: { quorum: 1 },
+      }),
       entry("action/act_1", "action.refused", { code: "rejected" }),
       entry("approval/apr_1", "approval.rejected", { by: "person:ann", reason: "no" }),
     ]);
@@ -103,12 +116,13 @@ describe("an action that is played again", () => {
 });
 
 const created = entry("workflow/wf_1", "workflow.created", { name: "orders", fork: null });
+type Played = ReplayEntry | readonly ReplayEntry[];
 
 /** What a policy would see of the workflow, were act_9 reviewed now. */
-function seen(entries: readonly ReplayEntry[]) {
+function seen(entries: readonly Played[]) {
   const { replay, heard } = play([
     created,
-    ...entries,
+    ...entries.flat(),
     proposed("act_9", {}, { within: within("1/0/pay#9") }, 9_000),
     reviewed("act_9"),
   ]);
@@ -119,8 +133,12 @@ function seen(entries: readonly ReplayEntry[]) {
   return { workflow, history, isWhole: isWhole() };
 }
 
-const call = (id: string, at: number, args: Json = {}): ReplayEntry =>
-  proposed(id, args, { within: within(`1/0/pay#${at}`) }, at);
+const made = (id: string): ReplayEntry => entry("workflow/wf_1", "call.made", { op: "o", action: id });
+/** A call and its operation in the workflow are recorded in one commit. */
+const call = (id: string, at: number, args: Json = {}): readonly ReplayEntry[] => [
+  proposed(id, args, { within: within(`1/0/pay#${at}`) }, at),
+  made(id),
+];
 const applied = (id: string, result: Json): ReplayEntry =>
   entry(`action/${id}`, "effect.applied", { epoch: "e", attempt: 1, result, resultDigest: "x" });
 const started = (id: string): ReplayEntry => entry(`action/${id}`, "effect.started", { costs: [] });
@@ -165,7 +183,9 @@ describe("the history of a workflow that is played again", () => {
       settled("act_1"),
       proposed("act_2", {}, { within: within("1/0/undo#1", "act_1") }, 2),
       entry("workflow/wf_1", "compensation.settled", { action: "act_2", undoes: "act_1", status: "undone" }),
-      entry("workflow/wf_1", "rollback.ended", { generation: 2, toSeq: 0, after: "again" }),
+      entry("workflow/wf_1", "workflow.started", { epoch: "e" }),
+      entry("workflow/wf_1", "rollback.began", { to: null, toSeq: 0, after: "again" }),
+      entry("workflow/wf_1", "rollback.ended", { generation: 2, toSeq: 0, after: "again", irreversible: [] }),
     ]);
     assert.deepEqual(workflow, { id: "wf_1", name: "orders", generation: 2, poster: "" });
     assert.deepEqual(
@@ -176,16 +196,34 @@ describe("the history of a workflow that is played again", () => {
 
   test("says that it is not whole where a body was erased", () => {
     assert.equal(seen([call("act_1", 1)]).isWhole, true);
-    const lost = { ...call("act_1", 1), text: null };
-    const made = entry("workflow/wf_1", "call.made", { op: "o", action: "act_1", tool: "pay" });
-    assert.equal(seen([lost, made]).isWhole, false);
+    const lost = { ...proposed("act_1", {}), text: null };
+    assert.equal(seen([lost, made("act_1")]).isWhole, false);
     assert.equal(seen([call("act_1", 1), { ...started("act_1"), text: null }]).isWhole, false);
+  });
+
+  test("is not whole behind an entry of a newer program, and goes on after it", () => {
+    const newer = { ...started("act_1"), tv: 99 };
+    const { history, isWhole } = seen([call("act_1", 1), newer, call("act_2", 2), started("act_2")]);
+    assert.deepEqual(
+      history.map(({ action, status }) => [action, status]),
+      [
+        ["act_1", "waiting"],
+        ["act_2", "running"],
+      ],
+    );
+    assert.equal(isWhole, false);
+  });
+
+  test("is whole though something that no policy sees was erased", () => {
+    const step = entry("workflow/wf_1", "step.completed", null);
+    const log = entry("workflow/wf_1", "log.of_a_newer_program", { text: "hello" });
+    assert.equal(seen([step, log, call("act_1", 1)]).isWhole, true);
   });
 
   test("stays as it is, whatever a policy does to what it was handed", () => {
     const { replay, heard } = play([
       created,
-      call("act_1", 1, { amount: 5 }),
+      ...call("act_1", 1, { amount: 5 }),
       proposed("act_9", {}, { within: within("1/0/pay#9") }),
       reviewed("act_9"),
     ]);

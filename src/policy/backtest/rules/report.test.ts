@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sumsText } from "./report.ts";
+import { sumsText } from "./answers.ts";
 
 test("sums say what is known, and of how many it is not", () => {
   const row = {

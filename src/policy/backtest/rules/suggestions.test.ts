@@ -3,8 +3,10 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { conditionHolds, whenFault } from "../../../grants/rules.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/json.ts";
-import { openSamples, type Sample, type Samples } from "./decision-samples.ts";
-import { suggestionsFrom } from "./suggestions.ts";
+import { openSamples, suggestionsFrom } from "./suggestions.ts";
+
+type Samples = ReturnType<typeof openSamples>;
+type Sample = NonNullable<ReturnType<Samples["given"]["get"]>>;
 
 const DAY = 86_400_000;
 
@@ -58,9 +60,9 @@ const whens = (given: readonly Given[]) => suggested(given).map(({ when }) => wh
 const ONLY = 'args.all(name, name in ["amount_usd"])';
 
 describe("what people's decisions support", () => {
-  test("is between the lowest and the highest that they approved", () => {
+  test("goes up to the highest amount that they approved", () => {
     const [one, ...rest] = suggested(times(50, (i) => yes(5 + (i % 121))));
-    assert.equal(one?.when, `args.amount_usd >= 5 && args.amount_usd <= 54 && ${ONLY}`);
+    assert.equal(one?.when, `args.amount_usd >= 0 && args.amount_usd <= 54 && ${ONLY}`);
     assert.deepEqual([one?.approved, one?.letThrough.total, one?.keptOut, rest.length], [50, 50, 0, 0]);
   });
 
@@ -126,14 +128,13 @@ describe("what people's decisions support", () => {
     assert.match(one?.when ?? "", /args\.user_id == 7/);
   });
 
-  test("looks into objects, and has no word for lists that differ", () => {
-    const nested = whens(times(30, () => yes(1, { to: { iban: "DE1" } })))[0] ?? "";
-    assert.match(nested, /args\.to\.iban == "DE1" && args\.to\.all\(name, name in \["iban"\]\)/);
-    assert.equal(conditionHolds(nested, { amount_usd: 1, to: { iban: "DE1" } }), true);
-    assert.equal(conditionHolds(nested, { amount_usd: 1, to: { iban: "XX" } }), false);
-    assert.equal(conditionHolds(nested, { amount_usd: 1, to: { iban: "DE1", bic: "Y" } }), false);
+  test("says nothing about objects and lists that differ, and takes a list that is always the same", () => {
+    assert.deepEqual(whens(times(30, (i) => yes(1, { to: { iban: "DE1", note: `${i}` } }))), []);
     assert.deepEqual(whens(times(30, (i) => yes(1, { items: [{ price: i }] }))), []);
-    assert.match(whens(times(30, () => yes(1, { tags: ["a"] })))[0] ?? "", /args\.tags == \["a"\]/);
+    const [when = ""] = whens(times(30, () => yes(1, { tags: ["a"] })));
+    assert.match(when, /args\.tags == \["a"\]/);
+    assert.equal(conditionHolds(when, { amount_usd: 1, tags: ["a"] }), true);
+    assert.equal(conditionHolds(when, { amount_usd: 1, tags: ["a", "b"] }), false);
   });
 
   test("lets no argument through that nobody has seen", () => {
@@ -196,12 +197,12 @@ describe("what people's decisions support", () => {
   });
 });
 
-/** Slow and obvious: every value of it was approved at its place, between the bounds, or stands at a place that is left open. */
+/** Slow and obvious: every value of it was approved at its place, between 0 and the highest, or stands at a place that is left open. */
 function isWithin(args: Json, approved: readonly Json[], open: readonly string[], field = ""): boolean {
   if (field !== "" && open.includes(field)) return true;
   if (typeof args === "number") {
     const numbers = approved.filter((one) => typeof one === "number");
-    return numbers.some((one) => one <= args) && numbers.some((one) => one >= args);
+    return (numbers.some((one) => one <= args) || args >= 0) && numbers.some((one) => one >= args);
   }
   if (!isJsonObject(args)) return approved.some((one) => JSON.stringify(one) === JSON.stringify(args));
   const objects = approved.filter(isJsonObject);

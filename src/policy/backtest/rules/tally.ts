@@ -1,37 +1,43 @@
 /**
- * Counts the events of a back-test.
+ * Counts the events of a back-test, and makes its report.
  * - Every action is counted once: compared, erased, gone, or never reviewed.
  * - Lists are bounded; counts are not.
  * - If approval is requested again, for example after a changed preview, the last decision counts.
  * - Actions that people rejected or changed, and that would now be let through, are listed separately as dangers.
+ * - The argument to sum is found by its path. A path that no action has is an error, because a sum of nothing would look
+ *   like a result.
  */
 
-import type { Json } from "../../../kernel/json.ts";
+import { HoldpointError } from "../../../kernel/errors.ts";
+import { isJsonObject, type Json } from "../../../kernel/json.ts";
 import { dearest, moneyList } from "../../../kernel/money.ts";
+import { closestName } from "../../../kernel/spelling.ts";
 import type { Review } from "../../rules/review.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
-import { UNDO_NOT_NAMED } from "../../rules/tools.ts";
-import type { LimitBehind } from "../../rules/verdict.ts";
-import type { BacktestReport, PeopleRow, PolicySide, Transition, VerdictChange } from "./answers.ts";
+import {
+  type BacktestReport,
+  changeLabels,
+  PERSON_DECISIONS,
+  type PeopleRow,
+  type PersonDecision,
+  sumsText,
+  type Transition,
+  type VerdictChange,
+} from "./answers.ts";
 import {
   type ApproverDiff,
-  combineWithCode,
+  asksIn,
+  type CandidateAnswer,
+  candidateSide,
   combineWithCodeTerms,
   diffApprovers,
-  wasDecidedByCode,
+  effectOf,
+  recordedSide,
 } from "./compare-answers.ts";
-import {
-  PERSON_DECISIONS,
-  type PersonDecision,
-  type RecordedAction,
-  type RecordedReview,
-  type ReplayEvent,
-} from "./replay-state.ts";
-import { type AmountSearch, changeLabels, readAmount, startAmountSearch, sumsText } from "./report.ts";
+import type { RecordedAction, ReplayEvent } from "./replay.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
-
-type Reviewed = Extract<ReplayEvent, { kind: "reviewed" }>;
+type EventOf<Kind extends ReplayEvent["kind"]> = Extract<ReplayEvent, { kind: Kind }>;
 
 /** A human decision as counted in the rows. */
 type Counted = {
@@ -43,8 +49,8 @@ type Counted = {
 };
 
 /** A compared action, while its outcome may still change. */
-type Compared = Mutable<Omit<VerdictChange, "amount">> & {
-  readonly amount: bigint | null;
+type Compared = {
+  readonly change: Mutable<VerdictChange>;
   readonly toDigest: string;
   /** The candidate's approval terms, until those that code requested are known. */
   would: ApprovalTerms | null;
@@ -52,7 +58,8 @@ type Compared = Mutable<Omit<VerdictChange, "amount">> & {
   counted: Counted | null;
 };
 
-type Sum = { from: string; to: string; count: number; started: number } & {
+type Sum = Mutable<Omit<Transition, "money" | "withoutCost" | "amount" | "sums">> & {
+  started: number;
   readonly money: Map<string, bigint>;
   readonly amount: { micros: bigint; count: number };
 };
@@ -61,13 +68,12 @@ type TallyOptions = {
   readonly since: number | null;
   /** Maximum number of listed changes. */
   readonly limit: number;
-  /** Path of the argument to sum over the changes. */
-  readonly amount: string | null;
+  /** The argument to sum over the changes. */
+  readonly sought: AmountSearch | null;
 };
 
 export type BacktestTally = {
   readonly options: TallyOptions;
-  readonly sought: AmountSearch | null;
   readonly counts: Mutable<Pick<BacktestReport, "actions" | "compared" | "changed" | "limited" | "byCode">> &
     Mutable<Omit<BacktestReport["missing"], "unreviewed">>;
   readonly sums: Map<string, Sum>;
@@ -78,154 +84,75 @@ export type BacktestTally = {
   readonly given: Map<string, Compared>;
   readonly changes: Compared[];
   readonly dangers: Compared[];
-  readonly left: { changes: number; dangers: number };
+  readonly leftOff: { changes: number; dangers: number };
 };
 
 export function openTally(options: TallyOptions): BacktestTally {
   const none = { erased: 0, gone: 0, partHistory: 0, beside: 0, decisions: 0 };
   const counts = { actions: 0, compared: 0, changed: 0, limited: 0, byCode: 0, ...none };
-  const lists = { changes: [], dangers: [], left: { changes: 0, dangers: 0 } };
-  const sought = options.amount === null ? null : startAmountSearch(options.amount);
+  const lists = { changes: [], dangers: [], leftOff: { changes: 0, dangers: 0 } };
   const kept = { sums: new Map(), people: new Map(), compared: new WeakMap(), given: new Map() };
-  return { options, sought, counts, ...kept, ...lists };
+  return { options, counts, ...kept, ...lists };
 }
 
 const isCounted = ({ options }: BacktestTally, at: number): boolean =>
   options.since === null || at >= options.since;
 
-export const isInPeriod = (tally: BacktestTally, action: RecordedAction): boolean =>
-  isCounted(tally, action.at);
-
-function sumOf(tally: BacktestTally, from: string, to: string): Sum {
-  const key = `${from} > ${to}`;
-  const amount = { micros: 0n, count: 0 };
-  const known = tally.sums.get(key) ?? { from, to, count: 0, started: 0, money: new Map(), amount };
-  tally.sums.set(key, known);
-  return known;
-}
-
-const sideOf = ({ verdict, rule, reason }: PolicySide, revised: boolean): PolicySide => ({
-  verdict,
-  rule,
-  reason,
-  revised,
-});
-
-/** A workflow can require approval for a call even if a policy would let it through. */
-const isAskedAnyway = (review: RecordedReview, candidate: Review): boolean =>
-  candidate.verdict === "approve" && review.rule === "approvalRequired";
-
-/** Rules of the program, not of a document. */
-const OF_CODE: readonly string[] = ["policy", "approvalRequired"];
-
-/** A compensation that no candidate rule matches stays as the program decided, not as another document did. */
-const isLeftAlone = ({ rule }: RecordedReview, candidate: Review): boolean =>
-  candidate.rule === UNDO_NOT_NAMED && candidate.revisions.length === 0 && OF_CODE.includes(rule);
-
-/** A run's own limits refuse regardless of the policy. Default limits do too, unless the policy replaces them. */
-function isLimited(review: RecordedReview, { candidate, countsCalls, limitsRun }: CandidateAnswer): boolean {
-  const limit = limitIn(review, candidate);
-  const isReplaced = limit?.rule === "limit:tool_calls" ? limitsRun : countsCalls;
-  return limit?.of === "run" || (limit?.of === "usual" && !isReplaced);
-}
-
-/** A limit behind a policy's block applies once the policy no longer blocks. */
-function limitIn({ limitOf, limitBehind, rule }: RecordedReview, candidate: Review): LimitBehind | undefined {
-  if (limitOf !== undefined) return { of: limitOf, rule };
-  return candidate.verdict === "block" ? undefined : limitBehind;
-}
-
-type InPlace = { readonly to: PolicySide; readonly digest: string; readonly isByCode?: true };
-
-/** The effective result of the answer for this action. */
-function inPlace({ review }: Reviewed, answer: CandidateAnswer): InPlace {
-  const { candidate, digest } = answer;
-  const revised = candidate.revisions.length > 0;
-  if (isLeftAlone(review, candidate) || isLimited(review, answer))
-    return { to: sideOf(review as PolicySide, review.revised), digest: review.argsDigest };
-  if (isAskedAnyway(review, candidate))
-    return { to: { verdict: "escalate", rule: review.rule, reason: review.reason, revised }, digest };
-  return codeDecisionIn(review, answer) ?? { to: sideOf({ ...candidate, revised }, revised), digest };
-}
-
-/** Undefined if documents or a limit decided, or if the documents' answer of that time is unknown. */
-function codeDecisionIn(review: RecordedReview, answer: CandidateAnswer): InPlace | undefined {
-  const { candidate, digest, before, beforeDigest } = answer;
-  if (before === null || before === "code" || limitIn(review, candidate) !== undefined) return undefined;
-  const then = { review: before, digest: beforeDigest };
-  if (!wasDecidedByCode(review, then)) return undefined;
-  const found = combineWithCode(review, then, { review: candidate, digest });
-  return found === undefined ? undefined : { ...found, isByCode: true };
-}
+export const isInPeriod = (tally: BacktestTally, { proposedAt }: RecordedAction): boolean =>
+  isCounted(tally, proposedAt);
 
 function list(tally: BacktestTally, name: "changes" | "dangers", one: Compared): void {
   if (tally[name].length < tally.options.limit) tally[name].push(one);
-  else tally.left[name] += 1;
+  else tally.leftOff[name] += 1;
 }
 
-export type CandidateAnswer = {
-  readonly candidate: Review;
-  /** Digest of the arguments that the candidate would have let run. */
-  readonly digest: string;
+/** The amount to sum, and whether all that the policy read could be given to it. */
+type JudgedWith = {
+  readonly amount: bigint | null;
   readonly isWhole: boolean;
-  readonly args: Json;
-  /** The candidate has its own limits for the tool. */
-  readonly countsCalls: boolean;
-  /** The candidate limits the total calls of a run. */
-  readonly limitsRun: boolean;
-  /** Review by the documents of that time: "code" if there were none, null if they cannot be evaluated any more. */
-  readonly before: Review | "code" | null;
-  /** Digest of the arguments that those documents would have let run. */
-  readonly beforeDigest: string;
   /** All documents next to the one that the candidate replaces could be evaluated. */
   readonly isBesideWhole: boolean;
 };
 
-export function countReview(tally: BacktestTally, heard: Reviewed, answer: CandidateAnswer): void {
-  const { action, review } = heard;
-  const { isWhole, args } = answer;
-  const from = { ...sideOf(review as PolicySide, review.revised), policy: review.policy };
-  const { to, digest, isByCode: stays } = inPlace(heard, answer);
-  const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
-  const { id, tool, agent, at, within } = action;
+export function countReview(
+  tally: BacktestTally,
+  { action, review }: EventOf<"reviewed">,
+  answer: CandidateAnswer,
+  { amount, isWhole, isBesideWhole }: JudgedWith,
+): void {
+  const { counts } = tally;
+  const { to, digest, isLimited, isByCode } = effectOf(review, answer);
+  const asks = asksIn(review, answer, to);
+  const { id, tool, agent, proposedAt: at, within } = action;
+  const from = { ...recordedSide(review), policy: review.policy };
   const facts = { action: id, tool, agent, at, workflow: within?.workflow ?? null, from, to };
-  const open = { person: null, edit: null, costs: null, amount: readAmount(tally.sought, args) };
-  const asks = asksIn(heard, answer, to);
-  const would = asks !== null && "would" in asks ? asks.would : null;
-  const one: Compared = { ...facts, ...open, toDigest: digest, would, row: null, counted: null };
+  const one: Compared = {
+    change: { ...facts, person: null, edit: null, costs: null, amount: amount?.toString() ?? null },
+    toDigest: digest,
+    would: asks !== null && "would" in asks ? asks.would : null,
+    ...{ row: null, counted: null },
+  };
   tally.compared.set(action, one);
-  tally.counts.compared += 1;
-  if (!isWhole) tally.counts.partHistory += 1;
-  if (!answer.isBesideWhole) tally.counts.beside += 1;
-  if (isLimited(review, answer)) tally.counts.limited += 1;
-  if (stays === true) tally.counts.byCode += 1;
+  counts.compared += 1;
+  counts.partHistory += Number(!isWhole);
+  counts.beside += Number(!isBesideWhole);
+  counts.limited += Number(isLimited);
+  counts.byCode += Number(isByCode);
+  const isSame = from.verdict === to.verdict && (to.verdict === "block" || digest === review.argsDigest);
   if (!isSame) countChange(tally, one);
   if (asks !== null && "others" in asks) countOthers(tally, one, asks.others);
 }
 
-/** The approvers of both sides, if both escalate: known now if documents escalated, with the request if code did. */
-function asksIn(
-  { review }: Reviewed,
-  { candidate, before }: CandidateAnswer,
-  to: PolicySide,
-): { readonly others: ApproverDiff } | { readonly would: ApprovalTerms } | null {
-  const isKept = review.verdict === "escalate" && candidate.verdict === "escalate";
-  const isByCode = before !== "code" && before !== null && before.verdict !== "escalate";
-  if (!isKept || (to.rule !== candidate.rule && !isByCode)) return null;
-  if (before === "code" || isByCode) return { would: candidate };
-  const others = before?.verdict === "escalate" ? diffApprovers(before, candidate) : undefined;
-  return others === undefined ? null : { others };
-}
-
 /** An action that still escalates, but to other people or on other terms, also counts as changed. */
 function countOthers(tally: BacktestTally, one: Compared, { from, to }: ApproverDiff): void {
-  one.from = { ...one.from, asks: from };
-  one.to = { ...one.to, asks: to };
+  const { change } = one;
+  change.from = { ...change.from, asks: from };
+  change.to = { ...change.to, asks: to };
   if (one.row === null) countChange(tally, one);
 }
 
 /** Uses the first request. Later ones are about an edit or a changed preview. */
-function countAsked(tally: BacktestTally, { action, terms }: Extract<ReplayEvent, { kind: "asked" }>): void {
+function countAsked(tally: BacktestTally, { action, terms }: EventOf<"asked">): void {
   const one = tally.compared.get(action);
   if (one === undefined || one.would === null) return;
   const others = diffApprovers(terms, combineWithCodeTerms(terms, one.would));
@@ -234,42 +161,41 @@ function countAsked(tally: BacktestTally, { action, terms }: Extract<ReplayEvent
 }
 
 function countChange(tally: BacktestTally, one: Compared): void {
+  const { change } = one;
   tally.counts.changed += 1;
   list(tally, "changes", one);
-  const { from, to } = changeLabels(one);
-  const row = sumOf(tally, from, to);
+  const { from, to } = changeLabels(change);
+  const key = `${from} > ${to}`;
+  const fresh = { from, to, count: 0, started: 0, money: new Map(), amount: { micros: 0n, count: 0 } };
+  const row: Sum = tally.sums.get(key) ?? fresh;
+  tally.sums.set(key, row);
   one.row = row;
   row.count += 1;
-  if (one.amount === null) return;
-  row.amount.micros += one.amount;
+  if (change.amount === null) return;
+  row.amount.micros += BigInt(change.amount);
   row.amount.count += 1;
 }
 
 export function countEdit(tally: BacktestTally, action: RecordedAction, candidate: Review): void {
   const one = tally.compared.get(action);
-  const revised = candidate.revisions.length > 0;
-  if (one !== undefined) one.edit = sideOf({ ...candidate, revised }, revised);
+  if (one !== undefined) one.change.edit = candidateSide(candidate);
 }
 
-function personRow(tally: BacktestTally, decision: PersonDecision): Mutable<PeopleRow> {
-  const counts = { total: 0, approve: 0, escalate: 0, block: 0, alike: 0, editBlocked: 0 };
-  const row = tally.people.get(decision) ?? { decision, ...counts };
+function addTo(tally: BacktestTally, { change: { to } }: Compared, counted: Counted, by: 1 | -1): void {
+  const { decision } = counted;
+  const none = { decision, total: 0, approve: 0, escalate: 0, block: 0, alike: 0, editBlocked: 0 };
+  const row = tally.people.get(decision) ?? none;
   tally.people.set(decision, row);
-  return row;
-}
-
-function addTo(tally: BacktestTally, { to }: Compared, counted: Counted, change: 1 | -1): void {
-  const row = personRow(tally, counted.decision);
-  row.total += change;
-  row[to.verdict] += change;
-  if (counted.isEditBlocked) row.editBlocked += change;
-  if (counted.isAlike) row.alike += change;
+  row.total += by;
+  row[to.verdict] += by;
+  if (counted.isEditBlocked) row.editBlocked += by;
+  if (counted.isAlike) row.alike += by;
 }
 
 function endDanger(tally: BacktestTally, one: Compared): void {
   const at = tally.dangers.indexOf(one);
   if (at >= 0) tally.dangers.splice(at, 1);
-  else tally.left.dangers -= 1;
+  else tally.leftOff.dangers -= 1;
 }
 
 /** Replaces what was counted for the action before. */
@@ -286,43 +212,37 @@ function countPerson(tally: BacktestTally, one: Compared, now: Counted): void {
   if (before?.isDanger !== true && now.isDanger) list(tally, "dangers", one);
 }
 
-function countDecision(tally: BacktestTally, heard: Extract<ReplayEvent, { kind: "decided" }>): void {
+function countDecision(tally: BacktestTally, heard: EventOf<"decided">): void {
   const one = tally.compared.get(heard.action);
-  // Withdrawn by a rule: another request replaces it.
-  if (one === undefined || (heard.decision === "cancelled" && heard.by.includes("policy"))) return;
+  if (one === undefined) return;
   const { by, reason, editedDigest, approval } = heard;
+  const { change } = one;
   // Approved with a person's edit in place of the proposal.
   const decision = heard.decision === "approved" && editedDigest !== null ? "edited" : heard.decision;
-  one.person = { decision, by, reason };
-  if (decision !== "edited") one.edit = null;
-  const isLetThrough = one.to.verdict === "approve";
+  change.person = { decision, by, reason };
+  if (decision !== "edited") change.edit = null;
+  const isLetThrough = change.to.verdict === "approve";
   const isAlike = decision === "edited" && isLetThrough && one.toDigest === editedDigest;
   const isDanger = isLetThrough && (decision === "rejected" || (decision === "edited" && !isAlike));
-  const isEditBlocked = one.edit?.verdict === "block";
+  const isEditBlocked = change.edit?.verdict === "block";
   countPerson(tally, one, { decision, approval, isAlike, isEditBlocked, isDanger });
 }
 
 /** A revoked approval counts as a no. */
-function countRevoked(
-  tally: BacktestTally,
-  { approval, by, reason }: Extract<ReplayEvent, { kind: "revoked" }>,
-): void {
+function countRevoked(tally: BacktestTally, { approval, by, reason }: EventOf<"revoked">): void {
   const one = tally.given.get(approval);
   if (one === undefined) return;
-  one.person = { decision: "rejected", by, reason };
-  const isDanger = one.to.verdict === "approve";
+  one.change.person = { decision: "rejected", by, reason };
+  const isDanger = one.change.to.verdict === "approve";
   const plain = { isAlike: false, isEditBlocked: false };
   countPerson(tally, one, { decision: "rejected", approval, ...plain, isDanger });
 }
 
-function countStart(
-  tally: BacktestTally,
-  { action, costs }: Extract<ReplayEvent, { kind: "started" }>,
-): void {
+function countStart(tally: BacktestTally, { action, costs }: EventOf<"started">): void {
   const one = tally.compared.get(action);
   if (one === undefined || one.row === null) return;
   const money = dearest(costs);
-  one.costs = moneyList(money);
+  one.change.costs = moneyList(money);
   one.row.started += 1;
   for (const [currency, micros] of money)
     one.row.money.set(currency, (one.row.money.get(currency) ?? 0n) + micros);
@@ -352,11 +272,6 @@ export function countEvent(tally: BacktestTally, heard: ReplayEvent): void {
   }
 }
 
-function changeOf(one: Compared): VerdictChange {
-  const { toDigest: _digest, would: _would, row: _row, counted: _counted, amount, ...change } = one;
-  return { ...change, amount: amount?.toString() ?? null };
-}
-
 function transitionOf({ from, to, count, started, money, amount }: Sum, field: string | null): Transition {
   const summed = { micros: amount.micros.toString(), count: amount.count };
   const row = { from, to, count, money: moneyList(money), withoutCost: count - started, amount: summed };
@@ -364,24 +279,82 @@ function transitionOf({ from, to, count, started, money, amount }: Sum, field: s
 }
 
 export function reportOf(tally: BacktestTally, policy: BacktestReport["policy"]): BacktestReport {
-  const { actions, compared, changed, limited, byCode, erased, gone, partHistory, beside, decisions } =
-    tally.counts;
-  const rows = [...tally.sums.values()].map((sum) => transitionOf(sum, tally.options.amount));
+  const { options, sums, people, leftOff } = tally;
+  const { actions, compared, changed, limited, byCode, erased, gone, ...missing } = tally.counts;
+  const rows = [...sums.values()].map((sum) => transitionOf(sum, options.sought?.path ?? null));
   return {
     policy,
-    since: tally.options.since,
-    actions,
-    compared,
-    changed,
-    limited,
-    byCode,
+    since: options.since,
+    ...{ actions, compared, changed, limited, byCode },
     transitions: rows.sort((a, b) => b.count - a.count || (a.from + a.to < b.from + b.to ? -1 : 1)),
-    people: PERSON_DECISIONS.flatMap((decision) => tally.people.get(decision) ?? []).filter(
+    people: PERSON_DECISIONS.flatMap((decision) => people.get(decision) ?? []).filter(
       ({ total }) => total > 0,
     ),
-    dangers: tally.dangers.map(changeOf),
-    changes: tally.changes.map(changeOf),
-    leftOff: { ...tally.left },
-    missing: { erased, gone, unreviewed: actions - compared - erased - gone, partHistory, beside, decisions },
+    dangers: tally.dangers.map(({ change }) => change),
+    changes: tally.changes.map(({ change }) => change),
+    leftOff,
+    missing: { erased, gone, unreviewed: actions - compared - erased - gone, ...missing },
   };
+}
+
+const DEEPEST = 4;
+const MOST_PATHS = 200;
+const MOST_NAMED = 12;
+
+/** The path to find and, until it is found, the paths that exist. */
+type AmountSearch = { readonly path: string; isThere: boolean; readonly others: Set<string> };
+
+export const startAmountSearch = (path: string): AmountSearch => ({
+  path,
+  isThere: false,
+  others: new Set(),
+});
+
+/** A key may contain dots. */
+function valueAt(args: Json, path: string): Json | undefined {
+  if (!isJsonObject(args)) return undefined;
+  if (Object.hasOwn(args, path)) return args[path];
+  const dot = path.indexOf(".");
+  const key = path.slice(0, dot);
+  if (dot < 0 || !Object.hasOwn(args, key)) return undefined;
+  return valueAt(args[key] ?? null, path.slice(dot + 1));
+}
+
+function note(others: Set<string>, args: Json, before = "", depth = 1): void {
+  if (!isJsonObject(args) || depth > DEEPEST) return;
+  for (const [key, value] of Object.entries(args)) {
+    if (others.size >= MOST_PATHS) return;
+    if (typeof value === "number") others.add(before + key);
+    else note(others, value ?? null, `${before + key}.`, depth + 1);
+  }
+}
+
+/** In millionths of its unit. */
+export function readAmount(sought: AmountSearch | null, args: Json): bigint | null {
+  if (sought === null) return null;
+  const value = valueAt(args, sought.path);
+  if (typeof value !== "number") {
+    if (!sought.isThere) note(sought.others, args);
+    return null;
+  }
+  sought.isThere = true;
+  const micros = Math.round(value * 1e6);
+  return Number.isSafeInteger(micros) ? BigInt(micros) : null;
+}
+
+function namesOf({ path, others }: AmountSearch): string {
+  if (others.size === 0) return "None of them has a number among its arguments; leave the amount out.";
+  const meant = closestName(path, others);
+  const list = [...others].filter((one) => one !== meant).toSorted();
+  const named = (meant === undefined ? list : [meant, ...list]).slice(0, MOST_NAMED);
+  const left = others.size - named.length;
+  return `There are: ${named.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`;
+}
+
+export function checkAmountFound(sought: AmountSearch | null, compared: number): void {
+  if (sought === null || sought.isThere || compared === 0) return;
+  const meant = closestName(sought.path, sought.others);
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  const what = `None of ${compared} recorded actions has a number "${sought.path}" among its arguments.${hint}`;
+  throw new HoldpointError("invalid_input", what, { next: namesOf(sought) });
 }

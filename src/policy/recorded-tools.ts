@@ -3,18 +3,18 @@
  * validators made from those schemas. A tool without a stored schema accepts any arguments.
  */
 
-import { issueText } from "../../effects/arguments.ts";
-import type { LiveAction } from "../../effects/state.ts";
+import { issueText } from "../effects/arguments.ts";
+import type { LiveAction } from "../effects/state.ts";
 
-import { type Json, type JsonObject, parseJson } from "../../kernel/json.ts";
-import { actionStream } from "../../kernel/stream.ts";
-import { cacheRecent } from "../../runtime/expensive-answers.ts";
-import { eachRow } from "../../runtime/lists.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import { readState } from "../../runtime/store-access.ts";
-import type { TenantStore, ViewRow } from "../../stores/store.ts";
-import type { RecordedTool } from "../contract.ts";
-import type { Validation } from "../rules/tool-rules.ts";
+import { type Json, type JsonObject, parseJson } from "../kernel/json.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { cacheRecent } from "../runtime/expensive-answers.ts";
+import { eachRow } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { readState } from "../runtime/store-access.ts";
+import type { TenantStore, ViewRow } from "../stores/store.ts";
+import type { RecordedTool } from "./contract.ts";
+import type { Validation } from "./rules/tool-rules.ts";
 
 export type Validate = (args: Json) => Validation;
 const acceptAnything: Validate = (value) => ({ ok: true, value });
