@@ -4,8 +4,6 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { type Route, routeName, scopesOfRoute } from "../src/api/route.ts";
 import { allRoutes, type RouteParts } from "../src/api/routes.ts";
-import { approvals } from "../src/approvals/contract.ts";
-import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
 import type { CALLS } from "../src/client/calls.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
 import {
@@ -39,20 +37,6 @@ function clientTable(): string {
   return `/** Made from the contracts by \`npm run generate\`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
 ${resources.join("")}} as const;
-`;
-}
-
-function commandTable(): string {
-  const described = Object.entries(RESOURCES).map(([name, one]) => [name, describeCommand(one)]);
-  const table = JSON.stringify(Object.fromEntries(described), null, 2);
-  const optional = JSON.stringify(optionalFlags(approvals.verbs.comment), null, 2);
-  return `/** Made from the contracts by \`npm run generate\`: help and the parser load no schema. */
-import type { Flags } from "./shell/command.ts";
-
-export const CONTRACT_COMMANDS = ${table} as const;
-
-/** Fields that a comment can do without. */
-export const COMMENT_FLAGS: Flags = ${optional};
 `;
 }
 
@@ -153,7 +137,6 @@ function keep(path: string, text: string): void {
 }
 
 keep("src/client/contract-calls.ts", formatted(clientTable(), "contract-calls.ts"));
-keep("src/cli/contract-commands.ts", formatted(commandTable(), "contract-commands.ts"));
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
 // Its contracts' part was written above.

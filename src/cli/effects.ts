@@ -1,14 +1,11 @@
-/** Commands about effects: in-doubt, resolve, receipt, and the budgets that effects spend. */
+/** Commands about effects: in-doubt, resolve and receipt. */
 
-import type { BudgetSummary } from "../budgets/contract.ts";
 import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
-import { moneyText } from "../kernel/money.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL, isOn, needed, REASON, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
-import { DEFAULT_LIMIT, printList, readLimit, readList } from "./shell/lists.ts";
 import { resolveActionId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
@@ -142,30 +139,6 @@ export const receiptCommand: Command = {
     });
     if (context.json || !("tenant" in found)) terminal.json(found);
     else printReceipt(context, found);
-    return EXIT.ok;
-  },
-};
-
-const BUDGET_HEADS = ["NAME", "LIMIT", "SPENT", "RESERVED", "EFFECTS"];
-
-/** Columns as documented in the reference. */
-function budgetCells({ name, limit, spent, reserved, effects }: BudgetSummary): readonly string[] {
-  const { currency } = limit;
-  const amounts = [limit.micros, spent, reserved].map((micros) => moneyText({ currency, micros }));
-  return [name, ...amounts, String(effects)].map(visible);
-}
-
-export const budgetsCommand: Command = {
-  name: "budgets",
-  words: [],
-  summary: "List budgets: limit, spent, and held by effects",
-  details: [
-    "In a pipe each line is tab-separated: name, limit, spent, reserved, how many effects hold a part of it.",
-  ],
-  flags: { limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` } },
-  async run(context) {
-    const found = await readList(readLimit(context), (cursor) => context.hp.budgets.list(cursor));
-    printList(context, found, { heads: BUDGET_HEADS, cells: budgetCells, empty: "No budget was opened." });
     return EXIT.ok;
   },
 };

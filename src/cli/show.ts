@@ -1,10 +1,9 @@
 import type { Approval } from "../approvals/contract.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { CardContent } from "../notify/content.ts";
-import { printAlert } from "./alerts.ts";
 import { printShown } from "./approvals/card.ts";
-import { printIntent } from "./intents.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
+import { hasCard, type Resource, showItem } from "./resource.ts";
 import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
@@ -54,7 +53,7 @@ export function showApproval(context: Context, approval: Approval): Promise<numb
   return approval.about === "action" ? showAction(context, approval.id) : showSubject(context, approval);
 }
 
-export const show: Command = {
+export const showCommand = (resources: readonly Resource[]): Command => ({
   name: "show",
   words: ["<id>"],
   summary: "Show an approval, action, workflow, grant or alert in full",
@@ -71,13 +70,12 @@ export const show: Command = {
   async run(context) {
     const id = await resolveAnyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
-    if (id.startsWith("grt_")) return (await import("./resource.ts")).showResource(context, "grants", id);
-    if (id.startsWith("alr_")) return printAlert(context, id);
-    if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
+    const resource = resources.find((one) => one.id !== undefined && id.startsWith(`${one.id}_`));
+    if (resource !== undefined && hasCard(resource)) return showItem(context, resource, id);
     const approval = id.startsWith("apr_") ? await context.hp.approvals.get(id) : undefined;
     return approval === undefined ? showAction(context, id) : showApproval(context, approval);
   },
-};
+});
