@@ -1,4 +1,4 @@
-/** Commands about effects: in-doubt, resolve and receipt. */
+/** Commands about effects and agents: in-doubt, resolve, receipt, and `scenarios apply`. */
 
 import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
@@ -141,4 +141,16 @@ export const receiptCommand: Command = {
     else printReceipt(context, found);
     return EXIT.ok;
   },
+};
+
+export const scenariosApply: Command = {
+  name: "scenarios apply",
+  words: ["<file>"],
+  summary: "Create the agents and approvers of a scenario file",
+  details: [
+    "Agents get keys of their own, kept in your configuration folder (holdpoint/scenario-agents.json). Applied again, what is there stays; the intent is sent again unless it has a request_id.",
+  ],
+  examples: ["holdpoint scenarios apply scenario.yaml"],
+  flags: {},
+  run: async (context) => (await import("./scenarios.ts")).applyScenario(context),
 };

@@ -39,7 +39,7 @@ export async function readList<Item>(
 
 const GAP = "  ";
 /** The last column takes the rest of a line, and no less than this. */
-const LEAST_LAST = 24;
+const LEAST_LAST = 30;
 /** What the other columns are cut to: first to the usual width, and if that is not enough, further. */
 const USUAL = 28;
 const LEAST = 6;
@@ -103,7 +103,7 @@ function shortenIds(rows: readonly Cells[]): readonly Cells[] {
 
 /** `text` in at most `width` columns. A short cell has no room for a count of what is cut. */
 const clip = (text: string, width: number): string =>
-  width >= LEAST_LAST || widthOf(text) <= width
+  widthOf(text) <= width || width >= LEAST_LAST
     ? fit(text, width)
     : `${fold(text, width - 1)[0]?.trimEnd()}…`;
 
@@ -129,7 +129,8 @@ export function printTable(
     const line = start.join("");
     return (line + fit(cells[last] ?? "", Math.max(1, terminal.columns - widthOf(line)))).trimEnd();
   };
-  terminal.line(terminal.paint("dim", lineOf(columns.map(({ head }) => head))));
+  const heading = lineOf(columns.map(({ head }) => head)).replace(/… \+\d+$/, "…");
+  terminal.line(terminal.paint("dim", heading));
   for (const at of rows.keys())
     terminal.line(terminal.strange(lineOf(columns.map(({ cells }) => cells[at] ?? ""))));
 }
