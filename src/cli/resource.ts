@@ -44,8 +44,8 @@ type Part = {
 type Cell<Item> = (item: Item, now: number) => string;
 type Listing<Item> = Part & {
   readonly columns: readonly (readonly [head: string, cell: Cell<Item>])[];
-  /** Columns in a pipe, in the order that the reference documents; without it, those of the table. */
-  readonly piped?: readonly Cell<Item>[];
+  /** In a pipe, in the order that the reference documents: heads of columns, and other cells. Default: the columns. */
+  readonly piped?: readonly (string | Cell<Item>)[];
   /** Heads of the columns that a narrow terminal leaves out, the least important first. */
   readonly givesWay?: readonly string[];
   readonly empty: string | ((query: FlagValues) => string);
@@ -175,13 +175,16 @@ async function list(context: Context, resource: Resource, part: Listing<never>):
     unpaged === undefined
       ? await readList(limit, page)
       : { items: (await all()).flat() as never[], isAll: true };
+  const named = Object.fromEntries(columns);
   const row = (cells: readonly Cell<never>[]) => (item: never) =>
     cells.map((cell) => visible(cell(item, context.now)));
   const layout = {
     heads: columns.map(([head]) => head),
     cells: row(columns.map(([, cell]) => cell)),
     empty: typeof empty === "string" ? empty : empty(asked),
-    ...(piped === undefined ? {} : { piped: row(piped) }),
+    ...(piped === undefined
+      ? {}
+      : { piped: row(piped.map((one) => (typeof one === "string" ? named[one] : one) as Cell<never>)) }),
     ...(givesWay === undefined ? {} : { givesWay }),
   };
   printList(context, found, layout);

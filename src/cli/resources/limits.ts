@@ -275,20 +275,6 @@ export const intentsResource: Resource = {
   },
 };
 
-/** Columns as documented in the reference. */
-const nodeCells = (since: (node: FleetNode, now: number) => string) =>
-  [
-    ["EPOCH", ({ id }: FleetNode) => id],
-    ["STATUS", ({ status }: FleetNode) => status],
-    ["KIND", ({ kind }: FleetNode) => kind],
-    ["VERSION", ({ version }: FleetNode) => version ?? "-"],
-    ["SINCE", since],
-    ["WORKFLOWS", ({ workflows }: FleetNode) => String(workflows)],
-    ["EFFECTS", ({ effects }: FleetNode) => String(effects)],
-    ["AGENT", ({ agent }: FleetNode) => agent],
-    ["PROCESS", ({ process }: FleetNode) => process],
-  ] as const;
-
 export const nodesResource: Resource = {
   name: "nodes",
   summary: "List the processes that execute, and what each is running",
@@ -305,8 +291,21 @@ export const nodesResource: Resource = {
     list: listing<FleetNode>({
       flags: ["all", "limit"],
       query: ({ all = false }) => ({ all }),
-      columns: nodeCells((node, now) => formatSpan(now - node.openedAt)),
-      piped: nodeCells((node) => formatMoment(node.openedAt)).map(([, cell]) => cell),
+      columns: [
+        ["EPOCH", ({ id }) => id],
+        ["STATUS", ({ status }) => status],
+        ["KIND", ({ kind }) => kind],
+        ["VERSION", ({ version }) => version ?? "-"],
+        ["SINCE", ({ openedAt }, now) => formatSpan(now - openedAt)],
+        ["WORKFLOWS", ({ workflows }) => String(workflows)],
+        ["EFFECTS", ({ effects }) => String(effects)],
+        ["AGENT", ({ agent }) => agent],
+        ["PROCESS", ({ process }) => process],
+      ],
+      piped: [
+        ...["EPOCH", "STATUS", "KIND", "VERSION", ({ openedAt }: FleetNode) => formatMoment(openedAt)],
+        ...["WORKFLOWS", "EFFECTS", "AGENT", "PROCESS"],
+      ],
       givesWay: ["VERSION", "EFFECTS", "KIND"],
       empty: "No node is there: a server, a worker or a program that executes is one from its first call on.",
     }),

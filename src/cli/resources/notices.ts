@@ -86,12 +86,7 @@ export const endpointsResource: Resource = {
         ["OWNER", ({ owner }) => owner],
       ],
       piped: [
-        ({ id }) => id,
-        ({ status }) => status,
-        ({ name }) => name,
-        ({ target }) => targetText(target),
-        ({ events }) => events.join(" "),
-        ({ owner }) => owner,
+        ...["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"],
         ({ addedAt }) => formatMoment(addedAt),
         ({ off }) => off?.reason ?? "-",
       ],
@@ -129,9 +124,6 @@ export const endpointsResource: Resource = {
 /** Outcome of the last attempt: a status, or a code. */
 const lastAttempt = ({ last }: MessageSummary): string =>
   last === null ? "-" : (last.problem ?? String(last.status ?? "-"));
-const tried = ({ attempts }: MessageSummary): string => String(attempts);
-const due = ({ dueAt }: MessageSummary): string => (dueAt === null ? "-" : formatMoment(dueAt));
-const madeAt = ({ madeAt: at }: MessageSummary): string => formatMoment(at);
 const receiver = ({ endpoint, to }: MessageSummary): string => (to === null ? endpoint : `${endpoint} ${to}`);
 
 function readMessageFilter({ status = "any" }: FlagValues): FlagValues {
@@ -147,15 +139,18 @@ const messageList = (flags: readonly string[], query: (given: FlagValues) => Fla
       ["ID", ({ id }) => id],
       ["AGE", (one, now) => formatSpan(now - one.madeAt)],
       ["STATUS", ({ status }) => status],
-      ["TRIED", tried],
+      ["TRIED", ({ attempts }) => String(attempts)],
       ["LAST", lastAttempt],
       ["TYPE", ({ type }) => type],
       ["TO", receiver],
     ],
     piped: [
-      ...[({ id }: MessageSummary) => id, ({ status }: MessageSummary) => status, madeAt, tried, lastAttempt],
-      ...[due, ({ type }: MessageSummary) => type, ({ endpoint }: MessageSummary) => endpoint],
-      ...[({ to }: MessageSummary) => to ?? "-", ({ reason }: MessageSummary) => reason ?? "-"],
+      ...["ID", "STATUS", ({ madeAt }: MessageSummary) => formatMoment(madeAt), "TRIED", "LAST"],
+      ({ dueAt }) => (dueAt === null ? "-" : formatMoment(dueAt)),
+      "TYPE",
+      ({ endpoint }) => endpoint,
+      ({ to }) => to ?? "-",
+      ({ reason }) => reason ?? "-",
     ],
     givesWay: ["TRIED", "LAST"],
     empty: ({ status }) => (status === "any" ? "There are no messages." : `No message is ${status}.`),
@@ -259,11 +254,11 @@ export const alertsResource: Resource = {
         ["WHAT", ({ subject, says }) => `${subject}: ${says}`],
       ],
       piped: [
-        ({ id }) => id,
+        "ID",
         ({ status }) => status,
         ({ severity }) => severity,
         ({ raisedAt }) => formatMoment(raisedAt),
-        ({ acknowledgedBy }) => acknowledgedBy ?? "-",
+        "SEEN BY",
         ({ monitor }) => monitor,
         ({ rule }) => rule,
         ({ subject }) => subject,

@@ -196,22 +196,12 @@ export function parseLine(argv: readonly string[], commands: readonly Command[])
   return { kind: "run", command, values, words };
 }
 
-/** Durations as people type them: 45s, 30min, 2h, 3d, or combined: 1h30min. */
-const DURATION_UNITS: Readonly<Record<string, number>> = {
-  d: 86_400_000,
-  h: 3_600_000,
-  min: 60_000,
-  s: 1_000,
-};
-const PART = /(\d{1,9})\s*(d|h|min|s)/g;
-const WHOLE = /^(?:\d{1,9}\s*(?:d|h|min|s)\s*)+$/;
+const DURATION = /^(?:\d{1,9}(?:d|h|min|s))+$/;
 
-/** Milliseconds; undefined if it is not a duration. */
+/** As people type them: 45s, 30min, 2h, 3d, or combined: 1h 30min. Milliseconds; undefined if it is not a duration. */
 export function parseDuration(given: string): number | undefined {
-  const text = given.trim();
-  if (!WHOLE.test(text)) return undefined;
-  const parts = [...text.matchAll(PART)];
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (DURATION_UNITS[unit ?? ""] ?? 0), 0);
+  const text = given.replaceAll(/\s/g, "");
+  return DURATION.test(text) ? durationMs(text.replaceAll("min", "m")) : undefined;
 }
 
 /** `7d`, `12h`, `30m`; in milliseconds. */

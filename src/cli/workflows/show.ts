@@ -251,8 +251,6 @@ function whereCell(item: WorkflowSummary): string {
   return String(item["checkpoint"] ?? item["reason"] ?? "");
 }
 const cell = (name: string) => (item: WorkflowSummary) => String(item[name]);
-const passedCell = (item: WorkflowSummary): string =>
-  passedWords(Number(item["passed"]), Number(item["checkpoints"]));
 
 export const workflowList: Resource = {
   name: "workflows",
@@ -274,15 +272,15 @@ export const workflowList: Resource = {
         ["ID", cell("id")],
         ["AGE", (item, now) => formatSpan(now - Number(item["createdAt"]))],
         ["STATUS", (item) => statusWords(String(item["status"]))],
-        ["PASSED", passedCell],
+        ["PASSED", (item) => passedWords(Number(item["passed"]), Number(item["checkpoints"]))],
         ["ATTEMPT", cell("attempt")],
         ["NAME", cell("name")],
         ["WAITS AT", whereCell],
       ],
       piped: [
-        ...[cell("id"), cell("status"), passedCell, cell("attempt")],
+        ...["ID", cell("status"), "PASSED", "ATTEMPT"],
         (item) => formatMoment(Number(item["createdAt"])),
-        cell("name"),
+        "NAME",
         (item) => whereCell(item) || "-",
       ],
       givesWay: ["ATTEMPT", "PASSED"],
