@@ -28,8 +28,12 @@ import { idKind, type ResolvedPrefix, resolveId } from "./shell/resolve-id.ts";
 import { printCard } from "./shell/sections.ts";
 import { hanging } from "./shell/terminal.ts";
 
-/** `field`: the field of the input, if the flag is not called so. `mostDays`: the longest span. */
-type ResourceFlag = Flag & { readonly field?: string; readonly mostDays?: number };
+/** `field`: the field of the input, if the flag is not called so. `mostDays`: the longest span. `mayBeZero`: 0 is a span. */
+type ResourceFlag = Flag & {
+  readonly field?: string;
+  readonly mostDays?: number;
+  readonly mayBeZero?: true;
+};
 /** Values of the flags, by field. */
 export type FlagValues = { readonly [field: string]: unknown };
 
@@ -116,8 +120,13 @@ const caller =
     return method(...args);
   };
 
-function readSpan(name: string, given: string, { mostDays }: ResourceFlag, { id }: Resource): number {
-  const ms = given.trim() === "0" ? 0 : parseSpan(name, given);
+function readSpan(
+  name: string,
+  given: string,
+  { mostDays, mayBeZero }: ResourceFlag,
+  { id }: Resource,
+): number {
+  const ms = mayBeZero === true && given.trim() === "0" ? 0 : parseSpan(name, given);
   if (mostDays === undefined || ms <= mostDays * 86_400_000) return ms;
   const noun = id === undefined ? "nothing" : idKind(id).noun.replace(/^an?/, "no");
   throw usage(
@@ -215,8 +224,12 @@ async function readTarget(
   const given = word(context, 1);
   const isId = expected === "id" && id !== undefined;
   const what = isId ? `The id of ${idKind(id).noun}, ${id}_…,` : (expected as Word).what;
+  const example = examples?.find((one) => one.startsWith(`holdpoint ${name} ${part} `));
   if (given === "")
-    throw usage(`${what} is needed: ${name} ${part} …`, `Such as: ${examples?.[0] ?? `holdpoint ${name}`}`);
+    throw usage(
+      `${what} is needed: ${name} ${part} …`,
+      example === undefined ? `Try: holdpoint ${name} --help` : `Such as: ${example}`,
+    );
   return isId ? resolveId(context, id, given) : ((expected as Word).read?.(given) ?? given);
 }
 

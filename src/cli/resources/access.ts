@@ -142,6 +142,7 @@ export const keysResource: Resource = {
     },
     overlap: {
       value: "<span>",
+      mayBeZero: true,
       summary: "rotate: how long the old one still works, such as 2h or 0; 1h unless set",
     },
     reason: { value: "<text>", summary: "revoke: why; it is recorded" },

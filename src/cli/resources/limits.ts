@@ -164,6 +164,7 @@ function intentCard(intent: Intent): CardDocument {
   const { id, intentType, from, to, toAgent, requestId, deadline, approval, waitsOn, parent, end } = intent;
   return {
     title: `lifecycle_status: ${visible(intent.lifecycleStatus)}`,
+    asOf: end?.at ?? intent.sentAt,
     badge: { text: "", tone: "bold" },
     sections: {
       Intent: {

@@ -69,7 +69,11 @@ export const endpointsResource: Resource = {
       summary: "add, change: what people call it; unique among endpoints of its kind",
     },
     owner: { value: "<principal>", summary: "add, change: whose it is; yours unless set" },
-    overlap: { value: "<span>", summary: "rotate: how long the secret before signs too; 24h unless set" },
+    overlap: {
+      value: "<span>",
+      mayBeZero: true,
+      summary: "rotate: how long the secret before signs too; 24h unless set",
+    },
     reason: { value: "<text>", summary: "off, remove: why; it is recorded" },
     all: { summary: "list: also those that were removed" },
   },
@@ -202,6 +206,7 @@ function alertCard(alert: Alert, now: number): CardDocument {
   const when = (at: number): RichText => [{ ago: at }];
   return {
     title: `Alert ${id}`,
+    asOf: clearedAt ?? alert.raisedAt,
     badge: isCleared
       ? { text: "over", tone: "green" }
       : { text: visible(severity), tone: SEVERITY_TONES[severity] },
