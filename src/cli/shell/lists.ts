@@ -64,13 +64,16 @@ function narrow(columns: readonly Column[]): readonly Column[] {
   return columns.map((column, at) => (at === found ? { ...column, width: widest - 1 } : column));
 }
 
-/** Columns for one line: on a narrow terminal some are left out, the least important first, and the rest are cut. */
+const isEmpty = ({ cells }: Column): boolean => cells.every((cell) => cell === "" || cell === "-");
+
+/** Columns for one line: on a narrow terminal empty ones and then the least important are left out, the rest are cut. */
 function fitColumns(all: readonly Column[], givesWay: Cells, room: number): readonly Column[] {
   if (lineWidth(all) <= room) return all;
   let columns = all.map((column, at) =>
     at === 0 ? column : { ...column, width: Math.min(USUAL, column.width) },
   );
-  for (const head of givesWay) {
+  const empty = all.slice(1, -1).filter(isEmpty);
+  for (const head of [...empty.map((column) => column.head), ...givesWay]) {
     if (lineWidth(columns) <= room) break;
     columns = columns.filter((column) => column.head !== head);
   }

@@ -87,6 +87,13 @@ describe("a table", () => {
     }
   });
 
+  test("leaves out an empty column before any other", () => {
+    const { terminal, text } = screen({ columns: 68, env: { NO_COLOR: "1" } });
+    const row = ["apr_01K9ZQ0000", "3 s", "-", "agent:refund", "x".repeat(100)];
+    printTable(terminal, ["ID", "AGE", "DEADLINE", "AGENT", "ARGUMENTS"], [row], ["AGE"]);
+    assert.match(text(), /^ID\s+AGE\s+AGENT\s+ARGUMENTS\n/);
+  });
+
   test("cuts the widest column where leaving out is not enough, and keeps an id whole", () => {
     const { terminal, text } = screen({ columns: 45, env: { NO_COLOR: "1" } });
     printTable(terminal, ["ID", "AGE", "ARGUMENTS"], rows);
