@@ -90,7 +90,7 @@ type Act<After> = Part & {
 };
 
 type AnyPart = Listing<never> | Showing<never> | Act<never>;
-export type Resource = Pick<Command, "name" | "summary" | "details" | "examples" | "onlyHere"> & {
+export type Resource = Pick<Command, "name" | "summary" | "details" | "examples"> & {
   /** Where the instance has its verbs. Default: the name. */
   readonly group?: string;
   readonly id?: ResolvedPrefix;
