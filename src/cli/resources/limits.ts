@@ -109,7 +109,7 @@ export const grantsResource: Resource = {
     give: act<StandingGrant>({
       flags: ["tool", "when", "agent", "uses", "total", "amount", "for", "reason", "full"],
       needs: ["tool", "uses", "for", "reason"],
-      says: () => "FlagValues. From now on this runs without asking:",
+      says: () => "Given. From now on this runs without asking:",
       showsCard: true,
     }),
     show: showing<ShownGrant>({
