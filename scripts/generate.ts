@@ -4,8 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { type Route, routeName, scopesOfRoute } from "../src/api/route.ts";
 import { allRoutes, type RouteParts } from "../src/api/routes.ts";
-import { approvals } from "../src/approvals/contract.ts";
-import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
 import type { CALLS } from "../src/client/calls.ts";
 import { CONTRACTS, STREAMS } from "../src/contracts.ts";
 import {
@@ -39,20 +38,6 @@ function clientTable(): string {
   return `/** Made from the contracts by \`npm run generate\`: the client has their routes without their schemas. */
 export const CONTRACT_CALLS = {
 ${resources.join("")}} as const;
-`;
-}
-
-function commandTable(): string {
-  const described = Object.entries(RESOURCES).map(([name, one]) => [name, describeCommand(one)]);
-  const table = JSON.stringify(Object.fromEntries(described), null, 2);
-  const optional = JSON.stringify(optionalFlags(approvals.verbs.comment), null, 2);
-  return `/** Made from the contracts by \`npm run generate\`: help and the parser load no schema. */
-import type { Flags } from "./shell/command.ts";
-
-export const CONTRACT_COMMANDS = ${table} as const;
-
-/** Fields that a comment can do without. */
-export const COMMENT_FLAGS: Flags = ${optional};
 `;
 }
 
@@ -129,6 +114,22 @@ const tables = (calls: typeof CALLS) =>
     ],
   }) as const;
 
+/** A command's words and flags. What it does and its exit codes are written by hand, in the cells after them. */
+function withCommands(text: string): string {
+  const lines = text.split("\n");
+  for (const { name, words, flags } of COMMANDS) {
+    const at = lines.findIndex((line) => /^\| `([^`]*)`/.exec(line)?.[1]?.concat(" ").startsWith(`${name} `));
+    const cells = (lines[at] ?? "").split(/(?<!\\)\|/).slice(3);
+    if (cells.length === 0) throw new Error(`docs/reference/cli.md has no row for ${name}: add it by hand`);
+    const usage = [name, ...words].join(" ").replaceAll("|", "\\|");
+    const typed = Object.entries(flags).map(
+      ([flag, { value }]) => `\`--${flag}${value === undefined ? "" : ` ${value}`}\``,
+    );
+    lines[at] = `| \`${usage}\` |${typed.length === 0 ? "" : ` ${typed.join(" ")}`} |${cells.join("|")}`;
+  }
+  return lines.join("\n");
+}
+
 function withTable(text: string, head: string, rows: readonly string[]): string {
   const lines = text.split("\n");
   const first = lines.indexOf(head) + 2;
@@ -153,12 +154,13 @@ function keep(path: string, text: string): void {
 }
 
 keep("src/client/contract-calls.ts", formatted(clientTable(), "contract-calls.ts"));
-keep("src/cli/contract-commands.ts", formatted(commandTable(), "contract-commands.ts"));
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
 // Its contracts' part was written above.
 const made = await import("../src/client/calls.ts");
 for (const [page, [head, rows]] of Object.entries(tables(made.CALLS)))
   keep(page, withTable(fs.readFileSync(page, "utf8"), head, rows));
+const COMMAND_PAGE = "docs/reference/cli.md";
+keep(COMMAND_PAGE, withCommands(fs.readFileSync(COMMAND_PAGE, "utf8")));
 for (const path of stale) console.log(isCheck ? `${path} is stale: run npm run generate` : `wrote ${path}`);
 if (isCheck && stale.length > 0) process.exitCode = 1;

@@ -1,23 +1,16 @@
 /** All commands, in the order of the overview. */
 
-import { alertsCommand, monitor } from "./alerts.ts";
 import { ACTS } from "./approvals/acts.ts";
 import { answer, approve, reject } from "./approvals/decide.ts";
 import { approvalsCommand } from "./approvals/list.ts";
 import { completionCommand } from "./completion.ts";
-import { CONTRACT_COMMANDS } from "./contract-commands.ts";
-import { budgetsCommand, inDoubtCommand, receiptCommand, resolveCommand } from "./effects.ts";
+import { inDoubtCommand, receiptCommand, resolveCommand, scenariosApply } from "./effects.ts";
 import { demo, init, welcome } from "./first-steps.ts";
-import { intentsCommand } from "./intents.ts";
 import { exportCommand, journalCommand, restoredCommand, sealCommand, verifyCommand } from "./journal.ts";
 import { pauseCommand, resumeCommand } from "./kill-switch.ts";
-import { nodesCommand } from "./nodes.ts";
-import { endpointsCommand, notifications } from "./notify.ts";
+import { login, loginLink, logout, whoami } from "./login.ts";
+import { monitor } from "./monitor.ts";
 import { keyFileCommand, serve, views, worker } from "./operations.ts";
-import { keysCommand } from "./people/keys.ts";
-import { login, loginLink, logout, whoami } from "./people/login.ts";
-import { peopleCommand } from "./people/people.ts";
-import { tenantsCommand } from "./people/tenants.ts";
 import {
   policyBacktest,
   policyCheck,
@@ -27,41 +20,65 @@ import {
   policySuggest,
   policyTest,
 } from "./policy/commands.ts";
-import { scenariosApply } from "./scenarios.ts";
+import { type Resource, resourceCommand } from "./resource.ts";
+import { keysResource, peopleResource, tenantsResource } from "./resources/access.ts";
+import { budgetsResource, grantsResource, intentsResource, nodesResource } from "./resources/limits.ts";
+import { alertsResource, endpointsResource, notificationsResource } from "./resources/notices.ts";
 import type { Command } from "./shell/command.ts";
-import { show } from "./show.ts";
+import { showCommand } from "./show.ts";
 import { fork, rollback, start } from "./workflows/operate.ts";
 import { run } from "./workflows/run.ts";
-import { workflowsCommand } from "./workflows/show.ts";
+import { workflowList } from "./workflows/show.ts";
 
-/** The implementation of a contract's command is loaded when it runs. */
-const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
-  ...CONTRACT_COMMANDS[name],
-  run: async (context) => (await import("./resource.ts")).runResource(context, name),
-});
+/** All resources whose commands are data. */
+const RESOURCES: readonly Resource[] = [
+  ...[workflowList, grantsResource, budgetsResource, intentsResource],
+  ...[alertsResource, notificationsResource, endpointsResource, nodesResource],
+  ...[peopleResource, keysResource, tenantsResource],
+];
 
 export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] };
 
 /** In the order of the overview. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "First steps", commands: [welcome, init, demo, run] },
-  { title: "Decide", commands: [approvalsCommand, show, approve, reject, answer, ...ACTS] },
-  { title: "Workflows", commands: [workflowsCommand, start, rollback, fork] },
+  { title: "Decide", commands: [approvalsCommand, showCommand(RESOURCES), approve, reject, answer, ...ACTS] },
+  { title: "Workflows", commands: [resourceCommand(workflowList), start, rollback, fork] },
   {
     title: "Limit what agents may do",
     commands: [
       ...[policyCheck, policyExplain, policyTest, policyList, policyShow, policyBacktest, policySuggest],
-      ...[ofContract("grants"), budgetsCommand, pauseCommand, resumeCommand],
+      ...[resourceCommand(grantsResource), resourceCommand(budgetsResource), pauseCommand, resumeCommand],
     ],
   },
   {
     title: "Effects and agents",
-    commands: [inDoubtCommand, resolveCommand, receiptCommand, intentsCommand, scenariosApply],
+    commands: [
+      inDoubtCommand,
+      resolveCommand,
+      receiptCommand,
+      resourceCommand(intentsResource),
+      scenariosApply,
+    ],
   },
-  { title: "Monitor and notify", commands: [alertsCommand, monitor, notifications, endpointsCommand] },
+  {
+    title: "Monitor and notify",
+    commands: [
+      resourceCommand(alertsResource),
+      monitor,
+      resourceCommand(notificationsResource),
+      resourceCommand(endpointsResource),
+    ],
+  },
   { title: "Evidence", commands: [journalCommand, verifyCommand, sealCommand, exportCommand] },
-  { title: "Operate", commands: [serve, worker, nodesCommand, restoredCommand, views, keyFileCommand] },
-  { title: "People and access", commands: [peopleCommand, keysCommand, tenantsCommand, loginLink] },
+  {
+    title: "Operate",
+    commands: [serve, worker, resourceCommand(nodesResource), restoredCommand, views, keyFileCommand],
+  },
+  {
+    title: "People and access",
+    commands: [...[peopleResource, keysResource, tenantsResource].map(resourceCommand), loginLink],
+  },
   { title: "This machine", commands: [login, logout, whoami, completionCommand(() => COMMANDS)] },
 ];
 

@@ -22,16 +22,23 @@ function choicesIn(expected: string | undefined): readonly string[] {
   return text === "" || isFree ? [] : text.split("|");
 }
 
-function commandNodes({ name, words, flags }: Command): readonly Node[] {
+/** A subcommand completes the flags that go with it. */
+function commandNodes({ name, words, flags, parts }: Command): readonly Node[] {
   const path = name.split(" ");
-  const own = { ...flags, ...COMMON_FLAGS };
-  const [first, second] = words;
-  const subcommands = choicesIn(first);
-  const node: Node = { path, choices: subcommands.map((choice) => [choice, ""]), flags: own };
-  const below = subcommands.map((choice): Node => ({ path: [...path, choice], choices: [], flags: own }));
-  const later = choicesIn(second);
-  if (later.length === 0) return [node, ...below];
-  return [node, { path: [...path, "*"], choices: later.map((choice) => [choice, ""]), flags: own }];
+  const some = (names: readonly string[]): Flags => ({
+    ...Object.fromEntries(names.flatMap((one) => (flags[one] === undefined ? [] : [[one, flags[one]]]))),
+    ...COMMON_FLAGS,
+  });
+  const own = some(Object.keys(flags));
+  const choicesAt = (at: number) => choicesIn(words[at]).map((choice) => [choice, ""] as const);
+  const node: Node = { path, choices: choicesAt(0), flags: own };
+  const later = choicesAt(1);
+  if (later.length > 0) return [node, { path: [...path, "*"], choices: later, flags: own }];
+  const below = node.choices.map(([choice]): Node => {
+    const names = parts?.[choice];
+    return { path: [...path, choice], choices: [], flags: names === undefined ? own : some(names) };
+  });
+  return [node, ...below];
 }
 
 /** The root, families of commands such as `policy`, and each command. */

@@ -1,14 +1,11 @@
-/** Commands about effects: in-doubt, resolve, receipt, and the budgets that effects spend. */
+/** Commands about effects and agents: in-doubt, resolve, receipt, and `scenarios apply`. */
 
-import type { BudgetSummary } from "../budgets/contract.ts";
 import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
-import { moneyText } from "../kernel/money.ts";
 import { visible } from "../kernel/text.ts";
 import { type Command, type Context, EXIT, FULL, isOn, needed, REASON, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
-import { DEFAULT_LIMIT, printList, readLimit, readList } from "./shell/lists.ts";
 import { resolveActionId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
@@ -146,26 +143,14 @@ export const receiptCommand: Command = {
   },
 };
 
-const BUDGET_HEADS = ["NAME", "LIMIT", "SPENT", "RESERVED", "EFFECTS"];
-
-/** Columns as documented in the reference. */
-function budgetCells({ name, limit, spent, reserved, effects }: BudgetSummary): readonly string[] {
-  const { currency } = limit;
-  const amounts = [limit.micros, spent, reserved].map((micros) => moneyText({ currency, micros }));
-  return [name, ...amounts, String(effects)].map(visible);
-}
-
-export const budgetsCommand: Command = {
-  name: "budgets",
-  words: [],
-  summary: "List budgets: limit, spent, and held by effects",
+export const scenariosApply: Command = {
+  name: "scenarios apply",
+  words: ["<file>"],
+  summary: "Create the agents and approvers of a scenario file",
   details: [
-    "In a pipe each line is tab-separated: name, limit, spent, reserved, how many effects hold a part of it.",
+    "Agents get keys of their own, kept in your configuration folder (holdpoint/scenario-agents.json). Applied again, what is there stays; the intent is sent again unless it has a request_id.",
   ],
-  flags: { limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` } },
-  async run(context) {
-    const found = await readList(readLimit(context), (cursor) => context.hp.budgets.list(cursor));
-    printList(context, found, { heads: BUDGET_HEADS, cells: budgetCells, empty: "No budget was opened." });
-    return EXIT.ok;
-  },
+  examples: ["holdpoint scenarios apply scenario.yaml"],
+  flags: {},
+  run: async (context) => (await import("./scenarios.ts")).applyScenario(context),
 };

@@ -38,11 +38,6 @@ async function readScope(context: Context): Promise<Stoppable> {
   return agent === undefined ? {} : agentIn(agent);
 }
 
-const scopeOnWire = ({ agent, workflow }: Stoppable) => ({
-  agent: agent ?? null,
-  workflow: workflow ?? null,
-});
-
 function scopeName({ agent, workflow }: Stoppable): string {
   if (workflow !== undefined) return `the workflow ${workflow}`;
   return agent === undefined ? "every agent" : visible(agentScope(agent));
@@ -74,6 +69,26 @@ export async function whoPaused({ hp, now }: Context, whose: Stoppable): Promise
     : "not paused";
 }
 
+async function turn(context: Context, paused: boolean): Promise<boolean> {
+  const { hp, terminal, person: by } = context;
+  const scope = await readScope(context);
+  const changed = await hp[paused ? "pause" : "resume"]({ by, reason: needed(context, "reason"), ...scope });
+  if (paused || !changed) await warnIfUnknown(context, scope.agent);
+  const { agent = null, workflow = null } = scope;
+  if (context.json) terminal.json({ paused, changed, agent, workflow });
+  else terminal.line(changed ? doneText(scope, paused) : await unchangedText(context, scope, paused));
+  return scope.agent !== undefined || scope.workflow !== undefined;
+}
+
+const doneText = (scope: Stoppable, paused: boolean): string =>
+  paused
+    ? `Paused: ${scopeName(scope)} starts nothing new until \`holdpoint resume${scopeFlags(scope)}\`.`
+    : `Resumed: ${scopeName(scope)} may start effects again.`;
+
+async function unchangedText(context: Context, scope: Stoppable, paused: boolean): Promise<string> {
+  return `Nothing changed: it ${paused ? `is ${await whoPaused(context, scope)}` : "was not paused"}.`;
+}
+
 export const pauseCommand: Command = {
   name: "pause",
   words: [],
@@ -84,16 +99,7 @@ export const pauseCommand: Command = {
   examples: ['holdpoint pause --reason "wrong prices"', 'holdpoint pause --agent refunds --reason "drill"'],
   flags: { ...SCOPE_FLAGS, reason: REASON },
   async run(context) {
-    const { hp, terminal, person: by } = context;
-    const scope = await readScope(context);
-    const changed = await hp.pause({ by, reason: needed(context, "reason"), ...scope });
-    await warnIfUnknown(context, scope.agent);
-    if (context.json) terminal.json({ paused: true, changed, ...scopeOnWire(scope) });
-    else if (changed)
-      terminal.line(
-        `Paused: ${scopeName(scope)} starts nothing new until \`holdpoint resume${scopeFlags(scope)}\`.`,
-      );
-    else terminal.line(`Nothing changed: it is ${await whoPaused(context, scope)}.`);
+    await turn(context, true);
     return EXIT.ok;
   },
 };
@@ -105,17 +111,9 @@ export const resumeCommand: Command = {
   examples: ['holdpoint resume --reason "prices corrected"'],
   flags: { ...SCOPE_FLAGS, reason: REASON },
   async run(context) {
-    const { hp, terminal, person: by } = context;
-    const scope = await readScope(context);
-    const changed = await hp.resume({ by, reason: needed(context, "reason"), ...scope });
-    if (!changed) await warnIfUnknown(context, scope.agent);
-    if (context.json) terminal.json({ paused: false, changed, ...scopeOnWire(scope) });
-    else if (changed) terminal.line(`Resumed: ${scopeName(scope)} may start effects again.`);
-    else terminal.line("Nothing changed: it was not paused.");
-    const isOne = scope.agent !== undefined || scope.workflow !== undefined;
-    const whole = isOne ? await hp.paused() : undefined;
-    if (whole?.paused === true && !context.json)
-      terminal.line("But the switch for everybody is on: `holdpoint resume` alone turns it off.");
+    const isPart = await turn(context, false);
+    if (isPart && !context.json && (await context.hp.paused()).paused)
+      context.terminal.line("But the switch for everybody is on: `holdpoint resume` alone turns it off.");
     return EXIT.ok;
   },
 };

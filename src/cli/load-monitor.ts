@@ -5,16 +5,15 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { MonitorOptions } from "../alerts/monitor.ts";
 import { readMonitorDocument, type WrittenMonitor } from "../alerts/rules/check-rules.ts";
-import { errorText } from "../kernel/text.ts";
 import type { PolicyFinding } from "../policy/contract.ts";
 import { locate, parseYaml } from "../policy/read.ts";
 import { DEEPEST_YAML, isTooDeep } from "../policy/yaml.ts";
 import { readTextFile, unusableFile } from "./policy/load.ts";
 import type { Context } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
+import { importDefault } from "./workflows/load.ts";
 
 type MonitorReading =
   | { readonly ok: true; readonly monitor: WrittenMonitor }
@@ -49,18 +48,8 @@ function loadMonitorText(context: Context, file: string): MonitorOptions {
   throw unusableFile(context, read.findings, { file, what, next });
 }
 
-function brokenMonitorFile(file: string, error: unknown): CommandError {
-  const next = "Run it again with DEBUG=1 to see where.";
-  return new CommandError("usage", `The file ${file} cannot be loaded: ${errorText(error)}`, next, error);
-}
-
 async function loadMonitorModule(file: string): Promise<readonly MonitorOptions[]> {
-  let given: unknown;
-  try {
-    given = ((await import(pathToFileURL(resolve(file)).href)) as { default?: unknown }).default;
-  } catch (error) {
-    throw brokenMonitorFile(file, error);
-  }
+  const given = await importDefault(resolve(file));
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0 || !list.every((one) => typeof one === "object" && one !== null))
     throw new CommandError("usage", `The file ${file} exports no monitor.`, MONITOR_SHAPE);

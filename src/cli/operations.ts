@@ -3,17 +3,84 @@
  * Only `serve` and `worker` load the web framework.
  */
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { createLog, type Log } from "../api/log.ts";
+import type { TenantHostOptions } from "../api/open-tenant-host.ts";
 import type { Settings } from "../api/settings.ts";
 import { visible } from "../kernel/text.ts";
 import { loginAddress } from "../people/rules/credential.ts";
-import { currentPerson } from "../runtime/settings.ts";
+import { currentPerson, databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
 import type { StartedServer } from "../serve.ts";
 import type { StartedWorker } from "../work.ts";
-
-import { closeForGood, nodeOptions, nodeSettings, shownStore, untilSignal } from "./nodes.ts";
-import { type Command, type Context, EXIT, word } from "./shell/command.ts";
+import { type Command, type Context, EXIT, version, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
+import { loadDefinitions } from "./workflows/load.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+const environment = (name: string): string | undefined => process.env[name];
+
+/** Resolves at the first signal, or when `closed` aborts. A second signal ends the process at once. */
+export function untilSignal(closed?: AbortSignal): { readonly signal: Promise<void>; stop(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  for (const name of SIGNALS) process.once(name, end);
+  closed?.addEventListener("abort", end, { once: true });
+  if (closed?.aborted === true) end();
+  const stop = () => {
+    for (const name of SIGNALS) process.removeListener(name, end);
+  };
+  return { signal: promise, stop };
+}
+
+const LINGER_MS = 1_000;
+/** In addition to the time that requests and effects have to end. */
+const CLOSING_MS = 10_000;
+
+/** A database that does not answer would keep the process alive far longer than an operator waits. */
+function endAnyway({ graceSeconds, drainSeconds }: Settings): void {
+  const ms = (graceSeconds + drainSeconds) * 1_000 + CLOSING_MS;
+  setTimeout(() => {
+    process.stderr.write(
+      `holdpoint: not everything could be closed within ${ms / 1_000} s; others go on as if this process had died.\n`,
+    );
+    process.exit(1);
+  }, ms).unref();
+}
+
+/** Closes everything, then exits: a tool that did not end in time would keep the process alive for ever. */
+async function closeForGood(close: () => Promise<void>, settings: Settings): Promise<void> {
+  endAnyway(settings);
+  try {
+    await close();
+  } finally {
+    // Unreferenced: a process that nothing keeps alive exits earlier.
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+  }
+}
+
+async function nodeSettings({ values }: Context): Promise<Settings> {
+  const { readSettings } = await import("../api/settings.ts");
+  const settings = readSettings({ flags: values, environment, isFile: existsSync });
+  const { database, data } = settings;
+  return database === undefined
+    ? { ...settings, data: dataFolder(data, environment, process.cwd()) }
+    : settings;
+}
+
+function logOf({ log }: Settings): Log {
+  const form = log ?? (process.stderr.isTTY === true ? "text" : "json");
+  return createLog(form, (text) => void process.stderr.write(text), Date.now);
+}
+
+async function nodeOptions(settings: Settings): Promise<TenantHostOptions & { settings: Settings }> {
+  const { definitions } = settings;
+  const base = { settings, version: version(), log: logOf(settings) };
+  return definitions === undefined ? base : { ...base, define: await loadDefinitions(definitions) };
+}
+
+const shownStore = ({ database, data }: Settings): string =>
+  database === undefined ? (data ?? "") : databaseWithoutPassword(database);
 
 type ServerFacts = {
   readonly url: string;

@@ -1,261 +1,317 @@
 /**
- * Commands made from a contract: `grants list`, `grants show <id>`, `grants give --tool …`. The schema of the verb's
- * input parses the flags; the capability's data defines columns and cards. The same code runs on a store and on a
- * server, because both have the contract's verbs.
+ * Commands that list, show or act on a resource, from data: `keys list`, `grants show <id>`, `endpoints add --url …`.
+ * The data names the verbs of the resource's contract, and the same code runs them on a store and on a server.
+ *
+ * C1. The data loads no schema: help, completion and the parser read it at every start. The verb checks its input.
+ * C2. A flag's placeholder says how its value is read, and its name says which field of the verb's input it is.
+ * C3. What a person reads is made visible here, so the data returns plain text.
  */
-import type { z } from "zod";
-import { grants, grantsTerminal } from "../grants/contract.ts";
-import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
-import type { Act, CardDocument, ResourceCommand } from "../kernel/terminal.ts";
+import { parseJson } from "../kernel/json.ts";
+import { didYouMean } from "../kernel/spelling.ts";
+import type { CardDocument } from "../kernel/terminal.ts";
 import { visible } from "../kernel/text.ts";
-import { helpText, valueKind } from "../kernel/values.ts";
 import {
+  COMMON_FLAGS,
   type Command,
   type Context,
   EXIT,
-  type Flags,
+  type Flag,
   flag,
   isOn,
   whereFlags,
   word,
 } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import { usage } from "./shell/failure.ts";
 import { jsonWithMicros, printList, readLimit, readList } from "./shell/lists.ts";
-import { type Part, parseMoneyFlag, parseSpan, runPart } from "./shell/parse.ts";
-import { type ResolvedPrefix, resolveId } from "./shell/resolve-id.ts";
-import { printCard, richText } from "./shell/sections.ts";
+import { parseMoneyFlag, parseSpan } from "./shell/parse.ts";
+import { idKind, type ResolvedPrefix, resolveId } from "./shell/resolve-id.ts";
+import { printCard } from "./shell/sections.ts";
 import { hanging } from "./shell/terminal.ts";
 
-type Item = { readonly id: string };
+/** `field`: the field of the input, if the flag is not called so. `mostDays`: the longest span. `mayBeZero`: 0 is a span. */
+type ResourceFlag = Flag & {
+  readonly field?: string;
+  readonly mostDays?: number;
+  readonly mayBeZero?: true;
+};
+/** Values of the flags, by field. */
+export type FlagValues = { readonly [field: string]: unknown };
+
+/** The word after the subcommand: an id, which may be a prefix, or a name. `field`: it is a field of the input. */
+type Word = { readonly what: string; readonly field?: string; readonly read?: (given: string) => string };
+type Part = {
+  readonly flags?: readonly string[];
+  readonly needs?: readonly string[];
+  readonly word?: "id" | Word;
+};
+
+type Cell<Item> = (item: Item, now: number) => string;
+type Listing<Item> = Part & {
+  readonly columns: readonly (readonly [head: string, cell: Cell<Item>])[];
+  /** In a pipe, in the order that the reference documents: heads of columns, and other cells. Default: the columns. */
+  readonly piped?: readonly (string | Cell<Item>)[];
+  /** Heads of the columns that a narrow terminal leaves out, the least important first. */
+  readonly givesWay?: readonly string[];
+  readonly empty: string | ((query: FlagValues) => string);
+  /** The verb's filters. Default: the flags. */
+  readonly query?: (given: FlagValues) => FlagValues;
+  readonly keeps?: (item: Item, given: FlagValues) => boolean;
+  /** For a verb that answers all items at once: the arguments of each call. */
+  readonly unpaged?: (given: FlagValues) => readonly (readonly unknown[])[];
+};
+type Showing<Item> = Part & {
+  readonly card: (item: Item, now: number) => CardDocument;
+  /** What `--json` prints. Default: the item. */
+  readonly json?: (item: Item) => unknown;
+};
+
+/** A sentence, which is folded; a line of standard error; or exact text, such as a secret or an address. */
+type Line = string | { readonly note: string } | { readonly exact: string };
+/** `item` is read before or after the act. */
+export type About = Context & {
+  /** Flags with which a further command finds the same store. */
+  readonly where: string;
+  readonly id: string;
+  readonly given: FlagValues;
+  readonly item: unknown;
+};
+type Act<After> = Part & {
+  /** Default: the name of the subcommand. */
+  readonly verb?: string;
+  readonly actor?: string;
+  /** Default: the flags. Throws for flags that do not go together. */
+  readonly input?: (given: FlagValues, context: Context) => FlagValues;
+  readonly reads?: "before" | "after";
+  readonly says: (after: After, about: About) => Line | readonly Line[];
+  readonly json?: (after: After, about: About) => unknown;
+  /** Prints the card as well. */
+  readonly showsCard?: true;
+  readonly exit?: (after: After) => number;
+};
+
+type AnyPart = Listing<never> | Showing<never> | Act<never>;
+export type Resource = Pick<Command, "name" | "summary" | "details" | "examples"> & {
+  /** Where the instance has its verbs. Default: the name. */
+  readonly group?: string;
+  readonly id?: ResolvedPrefix;
+  /** The argument in the usage line. */
+  readonly argument?: string;
+  readonly flags: { readonly [name: string]: ResourceFlag };
+  /** By subcommand. Without a subcommand, `list` runs. */
+  readonly parts: { readonly [name: string]: AnyPart };
+};
+
+/** They keep the type of an item where the data is written. */
+export const listing = <Item>(part: Listing<Item>): Listing<never> => part;
+export const showing = <Item>(part: Showing<Item>): Showing<never> => part;
+export const act = <After>(part: Act<After>): Act<never> => part;
+
 type Verbs = { readonly [verb: string]: (...args: readonly unknown[]) => Promise<unknown> };
-type Listed = { readonly items: readonly Item[]; readonly next: string | null };
+type Page = { readonly items: readonly never[]; readonly next: string | null };
 
-/** A contract and its presentation. */
-type Resource = {
-  readonly contract: Contract;
-  readonly prefix: ResolvedPrefix;
-  readonly terminal: ResourceCommand<Item>;
-};
+type Call = (verb: string, ...args: readonly unknown[]) => Promise<unknown>;
 
-const DAY_MS = 86_400_000;
+const caller =
+  ({ hp }: Context, { group, name }: Resource): Call =>
+  async (verb, ...args) => {
+    const verbs = (hp as unknown as { readonly [group: string]: Verbs })[group ?? name];
+    const method = verbs?.[verb];
+    if (method === undefined) throw new TypeError(`there is no verb ${name}.${verb}`);
+    return method(...args);
+  };
 
-const verbsIn = ({ hp }: Context, { name }: Contract): Verbs =>
-  (hp as unknown as { [name: string]: Verbs })[name] ?? {};
-
-async function list(
-  context: Context,
-  { contract, terminal: { list: shown, json } }: Resource,
-): Promise<number> {
-  const { now } = context;
-  const filter = isOn(context, "all") ? shown.all.filter : {};
-  const { list: read } = verbsIn(context, contract);
-  const page = (cursor: object) => read?.({ ...filter, ...cursor }) as Promise<Listed>;
-  const { items } = await readList(readLimit(context), page);
-  printList(
-    context,
-    { items },
-    {
-      heads: shown.columns.map(([head]) => head),
-      cells: (item) => shown.columns.map(([, cell]) => visible(richText(cell(item), now))),
-      ...(json === undefined ? {} : { json }),
-      empty: shown.empty,
-    },
-  );
-  return EXIT.ok;
-}
-
-const show = (context: Context, card: CardDocument): void =>
-  printCard(context.terminal, card, { ...context, where: whereFlags(context) });
-
-async function showOne(context: Context, resource: Resource, id: string): Promise<number> {
-  const {
-    contract,
-    terminal: { card, json },
-  } = resource;
-  const item = (await verbsIn(context, contract)["get"]?.(id)) as Item;
-  if (context.json) context.terminal.json(jsonWithMicros(json?.(item) ?? item));
-  else show(context, card(item));
-  return EXIT.ok;
-}
-
-const flagName = (field: string): string =>
-  field.replace(/Ms$/, "").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-type Field = {
-  readonly field: string;
-  readonly name: string;
-  readonly schema: z.ZodType;
-  readonly isNeeded: boolean;
-};
-
-/** Fields that people set by flags. The actor is not one: it is the person at the terminal. */
-function inputFields({ input }: VerbContract): readonly Field[] {
-  return Object.entries(input?.shape ?? {})
-    .filter(([, schema]) => valueKind(schema) !== "actor")
-    .map(([field, schema]) => {
-      const isNeeded = !(schema as z.ZodType).safeParse(undefined).success;
-      return { field, name: flagName(field), schema: schema as z.ZodType, isNeeded };
-    });
-}
-
-/** Flags of a verb's optional fields; commands written as data take them from the generated table. */
-export const optionalFlags = (facts: VerbContract): Flags =>
-  Object.fromEntries(
-    inputFields(facts)
-      .filter(({ isNeeded, schema }) => !isNeeded && valueKind(schema) !== "channel")
-      .map(({ name, schema }) => {
-        const { value, description } = helpText(schema);
-        return [name, { value, summary: description }];
-      }),
-  );
-
-function readFlag(
-  { contract, facts, name }: { contract: Contract; facts: VerbContract; name: string },
-  field: string,
+function readSpan(
+  name: string,
   given: string,
-): unknown {
-  const schema = facts.input?.shape[field];
-  switch (valueKind(schema)) {
-    case "span":
-      return readSpan(contract, name, given, schema);
-    case "money":
-      return parseMoneyFlag(name, given);
-    case "number":
-      if (/^\d{1,15}$/.test(given)) return Number(given);
-      throw new CommandError("usage", `--${name} "${given}" is not a whole number.`, `Such as --${name} 50.`);
-    default:
-      return given;
-  }
+  { mostDays, mayBeZero }: ResourceFlag,
+  { id }: Resource,
+): number {
+  const ms = mayBeZero === true && given.trim() === "0" ? 0 : parseSpan(name, given);
+  if (mostDays === undefined || ms <= mostDays * 86_400_000) return ms;
+  const noun = id === undefined ? "nothing" : idKind(id).noun.replace(/^an?/, "no");
+  throw usage(
+    `--${name} "${given}" is over ${mostDays} days, and ${noun} lasts longer.`,
+    `Give at most --${name} ${mostDays}d, and a new one after that.`,
+  );
 }
 
-function readSpan({ owner }: Contract, name: string, given: string, schema: unknown): number {
-  const ms = parseSpan(name, given);
-  const most = (schema as { readonly maxValue?: number }).maxValue ?? Number.POSITIVE_INFINITY;
-  if (ms <= most) return ms;
-  const days = most / DAY_MS;
-  const what = `--${name} "${given}" is over ${days} days, and no ${owner} lasts longer.`;
-  throw new CommandError("usage", what, `Give at most --${name} ${days}d, and a new one after that.`);
+function readCount(name: string, given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw usage(`--${name} "${given}" is not a whole number.`, `Such as --${name} 50.`);
 }
 
-function inputFrom(context: Context, contract: Contract, facts: VerbContract): object {
-  const given = inputFields(facts).flatMap(({ field, name }) => {
-    const value = flag(context, name);
-    return value === undefined ? [] : [[field, readFlag({ contract, facts, name }, field, value)] as const];
-  });
-  const actor = facts.input?.shape["by"] === undefined ? {} : { by: context.person };
-  return { ...Object.fromEntries(given), ...actor };
+function readValue(context: Context, resource: Resource, name: string): unknown {
+  const facts = resource.flags[name] ?? { summary: "" };
+  const given = flag(context, name) ?? "";
+  if (facts.value === undefined) return true;
+  if (facts.repeatable === true) return context.values.get(name);
+  if (facts.value === "<span>") return readSpan(name, given, facts, resource);
+  if (facts.value === "<money>") return parseMoneyFlag(name, given);
+  if (facts.value === "<n>") return readCount(name, given);
+  return facts.value === "<json>" ? parseJson(given) : given;
 }
 
-async function act(
+function flagField(name: string, { field, value }: ResourceFlag): string {
+  const camel = name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+  return field ?? (value === "<span>" ? `${camel}Ms` : camel);
+}
+
+/** Not among them: what only the terminal needs. */
+const OWN = new Set(["limit", "full"]);
+
+function readGiven(context: Context, resource: Resource, { flags = [] }: Part): FlagValues {
+  const names = flags.filter((name) => !OWN.has(name) && isOn(context, name));
+  return Object.fromEntries(
+    names.map((name) => [
+      flagField(name, resource.flags[name] ?? { summary: "" }),
+      readValue(context, resource, name),
+    ]),
+  );
+}
+
+async function list(context: Context, resource: Resource, part: Listing<never>): Promise<void> {
+  const call = caller(context, resource);
+  const given = readGiven(context, resource, part);
+  const { columns, piped, givesWay, empty, unpaged, keeps = () => true, query = () => given } = part;
+  const asked = query(given);
+  const all = async () => Promise.all((unpaged?.(given) ?? []).map((args) => call("list", ...args)));
+  const page = async (cursor: object): Promise<Page> => {
+    const { items, next } = (await call("list", { ...asked, ...cursor })) as Page;
+    return { items: items.filter((item) => keeps(item, given)), next };
+  };
+  const limit = part.flags?.includes("limit") === true ? readLimit(context) : Number.POSITIVE_INFINITY;
+  const found =
+    unpaged === undefined
+      ? await readList(limit, page)
+      : { items: (await all()).flat() as never[], isAll: true };
+  const named = Object.fromEntries(columns);
+  const row = (cells: readonly Cell<never>[]) => (item: never) =>
+    cells.map((cell) => visible(cell(item, context.now)));
+  const layout = {
+    heads: columns.map(([head]) => head),
+    cells: row(columns.map(([, cell]) => cell)),
+    empty: typeof empty === "string" ? empty : empty(asked),
+    ...(piped === undefined
+      ? {}
+      : { piped: row(piped.map((one) => (typeof one === "string" ? named[one] : one) as Cell<never>)) }),
+    ...(givesWay === undefined ? {} : { givesWay }),
+  };
+  printList(context, found, layout);
+}
+
+const printItem = (context: Context, { card }: Showing<never>, item: unknown): void =>
+  printCard(context.terminal, card(item as never, context.now), { ...context, where: whereFlags(context) });
+
+const findShowing = ({ parts }: Resource): Showing<never> | undefined =>
+  Object.values(parts).find((part): part is Showing<never> => "card" in part);
+
+export const hasCard = (resource: Resource): boolean => findShowing(resource) !== undefined;
+
+export async function showItem(context: Context, resource: Resource, id: string): Promise<number> {
+  const part = findShowing(resource);
+  const item = await caller(context, resource)("get", id);
+  if (context.json) context.terminal.json(jsonWithMicros(part?.json?.(item as never) ?? item));
+  else if (part !== undefined) printItem(context, part, item);
+  return EXIT.ok;
+}
+
+async function readTarget(
+  context: Context,
+  { name, id, examples }: Resource,
+  part: string,
+  expected: "id" | Word,
+): Promise<string> {
+  const given = word(context, 1);
+  const isId = expected === "id" && id !== undefined;
+  const what = isId ? `The id of ${idKind(id).noun}, ${id}_…,` : (expected as Word).what;
+  const example = examples?.find((one) => one.startsWith(`holdpoint ${name} ${part} `));
+  if (given === "")
+    throw usage(
+      `${what} is needed: ${name} ${part} …`,
+      example === undefined ? `Try: holdpoint ${name} --help` : `Such as: ${example}`,
+    );
+  return isId ? resolveId(context, id, given) : ((expected as Word).read?.(given) ?? given);
+}
+
+function printLine({ terminal }: Context, line: Line): void {
+  if (typeof line === "string") terminal.line(hanging(visible(line), terminal).join("\n"));
+  else if ("note" in line) terminal.note(visible(line.note));
+  else terminal.line(visible(line.exact));
+}
+
+async function perform(
   context: Context,
   resource: Resource,
-  verb: string,
-  { says, showsCard }: Act<Item>,
+  name: string,
+  part: Act<never>,
 ): Promise<number> {
-  const {
-    contract,
-    terminal: { card, json },
-  } = resource;
-  const facts = contract.verbs[verb] as VerbContract;
-  const verbs = verbsIn(context, contract);
-  const { terminal } = context;
-  const hasId = pathNames(facts.http).length > 0;
-  const id = hasId ? [await resolveId(context, resource.prefix, word(context, 1))] : [];
-  const input = inputFrom(context, contract, facts);
-  const before = hasId ? ((await verbs["get"]?.(...id)) as Item) : undefined;
-  const after = (await verbs[verb]?.(...id, input)) as Item;
-  if (context.json) terminal.json(jsonWithMicros(json?.(after) ?? after));
-  else {
-    const words = visible(richText(says(after, before), context.now));
-    terminal.line(hanging(words, terminal).join("\n"));
-    if (showsCard === true) show(context, card(after));
+  const { verb = name, actor = "by", word: expected, reads } = part;
+  const given = readGiven(context, resource, part);
+  const input = part.input?.(given, context) ?? given;
+  const id = expected === undefined ? "" : await readTarget(context, resource, name, expected);
+  const field = typeof expected === "object" ? expected.field : undefined;
+  const path = expected === undefined || field !== undefined ? [] : [id];
+  const named = field === undefined ? {} : { [field]: id };
+  const call = caller(context, resource);
+  const get = async () => call("get", ...path);
+  const before = reads === "before" ? await get() : undefined;
+  const after = (await call(verb, ...path, { ...named, ...input, [actor]: context.person })) as never;
+  const about: About = {
+    ...context,
+    where: whereFlags(context),
+    id,
+    given,
+    item: reads === "after" ? await get() : before,
+  };
+  if (context.json) context.terminal.json(jsonWithMicros(part.json?.(after, about) ?? after));
+  else printAct(about, resource, part, after);
+  return part.exit?.(after) ?? EXIT.ok;
+}
+
+function printAct(about: About, resource: Resource, part: Act<never>, after: never): void {
+  for (const line of [part.says(after, about)].flat()) printLine(about, line);
+  const shown = findShowing(resource);
+  if (part.showsCard === true && shown !== undefined) printItem(about, shown, after);
+}
+
+function checkFlags(context: Context, name: string, { flags = [], needs = [] }: Part): void {
+  const goes = (one: string) => Object.hasOwn(COMMON_FLAGS, one) || flags.includes(one);
+  const extra = [...context.values.keys()].find((one) => !goes(one));
+  if (extra !== undefined) throw usage(`--${extra} does not go with "${name}".`, "Leave it out.");
+  const missing = needs.filter((one) => (flag(context, one) ?? "").trim() === "");
+  if (missing.length === 0) return;
+  const flagged = missing.map((one) => `--${one}`).join(", ");
+  throw usage(`${name} needs ${flagged}.`, `Try: holdpoint ${name.split(" ")[0]} --help`);
+}
+
+async function runPart(context: Context, resource: Resource): Promise<number> {
+  const { name: command, parts } = resource;
+  const name = word(context) === "" ? "list" : word(context);
+  const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
+  if (part === undefined) {
+    const what = `There is no "${command} ${visible(name)}"${didYouMean(name, Object.keys(parts))}.`;
+    throw usage(what, `There are: ${Object.keys(parts).join(", ")}.`);
   }
+  const extra = word(context, part.word === undefined ? 1 : 2);
+  if (extra !== "")
+    throw usage(`"${visible(extra)}" is one word too many.`, `Try: holdpoint ${command} --help`);
+  checkFlags(context, `${command} ${name}`, part);
+  if ("says" in part) return perform(context, resource, name, part);
+  if ("card" in part)
+    return showItem(context, resource, await readTarget(context, resource, name, part.word ?? "id"));
+  await list(context, resource, part);
   return EXIT.ok;
 }
 
-function commandParts(resource: Resource): { readonly [name: string]: Part } {
-  const {
-    contract,
-    terminal: { acts },
-  } = resource;
-  const acting = Object.entries(acts).map(([verb, one]): [string, Part] => {
-    const facts = contract.verbs[verb] as VerbContract;
-    const fields = inputFields(facts);
-    return [
-      verb,
-      {
-        flags: [...fields.map(({ name }) => name), ...(one?.showsCard === true ? ["full"] : [])],
-        needs: fields.filter(({ isNeeded }) => isNeeded).map(({ name }) => name),
-        words: pathNames(facts.http).length > 0 ? 1 : 0,
-        run: (context) => act(context, resource, verb, one as Act<Item>),
-      },
-    ];
-  });
-  const [onNothing, onOne] = [0, 1].map((words) => acting.filter(([, part]) => part.words === words));
+/** The command of a resource. One that can only be listed has no subcommands. */
+export function resourceCommand(resource: Resource): Command {
+  const { parts, argument = "id", id: _, group: _group, ...command } = resource;
+  const names = Object.keys(parts);
+  const isListed = names.length === 1;
   return {
-    list: { flags: ["all", "limit"], words: 0, run: (context) => list(context, resource) },
-    ...Object.fromEntries(onNothing ?? []),
-    show: {
-      flags: ["full"],
-      words: 1,
-      run: async (context) =>
-        showOne(context, resource, await resolveId(context, resource.prefix, word(context, 1))),
-    },
-    ...Object.fromEntries(onOne ?? []),
+    ...command,
+    words: isListed ? [] : [`[${names.join("|")}]`, `[${argument}]`],
+    ...(isListed ? {} : { parts: Object.fromEntries(names.map((name) => [name, parts[name]?.flags ?? []])) }),
+    run: async (context) => runPart(context, resource),
   };
-}
-
-/** Each flag is described by its field, after the parts that use it. */
-function flagTable({ contract, terminal: { acts } }: Resource): Flags {
-  const found = Object.keys(acts).flatMap((verb) =>
-    inputFields(contract.verbs[verb] as VerbContract).map((field) => ({ verb, ...field })),
-  );
-  const byName = [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
-    const [first] = uses;
-    const { value, description } = helpText(first?.schema);
-    return [
-      name,
-      { value, summary: `${uses.map(({ verb }) => verb).join(" and ")}: ${description}` },
-    ] as const;
-  });
-  return Object.fromEntries(byName);
-}
-
-/** What help and the parser need of a command. Generated into `contract-commands.ts`, so that they load no schema. */
-export function describeCommand(resource: Resource): Omit<Command, "run"> {
-  const { contract, terminal } = resource;
-  const { summary, details, examples, list: shown } = terminal;
-  return {
-    name: contract.name,
-    words: [`[${Object.keys(commandParts(resource)).join("|")}]`, "[id]"],
-    summary,
-    details,
-    examples,
-    flags: {
-      ...flagTable(resource),
-      all: { summary: `list: ${shown.all.summary}` },
-      limit: { value: "<n>", summary: "list: how many to show; 50 unless set" },
-      full: { summary: "show: long values in full" },
-    },
-  };
-}
-
-const resource = (value: unknown): Resource => value as Resource;
-
-/** All contracts that have a command. */
-export const RESOURCES: { readonly [name: string]: Resource } = {
-  grants: resource({ contract: grants, prefix: "grt", terminal: grantsTerminal }),
-};
-
-function named(name: string): Resource {
-  const found = RESOURCES[name];
-  if (found === undefined) throw new TypeError(`no contract is called ${name}`);
-  return found;
-}
-
-export const runResource = async (context: Context, name: string): Promise<number> =>
-  runPart(context, name, commandParts(named(name)));
-
-export async function showResource(context: Context, name: string, id: string): Promise<number> {
-  return showOne(context, named(name), id);
 }

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readScenario, readScenarioKeys, scenarioKeysFile, writeScenarioKeys } from "./scenarios.ts";
+import { readScenario, readScenarioKeys, scenarioKeysFile } from "./scenarios.ts";
+import { writePrivateJson } from "./shell/files.ts";
 
 describe("a scenario file", () => {
   test("has agents, approvers and an intent, with the usual roles where none are given", () => {
@@ -58,7 +59,7 @@ describe("a scenario file", () => {
     t.after(() => rmSync(root, { recursive: true }));
     const file = join(root, "deep", "keys.json");
     assert.deepEqual(readScenarioKeys(file), {});
-    writeScenarioKeys(file, { demo: { api_key: "k" } });
+    writePrivateJson(file, { demo: { api_key: "k" } });
     assert.deepEqual(readScenarioKeys(file), { demo: { api_key: "k" } });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.ok(readFileSync(file, "utf8").endsWith("\n"));

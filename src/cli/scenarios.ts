@@ -4,140 +4,105 @@
  * that is not ours is never overwritten.
  */
 
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir, platform } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { z } from "zod";
 import type { OutgoingIntent } from "../agents/intents/contract.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/json.ts";
 import { isPrincipal } from "../kernel/principal.ts";
 import { visible } from "../kernel/text.ts";
-import { ROLES, type Role } from "../people/stream.ts";
-import { type Command, type Context, EXIT, word } from "./shell/command.ts";
+import { ROLES } from "../people/stream.ts";
+import { definedFields } from "./remote/relay.ts";
+import { type Context, EXIT, word } from "./shell/command.ts";
 import { CommandError, fileError } from "./shell/failure.ts";
+import { writePrivateJson } from "./shell/files.ts";
 
-type ScenarioAgent = { readonly name: string; readonly roles: readonly Role[] };
-type ScenarioApprover = {
-  readonly name: string;
-  readonly roles: readonly Role[];
-  readonly groups: readonly string[];
-  readonly mail: string | null;
-};
-type ScenarioFile = {
-  readonly name: string;
-  readonly agents: readonly ScenarioAgent[];
-  readonly approvers: readonly ScenarioApprover[];
-  readonly intent: OutgoingIntent | null;
-};
+const TEXT = { error: "is a text of 1 to 200 characters" };
+const text = z
+  .string(TEXT)
+  .max(200, TEXT)
+  .refine((given) => given.trim() !== "", TEXT);
 
-type Faults = string[];
+const nameFor = (kind: "agent" | "person") =>
+  text
+    .transform((given) => given.replace(`${kind}:`, ""))
+    .refine((name) => isPrincipal(`${kind}:${name}`), {
+      error: ({ input }) => `is not a name: ${JSON.stringify(input)}`,
+    });
 
-function fieldsIn(at: string, value: Json, known: readonly string[], faults: Faults): JsonObject {
-  if (!isJsonObject(value)) {
-    faults.push(`${at} is an object`);
-    return {};
-  }
-  for (const field of Object.keys(value))
-    if (!known.includes(field)) faults.push(`${at} has no field "${field}"; there are ${known.join(", ")}`);
-  return value;
-}
+const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: "is a list" });
+const role = z.enum(ROLES, {
+  error: ({ input }) => `has no role ${JSON.stringify(input)}; there are ${ROLES.join(", ")}`,
+});
+const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has no field "${issue.keys.join('", "')}"; there are ${Object.keys(shape).join(", ")}`
+        : "is an object",
+  });
 
-function textIn(at: string, value: Json | undefined, faults: Faults): string {
-  if (typeof value === "string" && value.trim() !== "" && value.length <= 200) return value;
-  faults.push(`${at} is a text of 1 to 200 characters`);
-  return "";
-}
+const agent = object({ name: nameFor("agent"), roles: list(role).default(["executor"]) });
+const approver = object({
+  name: nameFor("person"),
+  roles: list(role).default(["supervisor"]),
+  groups: list(text).default([]),
+  mail: text.optional(),
+});
+const SECONDS = { error: "is a whole number of at least 1" };
+const intent = object({
+  intent_type: text,
+  to_agent: text,
+  payload: z.custom<Json>().default({}),
+  request_id: text.optional(),
+  timeout_seconds: z.int(SECONDS).min(1, SECONDS).optional(),
+  correlation: text.optional(),
+}).transform(
+  ({
+    intent_type: intentType,
+    to_agent: toAgent,
+    request_id: requestId,
+    timeout_seconds: seconds,
+    ...rest
+  }) =>
+    definedFields({
+      ...{ intentType, toAgent, requestId },
+      ...rest,
+      withinMs: seconds === undefined ? undefined : seconds * 1_000,
+    }) as OutgoingIntent,
+);
+const scenario = object({
+  name: text,
+  agents: list(agent).default([]),
+  approvers: list(approver).default([]),
+  intent: intent.optional(),
+});
 
-function listIn(at: string, value: Json | undefined, faults: Faults): readonly Json[] {
-  if (value === undefined) return [];
-  if (Array.isArray(value)) return value as readonly Json[];
-  faults.push(`${at} is a list`);
-  return [];
-}
+type ScenarioAgent = z.output<typeof agent>;
+type ScenarioApprover = z.output<typeof approver>;
+type ScenarioFile = z.output<typeof scenario>;
 
-function rolesIn(at: string, value: Json | undefined, usual: Role, faults: Faults): readonly Role[] {
-  if (value === undefined) return [usual];
-  const given = listIn(at, value, faults);
-  const wrong = given.find((role) => !ROLES.some((known) => known === role));
-  if (wrong !== undefined)
-    faults.push(`${at} has no role ${JSON.stringify(wrong)}; there are ${ROLES.join(", ")}`);
-  return given as readonly Role[];
-}
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .slice(1) || "the scenario";
 
-function nameIn(at: string, kind: "agent" | "person", value: Json | undefined, faults: Faults): string {
-  const name = textIn(at, value, faults).replace(`${kind}:`, "");
-  if (name !== "" && !isPrincipal(`${kind}:${name}`))
-    faults.push(`${at} is not a name: ${JSON.stringify(name)}`);
-  return name;
-}
-
-function agentIn(at: string, value: Json, faults: Faults): ScenarioAgent {
-  const { name, roles } = fieldsIn(at, value, ["name", "roles"], faults);
-  return {
-    name: nameIn(`${at}.name`, "agent", name, faults),
-    roles: rolesIn(`${at}.roles`, roles, "executor", faults),
-  };
-}
-
-function approverIn(at: string, value: Json, faults: Faults): ScenarioApprover {
-  const { name, roles, groups, mail } = fieldsIn(at, value, ["name", "roles", "groups", "mail"], faults);
-  return {
-    name: nameIn(`${at}.name`, "person", name, faults),
-    roles: rolesIn(`${at}.roles`, roles, "supervisor", faults),
-    groups: listIn(`${at}.groups`, groups, faults).map((group, index) =>
-      textIn(`${at}.groups[${index}]`, group, faults),
-    ),
-    mail: mail === undefined ? null : textIn(`${at}.mail`, mail, faults),
-  };
-}
-
-const INTENT = ["intent_type", "to_agent", "payload", "request_id", "timeout_seconds", "correlation"];
-
-function intentIn(value: Json, faults: Faults): OutgoingIntent {
-  const given = fieldsIn("intent", value, INTENT, faults);
-  const { payload = {}, request_id: requestId, timeout_seconds: seconds, correlation } = given;
-  const isTime = typeof seconds === "number" && Number.isSafeInteger(seconds) && seconds > 0;
-  if (seconds !== undefined && !isTime) faults.push("intent.timeout_seconds is a whole number of at least 1");
-  return {
-    intentType: textIn("intent.intent_type", given["intent_type"], faults),
-    toAgent: textIn("intent.to_agent", given["to_agent"], faults),
-    payload,
-    ...(requestId === undefined ? {} : { requestId: textIn("intent.request_id", requestId, faults) }),
-    ...(correlation === undefined ? {} : { correlation: textIn("intent.correlation", correlation, faults) }),
-    ...(isTime ? { withinMs: seconds * 1_000 } : {}),
-  };
-}
-
-function twice(what: string, names: readonly string[]): readonly string[] {
-  const again = names.filter((name, index) => name !== "" && names.indexOf(name) !== index);
-  return [...new Set(again)].map((name) => `${what} has "${name}" twice`);
+function repeatedNames(given: JsonObject, field: "agents" | "approvers"): readonly string[] {
+  const items = Array.isArray(given[field]) ? (given[field] as readonly Json[]) : [];
+  const names = items.map((one) => (isJsonObject(one) ? one["name"] : undefined));
+  const again = names.filter((name, at) => typeof name === "string" && names.indexOf(name) !== at);
+  return [...new Set(again)].map((name) => `${field} has "${String(name)}" twice`);
 }
 
 /** The scenario, or all its faults. */
 export function readScenario(value: Json): ScenarioFile | { readonly faults: readonly string[] } {
-  const faults: Faults = [];
-  const given = fieldsIn("the scenario", value, ["name", "agents", "approvers", "intent"], faults);
-  const { agents, approvers, intent } = given;
-  const scenario = {
-    name: textIn("name", given["name"], faults),
-    agents: listIn("agents", agents, faults).map((one, at) => agentIn(`agents[${at}]`, one, faults)),
-    approvers: listIn("approvers", approvers, faults).map((one, at) =>
-      approverIn(`approvers[${at}]`, one, faults),
-    ),
-    intent: intent === undefined ? null : intentIn(intent, faults),
-  };
-  faults.push(
-    ...twice(
-      "agents",
-      scenario.agents.map(({ name }) => name),
-    ),
-  );
-  faults.push(
-    ...twice(
-      "approvers",
-      scenario.approvers.map(({ name }) => name),
-    ),
-  );
-  return faults.length === 0 ? scenario : { faults };
+  const read = scenario.safeParse(value);
+  const wrong = read.error?.issues.map(({ path, message }) => `${pathText(path)} ${message}`) ?? [];
+  const given = isJsonObject(value) ? value : {};
+  const faults = [...wrong, ...repeatedNames(given, "agents"), ...repeatedNames(given, "approvers")];
+  return read.success && faults.length === 0 ? read.data : { faults };
 }
 
 type ConfigEnvironment = {
@@ -174,15 +139,6 @@ export function readScenarioKeys(file: string): JsonObject {
   );
 }
 
-/** Atomic. */
-export function writeScenarioKeys(file: string, keys: JsonObject): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(draft, 0o600);
-  renameSync(draft, file);
-}
-
 function readScenarioText(path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -207,7 +163,7 @@ async function addApprover({ hp, person: by }: Context, approver: ScenarioApprov
   const person = `person:${approver.name}`;
   if ((await hp.people.list()).some((one) => one.person === person)) return false;
   const { name, roles, groups, mail } = approver;
-  await hp.people.add({ person, name, roles, groups, ...(mail === null ? {} : { mail }), by });
+  await hp.people.add({ person, name, roles, groups, ...(mail === undefined ? {} : { mail }), by });
   return true;
 }
 
@@ -226,40 +182,26 @@ async function keyFor(context: Context, agent: ScenarioAgent, file: string): Pro
   if (await isKeyAccepted(context, principal, kept[agent.name])) return false;
   const { roles } = agent;
   const issued = await context.hp.keys.issue({ principal, name: "scenario", roles, by: context.person });
-  writeScenarioKeys(file, { ...kept, [agent.name]: { api_key: issued.text, key_id: issued.key.id } });
+  writePrivateJson(file, { ...kept, [agent.name]: { api_key: issued.text, key_id: issued.key.id } });
   return true;
 }
 
-type AppliedScenario = {
-  readonly scenario: string;
-  readonly agents: readonly { readonly name: string; readonly isNew: boolean }[];
-  readonly approvers: readonly { readonly name: string; readonly isNew: boolean }[];
-  readonly keys_file: string;
-  readonly intent_id: string | null;
-  readonly approval: string | null;
-};
-
-async function applyAll(context: Context, scenario: ScenarioFile, file: string): Promise<AppliedScenario> {
-  const [agents, approvers] = [[], []] as [
-    { name: string; isNew: boolean }[],
-    { name: string; isNew: boolean }[],
-  ];
+async function applyAll(context: Context, scenario: ScenarioFile, file: string) {
+  const approvers: { readonly name: string; readonly isNew: boolean }[] = [];
+  const agents: { readonly name: string; readonly isNew: boolean }[] = [];
   for (const one of scenario.approvers)
     approvers.push({ name: one.name, isNew: await addApprover(context, one) });
   for (const one of scenario.agents) agents.push({ name: one.name, isNew: await keyFor(context, one, file) });
+  const { intent } = scenario;
   const sent =
-    scenario.intent === null
-      ? null
-      : await context.hp.intents.send({ ...scenario.intent, from: context.person });
+    intent === undefined ? null : await context.hp.intents.send({ ...intent, from: context.person });
   return {
-    scenario: scenario.name,
-    agents,
-    approvers,
-    keys_file: file,
-    intent_id: sent?.id ?? null,
-    approval: sent?.approval ?? null,
+    ...{ scenario: scenario.name, agents, approvers, keys_file: file },
+    ...{ intent_id: sent?.id ?? null, approval: sent?.approval ?? null },
   };
 }
+
+type AppliedScenario = Awaited<ReturnType<typeof applyAll>>;
 
 function print({ terminal }: Context, applied: AppliedScenario): void {
   for (const { name, isNew } of applied.approvers)
@@ -272,22 +214,12 @@ function print({ terminal }: Context, applied: AppliedScenario): void {
   if (applied.approval !== null) terminal.line(`People are asked: holdpoint show ${applied.approval}`);
 }
 
-export const scenariosApply: Command = {
-  name: "scenarios apply",
-  words: ["<file>"],
-  summary: "Create the agents and approvers of a scenario file",
-  details: [
-    "Agents get keys of their own, kept in your configuration folder (holdpoint/scenario-agents.json). Applied again, what is there stays; the intent is sent again unless it has a request_id.",
-  ],
-  examples: ["holdpoint scenarios apply scenario.yaml"],
-  flags: {},
-  async run(context) {
-    const scenario = scenarioIn(word(context));
-    const environment = (name: string): string | undefined => process.env[name];
-    const file = scenarioKeysFile({ platform: platform(), home: homedir(), environment });
-    const applied = await applyAll(context, scenario, file);
-    if (context.json) context.terminal.json(applied as unknown as Json);
-    else print(context, applied);
-    return EXIT.ok;
-  },
-};
+export async function applyScenario(context: Context): Promise<number> {
+  const scenario = scenarioIn(word(context));
+  const environment = (name: string): string | undefined => process.env[name];
+  const file = scenarioKeysFile({ platform: platform(), home: homedir(), environment });
+  const applied = await applyAll(context, scenario, file);
+  if (context.json) context.terminal.json(applied as unknown as Json);
+  else print(context, applied);
+  return EXIT.ok;
+}

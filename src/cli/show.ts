@@ -1,8 +1,7 @@
 import { type ActionFacts, actionDocument, approvalDocument } from "../approvals/card-document.ts";
 import type { CardDocument } from "../kernel/terminal.ts";
-import { printAlert } from "./alerts.ts";
-import { printIntent } from "./intents.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
+import { hasCard, type Resource, showItem } from "./resource.ts";
 import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
 import { CommandError } from "./shell/failure.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
@@ -38,7 +37,7 @@ export async function showApproval(context: Context, id: string): Promise<void> 
   else terminal.json({ approval, workflow: await hp.workflows.get(workflow) });
 }
 
-export const show: Command = {
+export const showCommand = (resources: readonly Resource[]): Command => ({
   name: "show",
   words: ["<id>"],
   summary: "Show an approval, action, workflow, grant or alert in full",
@@ -55,13 +54,12 @@ export const show: Command = {
   async run(context) {
     const id = await resolveAnyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
-    if (id.startsWith("grt_")) return (await import("./resource.ts")).showResource(context, "grants", id);
-    if (id.startsWith("alr_")) return printAlert(context, id);
-    if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));
     if (extra !== undefined)
       throw new CommandError("usage", `--${extra} is for workflows.`, "`holdpoint workflows` lists them.");
+    const resource = resources.find((one) => one.id !== undefined && id.startsWith(`${one.id}_`));
+    if (resource !== undefined && hasCard(resource)) return showItem(context, resource, id);
     await (id.startsWith("apr_") ? showApproval(context, id) : showAction(context, id));
     return EXIT.ok;
   },
-};
+});

@@ -1,8 +1,6 @@
-/** Verbs of standing grants, with their routes, schemas and terminal output. */
+/** Verbs of standing grants, with their routes and schemas. */
 import { z } from "zod";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
-import { moneyText } from "../kernel/money.ts";
-import type { CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
 import {
   actor,
   agentName,
@@ -17,7 +15,6 @@ import {
 } from "../kernel/values.ts";
 
 const STATUSES = ["active", "used_up", "expired", "revoked"] as const;
-type GrantStatus = (typeof STATUSES)[number];
 
 const LONGEST_MS = 90 * 86_400_000;
 const USES = "A grant has a number of uses: a whole number from 1 to 1000000.";
@@ -121,84 +118,3 @@ export type Grants = Library<typeof grants>;
 export type GrantOffer = z.input<typeof offer>;
 export type StandingGrant = z.output<typeof standingGrant>;
 export type GrantUse = z.output<typeof grantUse>;
-
-const words = (status: GrantStatus): string => status.replace("_", " ");
-const TONES = { active: "green", used_up: "yellow", expired: "yellow", revoked: "red" } as const;
-
-const total = ({ limit }: StandingGrant): string =>
-  limit === null ? "no limit" : `${moneyText(limit.spent)} of ${moneyText(limit.total)}`;
-
-function useText({ at, action, amount, returned }: GrantUse): RichText {
-  const sum = amount === null ? "" : `, ${moneyText(amount)}`;
-  return [{ ago: at }, `: ${action}${sum}${returned ? " (given back: it did nothing)" : ""}`];
-}
-
-type Shown = StandingGrant & { readonly usedBy?: readonly GrantUse[] };
-
-function card({ usedBy = [], ...one }: Shown): CardDocument {
-  const { limit, revoked } = one;
-  return {
-    title: `Grant ${one.id}`,
-    asOf: revoked?.at ?? one.givenAt,
-    badge: { text: words(one.status), tone: TONES[one.status] },
-    sections: {
-      "What it permits without asking": {
-        tool: `${one.tool}, as long as its input schema is ${one.schema.slice(0, 12)}…`,
-        arguments: one.when ?? "any",
-        agent: one.agent ?? "any",
-        uses: `${one.used} of ${one.uses}`,
-        total: total(one),
-        "one use": limit?.amount,
-      },
-      "Who gave it": {
-        owner: `${one.by}, whose vote it stands for`,
-        reason: one.reason,
-        given: [{ ago: one.givenAt }],
-        expires: [{ ago: one.expiresAt }],
-        revoked: revoked === null ? undefined : [{ ago: revoked.at }, ` by ${revoked.by}: ${revoked.reason}`],
-      },
-      Uses: usedBy.length === 0 ? { none: "yet" } : { used: { each: usedBy.map(useText) } },
-    },
-    next: one.status === "active" ? [`grants revoke ${one.id} --reason "…"`] : [],
-  };
-}
-
-function revokedWords({ id: name, tool }: Shown, before: Shown | undefined): RichText {
-  const { revoked = null } = before ?? {};
-  if (revoked === null) return `Revoked: ${name}, ${tool}. Nothing more starts by it.`;
-  const { at, by, reason: why } = revoked;
-  return [`Already revoked: ${name}, ${tool}, `, { ago: at }, ` by ${by}: ${why}. Nothing was written.`];
-}
-
-export const grantsTerminal: ResourceCommand<Shown, keyof (typeof grants)["verbs"]> = {
-  summary: "List, give, show and revoke standing grants",
-  details: [
-    "grants (or grants list) lists what can be used now; --all also what cannot any more.",
-    "grants show <id> shows every use; grants revoke <id> --reason <text> ends it.",
-    "In a pipe each line is tab-separated: id, status, tool, agent, uses, total, expiry, owner, condition.",
-  ],
-  examples: [
-    'holdpoint grants give --tool payments.refund --when "args.amount_usd <= 100" --uses 50 --total "500 USD" --amount args.amount_usd --for 7d --reason "small refunds"',
-  ],
-  list: {
-    all: { filter: { status: "any" }, summary: "also what cannot be used any more" },
-    empty: "Nothing is granted beforehand.",
-    columns: [
-      ["ID", (one) => one.id],
-      ["STATUS", (one) => words(one.status)],
-      ["TOOL", (one) => one.tool],
-      ["AGENT", (one) => one.agent ?? "any"],
-      ["USES", (one) => `${one.used}/${one.uses}`],
-      ["TOTAL", total],
-      ["EXPIRES", (one) => [{ moment: one.expiresAt }]],
-      ["OWNER", (one) => one.by],
-      ["ARGUMENTS", (one) => one.when ?? "any"],
-    ],
-  },
-  acts: {
-    give: { says: () => "Given. From now on this runs without asking:", showsCard: true },
-    revoke: { says: revokedWords },
-  },
-  card,
-  json: ({ usedBy, ...grant }) => (usedBy === undefined ? grant : { grant, uses: usedBy }),
-};

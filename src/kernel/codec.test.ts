@@ -10,7 +10,6 @@ import {
   durationOrNone,
   either,
   expression,
-  helpText,
   id,
   micros,
   moneyAmount,
@@ -141,7 +140,6 @@ test("a description is in help and in the wire's schema, also of a field that ma
     properties: { lasts_seconds: { description: string } };
   };
   assert.equal(properties.lasts_seconds.description, "how long");
-  assert.deepEqual(helpText(field), { value: "<span>", description: "how long, such as 12h or 7d" });
 });
 
 test("a span that may be none is 0 seconds; any other is at least one", () => {
@@ -180,8 +178,6 @@ test("what people type after a flag is known from the schema", () => {
     "actor",
     "boolean",
   ]);
-  assert.deepEqual(helpText(toolName.describe("the tool")), { value: "<name>", description: "the tool" });
-  assert.deepEqual(helpText(reason), { value: "<text>", description: "why; it is recorded" });
 });
 
 test("a field has another name where it says so, also when it may be null or missing", () => {

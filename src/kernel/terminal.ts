@@ -1,7 +1,4 @@
-/**
- * How a terminal shows a capability, as data: a command with subcommands over its contract, the columns of its list,
- * and the card of one item. The command line renders it, and derives flags from the fields of the verbs' inputs.
- */
+/** The card of one thing, as data that a terminal, a mail and a page render. */
 import type { Json } from "./json.ts";
 
 /**
@@ -55,28 +52,4 @@ export type CardDocument = {
   readonly tones?: { readonly [heading: string]: Tone };
   /** Suggested commands, without the program's name. */
   readonly next: readonly string[];
-};
-
-/** A subcommand that performs a verb. If the verb's path has an id, it is an argument and the item is read first. */
-export type Act<Item> = {
-  /** Printed instead of the card of the result. `before` is the item before, for a verb with an id. */
-  readonly says: (after: Item, before: Item | undefined) => RichText;
-  /** Prints the card as well. */
-  readonly showsCard?: true;
-};
-
-export type ResourceCommand<Item, Verb extends string = string> = {
-  readonly summary: string;
-  readonly details: readonly string[];
-  readonly examples: readonly string[];
-  readonly list: {
-    /** The filter of `--all`, and its summary. */
-    readonly all: { readonly filter: object; readonly summary: string };
-    readonly empty: string;
-    readonly columns: readonly (readonly [string, (item: Item) => RichText])[];
-  };
-  readonly acts: { readonly [Name in Verb]?: Act<Item> };
-  readonly card: (item: Item) => CardDocument;
-  /** What `--json` prints for one item. Default: the item. */
-  readonly json?: (item: Item) => object;
 };

@@ -249,30 +249,6 @@ export function valueKind(schema: unknown): ValueKind | "number" | "boolean" | "
   return inner instanceof z.ZodNumber ? "number" : "text";
 }
 
-const VALUES = {
-  span: "<span>",
-  money: "<money>",
-  number: "<n>",
-  name: "<name>",
-  expression: "<expression>",
-};
-
-/** How people type a value that programs pass as a number or an object. */
-const TYPED: { readonly [kind: string]: string } = {
-  span: ", such as 12h or 7d",
-  money: ', such as "500 USD"',
-};
-
-/** Help for a field: the placeholder after its flag, and its description, which the OpenAPI document has too. */
-export function helpText(schema: z.ZodType | undefined): {
-  readonly value: string;
-  readonly description: string;
-} {
-  const kind = valueKind(schema);
-  const value = (VALUES as { readonly [kind: string]: string })[kind] ?? "<text>";
-  return { value, description: `${schema?.description ?? ""}${TYPED[kind] ?? ""}` };
-}
-
 /** Exactly one of two fields; `error` is the library's sentence. */
 export function either<Schema extends z.ZodObject>(
   schema: Schema,

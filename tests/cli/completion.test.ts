@@ -28,6 +28,8 @@ test("bash completes commands, words of a command, choices and flags", async () 
   assert.deepEqual(await offered(["policy", "s"]), ["show", "suggest"]);
   assert.deepEqual(await offered(["grants", ""]), ["list", "give", "show", "revoke"]);
   assert.deepEqual(await offered(["resolve", "eff_1", ""]), ["applied", "not_applied"]);
+  assert.deepEqual(await offered(["keys", "rotate", "--o"]), ["--overlap"]);
+  assert.deepEqual(await offered(["keys", "list", "--o"]), ["--of"], "the flags of another subcommand");
   assert.deepEqual(await offered(["login-link", "ann", "--u"]), ["--url"]);
   assert.deepEqual(await offered(["show", ""]), []);
 });

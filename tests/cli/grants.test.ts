@@ -110,7 +110,7 @@ describe("grants", () => {
         /did you mean payments\.refund\?/,
       ],
       [["grants", "revoke", "grt_ABCDEF", "--reason", "x"], 3, /No id begins/],
-      [["grants", "show"], 3, /grt_/],
+      [["grants", "show"], 2, /grt_/],
       [["grants", "steal"], 2, /no "grants steal"/],
       [["grants", "gve"], 2, /no "grants gve" \(did you mean give\?\)/],
     ];

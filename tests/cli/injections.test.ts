@@ -1,16 +1,10 @@
 // What strangers write, and what a server of a stranger's answers, on the lists and cards of the terminal.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { alertsCommand } from "../../src/cli/alerts.ts";
-import { approvalsCommand } from "../../src/cli/approvals/list.ts";
-import { intentsCommand } from "../../src/cli/intents.ts";
-import { endpointsCommand, notifications } from "../../src/cli/notify.ts";
-import { keysCommand } from "../../src/cli/people/keys.ts";
-import { peopleCommand } from "../../src/cli/people/people.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import type { Command, Context } from "../../src/cli/shell/command.ts";
 import { printFailure } from "../../src/cli/shell/failure.ts";
 import { jsonText, type Terminal } from "../../src/cli/shell/terminal.ts";
-import { workflowsCommand } from "../../src/cli/workflows/show.ts";
 
 import { visible } from "../../src/kernel/text.ts";
 import { INJECTIONS } from "../messages/injections.ts";
@@ -97,7 +91,7 @@ function hostileHp(text: string): Context["hp"] {
       get: async () => endpoint,
       add: async () => endpoint,
       rotate: async () => endpoint,
-      switchOff: async () => undefined,
+      switchOff: async () => endpoint,
       test: async () => ({ message: text, arrived: false, status: null, problem: text }),
     },
     people: {
@@ -126,29 +120,41 @@ type Case = {
   readonly flags?: { readonly [name: string]: string };
 };
 
+const commandNamed = (name: string): Command =>
+  COMMANDS.find((command) => command.name === name) ?? assert.fail(name);
+const [intents, endpoints, people, keys] = ["intents", "endpoints", "people", "keys"].map(commandNamed) as [
+  Command,
+  Command,
+  Command,
+  Command,
+];
+const [notifications, alerts, workflows, approvals] = [
+  ...["notifications", "alerts", "workflows", "approvals"].map(commandNamed),
+] as [Command, Command, Command, Command];
+
 const CASES: readonly Case[] = [
-  { command: intentsCommand, words: ["list"] },
-  { command: intentsCommand, words: ["get", id("int")] },
-  { command: intentsCommand, words: ["send"], flags: { type: "task", to: "agent://doer" } },
-  { command: intentsCommand, words: ["answer", id("int")] },
-  { command: intentsCommand, words: ["cancel", id("int")], flags: { reason: "late" } },
-  { command: endpointsCommand, words: ["list"] },
-  { command: endpointsCommand, words: ["add"], flags: { url: "https://x.example" } },
-  { command: endpointsCommand, words: ["rotate", id("end")] },
-  { command: endpointsCommand, words: ["off", id("end")] },
-  { command: endpointsCommand, words: ["test", id("end")] },
-  { command: peopleCommand, words: ["list"] },
-  { command: peopleCommand, words: ["add", "ann"] },
-  { command: peopleCommand, words: ["change", "ann"], flags: { name: "Ann" } },
-  { command: keysCommand, words: ["list"] },
-  { command: keysCommand, words: ["issue", "agent:a"], flags: { name: "n", role: "executor" } },
-  { command: keysCommand, words: ["rotate", id("key")] },
-  { command: keysCommand, words: ["revoke", id("key")], flags: { reason: "lost" } },
+  { command: intents, words: ["list"] },
+  { command: intents, words: ["get", id("int")] },
+  { command: intents, words: ["send"], flags: { type: "task", to: "agent://doer" } },
+  { command: intents, words: ["answer", id("int")] },
+  { command: intents, words: ["cancel", id("int")], flags: { reason: "late" } },
+  { command: endpoints, words: ["list"] },
+  { command: endpoints, words: ["add"], flags: { url: "https://x.example" } },
+  { command: endpoints, words: ["rotate", id("end")] },
+  { command: endpoints, words: ["off", id("end")] },
+  { command: endpoints, words: ["test", id("end")] },
+  { command: people, words: ["list"] },
+  { command: people, words: ["add", "ann"] },
+  { command: people, words: ["change", "ann"], flags: { name: "Ann" } },
+  { command: keys, words: ["list"] },
+  { command: keys, words: ["issue", "agent:a"], flags: { name: "n", role: "executor" } },
+  { command: keys, words: ["rotate", id("key")] },
+  { command: keys, words: ["revoke", id("key")], flags: { reason: "lost" } },
   { command: notifications, words: ["list"] },
   { command: notifications, words: ["retry", id("msg")] },
-  { command: alertsCommand, words: [] },
-  { command: workflowsCommand, words: [] },
-  { command: approvalsCommand, words: [] },
+  { command: alerts, words: [] },
+  { command: workflows, words: [] },
+  { command: approvals, words: [] },
 ];
 
 const nameOf = ({ command, words }: Case): string => [command.name, ...words].join(" ");

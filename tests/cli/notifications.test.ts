@@ -1,6 +1,8 @@
 // Endpoints and messages from a terminal: the program delivers, the command line beside it.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -101,4 +103,24 @@ test("messages are listed, those that are dead too, and sent again", async (cont
   await rest;
   assert.equal(receiver.got[1]?.id, message);
   assert.match((await runCli(folder, ["notifications"])).out, /\tdelivered\t/);
+});
+
+test("`run --notify` names the endpoint that hears of the approvals of the run, once and for all", async (t) => {
+  const folder = temporaryFolder(t);
+  const hp = folder.open();
+  for (const name of ["prod", "other"])
+    await admin(hp).endpoints.add({ url: `https://hooks.slack.com/services/T/B/${name}`, name, by: ME });
+  const file = join(folder.path, "flow.ts");
+  writeFileSync(file, 'export default (hp) => hp.workflow("flow", async () => 7);');
+  const run = (...args: readonly string[]) =>
+    runCli(folder, ["run", file, "--request-id", "a", ...args, "--json"]);
+  const first = await run("--notify", "slack://prod");
+  assert.equal(first.code, 0, first.err);
+  const { workflow } = JSON.parse(first.out) as { workflow: string };
+  assert.equal((await hp.workflows.get(workflow)).notify, "slack://prod");
+  assert.equal((await run()).code, 0, "the term is kept");
+  const changed = await run("--notify", "slack://other");
+  assert.deepEqual([changed.code, /without --notify slack:\/\/other/.test(changed.err)], [2, true]);
+  const unknown = await runCli(folder, ["run", file, "--notify", "slack://nowhere", "--json"]);
+  assert.match(unknown.err, /no endpoint slack:\/\/nowhere/);
 });

@@ -29,7 +29,7 @@ const reason = { ...REASON, tries: { reason: "another" } };
 
 /** The flags that are about what this terminal shows, or read a file here: they need not go anywhere. */
 const HERE: { readonly [command: string]: readonly string[] } = {
-  alerts: ["all"],
+  alerts: ["all", "full"],
   approve: ["full", "confirm"],
   endpoints: ["all"],
   grants: ["full"],

@@ -3,7 +3,6 @@
 import { timeText } from "../../approvals/card-sections.ts";
 import type { Approval, Approvals } from "../../approvals/contract.ts";
 import { visible } from "../../kernel/text.ts";
-import { COMMENT_FLAGS } from "../contract-commands.ts";
 import {
   type Command,
   type Context,
@@ -62,6 +61,10 @@ const flagsGiven = (context: Context, flags: Flags): object =>
       return value === undefined ? [] : [[name, value]];
     }),
   );
+
+const COMMENT_FLAGS: Flags = {
+  category: { value: "<text>", summary: "what kind of comment it is: question, answer, concern, note" },
+};
 
 const comment = act({
   name: "comment",

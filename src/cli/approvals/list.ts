@@ -127,7 +127,7 @@ function printItems(
   });
   const heads = columns.map(([head]) => head);
   const rows = items.map((item) => columns.map(([, cell]) => cell(item, now)));
-  printTable(terminal, heads, rows);
+  printTable(terminal, heads, rows, ["ABOUT", "STAGE", "ASKED", "AGE"]);
 }
 
 function noneText(context: Context, status: ListedStatus): string {

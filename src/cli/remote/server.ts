@@ -3,7 +3,7 @@
  * A flag wins over the environment, which wins over a local store; a stored login counts only if nothing names a store.
  */
 
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { AnswerOf } from "../../client/calls.ts";
@@ -14,7 +14,7 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { keyFile } from "../../runtime/settings.ts";
 import type { Command, Values } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
-import { folderOf, hasStore } from "../shell/files.ts";
+import { folderOf, hasStore, writePrivateJson } from "../shell/files.ts";
 import { fromClientError } from "./relay.ts";
 import { onlyHere } from "./remote.ts";
 
@@ -28,7 +28,6 @@ type KeptLogin = z.output<typeof login>;
 type KeptLogins = z.output<typeof file>;
 
 const NONE: KeptLogins = { current: null, logins: {} };
-const OWNER_ONLY = 0o600;
 
 /** Next to the signing key, in the user's configuration folder. */
 const loginsFile = (): string =>
@@ -53,19 +52,7 @@ export function readLogins(): KeptLogins {
   }
 }
 
-/** Atomic, and never readable by other users in between. */
-function writeLogins(logins: KeptLogins): void {
-  const path = loginsFile();
-  const beside = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(beside, `${JSON.stringify(logins, null, 2)}\n`, { mode: OWNER_ONLY });
-    chmodSync(beside, OWNER_ONLY);
-    renameSync(beside, path);
-  } finally {
-    rmSync(beside, { force: true });
-  }
-}
+const writeLogins = (logins: KeptLogins): void => writePrivateJson(loginsFile(), logins);
 
 export function keepLogin(server: string, kept: KeptLogin): void {
   const { logins } = readLogins();

@@ -5,7 +5,7 @@ import type { Admin } from "../../admin.ts";
 import type { Holdpoint } from "../../index.ts";
 import type { Terminal } from "./terminal.ts";
 
-type Flag = {
+export type Flag = {
   /** Placeholder of the flag's value in the help text. Absent: the flag is on or off. */
   readonly value?: string;
   readonly summary: string;
@@ -44,6 +44,8 @@ export type Command = {
   /** Lines to type, shown by `--help`. */
   readonly examples?: readonly string[];
   readonly flags: Flags;
+  /** By subcommand, the names of the flags that go with it. */
+  readonly parts?: { readonly [name: string]: readonly string[] };
   /** Also runs without a store. */
   readonly storeless?: true;
   /** Why the command does not work on a server; absent: it does. */

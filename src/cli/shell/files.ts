@@ -4,14 +4,17 @@
  * - A written file appears under its name only when it is complete; a partial one is removed, also after Ctrl-C.
  */
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -112,6 +115,21 @@ export function findProject(from: string): Project | undefined {
   }
 }
 
+const OWNER_ONLY = 0o600;
+
+/** For secrets: written at once, and never readable by other users in between. */
+export function writePrivateJson(file: string, value: unknown): void {
+  const draft = `${file}.${process.pid}`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: OWNER_ONLY });
+    chmodSync(draft, OWNER_ONLY);
+    renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
 function writeAll(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
@@ -128,7 +146,7 @@ export async function writeWholeFile(file: string, chunks: AsyncIterable<string>
   let descriptor: number | undefined;
   process.once("SIGINT", interrupted);
   try {
-    descriptor = attempt(file, () => openSync(part, "wx", 0o600));
+    descriptor = attempt(file, () => openSync(part, "wx", OWNER_ONLY));
     const opened = descriptor;
     for await (const chunk of chunks) attempt(file, () => writeAll(opened, chunk));
     attempt(file, () => fsyncSync(opened));

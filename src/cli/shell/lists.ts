@@ -3,7 +3,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { type Context, flag } from "./command.ts";
 import { CommandError } from "./failure.ts";
-import { fit, pad, type Terminal, widthOf } from "./terminal.ts";
+import { fit, fold, pad, type Terminal, widthOf } from "./terminal.ts";
 
 export const DEFAULT_LIMIT = 50;
 const PAGE = 1_000;
@@ -19,7 +19,7 @@ export function readLimit(context: Context): number {
 
 type Cursor = { readonly limit: number; readonly after?: string };
 type Leaf<Item> = { readonly items: readonly Item[]; readonly next: string | null };
-export type ListResult<Item> = { readonly items: readonly Item[]; readonly isAll: boolean };
+type ListResult<Item> = { readonly items: readonly Item[]; readonly isAll: boolean };
 
 /** A list may filter items, so a page may be short although more follow. */
 export async function readList<Item>(
@@ -38,24 +38,54 @@ export async function readList<Item>(
 }
 
 const GAP = "  ";
-const INDENT = "    ";
-const NARROWEST_LAST = 40;
+/** The last column takes the rest of a line, and no less than this. */
+const LEAST_LAST = 30;
+/** What the other columns are cut to: first to the usual width, and if that is not enough, further. */
+const USUAL = 28;
+const LEAST = 6;
 
 type Cells = readonly string[];
+type Column = { readonly head: string; readonly cells: Cells; readonly width: number };
 
-/** Number of columns on the first line; on a narrow terminal the others follow on a second one. */
-function columnsThatFit(widths: readonly number[], room: number): number {
-  const start = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
-  if (room - start >= Math.min(NARROWEST_LAST, widths.at(-1) ?? 0)) return widths.length;
-  let used = 0;
-  const tooFar = widths.slice(0, -1).findIndex((width) => {
-    used += width + GAP.length;
-    return used - GAP.length > room;
-  });
-  return tooFar === -1 ? widths.length - 1 : Math.max(1, tooFar);
+const columnWidth = (head: string, cells: Cells): number =>
+  cells.reduce((most, cell) => Math.max(most, widthOf(cell)), head.length);
+
+/** The width that a line of these columns needs. */
+const lineWidth = (columns: readonly Column[]): number =>
+  columns.slice(0, -1).reduce((sum, { width }) => sum + width + GAP.length, 0) +
+  Math.min(LEAST_LAST, columns.at(-1)?.width ?? 0);
+
+/** Cuts the widest column by one character. An id, which comes first, and the last column stay as they are. */
+function narrow(columns: readonly Column[]): readonly Column[] {
+  const first = ANY_ID.test(columns[0]?.cells[0] ?? "") ? 1 : 0;
+  const widest = Math.max(0, ...columns.slice(first, -1).map(({ width }) => width));
+  if (widest <= LEAST) return columns;
+  const found = columns.findIndex(({ width }, at) => at >= first && width === widest);
+  return columns.map((column, at) => (at === found ? { ...column, width: widest - 1 } : column));
+}
+
+const isEmpty = ({ cells }: Column): boolean => cells.every((cell) => cell === "" || cell === "-");
+
+/** Columns for one line: on a narrow terminal empty ones and then the least important are left out, the rest are cut. */
+function fitColumns(all: readonly Column[], givesWay: Cells, room: number): readonly Column[] {
+  if (lineWidth(all) <= room) return all;
+  let columns = all.map((column, at) =>
+    at === 0 ? column : { ...column, width: Math.min(USUAL, column.width) },
+  );
+  const empty = all.slice(1, -1).filter(isEmpty);
+  for (const head of [...empty.map((column) => column.head), ...givesWay]) {
+    if (lineWidth(columns) <= room) break;
+    columns = columns.filter((column) => column.head !== head);
+  }
+  for (;;) {
+    const narrower = lineWidth(columns) <= room ? columns : narrow(columns);
+    if (narrower === columns) return columns;
+    columns = [...narrower];
+  }
 }
 
 const ID = /^([a-z]+_)([0-9A-Z]{26})$/;
+const ANY_ID = /^[a-z]+_[0-9A-Z]{6,26}$/;
 /** Ten characters are the millisecond of creation; the rest is random. Commands take at least six. */
 const SHORT_ID = 12;
 
@@ -74,21 +104,38 @@ function shortenIds(rows: readonly Cells[]): readonly Cells[] {
   ]);
 }
 
-/** Cells are visible text. The last column takes the rest of its line, and counts what it has to cut. */
-export function printTable(terminal: Terminal, heads: Cells, items: readonly Cells[]): void {
+/** `text` in at most `width` columns. A short cell has no room for a count of what is cut. */
+const clip = (text: string, width: number): string =>
+  widthOf(text) <= width || width >= LEAST_LAST
+    ? fit(text, width)
+    : `${fold(text, width - 1)[0]?.trimEnd()}…`;
+
+/** One line for each item. Cells are visible text. The last column takes the rest, and counts what it has to cut. */
+export function printTable(
+  terminal: Terminal,
+  heads: Cells,
+  items: readonly Cells[],
+  givesWay: Cells = [],
+): void {
   const rows = shortenIds(items);
-  const widths = heads.map((head, at) =>
-    rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), head.length),
-  );
-  const first = columnsThatFit(widths, terminal.columns);
-  const linesOf = (row: Cells): readonly string[] => {
-    const start = row.slice(0, first).map((cell, at) => pad(cell, widths[at] ?? 0));
-    const rest = row.slice(first).join(GAP);
-    const line = fit(start.join(GAP).trimEnd(), terminal.columns);
-    return rest === "" ? [line] : [line, INDENT + fit(rest, terminal.columns - INDENT.length)];
+  const all = heads.map((head, at): Column => {
+    const cells = rows.map((row) => row[at] ?? "");
+    return { head, cells, width: columnWidth(head, cells) };
+  });
+  const columns = fitColumns(all, givesWay, terminal.columns);
+  const lineOf = (cells: Cells): string => {
+    const last = cells.length - 1;
+    const start = cells.slice(0, last).map((cell, at) => {
+      const { width } = columns[at] ?? { width: 0 };
+      return pad(clip(cell, width), width) + GAP;
+    });
+    const line = start.join("");
+    return (line + fit(cells[last] ?? "", Math.max(1, terminal.columns - widthOf(line)))).trimEnd();
   };
-  terminal.line(terminal.paint("dim", linesOf(heads).join("\n")));
-  for (const row of rows) for (const line of linesOf(row)) terminal.line(terminal.strange(line));
+  const heading = lineOf(columns.map(({ head }) => head)).replace(/… \+\d+$/, "…");
+  terminal.line(terminal.paint("dim", heading));
+  for (const at of rows.keys())
+    terminal.line(terminal.strange(lineOf(columns.map(({ cells }) => cells[at] ?? ""))));
 }
 
 type ListLayout<Item> = {
@@ -96,7 +143,7 @@ type ListLayout<Item> = {
   readonly cells: (item: Item) => Cells;
   /** Columns in a pipe, as the reference documents them; without it, those of the table. */
   readonly piped?: (item: Item) => Cells;
-  readonly json?: (item: Item) => unknown;
+  readonly givesWay?: Cells;
   /** Said if there is no item. */
   readonly empty: string;
 };
@@ -107,14 +154,14 @@ export function printList<Item>(
   { items, isAll = true }: Pick<ListResult<Item>, "items"> & { readonly isAll?: boolean },
   layout: ListLayout<Item>,
 ): void {
-  const { heads, cells, piped = cells, empty } = layout;
+  const { heads, cells, piped = cells, givesWay, empty } = layout;
   if (json) {
-    for (const item of items) terminal.json(jsonWithMicros(layout.json?.(item) ?? item));
+    for (const item of items) terminal.json(jsonWithMicros(item));
     return;
   }
   const say = terminal.interactive ? terminal.line : terminal.note;
   if (items.length === 0) say(empty);
-  else if (terminal.interactive) printTable(terminal, heads, items.map(cells));
+  else if (terminal.interactive) printTable(terminal, heads, items.map(cells), givesWay);
   else for (const item of items) terminal.line(piped(item).join("\t"));
   if (!isAll) say(`… more (use --limit ${items.length * 2})`);
 }

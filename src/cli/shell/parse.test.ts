@@ -111,6 +111,13 @@ describe("a command line", () => {
     assert.deepEqual(run("verify", "--key", "a", "--key", "b").values.get("key"), ["a", "b"]);
   });
 
+  test("takes a negative number as a word or a value, and not as flags of one letter", () => {
+    assert.deepEqual(run("extend", "apr_1", "-1h").words, ["apr_1", "-1h"]);
+    assert.deepEqual(run("answer", "apr_1", "-7000").words, ["apr_1", "-7000"]);
+    assert.equal(run("run", "--budget", "-5").values.get("budget")?.[0], "-5");
+    assert.match(refusal("show", "x", "-1h"), /"-1h" is one word too many/);
+  });
+
   test("without a needed word or reason is refused", () => {
     assert.match(refusal("extend"), /extend needs <id>/);
     assert.match(refusal("show", "a", "b"), /"b" is one word too many/);

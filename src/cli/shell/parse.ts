@@ -7,100 +7,17 @@ import { parseArgs } from "node:util";
 import { durationMs } from "../../kernel/duration.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { type Money, parseMoney } from "../../kernel/money.ts";
-import { didYouMean } from "../../kernel/spelling.ts";
-import { visible } from "../../kernel/text.ts";
+import { closestName } from "../../kernel/spelling.ts";
 import type { Moment } from "../../workflows/contract.ts";
 import type { WorkflowDetails } from "../../workflows/views.ts";
-import {
-  COMMON_FLAGS,
-  type Command,
-  type Context,
-  type Flags,
-  flag,
-  isOn,
-  type Values,
-  word,
-} from "./command.ts";
+import { COMMON_FLAGS, type Command, type Flags, type Values } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { formatMoment } from "./terminal.ts";
 
-export type Part = {
-  /** Flags that go with it, and those that it requires. */
-  readonly flags: readonly string[];
-  readonly needs?: readonly string[];
-  /** Number of words after its name. */
-  readonly words: 0 | 1;
-  /** What the word is, for a part that is refused without it. */
-  readonly word?: string;
-  run(context: Context): Promise<number>;
-};
-
-function checkFlags(context: Context, name: string, { flags, needs = [] }: Part): void {
-  const goes = (one: string) => Object.hasOwn(COMMON_FLAGS, one) || flags.includes(one);
-  const extra = [...context.values.keys()].find((one) => !goes(one));
-  if (extra !== undefined)
-    throw new CommandError("usage", `--${extra} does not go with "${name}".`, "Leave it out.");
-  const missing = needs.filter((one) => !isOn(context, one) || (flag(context, one) ?? "x").trim() === "");
-  const [command = ""] = name.split(" ");
-  if (missing.length === 0) return;
-  const flagged = missing.map((one) => `--${one}`).join(", ");
-  throw new CommandError("usage", `${name} needs ${flagged}.`, `Try: holdpoint ${command} --help`);
-}
-
-/** Runs the part that the first word names, or `list` without one. */
-export function runPart(
-  context: Context,
-  command: string,
-  parts: { readonly [name: string]: Part },
-): Promise<number> {
-  const name = word(context) === "" ? "list" : word(context);
-  const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
-  if (part === undefined)
-    throw new CommandError(
-      "usage",
-      `There is no "${command} ${visible(name)}"${didYouMean(name, Object.keys(parts))}.`,
-      `There are: ${Object.keys(parts).join(", ")}.`,
-    );
-  const extra = word(context, 1 + part.words);
-  if (extra !== "")
-    throw new CommandError(
-      "usage",
-      `"${visible(extra)}" is one word too many.`,
-      `Try: holdpoint ${command} --help`,
-    );
-  checkFlags(context, `${command} ${name}`, part);
-  if (part.word !== undefined && word(context, 1) === "")
-    throw new CommandError(
-      "usage",
-      `${command} ${name} needs ${part.word}.`,
-      `Try: holdpoint ${command} --help`,
-    );
-  return part.run(context);
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [index, character] of [...a].entries()) {
-    const next = [index + 1];
-    for (const [at, other] of [...b].entries()) {
-      const swap = (row[at] ?? 0) + (character === other ? 0 : 1);
-      next.push(Math.min(swap, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
-
+/** The only word that begins so, else the closest one. */
 function nearestWord(given: string, known: readonly string[]): string | undefined {
-  const word = given.slice(0, 40).toLowerCase();
-  const scored = known.map((name) => ({
-    name,
-    score: word.length >= 2 && name.startsWith(word) ? 0 : distance(word, name),
-  }));
-  const best = scored.toSorted((a, b) => a.score - b.score)[0];
-  return best !== undefined && best.score <= Math.max(1, Math.floor(best.name.length / 3))
-    ? best.name
-    : undefined;
+  const begun = given.length < 2 ? [] : known.filter((name) => name.startsWith(given.toLowerCase()));
+  return begun[0] ?? closestName(given, known);
 }
 
 export type ParsedLine =
@@ -129,10 +46,15 @@ type Typed = {
   readonly name: string;
   readonly raw: string;
   readonly value: string | undefined;
-  inline: boolean;
+  readonly inline: boolean;
 };
 
-/** Every flag takes a value in all commands or in none, so one pass reads them before the command is known. */
+const NEGATIVE = /^-\d/;
+
+/**
+ * Every flag takes a value in all commands or in none, so one pass reads them before the command is known. A negative
+ * number such as -1h is a word or a value, and never flags of one letter.
+ */
 function tokenize(argv: readonly string[], commands: readonly Command[]) {
   const all: Flags = Object.assign({}, ...commands.map(flagsOf));
   const options = Object.fromEntries(
@@ -144,12 +66,21 @@ function tokenize(argv: readonly string[], commands: readonly Command[]) {
   const known = { ...options, help: { type: "boolean", short: "h" } as const };
   const args = argv.map((arg) => (arg === "-v" ? "--version" : arg));
   const { tokens } = parseArgs({ args, options: known, strict: false, allowPositionals: true, tokens: true });
-  const typed: Typed[] = tokens.flatMap((token) =>
-    token.kind === "option"
-      ? [{ name: token.name, raw: token.rawName, value: token.value, inline: token.inlineValue === true }]
-      : [],
-  );
-  return { typed, words: tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : [])) };
+  const typed: Typed[] = [];
+  const words = new Map<number, string>();
+  for (const token of tokens) {
+    const arg = args[token.index] ?? "";
+    if (token.kind === "positional") words.set(token.index, token.value);
+    else if (token.kind === "option" && NEGATIVE.test(arg)) words.set(token.index, arg);
+    else if (token.kind === "option")
+      typed.push({
+        name: token.name,
+        raw: token.rawName,
+        value: token.value,
+        inline: token.inlineValue === true,
+      });
+  }
+  return { typed, words: [...words.values()] };
 }
 
 function quote(word: string): string {
@@ -173,7 +104,7 @@ function checkFlag(typed: Typed, command: Command): void {
     return;
   }
   if (value === undefined) throw usage(`--${name} needs a value: --${name} ${flag.value}`, command);
-  if (!inline && value.length > 1 && value.startsWith("-"))
+  if (!inline && value.length > 1 && value.startsWith("-") && !NEGATIVE.test(value))
     throw usage(`--${name} needs a value. If it begins with a dash, write --${name}=${value}`, command);
 }
 
@@ -265,22 +196,12 @@ export function parseLine(argv: readonly string[], commands: readonly Command[])
   return { kind: "run", command, values, words };
 }
 
-/** Durations as people type them: 45s, 30min, 2h, 3d, or combined: 1h30min. */
-const DURATION_UNITS: Readonly<Record<string, number>> = {
-  d: 86_400_000,
-  h: 3_600_000,
-  min: 60_000,
-  s: 1_000,
-};
-const PART = /(\d{1,9})\s*(d|h|min|s)/g;
-const WHOLE = /^(?:\d{1,9}\s*(?:d|h|min|s)\s*)+$/;
+const DURATION = /^(?:\d{1,9}(?:d|h|min|s))+$/;
 
-/** Milliseconds; undefined if it is not a duration. */
+/** As people type them: 45s, 30min, 2h, 3d, or combined: 1h 30min. Milliseconds; undefined if it is not a duration. */
 export function parseDuration(given: string): number | undefined {
-  const text = given.trim();
-  if (!WHOLE.test(text)) return undefined;
-  const parts = [...text.matchAll(PART)];
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (DURATION_UNITS[unit ?? ""] ?? 0), 0);
+  const text = given.replaceAll(/\s/g, "");
+  return DURATION.test(text) ? durationMs(text.replaceAll("min", "m")) : undefined;
 }
 
 /** `7d`, `12h`, `30m`; in milliseconds. */

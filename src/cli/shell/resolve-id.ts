@@ -9,36 +9,34 @@ const FEWEST = 6;
 
 type KindOfId = {
   readonly noun: string;
+  /** Where they are found. */
   readonly group: keyof Context["hp"] & `${string}s`;
-  /** Where ids of this kind are listed. */
+  /** The command that lists them, if it has another name than the group. */
+  readonly listed?: string;
   readonly next?: string;
 };
 
 /** Effects are found by their actions: both have the same characters after the underscore. */
 const KINDS = {
   act: { noun: "an action", group: "actions" },
-  alr: { noun: "an alert", group: "alerts", next: "Check the id; `holdpoint alerts --all` lists them." },
-  apr: { noun: "an approval", group: "approvals" },
+  alr: { noun: "an alert", group: "alerts", listed: "alerts --all" },
+  apr: { noun: "an approval", group: "approvals", listed: "approvals --all" },
   eff: { noun: "an effect", group: "actions" },
-  end: {
-    noun: "an endpoint",
-    group: "endpoints",
-    next: "Check the id; `holdpoint endpoints --all` lists them.",
-  },
-  grt: { noun: "a grant", group: "grants", next: "Check the id; `holdpoint grants --all` lists them." },
-  int: { noun: "an intent", group: "intents", next: "`holdpoint intents` lists them." },
-  key: { noun: "a key", group: "keys", next: "`holdpoint keys` lists them." },
-  msg: { noun: "a message", group: "messages", next: "Check the id; `holdpoint notifications` lists them." },
+  end: { noun: "an endpoint", group: "endpoints", listed: "endpoints --all" },
+  grt: { noun: "a grant", group: "grants", listed: "grants --all" },
+  int: { noun: "an intent", group: "intents", listed: "intents" },
+  key: { noun: "a key", group: "keys", listed: "keys --all" },
+  msg: { noun: "a message", group: "messages", listed: "notifications" },
   wf: { noun: "a workflow", group: "workflows", next: WORKFLOW_ID_HINT },
 } as const satisfies { readonly [prefix: string]: KindOfId };
 
 export type ResolvedPrefix = keyof typeof KINDS;
 type PartialId = { readonly prefix: ResolvedPrefix; readonly rest: string };
 
-const idKind = (prefix: ResolvedPrefix): KindOfId => KINDS[prefix];
+export const idKind = (prefix: ResolvedPrefix): KindOfId => KINDS[prefix];
 
 function unknownId(prefix: ResolvedPrefix, what: string): HoldpointError {
-  const { next } = idKind(prefix);
+  const { listed, next = listed && `Check the id; \`holdpoint ${listed}\` lists them.` } = idKind(prefix);
   return new HoldpointError("unknown_id", what, next === undefined ? {} : { next });
 }
 

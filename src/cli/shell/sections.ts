@@ -76,7 +76,7 @@ export function sectionsOn(terminal: Paper, full: boolean, labels = 12): Section
   };
 }
 
-export function printArgs(terminal: Paper, args: Json, full: boolean): void {
+function printArgs(terminal: Paper, args: Json, full: boolean): void {
   const sections = sectionsOn(terminal, full);
   sections.block(valueTree(args, full));
   sections.json("as canonical JSON", args);
@@ -123,7 +123,7 @@ export function printCard(terminal: Paper, card: CardDocument, given: CardView):
   const { title, badge, asOf = given.now, tones = {} } = card;
   const view = { ...given, now: Math.max(given.now, asOf) };
   const sections = sectionsOn(terminal, view.full);
-  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`);
+  terminal.line(`${terminal.paint("bold", title)}  ${terminal.paint(badge.tone, badge.text)}`.trimEnd());
   if (card.subtitle !== undefined) sections.block([card.subtitle]);
   for (const [heading, fields] of Object.entries(card.sections)) {
     if (!fields) continue;

@@ -68,15 +68,42 @@ describe("a table", () => {
     assert.ok((second ?? "").length <= 60);
   });
 
-  test("goes on below where the terminal is narrow", () => {
+  test("has one line for each row on a narrow terminal, and leaves out the least important columns first", () => {
+    const wide = ["apr_01K9ZQ0000", "3 s", "agent:refund-bot-of-the-shop", "person:ann", "x".repeat(100)];
+    const heads = ["ID", "AGE", "AGENT", "OWNER", "ARGUMENTS"];
+    for (const columns of [40, 60, 80, 120]) {
+      const { terminal, text } = screen({ columns, env: { NO_COLOR: "1" } });
+      printTable(terminal, heads, [wide, wide], ["OWNER", "AGE"]);
+      const lines = text().trimEnd().split("\n");
+      assert.equal(lines.length, 3, text());
+      assert.ok(
+        lines.every((line) => line.length <= columns),
+        text(),
+      );
+      const shown = lines[0]?.split(/ +/);
+      if (columns === 120) assert.deepEqual(shown, heads);
+      if (columns === 80) assert.deepEqual(shown, ["ID", "AGE", "AGENT", "ARGUMENTS"]);
+      if (columns === 60) assert.deepEqual(shown, ["ID", "AGENT", "ARGUMENTS"]);
+    }
+  });
+
+  test("leaves out an empty column before any other", () => {
+    const { terminal, text } = screen({ columns: 68, env: { NO_COLOR: "1" } });
+    const row = ["apr_01K9ZQ0000", "3 s", "-", "agent:refund", "x".repeat(100)];
+    printTable(terminal, ["ID", "AGE", "DEADLINE", "AGENT", "ARGUMENTS"], [row], ["AGE"]);
+    assert.match(text(), /^ID\s+AGE\s+AGENT\s+ARGUMENTS\n/);
+  });
+
+  test("cuts the widest column where leaving out is not enough, and keeps an id whole", () => {
     const { terminal, text } = screen({ columns: 45, env: { NO_COLOR: "1" } });
     printTable(terminal, ["ID", "AGE", "ARGUMENTS"], rows);
-    assert.match(text(), /^ID {6}AGE\n {4}ARGUMENTS\napr_1 {3}3 s\n/);
-    assert.match(text(), /\napr_22 {2}10 min\n {4}\{"b":"x+… \+\d+\n/);
-    assert.ok(
-      text()
-        .split("\n")
-        .every((line) => line.length <= 45),
+    assert.match(text(), /^ID {6}AGE {5}ARGUMENTS\napr_1 {3}3 s {5}\{"a":1\}\n/);
+    const narrow = screen({ columns: 40, env: { NO_COLOR: "1" } });
+    printTable(
+      narrow.terminal,
+      ["ID", "AGENT", "WHAT"],
+      [["apr_01K9ZQ0000", "agent:refund-bot", "y".repeat(60)]],
     );
+    assert.match(narrow.text(), /^ID {14}AGENT {3}WHAT\napr_01K9ZQ0000 {2}agent… {2}y+… \+\d+\n/);
   });
 });

@@ -20,7 +20,7 @@ function broken(file: string, what: string, error: unknown): CommandError {
   return new CommandError("usage", `The file ${file} ${what}: ${errorText(error)}`, next, error);
 }
 
-async function importDefault(file: string): Promise<unknown> {
+export async function importDefault(file: string): Promise<unknown> {
   if (!existsSync(file)) throw new CommandError("usage", `There is no file ${file}.`, "Check the path.");
   try {
     return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;

@@ -9,6 +9,7 @@ import { type Json, parseJson } from "../../kernel/json.ts";
 import { quotedName, visible, visibleJson } from "../../kernel/text.ts";
 import type { Requested } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
+import type { WorkflowDetails } from "../../workflows/views.ts";
 import {
   type Command,
   type Context,
@@ -20,7 +21,7 @@ import {
   whereFlags,
   word,
 } from "../shell/command.ts";
-import { CommandError, fileError } from "../shell/failure.ts";
+import { fileError, usage } from "../shell/failure.ts";
 import { resolveWorkflowId } from "../shell/resolve-id.ts";
 import { goesOnWords, placeWords } from "./words.ts";
 
@@ -38,6 +39,20 @@ export async function runCancelWorkflow(context: Context): Promise<number> {
   return EXIT.ok;
 }
 
+/** What was asked for, and where to see it done. */
+async function printRequested(
+  context: Context,
+  id: string,
+  words: (workflow: WorkflowDetails) => readonly string[],
+): Promise<number> {
+  const { hp, terminal } = context;
+  const workflow = await hp.workflows.get(id);
+  const where = `  npx holdpoint show ${id}${whereFlags(context)}`;
+  if (context.json) terminal.json({ workflow });
+  else for (const line of [...words(workflow), goesOnWords(workflow.name), where]) terminal.line(line);
+  return EXIT.ok;
+}
+
 export const fork: Command = {
   name: "fork",
   words: ["<workflow>"],
@@ -50,20 +65,12 @@ export const fork: Command = {
   onlyHere: "whoever runs the definition does it",
   flags: { at: { value: "<checkpoint>", summary: "a checkpoint it has passed", required: true } },
   async run(context) {
-    const { hp, terminal } = context;
+    const { hp } = context;
     const id = await resolveWorkflowId(context, word(context));
     const made = await hp.workflows.fork(id, { at: needed(context, "at") });
-    const workflow = await hp.workflows.get(made);
-    if (context.json) {
-      terminal.json({ workflow });
-      return EXIT.ok;
-    }
-    terminal.line(
-      `Forked: ${made}, ${quotedName(workflow.name)}, begins where ${id} passed ${quotedName(workflow.fork?.checkpoint ?? "")}.`,
-    );
-    terminal.line(goesOnWords(workflow.name));
-    terminal.line(`  npx holdpoint show ${made}${whereFlags(context)}`);
-    return EXIT.ok;
+    return printRequested(context, made, ({ name, fork: from }) => [
+      `Forked: ${made}, ${quotedName(name)}, begins where ${id} passed ${quotedName(from?.checkpoint ?? "")}.`,
+    ]);
   },
 };
 
@@ -96,7 +103,7 @@ export const rollback: Command = {
     reason: REASON,
   },
   async run(context) {
-    const { hp, terminal, person: by } = context;
+    const { hp, person: by } = context;
     const id = await resolveWorkflowId(context, word(context));
     const to = flag(context, "to");
     const after = isOn(context, "fail") ? "fail" : "again";
@@ -109,19 +116,10 @@ export const rollback: Command = {
     await hp.workflows.rollback(id, request).catch(async (error: unknown) => {
       throw await withChoices(context, id, to, error);
     });
-    const workflow = await hp.workflows.get(id);
-    if (context.json) {
-      terminal.json({ workflow });
-      return EXIT.ok;
-    }
-    const place = placeWords(workflow, workflow.rollback?.to ?? null);
-    terminal.line(`Rolling back ${id}, ${quotedName(workflow.name)}, to ${place}.`);
-    terminal.line(
+    return printRequested(context, id, (workflow) => [
+      `Rolling back ${id}, ${quotedName(workflow.name)}, to ${placeWords(workflow, workflow.rollback?.to ?? null)}.`,
       `What it did since then is undone, newest first; then it ${after === "fail" ? "fails" : "is tried again from there"}.`,
-    );
-    terminal.line(goesOnWords(workflow.name));
-    terminal.line(`  npx holdpoint show ${id}${whereFlags(context)}`);
-    return EXIT.ok;
+    ]);
   },
 };
 
@@ -137,11 +135,10 @@ function inputOf(context: Context): Json {
   }
 }
 
-function requestIdOf(context: Context): { readonly requestId?: string } {
+export function readRequestId(context: Context): string | undefined {
   const requestId = flag(context, "request-id");
-  if (requestId === "")
-    throw new CommandError("usage", "--request-id is empty.", "Leave it out for a new one.");
-  return requestId === undefined ? {} : { requestId };
+  if (requestId === "") throw usage("--request-id is empty.", "Leave it out for a new one.");
+  return requestId;
 }
 
 /** The next step. Says so if no running node has the definition. */
@@ -160,24 +157,32 @@ function printStarted(context: Context, name: string, made: Requested, say: (tex
   say(`  npx holdpoint show ${made.id}${whereFlags(context)}`);
 }
 
-function printEnd({ terminal, json }: Context, result: WorkflowResult<unknown>): number {
+/** The result goes to standard output, and how it ended to standard error. `facts` are part of the JSON. */
+export function printResult(
+  { terminal, json }: Context,
+  result: WorkflowResult<unknown>,
+  facts: { readonly requestId?: string } = {},
+): number {
   const isDone = result.status === "completed";
-  if (json) terminal.json(result as unknown as Json);
-  else if (isDone) terminal.line(visibleJson(JSON.stringify(result.result ?? null, null, 2)));
-  else
-    terminal.note(
-      `FAILED ${result.workflow}: ${visible(result.reason)} [${result.code}, by ${visible(result.by)}]`,
-    );
-  return isDone ? EXIT.ok : EXIT.refused;
+  const code = isDone ? EXIT.ok : EXIT.refused;
+  if (json) {
+    terminal.json({ ...facts, ...result });
+    return code;
+  }
+  const name = terminal.paint(isDone ? "green" : "red", isDone ? "COMPLETED" : "FAILED");
+  const why = isDone ? "" : `: ${visible(result.reason)} [${result.code}, by ${visible(result.by)}]`;
+  terminal.note(`${name} ${result.workflow}${why}`);
+  if (isDone) terminal.line(visibleJson(JSON.stringify(result.result ?? null, null, 2)));
+  return code;
 }
 
 async function startByName(context: Context): Promise<number> {
   const { hp, terminal, json, person: by } = context;
   const name = word(context);
-  const budget = flag(context, "budget");
+  const [budget, requestId] = [flag(context, "budget"), readRequestId(context)];
   const made = await hp.workflows.start(name, inputOf(context), {
     by,
-    ...requestIdOf(context),
+    ...(requestId === undefined ? {} : { requestId }),
     ...(isOn(context, "require-approval") ? { approvalRequired: true } : {}),
     ...(budget === undefined ? {} : { budget }),
   });
@@ -187,7 +192,7 @@ async function startByName(context: Context): Promise<number> {
     return EXIT.ok;
   }
   if (!json) printStarted(context, name, made, terminal.note);
-  return printEnd(context, await hp.workflows.result(made.id));
+  return printResult(context, await hp.workflows.result(made.id));
 }
 
 export const start: Command = {

@@ -6,14 +6,14 @@ import type { Holdpoint } from "../../index.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { type HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { type Json, parseJson } from "../../kernel/json.ts";
-import { visible, visibleJson } from "../../kernel/text.ts";
+import { visible } from "../../kernel/text.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import { dataFolder, programName } from "../../runtime/settings.ts";
-import type { WorkflowResult } from "../../workflows/definition.ts";
 import { type Command, type Context, EXIT, flag, isOn, shellQuote, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { findProject, type LocatedStore, locateStore, PROJECT_FILE } from "../shell/files.ts";
 import { type LoadedWorkflow, loadWorkflow } from "./load.ts";
+import { printResult, readRequestId } from "./operate.ts";
 import { createRunProgress } from "./story.ts";
 
 const MICROS = 1_000_000;
@@ -26,6 +26,8 @@ type RunArguments = {
   /** In micros of USD. */
   readonly budget: bigint | null;
   readonly approvalRequired: boolean;
+  /** The address of an endpoint. */
+  readonly notify: string | undefined;
 };
 
 function fileOf(context: Context): { readonly file: string; readonly from: string } {
@@ -57,15 +59,14 @@ function budgetOf(context: Context): bigint | null {
 
 function readArguments(context: Context): RunArguments {
   const { file, from } = fileOf(context);
-  const given = flag(context, "request-id");
-  if (given === "") throw new CommandError("usage", "--request-id is empty.", "Leave it out for a new one.");
   return {
     file,
     store: storeOf(context, from),
     input: parseJson(flag(context, "input") ?? "{}"),
-    requestId: given ?? `${programName(file)}-${randomBytes(4).toString("hex")}`,
+    requestId: readRequestId(context) ?? `${programName(file)}-${randomBytes(4).toString("hex")}`,
     budget: budgetOf(context),
     approvalRequired: isOn(context, "require-approval"),
+    notify: flag(context, "notify"),
   };
 }
 
@@ -91,7 +92,7 @@ function againText(context: Context, { requestId }: RunArguments): string {
 
 /** The terms it was started with are fixed: a later flag that would change them is a usage error. */
 async function checkTerms(hp: Holdpoint, workflow: string, asked: RunArguments): Promise<void> {
-  const { approvalRequired, budget } = await hp.workflows.get(workflow);
+  const { approvalRequired, budget, notify } = await hp.workflows.get(workflow);
   const late = (flagName: string) =>
     new CommandError(
       "usage",
@@ -100,6 +101,7 @@ async function checkTerms(hp: Holdpoint, workflow: string, asked: RunArguments):
     );
   if (asked.approvalRequired && approvalRequired !== true) throw late("require-approval");
   if (asked.budget !== null && budget !== budgetName(asked.requestId)) throw late("budget");
+  if (asked.notify !== undefined && notify !== asked.notify) throw late(`notify ${asked.notify}`);
 }
 
 function noteBudget({ terminal }: Context, micros: bigint, { uncounted }: LoadedWorkflow): void {
@@ -113,12 +115,13 @@ function definitionMismatch(error: HoldpointError): CommandError {
 }
 
 async function begin(hp: Holdpoint, { workflow }: LoadedWorkflow, asked: RunArguments): Promise<string> {
-  const { requestId, approvalRequired, budget } = asked;
+  const { requestId, approvalRequired, budget, notify } = asked;
   const name = budgetName(requestId);
   if (budget !== null) await hp.budgets.limit(name, { currency: "USD", micros: budget });
   const terms = {
     ...(approvalRequired ? { approvalRequired } : {}),
     ...(budget === null ? {} : { budget: name }),
+    ...(notify === undefined ? {} : { notify }),
   };
   try {
     const { id } = await workflow.start(asked.input, { requestId, ...terms });
@@ -140,23 +143,6 @@ async function noteSpent(context: Context, hp: Holdpoint, workflow: string): Pro
   context.terminal.note(
     `  ${"spent".padEnd(16)}  ${dollars(spent)} of ${dollars(limit?.micros ?? 0n)}${held}`,
   );
-}
-
-function printResult(
-  { terminal, json }: Context,
-  asked: RunArguments,
-  result: WorkflowResult<unknown>,
-): number {
-  const isDone = result.status === "completed";
-  if (json) {
-    terminal.json({ requestId: asked.requestId, ...result });
-    return isDone ? EXIT.ok : EXIT.refused;
-  }
-  const name = terminal.paint(isDone ? "green" : "red", isDone ? "COMPLETED" : "FAILED");
-  const why = isDone ? "" : `: ${visible(result.reason)} [${result.code}, by ${visible(result.by)}]`;
-  terminal.note(`${name} ${result.workflow}${why}`);
-  if (isDone) terminal.line(visibleJson(JSON.stringify(result.result ?? null, null, 2)));
-  return isDone ? EXIT.ok : EXIT.refused;
 }
 
 type RunEnd = {
@@ -218,7 +204,7 @@ async function runToEnd(context: Context, asked: RunArguments): Promise<number> 
     await progress.follow(workflow, ending.signal);
     if (!ending.signal.aborted) {
       await noteSpent(context, hp, workflow);
-      return printResult(context, asked, await hp.workflows.result(workflow));
+      return printResult(context, await hp.workflows.result(workflow), { requestId: asked.requestId });
     }
     terminal.note(`Left where it was; it goes on with:\n  ${againText(context, asked)}`);
     return ending.isInterrupted() ? EXIT.interrupted : EXIT.refused;
@@ -244,6 +230,7 @@ export const run: Command = {
     "request-id": { value: "<id>", summary: "names this run for ever: the same id finds it again" },
     budget: { value: "<usd>", summary: "the most that its tools may cost together, such as 10.00" },
     "require-approval": { summary: "ask a person about every call, also where policy would not" },
+    notify: { value: "<endpoint>", summary: "where its approvals are announced, such as slack://prod" },
   },
   storeless: true,
   run: (context) => runToEnd(context, readArguments(context)),

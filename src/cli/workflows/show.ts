@@ -8,14 +8,15 @@ import { quotedName, visible } from "../../kernel/text.ts";
 import { TENANT_SCOPE } from "../../kill-switch/stream.ts";
 import type { Wait } from "../../workflows/events.ts";
 import type { WorkflowSummary } from "../../workflows/read.ts";
-import { parseObstacle, WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
+import { parseObstacle, WORKFLOW_STATUSES } from "../../workflows/state.ts";
 import type { TimelineRow, WorkflowDetails } from "../../workflows/views.ts";
-import { type Command, type Context, EXIT, flag, whereFlags } from "../shell/command.ts";
-import { CommandError } from "../shell/failure.ts";
-import { DEFAULT_LIMIT, type ListResult, printList, readLimit, readList } from "../shell/lists.ts";
+import { type FlagValues, listing, type Resource } from "../resource.ts";
+import { type Context, EXIT, flag, whereFlags } from "../shell/command.ts";
+import { CommandError, usage } from "../shell/failure.ts";
+import { DEFAULT_LIMIT } from "../shell/lists.ts";
 import { parseMoment } from "../shell/parse.ts";
 import { type Sections, sectionsOn } from "../shell/sections.ts";
-import { fit, formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
+import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
 import { printSnapshot, printTimeline, toolOfAction } from "./history.ts";
 import { heldWords, passedWords, STATUS_STYLES, statusWords, typedCheckpoint } from "./words.ts";
 
@@ -235,72 +236,24 @@ export async function showWorkflow(context: Context, id: string): Promise<number
   return EXIT.ok;
 }
 
-const MOST_NAME = 32;
-const MOST_WHERE = 30;
-const HEADS = ["ID", "AGE", "STATUS", "PASSED", "ATTEMPT", "NAME", "WAITS AT"];
-
-function statusOf(context: Context): WorkflowStatus | "any" {
-  const given = flag(context, "status");
-  if (given === undefined) return "any";
-  const status = WORKFLOW_STATUSES.find((known) => known === given.replaceAll("-", "_"));
-  if (status !== undefined) return status;
-  throw new CommandError(
-    "usage",
-    `There is no status "${given}" of a workflow.`,
-    `There are: ${WORKFLOW_STATUSES.join(", ")}.`,
-  );
+function readStatusFilter({ status }: FlagValues): FlagValues {
+  if (status === undefined) return { status: "any" };
+  const found = WORKFLOW_STATUSES.find((known) => known === String(status).replaceAll("-", "_"));
+  if (found !== undefined) return { status: found };
+  throw usage(`There is no status "${status}" of a workflow.`, `There are: ${WORKFLOW_STATUSES.join(", ")}.`);
 }
-
-const readWorkflows = (
-  { hp }: Context,
-  status: WorkflowStatus | "any",
-  limit: number,
-): Promise<ListResult<WorkflowSummary>> =>
-  readList(limit, (cursor) => hp.workflows.list({ status, ...cursor }));
 
 /** The checkpoint it waits at, what holds it up, that no definition fits it, or why it failed. */
 function whereCell(item: WorkflowSummary): string {
   const [held] = item["held"] as readonly string[];
-  if (typeof item["stuck"] === "string") return visible(`a definition that fits: ${item["stuck"]}`);
+  if (typeof item["stuck"] === "string") return `a definition that fits: ${item["stuck"]}`;
   if (item["checkpoint"] === null && held !== undefined) return heldWords(held);
-  return visible(String(item["checkpoint"] ?? item["reason"] ?? ""));
+  return String(item["checkpoint"] ?? item["reason"] ?? "");
 }
-const passedCell = (item: WorkflowSummary): string =>
-  passedWords(Number(item["passed"]), Number(item["checkpoints"]));
+const cell = (name: string) => (item: WorkflowSummary) => String(item[name]);
 
-function cellsForPeople(item: WorkflowSummary, now: number): readonly string[] {
-  return [
-    visible(item.id),
-    formatSpan(now - Number(item["createdAt"])),
-    visible(statusWords(String(item["status"]))),
-    passedCell(item),
-    String(item["attempt"]),
-    fit(visible(String(item["name"])), MOST_NAME),
-    fit(whereCell(item), MOST_WHERE),
-  ];
-}
-
-/** Columns as in the reference: id, status, passed, attempt, created, name, checkpoint, obstacle or reason. */
-function cellsForPipe(item: WorkflowSummary): readonly string[] {
-  return [
-    visible(item.id),
-    visible(String(item["status"])),
-    passedCell(item),
-    String(item["attempt"]),
-    formatMoment(Number(item["createdAt"])),
-    visible(String(item["name"])),
-    whereCell(item) || "-",
-  ];
-}
-
-const noneWords = (status: WorkflowStatus | "any"): string =>
-  status === "any"
-    ? "There are no workflows yet: a program starts one with hp.workflow(name, …).start(input)."
-    : `No workflow is ${statusWords(status)}.`;
-
-export const workflowsCommand: Command = {
+export const workflowList: Resource = {
   name: "workflows",
-  words: [],
   summary: "List workflows with their status, newest first",
   details: [
     "In a pipe each line is tab-separated: id, status, passed checkpoints, attempt, created at, name, checkpoint it waits at, what holds it up, that it waits for a definition that fits, or why it failed.",
@@ -311,14 +264,30 @@ export const workflowsCommand: Command = {
     status: { value: "<status>", summary: `one of ${WORKFLOW_STATUSES.join(", ")}` },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
   },
-  async run(context) {
-    const status = statusOf(context);
-    printList(context, await readWorkflows(context, status, readLimit(context)), {
-      heads: HEADS,
-      cells: (item) => cellsForPeople(item, context.now),
-      piped: cellsForPipe,
-      empty: noneWords(status),
-    });
-    return EXIT.ok;
+  parts: {
+    list: listing<WorkflowSummary>({
+      flags: ["status", "limit"],
+      query: readStatusFilter,
+      columns: [
+        ["ID", cell("id")],
+        ["AGE", (item, now) => formatSpan(now - Number(item["createdAt"]))],
+        ["STATUS", (item) => statusWords(String(item["status"]))],
+        ["PASSED", (item) => passedWords(Number(item["passed"]), Number(item["checkpoints"]))],
+        ["ATTEMPT", cell("attempt")],
+        ["NAME", cell("name")],
+        ["WAITS AT", whereCell],
+      ],
+      piped: [
+        ...["ID", cell("status"), "PASSED", "ATTEMPT"],
+        (item) => formatMoment(Number(item["createdAt"])),
+        "NAME",
+        (item) => whereCell(item) || "-",
+      ],
+      givesWay: ["ATTEMPT", "PASSED"],
+      empty: ({ status }) =>
+        status === "any"
+          ? "There are no workflows yet: a program starts one with hp.workflow(name, …).start(input)."
+          : `No workflow is ${statusWords(String(status))}.`,
+    }),
   },
 };

@@ -54,81 +54,65 @@ function undone(body: JsonObject, { agent, undos }: StoryState): StoryLine {
   return { who: agent, did: undos.get(action) ?? "undo", what };
 }
 
+type Words = (body: JsonObject) => string;
+const byAgent =
+  (did: string | Words, what: Words): DescribeEntry =>
+  (body, { agent }) => ({ who: agent, did: typeof did === "string" ? did : did(body), what: what(body) });
+const said =
+  (who: string, did: string, what: Words): DescribeEntry =>
+  (body) => ({ who, did, what: what(body) });
+
+const operation: Words = ({ op }) => nameInOperation(op);
+const failedOperation: Words = ({ op, error }) => `${nameInOperation(op)}: ${text(error)}`;
+
+const namesAgent: DescribeEntry = ({ agent }, told) => {
+  told.agent = text(agent);
+  return undefined;
+};
+
+/** Remembers the outputs that people were shown: an edit is told by what it changed. */
+const shows =
+  (tell: DescribeEntry): DescribeEntry =>
+  (body, told) => {
+    told.asked.set(text(body["op"]), body["outputs"] ?? null);
+    return tell(body, told);
+  };
+
 const DESCRIPTIONS: { readonly [type: string]: DescribeEntry } = {
-  "workflow.created": (body, told) => {
-    told.agent = text(body["agent"]);
-    return undefined;
-  },
-  "workflow.requested": (body) => ({ who: text(body["by"]), did: "asked for it", what: "by its name" }),
-  "workflow.defined": (body, told) => {
-    told.agent = text(body["agent"]);
-    return undefined;
-  },
-  "call.settled": (body, { agent }) => ({
-    who: agent,
-    did: nameInOperation(body["op"]),
-    what: answerText(body["answer"]),
+  "workflow.created": namesAgent,
+  "workflow.requested": ({ by }) => ({ who: text(by), did: "asked for it", what: "by its name" }),
+  "workflow.defined": namesAgent,
+  "call.settled": byAgent(operation, ({ answer }) => answerText(answer)),
+  "step.completed": byAgent("step", operation),
+  "step.failed": byAgent("step failed", failedOperation),
+  "operation.refused": byAgent("asked wrongly", failedOperation),
+  "step.retried": byAgent("will retry", failedOperation),
+  "log.written": byAgent("log", (body) => text(body["text"])),
+  "sleep.began": byAgent("sleeps", ({ until }) => `until ${formatMoment(Number(until))}`),
+  "child.spawned": byAgent("started", ({ name }) => text(name)),
+  "child.ended": byAgent(({ status }) => text(status), operation),
+  "question.asked": byAgent("asked", (body) => text(body["text"])),
+  "question.answered": ({ by, status, answer, reason }) => ({
+    who: listed(by) || "nobody",
+    did: text(status),
+    what: status === "answered" ? JSON.stringify(answer) : quoted(reason),
   }),
-  "step.completed": (body, { agent }) => ({ who: agent, did: "step", what: nameInOperation(body["op"]) }),
-  "step.failed": (body, { agent }) => ({
-    who: agent,
-    did: "step failed",
-    what: `${nameInOperation(body["op"])}: ${text(body["error"])}`,
-  }),
-  "operation.refused": (body, { agent }) => ({
-    who: agent,
-    did: "asked wrongly",
-    what: `${nameInOperation(body["op"])}: ${text(body["error"])}`,
-  }),
-  "step.retried": (body, { agent }) => ({
-    who: agent,
-    did: "will retry",
-    what: `${nameInOperation(body["op"])}: ${text(body["error"])}`,
-  }),
-  "log.written": (body, { agent }) => ({ who: agent, did: "log", what: text(body["text"]) }),
-  "sleep.began": (body, { agent }) => ({
-    who: agent,
-    did: "sleeps",
-    what: `until ${formatMoment(Number(body["until"]))}`,
-  }),
-  "child.spawned": (body, { agent }) => ({ who: agent, did: "started", what: text(body["name"]) }),
-  "child.ended": (body, { agent }) => ({
-    who: agent,
-    did: text(body["status"]),
-    what: nameInOperation(body["op"]),
-  }),
-  "question.asked": (body, { agent }) => ({ who: agent, did: "asked", what: text(body["text"]) }),
-  "question.answered": (body) => ({
-    who: listed(body["by"]) || "nobody",
-    did: text(body["status"]),
-    what: body["status"] === "answered" ? JSON.stringify(body["answer"]) : quoted(body["reason"]),
-  }),
-  "checkpoint.passed": (body) => ({ who: "nobody", did: "was asked", what: text(body["name"]) }),
-  "checkpoint.reached": (body, { agent, asked }) => {
-    asked.set(text(body["op"]), body["outputs"] ?? null);
-    return { who: agent, did: "asked", what: text(body["name"]) };
-  },
-  "checkpoint.raised": (body, { asked }) => {
-    asked.set(text(body["op"]), body["outputs"] ?? null);
-    return { who: "a monitor", did: "stopped it", what: text(body["why"]) };
-  },
+  "checkpoint.passed": said("nobody", "was asked", ({ name }) => text(name)),
+  "checkpoint.reached": shows(byAgent("asked", ({ name }) => text(name))),
+  "checkpoint.raised": shows(said("a monitor", "stopped it", ({ why }) => text(why))),
   "checkpoint.decided": decided,
-  "rollback.began": (body) => ({
-    who: "holdpoint",
-    did: "rolls back",
-    what: body["to"] === null ? "to the start" : `to ${nameInOperation(body["to"])}`,
-  }),
-  "compensation.made": (body, { undos }) => {
-    undos.set(text(body["action"]), text(body["tool"]));
+  "rollback.began": said("holdpoint", "rolls back", ({ to }) =>
+    to === null ? "to the start" : `to ${nameInOperation(to)}`,
+  ),
+  "compensation.made": ({ action, tool }, { undos }) => {
+    undos.set(text(action), text(tool));
     return undefined;
   },
   "compensation.settled": undone,
-  "rollback.ended": (body) =>
-    body["after"] === "fail"
-      ? undefined
-      : { who: "holdpoint", did: "begins", what: `attempt ${Number(body["generation"])}` },
-  "workflow.completed": (_body, { agent }) => ({ who: agent, did: "COMPLETED", what: "" }),
-  "workflow.failed": (body) => ({ who: text(body["by"]), did: "FAILED", what: quoted(body["reason"]) }),
+  "rollback.ended": ({ after, generation }) =>
+    after === "fail" ? undefined : { who: "holdpoint", did: "begins", what: `attempt ${Number(generation)}` },
+  "workflow.completed": byAgent("COMPLETED", () => ""),
+  "workflow.failed": ({ by, reason }) => ({ who: text(by), did: "FAILED", what: quoted(reason) }),
 };
 
 /** Takes the entries in order, from the first; returns undefined for entries that are not shown to people. */

@@ -1,13 +1,16 @@
 /** Commands for logging in: `login`, `logout`, `whoami` and `login-link`. */
 
-import { visible } from "../../kernel/text.ts";
-import { loginAddress } from "../../people/rules/credential.ts";
-import { type Command, EXIT, flag, word } from "../shell/command.ts";
-import { CommandError } from "../shell/failure.ts";
-import { parseSpan } from "../shell/parse.ts";
-import { sectionsOn } from "../shell/sections.ts";
-import { formatMoment } from "../shell/terminal.ts";
-import { readPerson } from "./people.ts";
+import { visible } from "../kernel/text.ts";
+import { loginAddress } from "../people/rules/credential.ts";
+import { type Command, EXIT, flag, word } from "./shell/command.ts";
+import { CommandError } from "./shell/failure.ts";
+import { parseSpan } from "./shell/parse.ts";
+import { sectionsOn } from "./shell/sections.ts";
+import { formatMoment } from "./shell/terminal.ts";
+
+/** `ann` and `person:ann` are the same person. */
+export const readPerson = (given: string): string =>
+  given.startsWith("person:") ? given : `person:${given}`;
 
 export const login: Command = {
   name: "login",
@@ -21,7 +24,7 @@ export const login: Command = {
   flags: {},
   storeless: true,
   placeless: true,
-  run: async (context) => (await import("../remote/log-in.ts")).runLogIn(context),
+  run: async (context) => (await import("./remote/log-in.ts")).runLogIn(context),
 };
 
 export const logout: Command = {
@@ -32,7 +35,7 @@ export const logout: Command = {
   flags: {},
   storeless: true,
   placeless: true,
-  run: async (context) => (await import("../remote/log-in.ts")).logOut(context),
+  run: async (context) => (await import("./remote/log-in.ts")).logOut(context),
 };
 
 export const whoami: Command = {
@@ -43,7 +46,7 @@ export const whoami: Command = {
   storeless: true,
   placeless: true,
   async run({ terminal, json, values }) {
-    const { clientFor, whoAmIAt: knownAt, serverForLogin: serverAsked } = await import("../remote/server.ts");
+    const { clientFor, whoAmIAt: knownAt, serverForLogin: serverAsked } = await import("./remote/server.ts");
     const server = serverAsked(values);
     const { csrf_token: _own, ...who } = await knownAt(clientFor(server));
     if (json) {
