@@ -1,22 +1,40 @@
-// Writes what is derived from contracts and streams: the client's table of calls, and rows of the reference pages.
+// Writes what is derived from the folders of capabilities: tables of streams, contracts and verbs, the client's table of calls,
+// the commands of contracts, and rows of the reference pages.
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { type Route, routeName, scopesOfRoute } from "../src/api/route.ts";
-import { allRoutes, type RouteParts } from "../src/api/routes.ts";
+import type { RouteParts } from "../src/api/routes.ts";
 import { approvals } from "../src/approvals/contract.ts";
-import { describeCommand, optionalFlags, RESOURCES } from "../src/cli/resource.ts";
 import type { CALLS } from "../src/client/calls.ts";
-import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import {
-  type Contract,
-  clientCall,
-  httpMethod,
-  pathNames,
-  type VerbContract,
-} from "../src/kernel/contract.ts";
+import { clientCall, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+import { contracts, contractTable, references, streamTable, verbTable } from "./generate-tables.ts";
 
-const contracts: readonly Contract[] = CONTRACTS;
+/** As the formatter writes it: a table that is written again is the same to the byte. */
+function formatted(text: string, name: string): string {
+  const biome = ["node_modules/@biomejs/biome/bin/biome", "check", "--write", `--stdin-file-path=${name}`];
+  return execFileSync(process.execPath, biome, { input: text, encoding: "utf8" });
+}
+
+const isCheck = process.argv.includes("--check");
+const stale: string[] = [];
+
+function keep(path: string, text: string): void {
+  const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
+  if (before === text) return;
+  stale.push(path);
+  if (!isCheck) fs.writeFileSync(path, text);
+}
+
+const keepCode = (path: string, text: string): void => keep(path, formatted(text, path));
+
+keepCode("src/streams.ts", streamTable());
+keepCode("src/contracts.ts", contractTable());
+keepCode("src/verbs.ts", verbTable());
+// Its modules read the tables above.
+const { describeCommand, optionalFlags, RESOURCES } = await import("../src/cli/resource.ts");
+const { allRoutes } = await import("../src/api/routes.ts");
+
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
   Object.entries(all).map(([verb, facts]) => ({ name, verb, facts, door })),
 );
@@ -78,8 +96,8 @@ const methodRows = (page: "library" | "admin") =>
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
   "docs/reference/library.md": methodRows("library"),
   "docs/reference/admin.md": methodRows("admin"),
-  "docs/reference/events.md": STREAMS.flatMap(({ reference }) =>
-    reference.map(({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const),
+  "docs/reference/events.md": references.map(
+    ({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const,
   ),
 };
 
@@ -136,24 +154,8 @@ function withTable(text: string, head: string, rows: readonly string[]): string 
   return [...lines.slice(0, first), ...rows, ...lines.slice(end)].join("\n");
 }
 
-/** As the formatter writes it: a table that is written again is the same to the byte. */
-function formatted(text: string, name: string): string {
-  const biome = ["node_modules/@biomejs/biome/bin/biome", "format", `--stdin-file-path=${name}`];
-  return execFileSync(process.execPath, biome, { input: text, encoding: "utf8" });
-}
-
-const isCheck = process.argv.includes("--check");
-const stale: string[] = [];
-
-function keep(path: string, text: string): void {
-  const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
-  if (before === text) return;
-  stale.push(path);
-  if (!isCheck) fs.writeFileSync(path, text);
-}
-
-keep("src/client/contract-calls.ts", formatted(clientTable(), "contract-calls.ts"));
-keep("src/cli/contract-commands.ts", formatted(commandTable(), "contract-commands.ts"));
+keepCode("src/client/contract-calls.ts", clientTable());
+keepCode("src/cli/contract-commands.ts", commandTable());
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
 // Its contracts' part was written above.

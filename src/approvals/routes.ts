@@ -9,9 +9,9 @@ import type { Problem } from "../api/problem.ts";
 import { checkHasScopes, ok, type RouteAnswer, route } from "../api/route.ts";
 import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
+import type { Scope } from "../kernel/registry.ts";
 import { actionStream, approvalStream } from "../kernel/stream.ts";
 import { type CardContent, loadCardContent, type RenderCard } from "../notify/content.ts";
-import type { Scope } from "../people/rules/scopes.ts";
 
 import { readCard, sealCard } from "./card.ts";
 import { cardCodec, triedSchema } from "./card-schema.ts";

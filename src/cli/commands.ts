@@ -42,8 +42,8 @@ const ofContract = (name: keyof typeof CONTRACT_COMMANDS): Command => ({
 
 export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] };
 
-/** In the order of the overview. */
-export const COMMAND_GROUPS: readonly CommandGroup[] = [
+/** Commands whose place in the overview is chosen; other contracts' commands come last in the group that they name. */
+const CHOSEN: readonly CommandGroup[] = [
   { title: "First steps", commands: [welcome, init, demo, run] },
   { title: "Decide", commands: [approvalsCommand, show, approve, reject, answer, ...ACTS] },
   { title: "Workflows", commands: [workflowsCommand, start, rollback, fork] },
@@ -64,5 +64,15 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "People and access", commands: [peopleCommand, keysCommand, tenantsCommand, loginLink] },
   { title: "This machine", commands: [login, logout, whoami, completionCommand(() => COMMANDS)] },
 ];
+
+function withContracts({ title, commands }: CommandGroup): CommandGroup {
+  const isChosen = (name: string) => CHOSEN.some((one) => one.commands.some((other) => other.name === name));
+  const names = Object.keys(CONTRACT_COMMANDS) as (keyof typeof CONTRACT_COMMANDS)[];
+  const more = names.filter((name) => CONTRACT_COMMANDS[name].group === title && !isChosen(name));
+  return { title, commands: [...commands, ...more.map(ofContract)] };
+}
+
+/** In the order of the overview. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = CHOSEN.map(withContracts);
 
 export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

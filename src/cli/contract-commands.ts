@@ -4,6 +4,7 @@ import type { Flags } from "./shell/command.ts";
 export const CONTRACT_COMMANDS = {
   grants: {
     name: "grants",
+    group: "Limit what agents may do",
     words: ["[list|give|show|revoke]", "[id]"],
     summary: "List, give, show and revoke standing grants",
     details: [

@@ -4,8 +4,9 @@
  * server, because both have the contract's verbs.
  */
 import type { z } from "zod";
-import { grants, grantsTerminal } from "../grants/contract.ts";
+import { CONTRACTS, TERMINALS } from "../contracts.ts";
 import { type Contract, pathNames, type VerbContract } from "../kernel/contract.ts";
+import { LISTED_KINDS } from "../kernel/registry.ts";
 import type { Act, CardDocument, ResourceCommand } from "../kernel/terminal.ts";
 import { visible } from "../kernel/text.ts";
 import { helpText, valueKind } from "../kernel/values.ts";
@@ -222,11 +223,12 @@ function flagTable({ contract, terminal: { acts } }: Resource): Flags {
 }
 
 /** What help and the parser need of a command. Generated into `contract-commands.ts`, so that they load no schema. */
-export function describeCommand(resource: Resource): Omit<Command, "run"> {
+export function describeCommand(resource: Resource): Omit<Command, "run"> & { readonly group: string } {
   const { contract, terminal } = resource;
-  const { summary, details, examples, list: shown } = terminal;
+  const { group, summary, details, examples, list: shown } = terminal;
   return {
     name: contract.name,
+    group,
     words: [`[${Object.keys(commandParts(resource)).join("|")}]`, "[id]"],
     summary,
     details,
@@ -240,12 +242,23 @@ export function describeCommand(resource: Resource): Omit<Command, "run"> {
   };
 }
 
-const resource = (value: unknown): Resource => value as Resource;
+const prefixIn = (name: string): ResolvedPrefix => {
+  const kind = LISTED_KINDS.find(({ resource }) => resource === name);
+  if (kind !== undefined) return kind.prefix;
+  throw new TypeError(`no kind of stream is listed as ${name}`);
+};
 
 /** All contracts that have a command. */
-export const RESOURCES: { readonly [name: string]: Resource } = {
-  grants: resource({ contract: grants, prefix: "grt", terminal: grantsTerminal }),
-};
+export const RESOURCES: { readonly [name: string]: Resource } = Object.fromEntries(
+  CONTRACTS.filter(({ name }) => Object.hasOwn(TERMINALS, name)).map((contract) => [
+    contract.name,
+    {
+      contract,
+      prefix: prefixIn(contract.name),
+      terminal: TERMINALS[contract.name as keyof typeof TERMINALS] as unknown as ResourceCommand<Item>,
+    },
+  ]),
+);
 
 function named(name: string): Resource {
   const found = RESOURCES[name];

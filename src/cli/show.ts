@@ -1,8 +1,10 @@
 import type { Approval } from "../approvals/contract.ts";
 import type { JsonObject } from "../kernel/json.ts";
+import { LISTED_KINDS } from "../kernel/registry.ts";
 import type { CardContent } from "../notify/content.ts";
 import { printAlert } from "./alerts.ts";
 import { printShown } from "./approvals/card.ts";
+import { CONTRACT_COMMANDS } from "./contract-commands.ts";
 import { printIntent } from "./intents.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
 import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
@@ -71,7 +73,9 @@ export const show: Command = {
   async run(context) {
     const id = await resolveAnyId(context, word(context));
     if (id.startsWith("wf_")) return showWorkflow(context, id);
-    if (id.startsWith("grt_")) return (await import("./resource.ts")).showResource(context, "grants", id);
+    const { resource } = LISTED_KINDS.find(({ prefix }) => id.startsWith(`${prefix}_`)) ?? {};
+    if (resource !== undefined && Object.hasOwn(CONTRACT_COMMANDS, resource))
+      return (await import("./resource.ts")).showResource(context, resource, id);
     if (id.startsWith("alr_")) return printAlert(context, id);
     if (id.startsWith("int_")) return printIntent(context, await context.hp.intents.get(id));
     const extra = ["at", "checkpoint"].find((name) => isOn(context, name));

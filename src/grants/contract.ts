@@ -1,6 +1,6 @@
 /** Verbs of standing grants, with their routes, schemas and terminal output. */
 import { z } from "zod";
-import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import { contract, findVerb, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { moneyText } from "../kernel/money.ts";
 import type { CardDocument, ResourceCommand, RichText } from "../kernel/terminal.ts";
 import {
@@ -116,8 +116,6 @@ export const grants = contract({
   },
 });
 
-/** Standing grants: calls that people permit in advance. */
-export type Grants = Library<typeof grants>;
 export type GrantOffer = z.input<typeof offer>;
 export type StandingGrant = z.output<typeof standingGrant>;
 export type GrantUse = z.output<typeof grantUse>;
@@ -171,6 +169,7 @@ function revokedWords({ id: name, tool }: Shown, before: Shown | undefined): Ric
 }
 
 export const grantsTerminal: ResourceCommand<Shown, keyof (typeof grants)["verbs"]> = {
+  group: "Limit what agents may do",
   summary: "List, give, show and revoke standing grants",
   details: [
     "grants (or grants list) lists what can be used now; --all also what cannot any more.",

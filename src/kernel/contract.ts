@@ -10,9 +10,9 @@
  * V4. Verbs may share a route: a field of the body selects the verb, and the client has one call for all of them.
  */
 import { z } from "zod";
-import type { Scope } from "../people/rules/scopes.ts";
 import { HoldpointError } from "./errors.ts";
 import { isPlainObject, noField } from "./fields.ts";
+import type { Scope } from "./registry.ts";
 import { displayValue } from "./text.ts";
 import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 

@@ -59,6 +59,8 @@ export type Act<Item> = {
 };
 
 export type ResourceCommand<Item, Verb extends string = string> = {
+  /** Title of its group in the overview of commands. */
+  readonly group: string;
   readonly summary: string;
   readonly details: readonly string[];
   readonly examples: readonly string[];

@@ -9,8 +9,9 @@ import { AsyncResource } from "node:async_hooks";
 import { digestOf, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
+import type { StreamKind } from "../kernel/registry.ts";
 import { artifactHash, isArtifactRef } from "../kernel/stored-value.ts";
-import type { StreamKind, StreamRef } from "../kernel/stream.ts";
+import type { StreamRef } from "../kernel/stream.ts";
 import {
   type Decide,
   type DecideResult,

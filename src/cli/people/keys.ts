@@ -1,7 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
+import type { Scope } from "../../kernel/registry.ts";
 import { visible } from "../../kernel/text.ts";
 import type { ApiKey, IssuedKey } from "../../people/keys/contract.ts";
-import type { Scope } from "../../people/rules/scopes.ts";
 import type { Role } from "../../people/stream.ts";
 import { type Command, type Context, EXIT, flag, isOn, needed, whereFlags, word } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";

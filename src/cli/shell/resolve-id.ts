@@ -1,6 +1,7 @@
 /** Ids as people type them: complete, or a unique prefix. */
 
 import { HoldpointError, isHoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
+import { LISTED_KINDS, type ListedPrefix, type ListName } from "../../kernel/registry.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -9,33 +10,34 @@ const FEWEST = 6;
 
 type KindOfId = {
   readonly noun: string;
-  readonly group: keyof Context["hp"] & `${string}s`;
+  readonly group: ListName;
   /** Where ids of this kind are listed. */
   readonly next?: string;
 };
 
-/** Effects are found by their actions: both have the same characters after the underscore. */
-const KINDS = {
-  act: { noun: "an action", group: "actions" },
-  alr: { noun: "an alert", group: "alerts", next: "Check the id; `holdpoint alerts --all` lists them." },
-  apr: { noun: "an approval", group: "approvals" },
-  eff: { noun: "an effect", group: "actions" },
-  end: {
-    noun: "an endpoint",
-    group: "endpoints",
-    next: "Check the id; `holdpoint endpoints --all` lists them.",
-  },
-  grt: { noun: "a grant", group: "grants", next: "Check the id; `holdpoint grants --all` lists them." },
-  int: { noun: "an intent", group: "intents", next: "`holdpoint intents` lists them." },
-  key: { noun: "a key", group: "keys", next: "`holdpoint keys` lists them." },
-  msg: { noun: "a message", group: "messages", next: "Check the id; `holdpoint notifications` lists them." },
-  wf: { noun: "a workflow", group: "workflows", next: WORKFLOW_ID_HINT },
-} as const satisfies { readonly [prefix: string]: KindOfId };
+/** Where the list is not of the group's name, or has no `--all`. */
+const LISTS: { readonly [group in ListName]?: string | null } = {
+  actions: null,
+  approvals: null,
+  intents: "`holdpoint intents` lists them.",
+  keys: "`holdpoint keys` lists them.",
+  messages: "Check the id; `holdpoint notifications` lists them.",
+  workflows: WORKFLOW_ID_HINT,
+};
 
-export type ResolvedPrefix = keyof typeof KINDS;
+export type ResolvedPrefix = ListedPrefix | "eff";
 type PartialId = { readonly prefix: ResolvedPrefix; readonly rest: string };
 
-const idKind = (prefix: ResolvedPrefix): KindOfId => KINDS[prefix];
+/** Effects are found by their actions: both have the same characters after the underscore. */
+const isKnownPrefix = (prefix: string): prefix is ResolvedPrefix =>
+  prefix === "eff" || LISTED_KINDS.some((one) => one.prefix === prefix);
+
+function idKind(prefix: ResolvedPrefix): KindOfId {
+  const found = LISTED_KINDS.find((one) => one.prefix === prefix);
+  const { kind, resource: group } = found ?? { kind: "effect", resource: "actions" as const };
+  const { [group]: next = `Check the id; \`holdpoint ${group} --all\` lists them.` } = LISTS;
+  return { noun: `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`, group, ...(next === null ? {} : { next }) };
+}
 
 function unknownId(prefix: ResolvedPrefix, what: string): HoldpointError {
   const { next } = idKind(prefix);
@@ -44,9 +46,7 @@ function unknownId(prefix: ResolvedPrefix, what: string): HoldpointError {
 
 function read(given: string): PartialId | undefined {
   const [, prefix = "", rest] = /^([a-z]+)_([0-9A-Za-z]+)$/.exec(given.trim()) ?? [];
-  return rest === undefined || !Object.hasOwn(KINDS, prefix)
-    ? undefined
-    : { prefix: prefix as ResolvedPrefix, rest: rest.toUpperCase() };
+  return rest === undefined || !isKnownPrefix(prefix) ? undefined : { prefix, rest: rest.toUpperCase() };
 }
 
 async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<string> {
@@ -57,7 +57,7 @@ async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<s
       prefix,
       `${id} is not an id: after ${prefix}_ come ${WHOLE} characters, or at least the first ${FEWEST}.`,
     );
-  const found = await hp[KINDS[prefix].group].find(prefix === "eff" ? `act_${rest}` : id);
+  const found = await hp[idKind(prefix).group].find(prefix === "eff" ? `act_${rest}` : id);
   const [first, ...others] = found.map((one) => one.replace(/^[a-z]+/, prefix));
   if (first === undefined) throw unknownId(prefix, `No id begins with ${id}.`);
   if (others.length === 0) return first;

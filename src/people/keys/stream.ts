@@ -8,8 +8,8 @@ import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { type Via, withoutChannel } from "../../kernel/principal.ts";
+import type { Scope } from "../../kernel/registry.ts";
 import { eventBody, type Fold } from "../../kernel/stream.ts";
-import type { Scope } from "../rules/scopes.ts";
 import type { Role } from "../stream.ts";
 
 export type KeyTerms = {
