@@ -32,7 +32,6 @@ const named = (name: string) => sources.filter((file) => path.posix.basename(fil
 
 const inStreams = await exportsOf(named("stream.ts").filter((file) => !file.startsWith("src/kernel/")));
 const inContracts = await exportsOf(named("contract.ts").filter((file) => !file.startsWith("src/kernel/")));
-const inVerbs = await exportsOf(named("verbs.ts").filter((file) => file !== "src/verbs.ts"));
 const ports = await exportsOf(sources.filter((file) => file.includes("/rules/")));
 
 const byName = (one: string, other: string): number => (one < other ? -1 : 1);
@@ -113,7 +112,9 @@ ${rows.join("")}} as const;
 `;
 }
 
-export function verbTable(): string {
+/** Verbs load the table of streams, so it has to be written before. */
+export async function verbTable(): Promise<string> {
+  const inVerbs = await exportsOf(named("verbs.ts").filter((file) => file !== "src/verbs.ts"));
   const rows = inVerbs
     .filter(({ value }) => isContract(value["contract"]))
     .map(({ file, name, value }) => {

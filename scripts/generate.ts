@@ -3,7 +3,7 @@
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { type Route, routeName, scopesOfRoute } from "../src/api/route.ts";
+import type { Route } from "../src/api/route.ts";
 import type { RouteParts } from "../src/api/routes.ts";
 import { approvals } from "../src/approvals/contract.ts";
 import type { CALLS } from "../src/client/calls.ts";
@@ -30,9 +30,10 @@ const keepCode = (path: string, text: string): void => keep(path, formatted(text
 
 keepCode("src/streams.ts", streamTable());
 keepCode("src/contracts.ts", contractTable());
-keepCode("src/verbs.ts", verbTable());
+keepCode("src/verbs.ts", await verbTable());
 // Its modules read the tables above.
 const { describeCommand, optionalFlags, RESOURCES } = await import("../src/cli/resource.ts");
+const { routeName, scopesOfRoute } = await import("../src/api/route.ts");
 const { allRoutes } = await import("../src/api/routes.ts");
 
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>

@@ -11,7 +11,7 @@ import {
   intentsView,
   intentTimesView,
 } from "./agents/intents/stream.ts";
-import { alertFold, alertsView, monitorFold } from "./alerts/stream.ts";
+import { alert, monitorFold } from "./alerts/stream.ts";
 import { answerFold } from "./api/idempotency/stream.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
@@ -29,8 +29,8 @@ import {
   outboxAgainView,
   outboxView,
 } from "./notify/stream.ts";
-import { keyFold, keysView } from "./people/keys/stream.ts";
-import { loginFold, sessionFold, sessionsView } from "./people/sessions/stream.ts";
+import { key } from "./people/keys/stream.ts";
+import { login, session } from "./people/sessions/stream.ts";
 import { rosterFold } from "./people/stream.ts";
 import { tenantFold } from "./people/tenants/stream.ts";
 import { policiesView, policyFold } from "./policy/stream.ts";
@@ -41,7 +41,7 @@ import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
 
 export const FOLDS: Folds = {
   action: { ...actionFold, port: actionSubject },
-  alert: alertFold,
+  alert: alert.fold,
   answer: answerFold,
   approval: approval.fold,
   budget: budgetFold,
@@ -49,14 +49,14 @@ export const FOLDS: Folds = {
   epoch: epochFold,
   grant: grant.fold,
   intent: { ...intentFold, port: intentSubject },
-  key: keyFold,
-  login: loginFold,
+  key: key.fold,
+  login: login.fold,
   message: messageFold,
   monitor: monitorFold,
   notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
-  session: sessionFold,
+  session: session.fold,
   store: storeFold,
   switch: switchFold,
   tenant: tenantFold,
@@ -65,7 +65,7 @@ export const FOLDS: Folds = {
 
 export const PROJECTIONS = [
   actionsView,
-  alertsView,
+  ...alert.views,
   ...approval.views,
   budgetsView,
   endpointNamesView,
@@ -77,12 +77,13 @@ export const PROJECTIONS = [
   intentsFromView,
   intentsToView,
   intentsView,
-  keysView,
+  ...key.views,
+  ...login.views,
   messagesView,
   outboxAgainView,
   outboxView,
   policiesView,
-  sessionsView,
+  ...session.views,
   switchesView,
   runsView,
   workflowsView,
