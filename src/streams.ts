@@ -3,14 +3,7 @@
  * view that a store keeps. Imported by composition, and by the notifier, which waits at an event that no fold here knows.
  */
 import { intentSubject } from "./agents/intents/rules/answer.ts";
-import {
-  intentFold,
-  intentInboxView,
-  intentsFromView,
-  intentsToView,
-  intentsView,
-  intentTimesView,
-} from "./agents/intents/stream.ts";
+import { intent } from "./agents/intents/stream.ts";
 import { alert, monitorFold } from "./alerts/stream.ts";
 import { answerFold } from "./api/idempotency/stream.ts";
 import { approval } from "./approvals/stream.ts";
@@ -48,7 +41,7 @@ export const FOLDS: Folds = {
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grant.fold,
-  intent: { ...intentFold, port: intentSubject },
+  intent: { ...intent.fold, port: intentSubject },
   key: key.fold,
   login: login.fold,
   message: messageFold,
@@ -72,11 +65,7 @@ export const PROJECTIONS = [
   endpointsView,
   nodesView,
   ...grant.views,
-  intentInboxView,
-  intentTimesView,
-  intentsFromView,
-  intentsToView,
-  intentsView,
+  ...intent.views,
   ...key.views,
   ...login.views,
   messagesView,
