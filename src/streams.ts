@@ -3,7 +3,7 @@
  * view that a store keeps. Imported by composition, and by the notifier, which waits at an event that no fold here knows.
  */
 import { intentSubject } from "./agents/intents/rules/answer.ts";
-import { intent } from "./agents/intents/stream.ts";
+import { intentKind } from "./agents/intents/stream.ts";
 import { alert, monitorFold } from "./alerts/stream.ts";
 import { answerFold } from "./api/idempotency/stream.ts";
 import { approval } from "./approvals/stream.ts";
@@ -23,7 +23,7 @@ import {
   outboxView,
 } from "./notify/stream.ts";
 import { key } from "./people/keys/stream.ts";
-import { login, session } from "./people/sessions/stream.ts";
+import { loginKind, session } from "./people/sessions/stream.ts";
 import { rosterFold } from "./people/stream.ts";
 import { tenantFold } from "./people/tenants/stream.ts";
 import { policiesView, policyFold } from "./policy/stream.ts";
@@ -41,9 +41,9 @@ export const FOLDS: Folds = {
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grant.fold,
-  intent: { ...intent.fold, port: intentSubject },
+  intent: { ...intentKind.fold, port: intentSubject },
   key: key.fold,
-  login: login.fold,
+  login: loginKind.fold,
   message: messageFold,
   monitor: monitorFold,
   notifier: notifierFold,
@@ -65,9 +65,9 @@ export const PROJECTIONS = [
   endpointsView,
   nodesView,
   ...grant.views,
-  ...intent.views,
+  ...intentKind.views,
   ...key.views,
-  ...login.views,
+  ...loginKind.views,
   messagesView,
   outboxAgainView,
   outboxView,

@@ -61,7 +61,7 @@ export const alert = define("alert", {
     ),
     "alert.cleared": after(
       ["standing", "cleared"],
-      "it is over; the entry by which it was",
+      "the rule stopped holding, and the entry that ended it",
       (raised, { position }: { readonly position: number }, { at }) => ({
         ...raised,
         ...{ status: "cleared", clearedAt: at, clearedBy: position },

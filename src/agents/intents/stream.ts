@@ -131,7 +131,7 @@ const listBy = (view: string, bucket: (intent: LiveIntent) => string) => ({
   ...{ bucket, data: intentRow, orders: { sent: sentOrder(view) } },
 });
 
-export const intent = define("intent", {
+export const intentKind = define("intent", {
   what: "An intent",
   version: 2,
   initial: { status: "none" },
@@ -178,22 +178,22 @@ export const intent = define("intent", {
     ),
     "intent.timed_out": after(
       OPEN,
-      "nobody answered until its deadline",
+      "its deadline passed without an answer",
       (open, _: { readonly deadline: number }, { at }) => ({
         ...open,
         ...{ status: "timed_out", changedAt: at },
         end: { status: "timed_out", at, by: "deadline", reason: "nobody answered in time" },
       }),
     ),
-    "intent.cancelled": after(OPEN, "it was taken back, by whom and why", endBy("cancelled")),
+    "intent.cancelled": after(OPEN, "it was cancelled: by whom and why", endBy("cancelled")),
     "intent.awaited": after(
       INTENT_STATUSES,
-      "a workflow waits for it, and is told when it is over",
+      "a workflow waits for it, and is notified when it ends",
       (live, waiter: Lineage) => ({ ...live, waiters: [...live.waiters, waiter] }),
     ),
     "intent.refused": after(
       INTENT_STATUSES,
-      "somebody asked for a move that is not theirs, or that its life cycle does not allow",
+      "a principal asked for a move that is not theirs, or that its life cycle does not allow",
       (live, { by }: Reason & { readonly asked: string; readonly status: string }) => withRefusal(live, by),
     ),
   },

@@ -8,7 +8,7 @@ import { type Fact, fact, given, NOON } from "../../testing/given.ts";
 import { holderOfSession } from "../rules/credential.ts";
 import { HOME_TENANT, tenantFold } from "../tenants/stream.ts";
 import { decideEndSession, decideLogIn, decideOfferLogin, type LogInCommand } from "./rules.ts";
-import { login, session } from "./stream.ts";
+import { loginKind, session } from "./stream.ts";
 
 const MINUTE = 60_000;
 const LOGIN = makeId("lgn", NOON, new Uint8Array(10).fill(1));
@@ -175,8 +175,8 @@ describe("a session", () => {
     const broken = (error: unknown) => isHoldpointError(error, "broken_rule");
     const unknown = (error: unknown) => isHoldpointError(error, "unknown_event");
     assert.throws(() => session.fold.evolve(session.fold.initial, event("session.ended")), broken);
-    assert.throws(() => login.fold.evolve(login.fold.initial, event("login.used")), broken);
+    assert.throws(() => loginKind.fold.evolve(loginKind.fold.initial, event("login.used")), broken);
     assert.throws(() => session.fold.evolve(session.fold.initial, event("session.stolen")), unknown);
-    assert.throws(() => login.fold.evolve(login.fold.initial, event("login.copied")), unknown);
+    assert.throws(() => loginKind.fold.evolve(loginKind.fold.initial, event("login.copied")), unknown);
   });
 });

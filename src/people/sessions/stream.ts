@@ -39,7 +39,7 @@ export type SessionState =
   | (SessionTerms & { readonly status: "begun" | "ended"; readonly begunAt: number });
 
 const logins = defineStream<LoginState>();
-export const login = logins.define("login", {
+export const loginKind = logins.define("login", {
   what: "A login link",
   version: 1,
   initial: { status: "none" },

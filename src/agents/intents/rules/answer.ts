@@ -21,7 +21,7 @@ import { isParty } from "../../../workflows/rules/apply-decision.ts";
 import { notifyIntentSender, notifyIntentWaiter } from "../../../workflows/rules/calls.ts";
 import {
   type IntentStatus,
-  intent,
+  intentKind,
   isIntentOpen,
   isIntentOverdue,
   isUnacknowledged,
@@ -211,8 +211,8 @@ function isSameAnswer(draft: Draft, { end }: LiveIntent, answering: AnswerIntent
 function endEventOfAnswer(draft: Draft, answering: AnswerIntentCommand): NewEvent {
   const said = { by: answering.by, ...channelField(answering) };
   return answering.status === "completed"
-    ? intent.event("intent.completed", { ...said, data: draft.keep(answering.data) })
-    : intent.event("intent.failed", { ...said, reason: answering.reason });
+    ? intentKind.event("intent.completed", { ...said, data: draft.keep(answering.data) })
+    : intentKind.event("intent.failed", { ...said, reason: answering.reason });
 }
 
 /** An answer by hand would end it, and stop its delivery, while its workflow still waits for the undo. */
@@ -329,9 +329,9 @@ function decisionData(approval: LiveApproval, rationale: string): JsonObject {
 function endEventOfDecision(approval: LiveApproval, rationale: string): NewEvent {
   const by = approval.decided?.by[0] ?? "deadline";
   if (approval.status === "expired")
-    return intent.event("intent.timed_out", { deadline: approval.decideBy ?? 0 });
-  if (approval.status === "cancelled") return intent.event("intent.cancelled", { by, reason: rationale });
-  return intent.event("intent.completed", { by, data: decisionData(approval, rationale) });
+    return intentKind.event("intent.timed_out", { deadline: approval.decideBy ?? 0 });
+  if (approval.status === "cancelled") return intentKind.event("intent.cancelled", { by, reason: rationale });
+  return intentKind.event("intent.completed", { by, data: decisionData(approval, rationale) });
 }
 
 export const intentSubject: SubjectPort = {
