@@ -27,7 +27,8 @@ const DESK = {
   stamp: path.join("node_modules", ".desk-stamp"),
   lock: path.join("node_modules", ".desk.lock"),
   sources: () => [
-    ...["package-lock.json", "dashboard/index.html", "dashboard/package.json", "src/kernel/text.ts"],
+    ...["package-lock.json", "dashboard/index.html", "dashboard/package.json"],
+    ...["src/kernel/text.ts", "src/kernel/registry.ts"],
     ...fs
       .readdirSync("dashboard")
       .filter((name) => name.endsWith(".ts"))

@@ -1,21 +1,21 @@
 // The capabilities of src/, and which of them are defined once, by contract and verbs (docs: CONTRIBUTING.md, "Counters").
+import fs from "node:fs";
+import { fileURLToPath } from "node:url";
 
-/** By folder below src/. A capability of several resources has a line for each. */
-export const CAPABILITIES = [
-  ...["grants", "approvals", "budgets", "kill-switch", "people", "people/keys", "people/sessions"],
-  ...[
-    "people/tenants",
-    "policy",
-    "effects",
-    "workflows",
-    "agents",
-    "agents/intents",
-    "agents/remote",
-    "alerts",
-    "notify",
-  ],
-  ...["supervise", "runtime"],
-];
+const source = (name) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
+const [, listed = ""] =
+  /FOLDERS = \[([^;]*)\];/.exec(fs.readFileSync(source("kernel/registry.ts"), "utf8")) ?? [];
+const folders = [...listed.matchAll(/"([\w-]+)"/g)].map(([, name]) => name);
+
+/** A folder in a capability's folder is a capability if it has a stream or a contract. */
+const within = (folder) =>
+  fs
+    .readdirSync(source(folder))
+    .map((name) => `${folder}/${name}`)
+    .filter((name) => ["stream.ts", "contract.ts"].some((file) => fs.existsSync(source(`${name}/${file}`))));
+
+/** By folder below src/, in the order of the registry. */
+export const CAPABILITIES = [...folders.flatMap((name) => [name, ...within(name)]), "runtime"];
 
 /** Files of the definition in one place, and hand-written files that it replaces. Pages and streams keep routes by hand. */
 const DEFINED = ["contract.ts", "verbs.ts"];

@@ -1,21 +1,41 @@
-// Writes what is derived from contracts and streams: the client's table of calls, and rows of the reference pages.
+// Writes what is derived from the folders of capabilities: tables of streams, contracts and verbs, the client's table of calls,
+// the commands of contracts, and rows of the reference pages.
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { type Route, routeName, scopesOfRoute } from "../src/api/route.ts";
-import { allRoutes, type RouteParts } from "../src/api/routes.ts";
-import { COMMANDS } from "../src/cli/commands.ts";
+import type { Route } from "../src/api/route.ts";
+import type { RouteParts } from "../src/api/routes.ts";
 import type { CALLS } from "../src/client/calls.ts";
-import { CONTRACTS, STREAMS } from "../src/contracts.ts";
-import {
-  type Contract,
-  clientCall,
-  httpMethod,
-  pathNames,
-  type VerbContract,
-} from "../src/kernel/contract.ts";
+import { clientCall, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+import { contracts, contractTable, references, resourceTable, streamTable, verbTable } from "./generate-tables.ts";
 
-const contracts: readonly Contract[] = CONTRACTS;
+/** As the formatter writes it: a table that is written again is the same to the byte. */
+function formatted(text: string, name: string): string {
+  const biome = ["node_modules/@biomejs/biome/bin/biome", "check", "--write", `--stdin-file-path=${name}`];
+  return execFileSync(process.execPath, biome, { input: text, encoding: "utf8" });
+}
+
+const isCheck = process.argv.includes("--check");
+const stale: string[] = [];
+
+function keep(path: string, text: string): void {
+  const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
+  if (before === text) return;
+  stale.push(path);
+  if (!isCheck) fs.writeFileSync(path, text);
+}
+
+const keepCode = (path: string, text: string): void => keep(path, formatted(text, path));
+
+keepCode("src/streams.ts", streamTable());
+keepCode("src/contracts.ts", contractTable());
+keepCode("src/verbs.ts", await verbTable());
+keepCode("src/cli/resource-table.ts", await resourceTable());
+// Its modules read the tables above.
+const { COMMANDS } = await import("../src/cli/commands.ts");
+const { routeName, scopesOfRoute } = await import("../src/api/route.ts");
+const { allRoutes } = await import("../src/api/routes.ts");
+
 const verbs = contracts.flatMap(({ name, door, verbs: all }) =>
   Object.entries(all).map(([verb, facts]) => ({ name, verb, facts, door })),
 );
@@ -63,8 +83,8 @@ const methodRows = (page: "library" | "admin") =>
 const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } = {
   "docs/reference/library.md": methodRows("library"),
   "docs/reference/admin.md": methodRows("admin"),
-  "docs/reference/events.md": STREAMS.flatMap(({ reference }) =>
-    reference.map(({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const),
+  "docs/reference/events.md": references.map(
+    ({ type, meaning }) => [type, `| \`${type}\` | ${meaning} |`] as const,
   ),
 };
 
@@ -137,23 +157,7 @@ function withTable(text: string, head: string, rows: readonly string[]): string 
   return [...lines.slice(0, first), ...rows, ...lines.slice(end)].join("\n");
 }
 
-/** As the formatter writes it: a table that is written again is the same to the byte. */
-function formatted(text: string, name: string): string {
-  const biome = ["node_modules/@biomejs/biome/bin/biome", "format", `--stdin-file-path=${name}`];
-  return execFileSync(process.execPath, biome, { input: text, encoding: "utf8" });
-}
-
-const isCheck = process.argv.includes("--check");
-const stale: string[] = [];
-
-function keep(path: string, text: string): void {
-  const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
-  if (before === text) return;
-  stale.push(path);
-  if (!isCheck) fs.writeFileSync(path, text);
-}
-
-keep("src/client/contract-calls.ts", formatted(clientTable(), "contract-calls.ts"));
+keepCode("src/client/contract-calls.ts", clientTable());
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
 // Its contracts' part was written above.

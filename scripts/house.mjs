@@ -100,11 +100,15 @@ function exportCounts(files, uses) {
   return { dead, onlyTested, homonyms: homonyms.map(([name, where]) => `${name} ${where.join(" ")}`) };
 }
 
+/** A table lists every file of its kind. */
+const isGenerated = (text) => /^\/\*\*[\s*]*Made (?:from [^\n]* )?by `npm run generate`/.test(text);
+
 function lonelyFiles(files, uses) {
   return [...files].flatMap(([file, text]) => {
     if (!isSource(file) || lineCount(text) >= SHORT_FILE) return [];
     const importers = new Set((uses.get(file) ?? []).map(({ by }) => by).filter((by) => !isTest(by)));
-    if (/^\/\*\* Made from [^\n]* by `npm run generate`/.test(text)) return [];
+    const isListed = [...importers].every((by) => isGenerated(files.get(by)));
+    if (isListed || isGenerated(text)) return [];
     return importers.size === 1 ? [`${file} ${lineCount(text)} lines, of ${[...importers][0]}`] : [];
   });
 }

@@ -1,25 +1,22 @@
 /** Entry point `holdpoint/admin`: people, keys, tenants, notifications, monitors, policy versions, nodes and seals. */
 
-import type { Alerts } from "./alerts/contract.ts";
 import type { Monitors } from "./alerts/monitor.ts";
 import type { Holdpoint } from "./index.ts";
 import { HoldpointError } from "./kernel/errors.ts";
 import { withLazy } from "./kernel/load-part.ts";
-import type { Endpoints, Messages } from "./notify/contract.ts";
 import type { Notifications } from "./notify/verbs.ts";
 import { findOpener } from "./open.ts";
-import { parts } from "./parts.ts";
-import type { People } from "./people/contract.ts";
-import type { Keys } from "./people/keys/contract.ts";
-import type { Tenants } from "./people/tenants/contract.ts";
+import { parts, type VerbGroups, verbGroups } from "./parts.ts";
 import type { Policies } from "./policy/contract.ts";
 import type { Nodes } from "./runtime/epochs.ts";
 import type { Seals } from "./runtime/journal.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
+import { VERBS } from "./verbs.ts";
 
 export type { Alert, AlertList, AlertPage, AlertSummary } from "./alerts/contract.ts";
 export type { Monitor, MonitorOptions } from "./alerts/monitor.ts";
 export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
+export type { Scope } from "./kernel/registry.ts";
 export type {
   Endpoint,
   EndpointChange,
@@ -42,7 +39,6 @@ export type {
   KeyPage,
   KeyRotation,
 } from "./people/keys/contract.ts";
-export type { Scope } from "./people/rules/scopes.ts";
 export type { Member, Role } from "./people/stream.ts";
 export type { CreatedTenant, NewTenant, Tenant, TenantList, TenantPage } from "./people/tenants/contract.ts";
 export type { BacktestReport, Suggestion } from "./policy/backtest/rules/answers.ts";
@@ -61,16 +57,8 @@ export type {
 export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
 
 export type Admin = Monitors &
-  Notifications & {
-    readonly alerts: Alerts;
-    /** Destinations of messages. */
-    readonly endpoints: Endpoints;
-    /** Messages: sent, waiting and dead. */
-    readonly messages: Messages;
-    readonly people: People;
-    readonly keys: Keys;
-    /** The tenants of the store. */
-    readonly tenants: Tenants;
+  Notifications &
+  Omit<VerbGroups<(typeof VERBS)["admin"]>, "policies"> & {
     /** Policy versions that were put in force, back-tests and suggestions. */
     readonly policies: Policies;
     /** The processes that execute in this tenant. */
@@ -83,17 +71,12 @@ function createGroups(open: RuntimeOpener): Admin {
   return withLazy(
     {},
     {
-      alerts: () => parts.verb().bindLibrary(open, parts.alerts().alertVerbs),
+      ...verbGroups(open, VERBS.admin),
       deliver: () => parts.notify().notificationMethods(open).deliver,
-      endpoints: () => parts.verb().bindLibrary(open, parts.notify().endpointVerbs),
-      keys: () => parts.verb().bindLibrary(open, parts.keys().keyVerbs),
-      messages: () => parts.verb().bindLibrary(open, parts.notify().messageVerbs),
       monitor: () => parts.monitor().monitorMethods(open).monitor,
       nodes: () => parts.nodes().nodesOf(open),
-      people: () => parts.verb().bindLibrary(open, parts.people().peopleVerbs),
       policies: () => parts.policies().policiesOf(open),
       seals: () => parts.journal().sealMethods(open),
-      tenants: () => parts.verb().bindLibrary(open, parts.tenants().tenantVerbs),
     },
   );
 }

@@ -1,13 +1,11 @@
-/** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
+/** Made by `npm run generate`: every contract, in the order of their names. */
 import { intents } from "./agents/intents/contract.ts";
 import { remote } from "./agents/remote/contract.ts";
 import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
-import { approval } from "./approvals/stream.ts";
 import { budgets } from "./budgets/contract.ts";
 import { actions, receipts } from "./effects/contract.ts";
 import { grants } from "./grants/contract.ts";
-import { grant } from "./grants/stream.ts";
 import { killSwitch } from "./kill-switch/contract.ts";
 import { endpoints, messages } from "./notify/contract.ts";
 import { people } from "./people/contract.ts";
@@ -34,4 +32,3 @@ export const CONTRACTS = [
   tenants,
   workflows,
 ] as const;
-export const STREAMS = [approval, grant] as const;

@@ -3,15 +3,12 @@
 import type { Intents } from "./agents/intents/verbs.ts";
 import type { Remote } from "./agents/remote-methods.ts";
 import type { Approvals } from "./approvals/contract.ts";
-import type { Budgets } from "./budgets/contract.ts";
 import type { Answer } from "./effects/answer.ts";
 import { putSecret } from "./effects/arguments.ts";
-import type { Actions, Receipts } from "./effects/contract.ts";
 import type { ToolDefinition } from "./effects/define-tool.ts";
 import { type Execution, executeByName, type GatedTool, type Gates, gate } from "./effects/gate.ts";
 import type { Recovered } from "./effects/recover.ts";
 import type { Tool } from "./effects/tool.ts";
-import type { Grants } from "./grants/contract.ts";
 import type { SecretHandle } from "./kernel/stored-value.ts";
 import type { KillSwitch } from "./kill-switch/contract.ts";
 import {
@@ -22,12 +19,13 @@ import {
   instanceDefinitions,
   markOpener,
 } from "./open.ts";
-import { parts, startSupervised, withMethodGroups } from "./parts.ts";
+import { parts, startSupervised, type VerbGroups, withMethodGroups } from "./parts.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
 import type { Journal } from "./runtime/journal.ts";
 import type { Acknowledged, Restored, Said } from "./runtime/restore.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
+import type { VERBS } from "./verbs.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
 import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
@@ -138,7 +136,11 @@ export function definePolicy(document: PolicyText): PolicyText {
   return document;
 }
 
-export type Holdpoint = KillSwitch & {
+/** Groups that offer more than the verbs of their contract. */
+type LargerGroups = "approvals" | "intents" | "remote" | "workflows";
+type Groups = KillSwitch & Omit<VerbGroups<(typeof VERBS)["library"]>, LargerGroups>;
+
+export type Holdpoint = Groups & {
   /** Declares a tool. The returned function reviews a call, waits for approval, runs it once and returns a receipt. */
   gate<Args, Result>(definition: ToolDefinition<Args, Result>): GatedTool<Args, Result>;
   /** API for agents that run in another process: propose an action, execute it, report the outcome. */
@@ -146,11 +148,7 @@ export type Holdpoint = KillSwitch & {
   /** Runs a function once per request id. */
   execute<Payload, Result>(execution: Execution<Payload, Result>): Promise<Answer<Result>>;
   readonly approvals: Approvals;
-  readonly receipts: Receipts;
-  readonly actions: Actions;
   readonly journal: Journal;
-  readonly budgets: Budgets;
-  readonly grants: Grants;
   /** Requests from one agent to another agent or to people, with their answers. */
   readonly intents: Intents;
   /**

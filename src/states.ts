@@ -1,4 +1,4 @@
-/** The state type of every stream kind. */
+/** The state type of each stream kind whose references do not carry their own. */
 
 import type { IntentState } from "./agents/intents/stream.ts";
 import type { AlertState, MonitorState } from "./alerts/stream.ts";
@@ -8,7 +8,8 @@ import type { BudgetStreamState } from "./budgets/stream.ts";
 import type { ActionState } from "./effects/state.ts";
 import type { GrantState } from "./grants/stream.ts";
 import type { StoreState } from "./journal/stream.ts";
-import type { Fold, Folded, StreamKind, StreamRef } from "./kernel/stream.ts";
+import type { StreamKind } from "./kernel/registry.ts";
+import type { Fold, Folded, StreamRef } from "./kernel/stream.ts";
 import type { SwitchState } from "./kill-switch/stream.ts";
 import type { EndpointState, MessageState, NotifierState } from "./notify/stream.ts";
 import type { KeyState } from "./people/keys/stream.ts";
@@ -19,7 +20,7 @@ import type { PolicyState } from "./policy/stream.ts";
 import type { EpochState } from "./runtime/stream.ts";
 import type { WorkflowState } from "./workflows/state.ts";
 
-type StateMap = {
+type NamedStates = {
   action: ActionState;
   alert: AlertState;
   answer: AnswerState;
@@ -42,6 +43,7 @@ type StateMap = {
   tenant: TenantState;
   workflow: WorkflowState;
 };
+type StateMap = NamedStates & { [K in Exclude<StreamKind, keyof NamedStates>]: unknown };
 export type StateOf<K extends StreamKind> = StateMap[K];
 /** The state of a reference: that of the definition it carries, else that of its kind. */
 export type StateAt<Ref extends StreamRef> =

@@ -1,28 +1,16 @@
 /**
- * Registry of streams: the fold of each kind, the ports that lower capabilities call, and every view that a store
- * keeps. An event that no fold here knows was written by a newer program. Imported by composition, and by the notifier,
- * which waits for a newer program at such an event.
+ * Made by `npm run generate`: the fold of each kind of stream, with the port that lower capabilities call, and every
+ * view that a store keeps. Imported by composition, and by the notifier, which waits at an event that no fold here knows.
  */
-
 import { intentSubject } from "./agents/intents/rules/answer.ts";
-import {
-  intentFold,
-  intentInboxView,
-  intentsFromView,
-  intentsToView,
-  intentsView,
-  intentTimesView,
-} from "./agents/intents/stream.ts";
-import { alertFold, alertsView, monitorFold } from "./alerts/stream.ts";
+import { intentKind } from "./agents/intents/stream.ts";
+import { alert, monitorFold } from "./alerts/stream.ts";
 import { answerFold } from "./api/idempotency/stream.ts";
-import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
 import { actionFold, actionsView } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
-import { isHoldpointError } from "./kernel/errors.ts";
-import { type Fold, findStreamRef } from "./kernel/stream.ts";
 import { switchesView, switchFold } from "./kill-switch/stream.ts";
 import {
   endpointFold,
@@ -34,84 +22,58 @@ import {
   outboxAgainView,
   outboxView,
 } from "./notify/stream.ts";
-import { keyFold, keysView } from "./people/keys/stream.ts";
-import { loginFold, sessionFold, sessionsView } from "./people/sessions/stream.ts";
+import { key } from "./people/keys/stream.ts";
+import { loginKind, session } from "./people/sessions/stream.ts";
 import { rosterFold } from "./people/stream.ts";
 import { tenantFold } from "./people/tenants/stream.ts";
 import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
-
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
 import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
 
-/** The kinds of stream that an approval can be about. */
-const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {
-  action: actionSubject,
-  intent: intentSubject,
-  workflow: workflowSubject,
-};
-
 export const FOLDS: Folds = {
-  action: { ...actionFold, port: SUBJECTS.action },
-  alert: alertFold,
+  action: { ...actionFold, port: actionSubject },
+  alert: alert.fold,
   answer: answerFold,
   approval: approval.fold,
   budget: budgetFold,
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grant.fold,
-  intent: { ...intentFold, port: SUBJECTS.intent },
-  key: keyFold,
-  login: loginFold,
+  intent: { ...intentKind.fold, port: intentSubject },
+  key: key.fold,
+  login: loginKind.fold,
   message: messageFold,
   monitor: monitorFold,
   notifier: notifierFold,
   policy: policyFold,
   roster: rosterFold,
-  session: sessionFold,
+  session: session.fold,
   store: storeFold,
   switch: switchFold,
   tenant: tenantFold,
-  workflow: { ...workflowFold, port: SUBJECTS.workflow },
+  workflow: { ...workflowFold, port: workflowSubject },
 };
 
-export type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
-
-/** A fold checks type and version first: any other error, such as for the missing body, means it knows the event. */
-export function canFoldEvent({ stream, type, tv }: EventIdentity): boolean {
-  const ref = findStreamRef(stream);
-  if (ref === undefined) return false;
-  const fold: Fold<unknown> = FOLDS[ref.kind];
-  try {
-    fold.evolve(fold.initial, { type, tv, at: 0, seq: 1, body: null });
-  } catch (error) {
-    return !isHoldpointError(error, "unknown_event");
-  }
-  return true;
-}
-
 export const PROJECTIONS = [
-  ...approval.views,
   actionsView,
-  workflowsView,
-  runsView,
-  policiesView,
-  ...grant.views,
-  alertsView,
-  keysView,
-  sessionsView,
+  ...alert.views,
+  ...approval.views,
+  budgetsView,
   endpointNamesView,
   endpointsView,
-  messagesView,
-  outboxView,
-  outboxAgainView,
-  intentsView,
-  intentsToView,
-  intentsFromView,
-  intentInboxView,
-  intentTimesView,
   nodesView,
-  budgetsView,
+  ...grant.views,
+  ...intentKind.views,
+  ...key.views,
+  ...loginKind.views,
+  messagesView,
+  outboxAgainView,
+  outboxView,
+  policiesView,
+  ...session.views,
   switchesView,
+  runsView,
+  workflowsView,
 ] as const;

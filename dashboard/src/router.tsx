@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter } from "@tanstack/react-rout
 import { lazyPage } from "./shell/lazy-page.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailure } from "./shell/page-failure.tsx";
+import { PLACES } from "./shell/places.ts";
 import { Shell } from "./shell/shell.tsx";
 import { Loading } from "./ui/states.tsx";
 
@@ -94,8 +95,13 @@ const routes = [
   }),
 ] as const;
 
+/** Pages that are only in the menu's list. */
+const listed = PLACES.flatMap(({ to, page }) =>
+  page === undefined ? [] : createRoute({ ...under, path: to, component: page }),
+);
+
 export const router = createRouter({
-  routeTree: root.addChildren([...routes]),
+  routeTree: root.addChildren([...routes, ...(listed as [])]),
   defaultPreload: "intent",
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFailure,

@@ -60,8 +60,7 @@ export const alerts = contract({
   },
 });
 
-export type Alerts = Library<typeof alerts>;
 export type Alert = z.output<typeof alert>;
 export type AlertSummary = z.output<typeof summary>;
 export type AlertPage = z.input<(typeof alerts)["verbs"]["list"]["input"]>;
-export type AlertList = Awaited<ReturnType<Alerts["list"]>>;
+export type AlertList = Awaited<ReturnType<Library<typeof alerts>["list"]>>;

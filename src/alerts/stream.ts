@@ -3,9 +3,8 @@
  * raised once, may be acknowledged, and ends when it is cleared.
  */
 
-import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import { eventBody, type Fold, type RecordedEvent } from "../kernel/stream.ts";
+import { defineStream, eventBody, type Fold } from "../kernel/stream.ts";
 import type { Figures, Severity } from "./rules/monitor-rule.ts";
 
 type Acknowledgement = { readonly by: string; readonly note: string | null; readonly at: number };
@@ -35,35 +34,53 @@ export type LiveAlert = RaisedBody & {
 };
 export type AlertState = { readonly status: "none" } | LiveAlert;
 
-const ALERT_EVENTS = ["alert.raised", "alert.acknowledged", "alert.cleared"];
+const { after, define } = defineStream<AlertState>();
 
-function raisedAlert(body: RaisedBody, { at }: RecordedEvent): LiveAlert {
-  const fresh = { acknowledged: null, clearedAt: null, clearedBy: null } as const;
-  return { ...body, status: "standing", raisedAt: at, ...fresh };
-}
-
-export const alertFold: Fold<AlertState> = {
+export const alert = define("alert", {
+  what: "An alert",
   version: 1,
   initial: { status: "none" },
-  isOver: (state) => state.status === "cleared",
-  evolve(state, event) {
-    const body = eventBody("An alert", event, ALERT_EVENTS);
-    if (state.status === "none") {
-      if (event.type === "alert.raised") return raisedAlert(body as unknown as RaisedBody, event);
-      throw new HoldpointError("broken_rule", `"${event.type}" came before the alert was raised.`);
-    }
-    switch (event.type) {
-      case "alert.acknowledged": {
-        const note = typeof body["note"] === "string" ? body["note"] : null;
-        return { ...state, acknowledged: { by: String(body["by"]), note, at: event.at } };
-      }
-      case "alert.cleared":
-        return { ...state, status: "cleared", clearedAt: event.at, clearedBy: Number(body["position"]) };
-      default:
-        throw new HoldpointError("broken_rule", "An alert is raised once.");
-    }
+  words: { none: "not raised" },
+  isOver: ({ status }) => status === "cleared",
+  events: {
+    "alert.raised": after(
+      ["none"],
+      "a rule of a monitor began to hold: monitor, rule, severity, subject, figures, the entry that brought it about, the approval of the checkpoint that it raised",
+      (_, body: RaisedBody, { at }) => ({
+        ...body,
+        ...{ status: "standing", raisedAt: at, acknowledged: null, clearedAt: null, clearedBy: null },
+      }),
+    ),
+    "alert.acknowledged": after(
+      ["standing", "cleared"],
+      "a person has seen it",
+      (raised, { by, note = null }: { readonly by: string; readonly note?: string | null }, { at }) => ({
+        ...raised,
+        acknowledged: { by, note, at },
+      }),
+    ),
+    "alert.cleared": after(
+      ["standing", "cleared"],
+      "the rule stopped holding, and the entry that ended it",
+      (raised, { position }: { readonly position: number }, { at }) => ({
+        ...raised,
+        ...{ status: "cleared", clearedAt: at, clearedBy: position },
+      }),
+    ),
   },
-};
+  lists: [
+    {
+      bucket: ({ status }) => status,
+      data(alert) {
+        const { status, monitor, rule, kind, severity, subject, workflow, figures, says, approval } = alert;
+        const { raisedAt, clearedAt, acknowledged } = alert;
+        const shown = { status, monitor, rule, kind, severity, subject, workflow, figures, says, approval };
+        return { ...shown, raisedAt, clearedAt, acknowledgedBy: acknowledged?.by ?? null };
+      },
+      orders: { raised: { view: "alerts", version: 1, at: ({ raisedAt }) => raisedAt } },
+    },
+  ],
+});
 
 /** `rules`: null before anything was stored. */
 export type MonitorState = { readonly position: number; readonly rules: Json };
@@ -76,17 +93,3 @@ export const monitorFold: Fold<MonitorState> = {
     return { position: Number(position), rules: rules ?? null };
   },
 };
-
-export const alertsView = {
-  view: "alerts",
-  kind: "alert",
-  version: 1,
-  row(_id: string, state: AlertState) {
-    if (state.status === "none") return undefined;
-    const { status, monitor, rule, kind, severity, subject, workflow, figures, says, approval } = state;
-    const { raisedAt, clearedAt, acknowledged } = state;
-    const shown = { status, monitor, rule, kind, severity, subject, workflow, figures, says, approval };
-    const data = { ...shown, raisedAt, clearedAt, acknowledgedBy: acknowledged?.by ?? null };
-    return { bucket: status, at: raisedAt, due: null, data };
-  },
-} as const;

@@ -6,6 +6,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPerson, isPrincipal } from "../kernel/principal.ts";
+import { SCOPES, type Scope } from "../kernel/registry.ts";
 import {
   type CredentialReading,
   type Identity,
@@ -15,7 +16,7 @@ import {
   readCredential,
 } from "../people/authenticate.ts";
 import type { CallerRights } from "../people/caller.ts";
-import { SCOPES, type Scope, scopesOf } from "../people/rules/scopes.ts";
+import { scopesOf } from "../people/rules/scopes.ts";
 import { ROLES } from "../people/stream.ts";
 import { HOME_TENANT } from "../people/tenants/stream.ts";
 import type { Store } from "../stores/store.ts";

@@ -6,7 +6,7 @@ import type { FastifyReply } from "fastify";
 import type { z } from "zod";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { Scope } from "../people/rules/scopes.ts";
+import type { Scope } from "../kernel/registry.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Who } from "./authenticate.ts";
 import type { Problem } from "./problem.ts";

@@ -2,16 +2,9 @@
 import { z } from "zod";
 import { actingAgent, actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/long-poll-routes.ts";
-import { intentVerbs } from "../agents/intents/verbs.ts";
-import { remoteVerbs } from "../agents/remote/verbs.ts";
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
-import { alertVerbs } from "../alerts/verbs.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
-import { approvalVerbs } from "../approvals/verbs.ts";
-import { budgetVerbs } from "../budgets/verbs.ts";
-import { actionVerbs, receiptVerbs } from "../effects/verbs.ts";
-import { grantVerbs } from "../grants/verbs.ts";
 import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
 import {
   type Contract,
@@ -27,18 +20,12 @@ import {
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Actor } from "../kernel/values.ts";
 import { viewerIn } from "../kernel/values.ts";
-import { killSwitchVerbs } from "../kill-switch/verbs.ts";
-import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
-import { keyVerbs } from "../people/keys/verbs.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
-import { tenantVerbs } from "../people/tenants/verbs.ts";
-import { peopleVerbs } from "../people/verbs.ts";
 import { policyGuards } from "../policy/routes.ts";
-import { policyVerbs } from "../policy/verbs.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
+import { VERBS } from "../verbs.ts";
 import { workflowState } from "../workflows/read.ts";
-import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import {
   actingOperator,
@@ -67,27 +54,15 @@ import {
 import { waitRoutes } from "./wait-until.ts";
 import { idSchema, nextCursor, pageOf, pageQuery, sealCursor } from "./wire.ts";
 
-/** Contracts with their verbs, whose routes are made from them. */
-const CAPABILITIES = [
-  actionVerbs,
-  alertVerbs,
-  approvalVerbs,
-  budgetVerbs,
-  endpointVerbs,
-  grantVerbs,
-  intentVerbs,
-  keyVerbs,
-  killSwitchVerbs,
-  messageVerbs,
-  peopleVerbs,
-  policyVerbs,
-  receiptVerbs,
-  remoteVerbs,
-  tenantVerbs,
-  workflowVerbs,
-] as const;
+type Loaders = (typeof VERBS)[keyof typeof VERBS];
+type LoaderIn<Table> = Table[keyof Table];
+type ContractIn<Load> = Load extends () => { readonly contract: infer One } ? One : never;
+type Bound = Loaders extends infer Table
+  ? Table extends Table
+    ? ContractIn<LoaderIn<Table>>
+    : never
+  : never;
 
-type Bound = (typeof CAPABILITIES)[number]["contract"];
 const whoMay =
   (check: typeof checkMayEnd): Guard =>
   async ({ runtime, who }, input, serve) => {
@@ -341,9 +316,9 @@ function verbRoutes(one: Capability): readonly Route[] {
   return [...byRoute.values()].map((all) => routeFor(contract, all));
 }
 
-const contractRoutes = (CAPABILITIES as unknown as readonly Capability[]).flatMap(
-  verbRoutes,
-) as unknown as readonly ContractRoute[];
+const contractRoutes = Object.values(VERBS)
+  .flatMap((table) => Object.values(table) as readonly (() => unknown)[])
+  .flatMap((verbs) => verbRoutes(verbs() as Capability)) as unknown as readonly ContractRoute[];
 
 export type RouteParts = {
   readonly condition: ServerCondition;

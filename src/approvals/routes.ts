@@ -9,10 +9,9 @@ import type { Problem } from "../api/problem.ts";
 import { checkHasScopes, ok, type RouteAnswer, route } from "../api/route.ts";
 import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
+import type { Scope } from "../kernel/registry.ts";
 import type { CardDocument } from "../kernel/terminal.ts";
 import type { RenderCard } from "../notify/content.ts";
-import type { Scope } from "../people/rules/scopes.ts";
-
 import { readActionDocument, readCard, readSealedCard } from "./card.ts";
 import { approvalDocument } from "./card-document.ts";
 import { approvalWire, cardCodec, triedSchema } from "./card-schema.ts";

@@ -1,6 +1,6 @@
 /** Verbs of budgets, with their routes and schemas. */
 import { z } from "zod";
-import { contract, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import { contract, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { actorOfAnyKind, micros, moneyAmount, moneyWithoutPeriod } from "../kernel/values.ts";
 
 const PERIOD =
@@ -52,6 +52,5 @@ export const budgets = contract({
   },
 });
 
-export type Budgets = Library<typeof budgets>;
 export type Budget = z.output<typeof budget>;
 export type BudgetSummary = z.output<typeof summary>;

@@ -21,6 +21,7 @@ import {
   policyTest,
 } from "./policy/commands.ts";
 import { type Resource, resourceCommand } from "./resource.ts";
+import { RESOURCES } from "./resource-table.ts";
 import { keysResource, peopleResource, tenantsResource } from "./resources/access.ts";
 import { budgetsResource, grantsResource, intentsResource, nodesResource } from "./resources/limits.ts";
 import { alertsResource, endpointsResource, notificationsResource } from "./resources/notices.ts";
@@ -30,19 +31,14 @@ import { fork, rollback, start } from "./workflows/operate.ts";
 import { run } from "./workflows/run.ts";
 import { workflowList } from "./workflows/show.ts";
 
-/** All resources whose commands are data. */
-const RESOURCES: readonly Resource[] = [
-  ...[workflowList, grantsResource, budgetsResource, intentsResource],
-  ...[alertsResource, notificationsResource, endpointsResource, nodesResource],
-  ...[peopleResource, keysResource, tenantsResource],
-];
+const ALL_RESOURCES: readonly Resource[] = [workflowList, ...RESOURCES];
 
 export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] };
 
-/** In the order of the overview. */
-export const COMMAND_GROUPS: readonly CommandGroup[] = [
+/** Commands whose place in the overview is chosen; other resources' commands come last in the group that they name. */
+const CHOSEN: readonly CommandGroup[] = [
   { title: "First steps", commands: [welcome, init, demo, run] },
-  { title: "Decide", commands: [approvalsCommand, showCommand(RESOURCES), approve, reject, answer, ...ACTS] },
+  { title: "Decide", commands: [approvalsCommand, showCommand(ALL_RESOURCES), approve, reject, answer, ...ACTS] },
   { title: "Workflows", commands: [resourceCommand(workflowList), start, rollback, fork] },
   {
     title: "Limit what agents may do",
@@ -81,5 +77,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   { title: "This machine", commands: [login, logout, whoami, completionCommand(() => COMMANDS)] },
 ];
+
+function withOthers({ title, commands }: CommandGroup): CommandGroup {
+  const isChosen = (name: string) => CHOSEN.some((one) => one.commands.some((other) => other.name === name));
+  const others = ALL_RESOURCES.filter(({ name, section }) => section === title && !isChosen(name));
+  return { title, commands: [...commands, ...others.map(resourceCommand)] };
+}
+
+/** In the order of the overview. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = CHOSEN.map(withOthers);
 
 export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

@@ -93,6 +93,8 @@ type AnyPart = Listing<never> | Showing<never> | Act<never>;
 export type Resource = Pick<Command, "name" | "summary" | "details" | "examples"> & {
   /** Where the instance has its verbs. Default: the name. */
   readonly group?: string;
+  /** Title of its group in the overview, for a command whose place there is not chosen. */
+  readonly section?: string;
   readonly id?: ResolvedPrefix;
   /** The argument in the usage line. */
   readonly argument?: string;
@@ -305,7 +307,7 @@ async function runPart(context: Context, resource: Resource): Promise<number> {
 
 /** The command of a resource. One that can only be listed has no subcommands. */
 export function resourceCommand(resource: Resource): Command {
-  const { parts, argument = "id", id: _, group: _group, ...command } = resource;
+  const { parts, argument = "id", id: _, group: _group, section: _section, ...command } = resource;
   const names = Object.keys(parts);
   const isListed = names.length === 1;
   return {

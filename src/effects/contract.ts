@@ -1,7 +1,7 @@
 /** Verbs of actions, of effects in doubt and of receipts, with their routes and schemas. */
 import { z } from "zod";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
-import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import { contract, findVerb, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { REFUSALS, type RefusalCode } from "../kernel/refusals.ts";
 import { actor, anyJson, channel, id, jsonValue, reason, timestamp } from "../kernel/values.ts";
 import { EFFECT_CLASSES } from "../policy/rules/tool-rules.ts";
@@ -314,8 +314,6 @@ export const receipts = contract({
   },
 });
 
-export type Actions = Library<typeof actions>;
-export type Receipts = Library<typeof receipts>;
 /** An action in full. */
 export type Action = z.output<typeof action>;
 export type ActionSummary = z.output<typeof summary>;

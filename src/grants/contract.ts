@@ -1,6 +1,6 @@
 /** Verbs of standing grants, with their routes and schemas. */
 import { z } from "zod";
-import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
+import { contract, findVerb, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import {
   actor,
   agentName,
@@ -113,8 +113,6 @@ export const grants = contract({
   },
 });
 
-/** Standing grants: calls that people permit in advance. */
-export type Grants = Library<typeof grants>;
 export type GrantOffer = z.input<typeof offer>;
 export type StandingGrant = z.output<typeof standingGrant>;
 export type GrantUse = z.output<typeof grantUse>;

@@ -250,11 +250,6 @@ export function digestOf(value: unknown): string {
 /** Cached digests of frozen values. */
 const digests = new WeakMap<object, string>();
 
-/** Short name of a set of arguments, for people and traces: 12 hex digits. */
-export function argsHash(args: unknown): string {
-  return digestOf(args).slice(0, 12);
-}
-
 /** Constant-time comparison of two texts of the same form. */
 export function isSameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one, "latin1"), Buffer.from(other, "latin1")];

@@ -10,9 +10,9 @@
  * V4. Verbs may share a route: a field of the body selects the verb, and the client has one call for all of them.
  */
 import { z } from "zod";
-import type { Scope } from "../people/rules/scopes.ts";
 import { HoldpointError } from "./errors.ts";
-import { isPlainObject, noField } from "./fields.ts";
+import { checkId, isPlainObject, noField } from "./fields.ts";
+import type { Scope } from "./registry.ts";
 import { displayValue } from "./text.ts";
 import { LONGEST_WRITTEN, unwrap, whole } from "./values.ts";
 
@@ -212,12 +212,6 @@ export function parseArguments(
 /** With its article, to begin a sentence: "A grant". */
 export const nounFor = (owner: string): string => `${/^[aeiou]/.test(owner) ? "An" : "A"} ${owner}`;
 
-function checkId(what: string, given: unknown): string {
-  if (typeof given === "string" && given !== "" && given.length <= LONGEST_ID && given.isWellFormed())
-    return given;
-  throw new HoldpointError("invalid_input", `${what} is named by a text that is not empty.`);
-}
-
 /** Invalid input is an error that names the field, before anything is read or written. */
 export function parseInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
   const odd = findOdd(schema, given, []);
@@ -270,17 +264,14 @@ function findOdd(schema: unknown, given: unknown, path: Path): Path | undefined 
 
 /** The fields of the object at a path in a schema; none if the path leads to another type. */
 function fieldsAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  if (!(schema instanceof z.ZodType)) return [];
   if (schema instanceof z.ZodArray) return fieldsAt(schema.element, path.slice(1));
   if (schema instanceof z.ZodObject) {
     const [first, ...rest] = path;
     return first === undefined ? Object.keys(schema.shape) : fieldsAt(schema.shape[String(first)], rest);
   }
-  const isWrapped =
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodNullable ||
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodReadonly;
-  return isWrapped ? fieldsAt(schema.unwrap(), path) : [];
+  const inner = schema instanceof z.ZodReadonly ? schema.unwrap() : unwrap(schema);
+  return inner === schema ? [] : fieldsAt(inner, path);
 }
 
 /** A message that ends with a full stop is the contract's own sentence; any other is prefixed with the field. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { argsHash, digestOf, sha256 } from "./canonical-json.ts";
+import { digestOf, sha256 } from "./canonical-json.ts";
 
 test("the short name of arguments is the one that people and traces have seen before", () => {
-  assert.equal(argsHash({ user_id: 42 }), "feaa769a39ae");
+  assert.equal(digestOf({ user_id: 42 }).slice(0, 12), "feaa769a39ae");
 });
 
 test("a digest is over canonical JSON", () => {

@@ -1,25 +1,8 @@
 /** Ids: a prefix and 26 Crockford base-32 characters (48 bits of time, then 80 random bits), so they sort by age. */
+import type { IdPrefix } from "./registry.ts";
+
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const ID_RANDOM_BYTES = 10;
-
-export type IdPrefix =
-  | "act"
-  | "apr"
-  | "eff"
-  | "epo"
-  | "sec"
-  | "non"
-  | "wf"
-  | "snap"
-  | "alr"
-  | "grt"
-  | "int"
-  | "key"
-  | "lgn"
-  | "ses"
-  | "end"
-  | "msg"
-  | "trl";
 
 const CODES = Buffer.from(ALPHABET);
 const CHARACTERS = 26;

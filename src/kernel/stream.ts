@@ -7,8 +7,9 @@
  * - An event that has to change gets a new version and an upcast from each earlier one. Entries are never rewritten.
  * - A row depends on the state alone, so that a store can rebuild every list from the journal.
  */
-import { HoldpointError } from "./errors.ts";
+import { HoldpointError, isHoldpointError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
+import { STREAM_KINDS, type StreamKind } from "./registry.ts";
 
 /** A fact to append, returned by a rule. `tv` is the version of the event type. */
 export type NewEvent = { readonly type: string; readonly tv: number; readonly body: JsonObject };
@@ -42,31 +43,6 @@ export function eventBody(what: string, event: RecordedEvent, types: readonly st
   return body;
 }
 
-export const STREAM_KINDS = [
-  "action",
-  "alert",
-  "answer",
-  "approval",
-  "budget",
-  "endpoint",
-  "epoch",
-  "grant",
-  "intent",
-  "key",
-  "login",
-  "message",
-  "monitor",
-  "notifier",
-  "policy",
-  "roster",
-  "session",
-  "store",
-  "switch",
-  "tenant",
-  "workflow",
-] as const;
-export type StreamKind = (typeof STREAM_KINDS)[number];
-
 declare const folded: unique symbol;
 /** Exists for the compiler only: the state of the referenced stream. */
 export type Folded<State> = { readonly [folded]?: State };
@@ -94,6 +70,24 @@ export function parseStreamRef(name: string): StreamRef {
   const ref = findStreamRef(name);
   if (ref !== undefined) return ref;
   throw new HoldpointError("unknown_event", `The stream "${name}" is of a kind that is not known here.`);
+}
+
+export type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
+
+/** A fold checks type and version first: any other error, such as for the missing body, means it knows the event. */
+export function canFoldEvent(
+  folds: { readonly [K in StreamKind]: Fold<unknown> },
+  { stream, type, tv }: EventIdentity,
+): boolean {
+  const ref = findStreamRef(stream);
+  if (ref === undefined) return false;
+  const { evolve, initial } = folds[ref.kind];
+  try {
+    evolve(initial, { type, tv, at: 0, seq: 1, body: null });
+  } catch (error) {
+    return !isHoldpointError(error, "unknown_event");
+  }
+  return true;
 }
 
 export const actionStream = (id: string): StreamRef<"action"> => ({ kind: "action", id });

@@ -7,8 +7,9 @@
 import type { StateAt } from "../states.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { hasRoomForRefusal, type WithRefusals } from "./refusals.ts";
+import type { StreamKind } from "./registry.ts";
 import { type Artifact, storeValue } from "./stored-value.ts";
-import type { Fold, IndexKey, NewEvent, StreamKind, StreamRef } from "./stream.ts";
+import type { Fold, IndexKey, NewEvent, StreamRef } from "./stream.ts";
 
 export type Needs = {
   /** Streams to append to. */

@@ -252,7 +252,6 @@ export const messages = contract({
   },
 });
 
-export type Endpoints = Library<typeof endpoints>;
 type EndpointVerbs = (typeof endpoints)["verbs"];
 export type EndpointOffer = z.input<typeof offer>;
 export type EndpointChange = z.input<EndpointVerbs["change"]["input"]>;
@@ -261,8 +260,7 @@ export type EndpointSummary = z.output<typeof summary>;
 export type EndpointWithSecret = z.output<typeof withSecret>;
 export type EndpointTest = z.output<EndpointVerbs["test"]["output"]>;
 
-export type Messages = Library<typeof messages>;
 export type Message = z.output<typeof message>;
 export type MessageSummary = z.output<typeof messageSummary>;
 export type MessagePage = z.input<(typeof messages)["verbs"]["list"]["input"]>;
-export type MessageList = Awaited<ReturnType<Messages["list"]>>;
+export type MessageList = Awaited<ReturnType<Library<typeof messages>["list"]>>;

@@ -9,6 +9,8 @@ import type { JsonObject } from "../kernel/json.ts";
 import {
   actionStream,
   approvalStream,
+  canFoldEvent,
+  type EventIdentity,
   intentStream,
   NOTIFIER,
   parseStreamRef,
@@ -22,7 +24,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import type { Subscriber } from "../runtime/subscribe.ts";
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
-import { canFoldEvent, type EventIdentity } from "../streams.ts";
+import { FOLDS } from "../streams.ts";
 import { ANNOUNCED_EVENTS } from "./rules/announced-events.ts";
 import { APPROVERS_RECIPIENT, peopleToNotify, resolveRecipients } from "./rules/endpoint.ts";
 import { dropMessage, makeMessageId, makeMessages, moveNotifier, type NewMessage } from "./rules/message.ts";
@@ -224,7 +226,7 @@ async function seeOrSkip(desk: MakerState, entry: JournalEntry, before: number):
   if (isSkipped(desk, entry)) return false;
   try {
     const header = JSON.parse(entry.header) as LogHeader;
-    if (canFoldEvent(header)) return await seeLogEntry(desk, entry, header);
+    if (canFoldEvent(FOLDS, header)) return await seeLogEntry(desk, entry, header);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
   }

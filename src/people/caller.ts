@@ -3,7 +3,8 @@
  * A program with the store open, and a server without authentication, have no caller to limit.
  */
 import { HoldpointError } from "../kernel/errors.ts";
-import { type Scope, scopesOf } from "./rules/scopes.ts";
+import type { Scope } from "../kernel/registry.ts";
+import { scopesOf } from "./rules/scopes.ts";
 import type { Role } from "./stream.ts";
 
 export type CallerRights = {

@@ -1,6 +1,6 @@
 /** Verbs of the people of a tenant, with their routes and schemas. */
 import { z } from "zod";
-import { contract, type Library, plainVerb, verb } from "../kernel/contract.ts";
+import { contract, plainVerb, verb } from "../kernel/contract.ts";
 import { isPerson, isPrincipal } from "../kernel/principal.ts";
 import { displayValue, visible } from "../kernel/text.ts";
 import { actor, duration, id, reason, timestamp } from "../kernel/values.ts";
@@ -155,7 +155,6 @@ export const people = contract({
   },
 });
 
-export type People = Library<typeof people>;
 export type Person = z.output<typeof person>;
 /** A person to add. `name` defaults to the name in `person`. */
 export type NewPerson = z.input<typeof newPerson>;

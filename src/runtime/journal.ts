@@ -12,13 +12,11 @@ import type { Finding, SavedSeal } from "../journal/verify-seals.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
+import { LISTED_KINDS } from "../kernel/registry.ts";
 import {
   actionStream,
-  alertStream,
   approvalStream,
-  grantStream,
   intentStream,
-  keyStream,
   type StreamRef,
   streamName,
   workflowStream,
@@ -106,13 +104,19 @@ async function streamsOfIntent(place: TenantStore, id: string): Promise<readonly
 
 /** The streams with the history of an id. */
 async function selectStreams(place: TenantStore, id: string): Promise<StreamSelection> {
-  if (id.startsWith("apr_")) return selectApprovalStreams(place, id);
-  if (id.startsWith("grt_")) return { streams: [grantStream(id)] };
-  if (id.startsWith("alr_")) return { streams: [alertStream(id)] };
-  if (id.startsWith("int_")) return { streams: await streamsOfIntent(place, id) };
-  if (id.startsWith("key_")) return { streams: [keyStream(id)] };
-  if (id.startsWith("wf_")) return { streams: await streamsOfWorkflow(place, id) };
-  return { streams: await streamsOfAction(place, await findAction(place, id)) };
+  const { kind = "action" } = LISTED_KINDS.find(({ prefix }) => id.startsWith(`${prefix}_`)) ?? {};
+  switch (kind) {
+    case "action":
+      return { streams: await streamsOfAction(place, await findAction(place, id)) };
+    case "approval":
+      return selectApprovalStreams(place, id);
+    case "intent":
+      return { streams: await streamsOfIntent(place, id) };
+    case "workflow":
+      return { streams: await streamsOfWorkflow(place, id) };
+    default:
+      return { streams: [{ kind, id }] };
+  }
 }
 
 /** Everything about an action, an approval or a workflow, in commit order. */

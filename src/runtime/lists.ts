@@ -6,8 +6,8 @@
 
 import { type HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { rejectInput } from "../kernel/fields.ts";
-import { type IdPrefix, isId } from "../kernel/ids.ts";
-import type { StreamKind } from "../kernel/stream.ts";
+import { isId } from "../kernel/ids.ts";
+import type { IdPrefix, ListName, StreamKind } from "../kernel/registry.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { TenantStore, ViewQuery, ViewRow } from "../stores/store.ts";
 import { workflowName } from "../workflows/rules/create.ts";
@@ -135,16 +135,7 @@ const MOST_IDS = 10;
 /** Ids of a view's streams that begin with a text, oldest first. */
 export async function findIds(
   place: TenantStore,
-  view:
-    | "actions"
-    | "alerts"
-    | "approvals"
-    | "endpoints"
-    | "grants"
-    | "intents"
-    | "keys"
-    | "messages"
-    | "workflows",
+  view: ListName,
   beginning: string,
 ): Promise<readonly string[]> {
   const found: string[] = [];

@@ -17,7 +17,8 @@ import {
   timeSchema,
 } from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { STREAM_KINDS, type StreamRef } from "../kernel/stream.ts";
+import { STREAM_KINDS } from "../kernel/registry.ts";
+import type { StreamRef } from "../kernel/stream.ts";
 
 import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { type FleetNode, listNodes } from "./epochs.ts";

@@ -10,7 +10,7 @@ import { digestOf, sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { type Json, parseJson } from "../kernel/json.ts";
 import { artifactHash, isArtifactRef } from "../kernel/stored-value.ts";
-import type { StreamKind, StreamRef } from "../kernel/stream.ts";
+import type { StreamRef } from "../kernel/stream.ts";
 import {
   type Decide,
   type DecideResult,
@@ -23,7 +23,7 @@ import {
   openDraft,
 } from "../kernel/transaction.ts";
 import type { Load } from "../policy/rules/tool-rules.ts";
-import type { StateOf } from "../states.ts";
+import type { StateAt } from "../states.ts";
 import type { SqlTransaction, TenantStore } from "../stores/store.ts";
 import type { Runtime } from "./runtime.ts";
 import { SecretsNeeded } from "./secrets.ts";
@@ -121,7 +121,7 @@ function isLoad(answer: unknown): answer is Load {
   return (answer as { kind?: unknown }).kind === "load";
 }
 
-export function readState<K extends StreamKind>(place: TenantStore, ref: StreamRef<K>): Promise<StateOf<K>> {
+export function readState<Ref extends StreamRef>(place: TenantStore, ref: Ref): Promise<StateAt<Ref>> {
   return place.store.transact(place.tenant, { read: [ref] }, (sight) => ({
     kind: "commit",
     append: [],
@@ -130,10 +130,10 @@ export function readState<K extends StreamKind>(place: TenantStore, ref: StreamR
 }
 
 /** With the store's time of the read. */
-export function readStateAt<K extends StreamKind>(
+export function readStateAt<Ref extends StreamRef>(
   place: TenantStore,
-  ref: StreamRef<K>,
-): Promise<{ readonly state: StateOf<K>; readonly now: number }> {
+  ref: Ref,
+): Promise<{ readonly state: StateAt<Ref>; readonly now: number }> {
   return place.store.transact(place.tenant, { read: [ref] }, (sight) => ({
     kind: "commit",
     append: [],

@@ -4,7 +4,8 @@
  */
 
 import type { Clock } from "../kernel/clock.ts";
-import { type StreamKind, type StreamRef, streamName } from "../kernel/stream.ts";
+import type { StreamKind } from "../kernel/registry.ts";
+import { type StreamRef, streamName } from "../kernel/stream.ts";
 import type { Store } from "../stores/store.ts";
 import { subscribe } from "./subscribe.ts";
 

@@ -3,7 +3,8 @@
 import { GENESIS, type Header, type StoredEntry } from "../journal/entry.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
-import type { Fold, StreamKind } from "../kernel/stream.ts";
+import type { StreamKind } from "../kernel/registry.ts";
+import type { Fold } from "../kernel/stream.ts";
 import type { Folds } from "../states.ts";
 
 export type Head = {

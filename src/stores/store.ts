@@ -12,7 +12,8 @@
 import type { StoredEntry } from "../journal/entry.ts";
 import type { Seal, SealDraft } from "../journal/seal.ts";
 import type { JsonObject } from "../kernel/json.ts";
-import type { StreamKind, StreamRef } from "../kernel/stream.ts";
+import type { StreamKind } from "../kernel/registry.ts";
+import type { StreamRef } from "../kernel/stream.ts";
 import type { Decide, DecideResult, DecisionScope, Needs } from "../kernel/transaction.ts";
 import type { StateOf } from "../states.ts";
 

@@ -7,7 +7,7 @@
  */
 
 import { HoldpointError } from "../kernel/errors.ts";
-import { STREAM_KINDS, type StreamKind } from "../kernel/stream.ts";
+import { STREAM_KINDS, type StreamKind } from "../kernel/registry.ts";
 import type { StoredProjection, ViewQuery } from "./store.ts";
 
 export type Projections = {

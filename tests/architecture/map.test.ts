@@ -1,8 +1,8 @@
 /** The map in ARCHITECTURE.md is the tree: the folders of `src/`, two levels deep, and the files beside them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FOLDERS } from "../../src/kernel/registry.ts";
 import { readRoot, readTree } from "./files.ts";
-import { CAPABILITIES } from "./rules.ts";
 
 /** Every capability may have `rules/`. The folders of commands are those of the capabilities. */
 const isPlain = (folder: string, inner: string): boolean => inner === "rules" || folder === "cli";
@@ -46,7 +46,7 @@ test("the map lists capabilities in the order in which their rules may build on 
   const order = readMap(article)
     .filter((name) => /^[\w-]+\/$/.test(name))
     .map((name) => name.slice(0, -1));
-  const known: readonly string[] = CAPABILITIES;
+  const known: readonly string[] = FOLDERS;
   assert.deepEqual(
     order.filter((name) => known.includes(name)),
     known,

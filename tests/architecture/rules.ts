@@ -1,5 +1,6 @@
 // The walls between the rooms and the habits inside them, as pure functions over source texts.
 import path from "node:path";
+import { FOLDERS as CAPABILITIES } from "../../src/kernel/registry.ts";
 import { lineAt } from "./lexer.ts";
 import type { Import, Source } from "./source.ts";
 
@@ -11,17 +12,8 @@ export type Violation = {
 };
 export type Rule = (sources: readonly Source[]) => Violation[];
 
-/**
- * Folders of capabilities, lowest first. A pure file imports pure files of its own folder and of those before it. A consequence
- * that goes upward goes through a port, in the same decision (`src/approvals/rules/subject.ts`).
- */
-export const CAPABILITIES = [
-  ...(["kill-switch", "people", "budgets", "policy", "grants", "approvals", "effects", "workflows"] as const),
-  ...(["agents", "alerts", "notify", "supervise"] as const),
-];
 /** What still goes upward without a port, from file to file. The list only becomes shorter. */
 const UPWARD = new Set([
-  "kernel/contract.ts people/rules/scopes.ts",
   "kernel/transaction.ts states.ts",
   "kill-switch/rules.ts effects/state.ts",
   "approvals/rules/card.ts approvals/card-schema.ts",
@@ -61,12 +53,15 @@ const COMPOSITIONS = new Set(
     "work",
     "states",
     "streams",
+    "verbs",
     "api/open-tenant-host",
   ].map((name) => `src/${name}.ts`),
 );
 const DOORS = new Set([...COMPOSITIONS, "src/client/client.ts", "src/testing/testing.ts"]);
 /** The notifier skips events that this version cannot fold. */
 const FOLDS_READER = "src/notify/make-messages.ts";
+/** The routes of every contract are made from its verbs. */
+const VERBS_READER = "src/api/routes.ts";
 /** What others may import of the stores: the port. */
 const STORE_PORT = "src/stores/store.ts";
 
@@ -183,9 +178,12 @@ function isAllowedOutside(from: string, { target, typeOnly }: Import): boolean {
     return target === STORE_PORT || (own === "testing" && !/sqlite|postgres/.test(target));
   if (own === "client") return typeOnly;
   if (COMPOSITIONS.has(target))
-    return own === "cli" || own === "testing" || typeOnly || from === FOLDS_READER;
+    return own === "cli" || own === "testing" || typeOnly || [FOLDS_READER, VERBS_READER].includes(from);
   return OUTER[other]?.(from) ?? true;
 }
+
+/** What makes strangers' text visible, and the words of the registry: they import nothing. */
+const DESK_WORDS = new Set(["src/kernel/text.ts", "src/kernel/registry.ts"]);
 
 /** The desk is a room outside of `src/`: it has the client, what makes strangers' text visible, and what it declares. */
 export function deskImports(declared: ReadonlySet<string>): Rule {
@@ -199,7 +197,7 @@ export function deskImports(declared: ReadonlySet<string>): Rule {
       return specifier === "holdpoint/client" || declared.has(packageOf(specifier));
     if (target.startsWith("dashboard/src/")) return !isTest({ path: target });
     const isWord = target.startsWith("src/client/") || target === "src/kernel/json.ts";
-    return target === "src/kernel/text.ts" || (typeOnly && isWord);
+    return DESK_WORDS.has(target) || (typeOnly && isWord);
   };
   return (sources) =>
     sources

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as door from "holdpoint";
-import { CONTRACTS, STREAMS } from "../../src/contracts.ts";
+import { references } from "../../scripts/generate-tables.ts";
+import { CONTRACTS } from "../../src/contracts.ts";
 import type { Contract } from "../../src/kernel/contract.ts";
 import { INSTANCE_OPTIONS } from "../../src/open.ts";
 import { readTree } from "../architecture/files.ts";
@@ -165,7 +166,7 @@ test("docs/reference/events.md has every event type that the rules know, and no 
   const EVENT = new RegExp(`"((?:${KINDS.join("|")})\\.[a-z_]+)"`, "g");
   const known = new Set([
     ...sources.flatMap(({ text }) => [...text.matchAll(EVENT)].map(([, type]) => type ?? "")),
-    ...STREAMS.flatMap(({ reference }) => reference.map(({ type }) => type)),
+    ...references.map(({ type }) => type),
   ]);
   const written = codeCells(readRoot("docs/reference/events.md"));
   assert.deepEqual(written.toSorted(), [...known].sort());

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ROLE_SCOPES, SCOPES, scopesOf } from "../../src/people/rules/scopes.ts";
+import { SCOPES } from "../../src/kernel/registry.ts";
+import { ROLE_SCOPES, scopesOf } from "../../src/people/rules/scopes.ts";
 import { ROLES } from "../../src/people/stream.ts";
 import { HOME_TENANT } from "../../src/people/tenants/stream.ts";
 

@@ -1,10 +1,11 @@
 /** Messages on the memory store, under a clock that the test moves; what is sent goes over real connections. */
+
 import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import type { Admin } from "../../src/admin.ts";
 import { cardLines } from "../../src/cli/shell/sections.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
 import type { DeliveryContext } from "../../src/notify/content.ts";
-import type { Endpoints, Messages } from "../../src/notify/contract.ts";
 import { runDelivery } from "../../src/notify/send.ts";
 import type { DeliverySettings } from "../../src/notify/settings.ts";
 import { endpointVerbs, messageVerbs } from "../../src/notify/verbs.ts";
@@ -22,8 +23,8 @@ export const SETTINGS: DeliverySettings = {
 };
 
 export type Desk = Process & {
-  readonly endpoints: Endpoints;
-  readonly messages: Messages;
+  readonly endpoints: Admin["endpoints"];
+  readonly messages: Admin["messages"];
   /** Delivers until the test is over, or until it is told to stop. */
   deliver(): { stop(): Promise<void> };
   /** Proposes something that people have to decide; answers the approval's id. */

@@ -1,6 +1,8 @@
 /** Monitors in the processes of an office. */
+
 import assert from "node:assert/strict";
-import type { Alert, Alerts } from "../../src/alerts/contract.ts";
+import type { Admin } from "../../src/admin.ts";
+import type { Alert } from "../../src/alerts/contract.ts";
 import { type Monitor, type MonitorOptions, startMonitor } from "../../src/alerts/monitor.ts";
 import type { MonitorRule } from "../../src/alerts/rules/monitor-rule.ts";
 import { alertVerbs } from "../../src/alerts/verbs.ts";
@@ -8,7 +10,7 @@ import type { Notice } from "../../src/runtime/notices.ts";
 import { bindLibrary } from "../../src/runtime/verb.ts";
 import type { Desk, Office } from "../workflows/office.ts";
 
-export const alerts = (desk: Desk): Alerts => bindLibrary(async () => desk.runtime, alertVerbs);
+export const alerts = (desk: Desk): Admin["alerts"] => bindLibrary(async () => desk.runtime, alertVerbs);
 
 export function watch(
   desk: Desk,

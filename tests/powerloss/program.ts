@@ -1,16 +1,16 @@
 /** The program whose power is cut: the real engine on a given store, under a clock and a chance that a seed repeats. */
+
 import { createHash } from "node:crypto";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import type { Budgets } from "../../src/budgets/contract.ts";
 import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
-import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
 import { NotApplied } from "../../src/effects/run-tool.ts";
 import type { Tool } from "../../src/effects/tool.ts";
 import { actionVerbs } from "../../src/effects/verbs.ts";
+import type { Holdpoint } from "../../src/index.ts";
 import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { KillSwitch } from "../../src/kill-switch/contract.ts";
@@ -52,10 +52,10 @@ export type Program = {
   /** How often a tool's function ran. */
   readonly ran: { times: number };
   readonly approvals: Approvals;
-  readonly actions: Actions;
+  readonly actions: Holdpoint["actions"];
   readonly journal: Journal;
   readonly seals: Seals;
-  readonly budgets: Budgets;
+  readonly budgets: Holdpoint["budgets"];
   readonly killSwitch: KillSwitch;
   putSecret(value: string): ReturnType<typeof putSecret>;
   close(): Promise<void>;

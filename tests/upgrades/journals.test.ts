@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { parseStreamRef, STREAM_KINDS, type StreamKind } from "../../src/kernel/stream.ts";
+import { STREAM_KINDS, type StreamKind } from "../../src/kernel/registry.ts";
+import { canFoldEvent, parseStreamRef } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
 import { projectionTable } from "../../src/stores/views.ts";
-import { canFoldEvent, FOLDS } from "../../src/streams.ts";
+import { FOLDS } from "../../src/streams.ts";
 import { PROJECTIONS } from "../fixtures/runtime.ts";
 
 const FOLDER = join(import.meta.dirname, "journals");
@@ -44,7 +45,7 @@ describe("a journal of an earlier version", () => {
     test(`${file}: every entry is known and folds into a state and its rows`, () => {
       const unknown = linesOf(file)
         .map(headerOf)
-        .filter((header) => !canFoldEvent(header));
+        .filter((header) => !canFoldEvent(FOLDS, header));
       assert.deepEqual(unknown, []);
       const table = projectionTable(PROJECTIONS);
       for (const [stream, { state }] of heads(file))
@@ -92,7 +93,9 @@ test("every older version of an event that is still read has an entry in a journ
         .map(({ stream, type }) => [type, stream] as const),
     ),
   );
-  const several = [...types].filter(([type, stream]) => canFoldEvent({ stream, type, tv: 2 }) && type !== "");
+  const several = [...types].filter(
+    ([type, stream]) => canFoldEvent(FOLDS, { stream, type, tv: 2 }) && type !== "",
+  );
   assert.deepEqual(
     several.map(([type]) => `${type} 1`).filter((one) => !OLDER_VERSIONS.includes(one)),
     [],
@@ -101,8 +104,8 @@ test("every older version of an event that is still read has an entry in a journ
 
 test("an event of a version, of a type and of a kind of stream that nobody knows is not known", () => {
   for (const kind of STREAM_KINDS satisfies readonly StreamKind[])
-    assert.equal(canFoldEvent({ stream: `${kind}/x`, type: "from.the.future", tv: 1 }), false, kind);
-  assert.equal(canFoldEvent({ stream: "workflow/x", type: "log.written", tv: 2 }), false);
-  assert.equal(canFoldEvent({ stream: "workflow/x", type: "log.written", tv: 1 }), true);
-  assert.equal(canFoldEvent({ stream: "case/x", type: "case.opened", tv: 1 }), false);
+    assert.equal(canFoldEvent(FOLDS, { stream: `${kind}/x`, type: "from.the.future", tv: 1 }), false, kind);
+  assert.equal(canFoldEvent(FOLDS, { stream: "workflow/x", type: "log.written", tv: 2 }), false);
+  assert.equal(canFoldEvent(FOLDS, { stream: "workflow/x", type: "log.written", tv: 1 }), true);
+  assert.equal(canFoldEvent(FOLDS, { stream: "case/x", type: "case.opened", tv: 1 }), false);
 });

@@ -1,16 +1,16 @@
 /** Workflows on the memory store, under a clock that the test moves or sets: processes that come, die and come back. */
+
 import assert from "node:assert/strict";
 import { type Intents, intentMethods } from "../../src/agents/intents/verbs.ts";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { approvalsOf } from "../../src/approvals/verbs.ts";
-import type { Budgets } from "../../src/budgets/contract.ts";
 import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { putSecret } from "../../src/effects/arguments.ts";
-import type { Actions } from "../../src/effects/contract.ts";
 import type { ToolDefinition } from "../../src/effects/define-tool.ts";
 import { type GatedTool, gate } from "../../src/effects/gate.ts";
 import type { Tool } from "../../src/effects/tool.ts";
 import { actionVerbs } from "../../src/effects/verbs.ts";
+import type { Holdpoint } from "../../src/index.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { KillSwitch } from "../../src/kill-switch/contract.ts";
 import { bindKillSwitch } from "../../src/kill-switch/verbs.ts";
@@ -89,9 +89,9 @@ export type Desk = {
   readonly store: MemoryStore;
   readonly notices: Notice[];
   readonly approvals: Approvals;
-  readonly actions: Actions;
+  readonly actions: Holdpoint["actions"];
   readonly journal: Journal;
-  readonly budgets: Budgets;
+  readonly budgets: Holdpoint["budgets"];
   readonly switch: KillSwitch;
   readonly workflows: Workflows;
   readonly intents: Intents;

@@ -6,6 +6,7 @@
  *     many others an agent writes.
  */
 import type { Query } from "@tanstack/react-query";
+import { PLACES } from "../shell/places.ts";
 
 export const SUBJECTS = [
   "attention",
@@ -48,7 +49,8 @@ const TOUCHED: { readonly [kind: string]: readonly Subject[] } = {
 const isStream = (stream: string): stream is `${string}/${string}` => stream.includes("/");
 
 export function touchedBy(stream: string): readonly Subject[] {
-  const subjects = TOUCHED[stream.split("/")[0] ?? ""] ?? [];
+  const [kind = ""] = stream.split("/");
+  const subjects = TOUCHED[kind] ?? (PLACES.some(({ of }) => of === kind) ? [kind as Subject] : []);
   return subjects.length > 0 && isStream(stream) ? [...subjects, stream] : subjects;
 }
 

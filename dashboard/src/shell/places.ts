@@ -1,4 +1,8 @@
-/** Every page that can be gone to, in the order of the menu, and what one has to be allowed to in order to see it. */
+/**
+ * Every page that can be gone to, in the order of the menu, and what one has to be allowed to in order to see it. A page that
+ * lists streams of one kind needs no more than its entry here: `of` is the kind, and `page` loads it.
+ */
+import type { RouteComponent } from "@tanstack/react-router";
 import type { IconName } from "../ui/icon.tsx";
 
 export type Place = {
@@ -10,6 +14,10 @@ export type Place = {
   readonly isMain?: true;
   /** The key that goes there after `g`. */
   readonly key: string;
+  /** The kind of stream that the page lists. An entry of that kind makes queries whose key begins with it stale. */
+  readonly of?: string;
+  /** Where the router has no route of its own for it. */
+  readonly page?: RouteComponent;
 };
 
 export const PLACES: readonly Place[] = [

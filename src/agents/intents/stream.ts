@@ -7,11 +7,10 @@
  */
 
 import { previewOf } from "../../kernel/canonical-json.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Via, withoutChannel } from "../../kernel/principal.ts";
 import { type WithRefusals, withRefusal } from "../../kernel/refusals.ts";
-import { eventBody, type Fold, type RecordedEvent } from "../../kernel/stream.ts";
+import { defineStream } from "../../kernel/stream.ts";
 import type { Lineage } from "../../workflows/events.ts";
 
 /** A request of one principal to another, as it was sent. */
@@ -35,40 +34,6 @@ export type IntentTerms = {
   /** The approval that it opened; null: an agent answers. */
   readonly approval: string | null;
 };
-
-type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
-
-export type IntentEvent =
-  | Fact<"intent.sent", IntentTerms & Via>
-  /** Handed to the recipient for the first time. */
-  | Fact<"intent.delivered", { readonly to: string }>
-  | Fact<"intent.acknowledged", Via & { readonly by: string }>
-  /** The recipient waits for something, such as another intent. */
-  | Fact<"intent.waiting", Via & { readonly by: string; readonly on: string }>
-  | Fact<"intent.completed", Via & { readonly by: string; readonly data: Json }>
-  | Fact<"intent.failed", Via & { readonly by: string; readonly reason: string }>
-  | Fact<"intent.timed_out", { readonly deadline: number }>
-  | Fact<"intent.cancelled", Via & { readonly by: string; readonly reason: string }>
-  /** A workflow waits for it, and is notified when it ends. */
-  | Fact<"intent.awaited", Lineage>
-  /** A request by a principal who may not make it, or in a status that does not allow it. */
-  | Fact<
-      "intent.refused",
-      Via & { readonly asked: string; readonly by: string; readonly status: string; readonly reason: string }
-    >;
-
-const INTENT_EVENTS: readonly string[] = [
-  "intent.sent",
-  "intent.delivered",
-  "intent.acknowledged",
-  "intent.waiting",
-  "intent.completed",
-  "intent.failed",
-  "intent.timed_out",
-  "intent.cancelled",
-  "intent.awaited",
-  "intent.refused",
-] satisfies readonly IntentEvent["type"][];
 
 export const INTENT_STATUSES = [
   "created",
@@ -102,21 +67,8 @@ export type LiveIntent = IntentTerms &
   };
 export type IntentState = { readonly status: "none" } | LiveIntent;
 
-const OPEN: readonly IntentStatus[] = ["created", "delivered", "acknowledged", "waiting"];
-const ENDS: readonly IntentStatus[] = ["timed_out", "cancelled"];
-
-const MOVES: { readonly [from in IntentStatus]: readonly IntentStatus[] } = {
-  created: ["delivered", ...ENDS],
-  delivered: ["acknowledged", ...ENDS],
-  acknowledged: ["waiting", "completed", "failed", ...ENDS],
-  waiting: ["waiting", "completed", "failed", ...ENDS],
-  completed: [],
-  failed: [],
-  timed_out: [],
-  cancelled: [],
-};
-
-export const isIntentOpen = ({ status }: LiveIntent): boolean => OPEN.includes(status);
+const OPEN = ["created", "delivered", "acknowledged", "waiting"] as const;
+export const isIntentOpen = ({ status }: LiveIntent): boolean => OPEN.some((one) => one === status);
 
 /** The recipient has not acknowledged it yet. */
 export const isUnacknowledged = ({ status }: LiveIntent): boolean =>
@@ -145,72 +97,20 @@ export function lifecycleStatus(status: IntentStatus): LifecycleStatus {
   return status === "cancelled" ? "CANCELED" : (status.toUpperCase() as LifecycleStatus);
 }
 
-function sentIntent(body: IntentTerms & Via, at: number): LiveIntent {
-  const terms = withoutChannel(body);
+type By = Via & { readonly by: string };
+type Reason = By & { readonly reason: string };
+
+function send(body: IntentTerms & Via, at: number): LiveIntent {
   const fresh = { deliveredAt: null, acknowledged: null, waitsOn: null, waiters: [], end: null };
-  return { ...terms, status: "created", sentAt: at, changedAt: at, ...fresh };
+  return { ...withoutChannel(body), status: "created", sentAt: at, changedAt: at, ...fresh };
 }
 
-function changeBy(
-  state: LiveIntent,
-  event: IntentEvent,
-  at: number,
-): Partial<LiveIntent> & Pick<LiveIntent, "status"> {
-  switch (event.type) {
-    case "intent.delivered":
-      return { status: "delivered", deliveredAt: at };
-    case "intent.acknowledged":
-      return { status: "acknowledged", acknowledged: { at, by: event.body.by } };
-    case "intent.waiting":
-      return { status: "waiting", waitsOn: event.body.on };
-    case "intent.completed": {
-      const { by, data } = event.body;
-      return { status: "completed", end: { status: "completed", at, by, data } };
-    }
-    case "intent.failed":
-    case "intent.cancelled": {
-      const status = event.type === "intent.failed" ? "failed" : "cancelled";
-      return { status, end: { status, at, ...withoutChannel(event.body) } };
-    }
-    case "intent.timed_out": {
-      const end = { status: "timed_out", at, by: "deadline", reason: "nobody answered in time" } as const;
-      return { status: "timed_out", end };
-    }
-    default:
-      throw new HoldpointError(
-        "broken_rule",
-        `"${event.type}" cannot happen to an intent that is ${state.status}.`,
-      );
-  }
-}
-
-function applyChange(state: LiveIntent, event: IntentEvent, at: number): LiveIntent {
-  const change = changeBy(state, event, at);
-  if (MOVES[state.status].includes(change.status)) return { ...state, ...change, changedAt: at };
-  throw new HoldpointError(
-    "broken_rule",
-    `An intent that is ${state.status} cannot become ${change.status}.`,
-  );
-}
-
-function evolveIntent(state: LiveIntent, event: IntentEvent, { at }: RecordedEvent): LiveIntent {
-  if (event.type === "intent.refused") return withRefusal(state, event.body.by);
-  if (event.type === "intent.awaited") return { ...state, waiters: [...state.waiters, event.body] };
-  return applyChange(state, event, at);
-}
-
-export const intentFold: Fold<IntentState> = {
-  version: 2,
-  initial: { status: "none" },
-  isOver: (state) => state.status !== "none" && !isIntentOpen(state),
-  evolve(state, recorded) {
-    const body = eventBody("An intent", recorded, INTENT_EVENTS);
-    const event = { type: recorded.type, tv: 1, body } as unknown as IntentEvent;
-    if (state.status !== "none") return evolveIntent(state, event, recorded);
-    if (event.type === "intent.sent") return sentIntent(event.body, recorded.at);
-    throw new HoldpointError("broken_rule", `"${event.type}" came before the intent was sent.`);
-  },
-};
+const endBy =
+  (status: "failed" | "cancelled") =>
+  (intent: LiveIntent, body: Reason, { at }: { readonly at: number }): LiveIntent => ({
+    ...intent,
+    ...{ status, changedAt: at, end: { status, at, ...withoutChannel(body) } },
+  });
 
 function intentRow(intent: LiveIntent): JsonObject {
   const { status, intentType, toAgent, to, from, requestId, deadline, approval, waitsOn, end } = intent;
@@ -224,54 +124,102 @@ function intentRow(intent: LiveIntent): JsonObject {
   };
 }
 
-type ListedIntentState = IntentState;
+const { after, define } = defineStream<IntentState>();
 
-const intentListRow = (bucketOf: (intent: LiveIntent) => string) => (_id: string, state: ListedIntentState) =>
-  state.status === "none"
-    ? undefined
-    : { bucket: bucketOf(state), at: state.sentAt, due: null, data: intentRow(state) };
+const sentOrder = (view: string) => ({ view, version: 1, at: ({ sentAt }: LiveIntent) => sentAt });
+const listBy = (view: string, bucket: (intent: LiveIntent) => string) => ({
+  ...{ bucket, data: intentRow, orders: { sent: sentOrder(view) } },
+});
 
-export const intentsView = {
-  view: "intents",
-  kind: "intent",
-  version: 1,
-  row: intentListRow(({ status }) => status),
-} as const;
-
-export const intentsToView = {
-  view: "intents_to",
-  kind: "intent",
-  version: 1,
-  row: intentListRow(({ to }) => to),
-} as const;
-
-export const intentsFromView = {
-  view: "intents_from",
-  kind: "intent",
-  version: 1,
-  row: intentListRow(({ from }) => from),
-} as const;
-
-/** Unacknowledged intents, by recipient. */
-export const intentInboxView = {
-  view: "intent_inbox",
-  kind: "intent",
-  version: 1,
-  row(_id: string, state: ListedIntentState) {
-    if (state.status === "none" || !isUnacknowledged(state)) return undefined;
-    return { bucket: state.to, at: state.sentAt, due: null, data: {} };
+export const intentKind = define("intent", {
+  what: "An intent",
+  version: 2,
+  initial: { status: "none" },
+  words: { none: "not sent" },
+  isOver: (state) => state.status !== "none" && !isIntentOpen(state),
+  events: {
+    "intent.sent": after(
+      ["none"],
+      "an [intent](../guide/intents.md): its type, for whom (as written, and who that is), by whom, payload and its digest, request id, deadline, the intent or workflow it belongs to, and the approval that it is, where people are asked",
+      (_, body: IntentTerms & Via, { at }) => send(body, at),
+    ),
+    "intent.delivered": after(
+      ["created"],
+      "it was handed to the recipient for the first time; later times are not journaled",
+      (sent, _: { readonly to: string }, { at }) => ({
+        ...sent,
+        ...{ status: "delivered", changedAt: at, deliveredAt: at },
+      }),
+    ),
+    "intent.acknowledged": after(["delivered"], "the recipient has it", (delivered, { by }: By, { at }) => ({
+      ...delivered,
+      ...{ status: "acknowledged", changedAt: at, acknowledged: { at, by } },
+    })),
+    "intent.waiting": after(
+      ["acknowledged", "waiting"],
+      "the recipient waits for something, such as another intent or an approval",
+      (held, { on }: By & { readonly on: string }, { at }) => ({
+        ...held,
+        ...{ status: "waiting", changedAt: at, waitsOn: on },
+      }),
+    ),
+    "intent.completed": after(
+      ["acknowledged", "waiting"],
+      "it is answered: by whom, with which data",
+      (held, { by, data }: By & { readonly data: Json }, { at }) => ({
+        ...held,
+        ...{ status: "completed", changedAt: at, end: { status: "completed", at, by, data } },
+      }),
+    ),
+    "intent.failed": after(
+      ["acknowledged", "waiting"],
+      "the recipient could not do it, and why",
+      endBy("failed"),
+    ),
+    "intent.timed_out": after(
+      OPEN,
+      "its deadline passed without an answer",
+      (open, _: { readonly deadline: number }, { at }) => ({
+        ...open,
+        ...{ status: "timed_out", changedAt: at },
+        end: { status: "timed_out", at, by: "deadline", reason: "nobody answered in time" },
+      }),
+    ),
+    "intent.cancelled": after(OPEN, "it was cancelled: by whom and why", endBy("cancelled")),
+    "intent.awaited": after(
+      INTENT_STATUSES,
+      "a workflow waits for it, and is notified when it ends",
+      (live, waiter: Lineage) => ({ ...live, waiters: [...live.waiters, waiter] }),
+    ),
+    "intent.refused": after(
+      INTENT_STATUSES,
+      "a principal asked for a move that is not theirs, or that its life cycle does not allow",
+      (live, { by }: Reason & { readonly asked: string; readonly status: string }) => withRefusal(live, by),
+    ),
   },
-} as const;
-
-/** Intents that time out without an answer. For people, the deadline of their approval counts. */
-export const intentTimesView = {
-  view: "intent_times",
-  kind: "intent",
-  version: 1,
-  row(_id: string, state: ListedIntentState) {
-    if (state.status === "none" || state.deadline === null || state.approval !== null) return undefined;
-    return isIntentOpen(state)
-      ? { bucket: "open", at: state.sentAt, due: state.deadline, data: {} }
-      : undefined;
-  },
-} as const;
+  lists: [
+    listBy("intents", ({ status }) => status),
+    listBy("intents_to", ({ to }) => to),
+    listBy("intents_from", ({ from }) => from),
+    /** Unacknowledged intents, by recipient. */
+    {
+      bucket: ({ to }) => to,
+      data: () => ({}),
+      orders: { inbox: { ...sentOrder("intent_inbox"), only: isUnacknowledged } },
+      isFixed: true,
+    },
+    /** Intents that time out without an answer. For people, the deadline of their approval counts. */
+    {
+      bucket: () => "open",
+      data: () => ({}),
+      orders: {
+        deadline: {
+          ...sentOrder("intent_times"),
+          only: (live) => live.deadline !== null && live.approval === null && isIntentOpen(live),
+          due: ({ deadline }) => deadline,
+        },
+      },
+      isFixed: true,
+    },
+  ],
+});

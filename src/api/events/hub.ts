@@ -7,7 +7,8 @@
 import type { Header } from "../../journal/entry.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
-import { findStreamRef, type StreamKind, type StreamRef, streamName } from "../../kernel/stream.ts";
+import type { StreamKind } from "../../kernel/registry.ts";
+import { findStreamRef, type StreamRef, streamName } from "../../kernel/stream.ts";
 import { type JournalRecord, parseRecord } from "../../runtime/journal.ts";
 import { type Subscriber, subscribe } from "../../runtime/subscribe.ts";
 import type { JournalEntry, TenantStore } from "../../stores/store.ts";

@@ -1,31 +1,16 @@
 /**
  * Live events: server-sent events in commit order, resumable by the position of the last one.
- * Which scope reads which kind of stream; kinds without a scope here are for readers of the journal only.
+ * The registry says which scope reads which kind of stream; the others are for readers of the journal only.
  */
 import { z } from "zod";
 import { HoldpointError } from "../../kernel/errors.ts";
-import { STREAM_KINDS, type StreamKind } from "../../kernel/stream.ts";
-import type { Scope } from "../../people/rules/scopes.ts";
+import { STREAM_KINDS, type StreamKind, scopeToRead } from "../../kernel/registry.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { workflowState } from "../../workflows/read.ts";
 import type { Who } from "../authenticate.ts";
 import { route } from "../route.ts";
 import { idSchema } from "../wire.ts";
 import { type EventAudience, type ListenRequest, listenToJournal } from "./listeners.ts";
-
-const READ_BY: { readonly [kind in StreamKind]?: Scope } = {
-  action: "actions:read",
-  alert: "alerts:read",
-  approval: "approvals:read",
-  budget: "budgets:read",
-  grant: "grants:read",
-  intent: "intents:read",
-  policy: "policies:read",
-  switch: "switch:read",
-  workflow: "workflows:read",
-};
-
-const scopeToRead = (kind: StreamKind): Scope => READ_BY[kind] ?? "journal:read";
 
 /** A reader of the journal reads all kinds. */
 const mayReadKind = (who: Pick<Who, "can">, kind: StreamKind): boolean =>

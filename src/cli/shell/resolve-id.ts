@@ -1,6 +1,7 @@
 /** Ids as people type them: complete, or a unique prefix. */
 
 import { HoldpointError, isHoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
+import { LISTED_KINDS, type ListedPrefix, type ListName } from "../../kernel/registry.ts";
 import type { Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -10,30 +11,33 @@ const FEWEST = 6;
 type KindOfId = {
   readonly noun: string;
   /** Where they are found. */
-  readonly group: keyof Context["hp"] & `${string}s`;
-  /** The command that lists them, if it has another name than the group. */
+  readonly group: ListName;
+  /** The command that lists them. */
   readonly listed?: string;
   readonly next?: string;
 };
 
-/** Effects are found by their actions: both have the same characters after the underscore. */
-const KINDS = {
-  act: { noun: "an action", group: "actions" },
-  alr: { noun: "an alert", group: "alerts", listed: "alerts --all" },
-  apr: { noun: "an approval", group: "approvals", listed: "approvals --all" },
-  eff: { noun: "an effect", group: "actions" },
-  end: { noun: "an endpoint", group: "endpoints", listed: "endpoints --all" },
-  grt: { noun: "a grant", group: "grants", listed: "grants --all" },
-  int: { noun: "an intent", group: "intents", listed: "intents" },
-  key: { noun: "a key", group: "keys", listed: "keys --all" },
-  msg: { noun: "a message", group: "messages", listed: "notifications" },
-  wf: { noun: "a workflow", group: "workflows", next: WORKFLOW_ID_HINT },
-} as const satisfies { readonly [prefix: string]: KindOfId };
+/** Where the command that lists a kind is not `<group> --all`. */
+const LISTS: { readonly [group in ListName]?: Pick<KindOfId, "listed" | "next"> } = {
+  actions: {},
+  intents: { listed: "intents" },
+  messages: { listed: "notifications" },
+  workflows: { next: WORKFLOW_ID_HINT },
+};
 
-export type ResolvedPrefix = keyof typeof KINDS;
+export type ResolvedPrefix = ListedPrefix | "eff";
 type PartialId = { readonly prefix: ResolvedPrefix; readonly rest: string };
 
-export const idKind = (prefix: ResolvedPrefix): KindOfId => KINDS[prefix];
+/** Effects are found by their actions: both have the same characters after the underscore. */
+const isKnownPrefix = (prefix: string): prefix is ResolvedPrefix =>
+  prefix === "eff" || LISTED_KINDS.some((one) => one.prefix === prefix);
+
+export function idKind(prefix: ResolvedPrefix): KindOfId {
+  const found = LISTED_KINDS.find((one) => one.prefix === prefix);
+  const { kind, resource: group } = found ?? { kind: "effect", resource: "actions" as const };
+  const { [group]: facts = { listed: `${group} --all` } } = LISTS;
+  return { noun: `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`, group, ...facts };
+}
 
 function unknownId(prefix: ResolvedPrefix, what: string): HoldpointError {
   const { listed, next = listed && `Check the id; \`holdpoint ${listed}\` lists them.` } = idKind(prefix);
@@ -42,9 +46,7 @@ function unknownId(prefix: ResolvedPrefix, what: string): HoldpointError {
 
 function read(given: string): PartialId | undefined {
   const [, prefix = "", rest] = /^([a-z]+)_([0-9A-Za-z]+)$/.exec(given.trim()) ?? [];
-  return rest === undefined || !Object.hasOwn(KINDS, prefix)
-    ? undefined
-    : { prefix: prefix as ResolvedPrefix, rest: rest.toUpperCase() };
+  return rest === undefined || !isKnownPrefix(prefix) ? undefined : { prefix, rest: rest.toUpperCase() };
 }
 
 async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<string> {
@@ -55,7 +57,7 @@ async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<s
       prefix,
       `${id} is not an id: after ${prefix}_ come ${WHOLE} characters, or at least the first ${FEWEST}.`,
     );
-  const found = await hp[KINDS[prefix].group].find(prefix === "eff" ? `act_${rest}` : id);
+  const found = await hp[idKind(prefix).group].find(prefix === "eff" ? `act_${rest}` : id);
   const [first, ...others] = found.map((one) => one.replace(/^[a-z]+/, prefix));
   if (first === undefined) throw unknownId(prefix, `No id begins with ${id}.`);
   if (others.length === 0) return first;

@@ -1,11 +1,11 @@
 /** Verbs of API keys, with their routes and schemas. The text of a key is returned once and never stored. */
 import { z } from "zod";
-import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../../kernel/contract.ts";
+import { contract, findVerb, listVerb, plainVerb, verb } from "../../kernel/contract.ts";
 import { isPrincipal } from "../../kernel/principal.ts";
+import { SCOPES } from "../../kernel/registry.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { actor, duration, durationOrNone, id, reason, timestamp } from "../../kernel/values.ts";
 import { isPlain, plainName, roles } from "../contract.ts";
-import { SCOPES } from "../rules/scopes.ts";
 import { ROLES } from "../stream.ts";
 
 const YEARS_10_MS = 3_653 * 86_400_000;
@@ -114,7 +114,6 @@ export const keys = contract({
   },
 });
 
-export type Keys = Library<typeof keys>;
 export type ApiKey = z.output<typeof apiKey>;
 /** `text` goes into `Authorization: Bearer`. It is returned only here and never stored. */
 export type IssuedKey = z.output<typeof issuedKey>;

@@ -3,14 +3,14 @@ import { describe, test } from "node:test";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { makeId } from "../../kernel/ids.ts";
+import { SCOPES, type Scope } from "../../kernel/registry.ts";
 import { keyStream, ROSTER, tenantStream } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
 import { holderOfKey } from "../rules/credential.ts";
-import { SCOPES, type Scope } from "../rules/scopes.ts";
 import type { Role } from "../stream.ts";
 import { HOME_TENANT } from "../tenants/stream.ts";
 import { type IssueKeyCommand, issueKey, type RotateKeyCommand, revokeKey, rotateKey } from "./rules.ts";
-import { checkKey, keyFold, type LiveKey } from "./stream.ts";
+import { checkKey, key, type LiveKey } from "./stream.ts";
 
 const HOUR = 3_600_000;
 const id = (fill: number) => makeId("key", NOON, new Uint8Array(10).fill(fill));
@@ -224,8 +224,8 @@ describe("a key", () => {
     assert.equal(checkKey(state, HASH, NOON + HOUR - 1), undefined);
     assert.equal(checkKey(state, HASH, NOON + HOUR), "expired");
     assert.equal(checkKey(state, OTHER, NOON), "unknown");
-    assert.equal(checkKey(keyFold.initial, HASH, NOON), "unknown");
-    assert.equal(checkKey(keyFold.initial, "-".repeat(64), NOON), "unknown");
+    assert.equal(checkKey(key.fold.initial, HASH, NOON), "unknown");
+    assert.equal(checkKey(key.fold.initial, "-".repeat(64), NOON), "unknown");
     assert.equal(checkKey({ ...state, status: "revoked" }, HASH, NOON), "revoked");
     assert.equal(checkKey({ ...state, status: "revoked" }, OTHER, NOON), "unknown");
   });
@@ -254,7 +254,7 @@ describe("a key", () => {
     const on =
       (type: string, body: object | null, tv = 1) =>
       () =>
-        keyFold.evolve(state, { type, tv, at: NOON, seq: 2, body } as never);
+        key.fold.evolve(state, { type, tv, at: NOON, seq: 2, body } as never);
     const broken = (error: unknown) => isHoldpointError(error, "broken_rule");
     assert.throws(on("key.lent", {}), (error) => isHoldpointError(error, "unknown_event"));
     assert.throws(on("key.revoked", {}, 2), (error) => isHoldpointError(error, "unknown_event"));
@@ -262,7 +262,7 @@ describe("a key", () => {
     assert.throws(on("key.issued", terms()), broken);
     assert.throws(on("key.retired", { expiresAt: NOON + HOUR + 1, by: BY, replacedBy: SECOND }), broken);
     assert.throws(
-      () => keyFold.evolve(keyFold.initial, { type: "key.revoked", tv: 1, at: 1, seq: 1, body: {} }),
+      () => key.fold.evolve(key.fold.initial, { type: "key.revoked", tv: 1, at: 1, seq: 1, body: {} }),
       broken,
     );
   });

@@ -10,10 +10,11 @@
  */
 
 import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import type { Scope } from "../../kernel/registry.ts";
 import { keyStream, ROSTER } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { standingFault } from "../rules/credential.ts";
-import { type Scope, scopesOf } from "../rules/scopes.ts";
+import { scopesOf } from "../rules/scopes.ts";
 import { readOwnTenant } from "../tenants/stream.ts";
 import type { KeyTerms, LiveKey } from "./stream.ts";
 

@@ -5,11 +5,9 @@
  */
 
 import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
-import type { JsonObject } from "../../kernel/json.ts";
 import { type Via, withoutChannel } from "../../kernel/principal.ts";
-import { eventBody, type Fold } from "../../kernel/stream.ts";
-import type { Scope } from "../rules/scopes.ts";
+import type { Scope } from "../../kernel/registry.ts";
+import { defineStream, outOfOrder } from "../../kernel/stream.ts";
 import type { Role } from "../stream.ts";
 
 export type KeyTerms = {
@@ -28,16 +26,7 @@ export type KeyTerms = {
   readonly replaces: string | null;
 };
 
-type KeyFact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
-
-type KeyEvent =
-  | KeyFact<"key.issued", KeyTerms & Via>
-  /** Another key replaced it, so it expires earlier. */
-  | KeyFact<
-      "key.retired",
-      Via & { readonly expiresAt: number; readonly by: string; readonly replacedBy: string }
-    >
-  | KeyFact<"key.revoked", Via & { readonly by: string; readonly reason: string }>;
+type Retirement = { readonly expiresAt: number; readonly by: string; readonly replacedBy: string };
 
 export type LiveKey = KeyTerms & {
   readonly status: "issued" | "revoked";
@@ -47,42 +36,51 @@ export type LiveKey = KeyTerms & {
 };
 export type KeyState = { readonly status: "none" } | LiveKey;
 
-const KEY_EVENTS: readonly string[] = [
-  "key.issued",
-  "key.retired",
-  "key.revoked",
-] satisfies readonly KeyEvent["type"][];
+const WHAT = "A key";
 
-function brokenKey(type: string, status: string): HoldpointError {
-  return new HoldpointError("broken_rule", `The event "${type}" cannot follow a key that is ${status}.`);
-}
-
-function retired(
-  key: LiveKey,
-  { expiresAt, replacedBy }: { expiresAt: number; replacedBy: string },
-): LiveKey {
-  if (key.status === "revoked" || key.replacedBy !== null) throw brokenKey("key.retired", "over");
-  if (key.expiresAt !== null && expiresAt > key.expiresAt) throw brokenKey("key.retired", "shorter");
+function retire(key: LiveKey, { expiresAt, replacedBy }: Retirement & Via): LiveKey {
+  if (key.replacedBy !== null) throw outOfOrder(WHAT, "key.retired", "replaced");
+  if (key.expiresAt !== null && expiresAt > key.expiresAt) throw outOfOrder(WHAT, "key.retired", "shorter");
   return { ...key, expiresAt, replacedBy };
 }
 
-export const keyFold: Fold<KeyState> = {
+const { after, define } = defineStream<KeyState>();
+
+export const key = define("key", {
+  what: WHAT,
   version: 1,
   initial: { status: "none" },
-  evolve(state, recorded) {
-    const body = eventBody("A key", recorded, KEY_EVENTS);
-    const event = { type: recorded.type, tv: 1, body } as unknown as KeyEvent;
-    if (event.type === "key.issued") {
-      if (state.status !== "none") throw brokenKey(event.type, state.status);
-      const terms = withoutChannel(event.body);
-      return { ...terms, status: "issued", issuedAt: recorded.at, replacedBy: null, revoked: null };
-    }
-    if (state.status === "none") throw brokenKey(event.type, "not issued");
-    if (event.type === "key.retired") return retired(state, event.body);
-    if (state.status === "revoked") throw brokenKey(event.type, "revoked");
-    return { ...state, status: "revoked", revoked: { ...withoutChannel(event.body), at: recorded.at } };
+  words: { none: "not issued" },
+  events: {
+    "key.issued": after(
+      ["none"],
+      "an API key: whose it is, its name, roles, the scopes that it is narrowed to, until when, by whom, the key that it replaces, and the SHA-256 of its secret",
+      (_, body: KeyTerms & Via, { at }) => ({
+        ...withoutChannel(body),
+        ...{ status: "issued", issuedAt: at, replacedBy: null, revoked: null },
+      }),
+    ),
+    "key.retired": after(["issued"], "another has taken its place: its time ends earlier, and when", retire),
+    "key.revoked": after(
+      ["issued"],
+      "it is worth nothing from now on; by whom and why",
+      (issued, body: Via & { readonly by: string; readonly reason: string }, { at }) => ({
+        ...issued,
+        ...{ status: "revoked", revoked: { ...withoutChannel(body), at } },
+      }),
+    ),
   },
-};
+  lists: [
+    {
+      bucket: ({ principal }) => principal,
+      /** Expiry is checked when keys are listed: rows have no clock. */
+      data: ({ status, principal, name, roles, scopes, expiresAt, by, issuedAt }) => ({
+        ...{ status, principal, name, roles, scopes, expiresAt, by, issuedAt },
+      }),
+      orders: { issued: { view: "keys", version: 1, at: ({ issuedAt }) => issuedAt } },
+    },
+  ],
+});
 
 export type KeyFault = "unknown" | "revoked" | "expired";
 
@@ -93,16 +91,3 @@ export function checkKey(state: KeyState, hash: string, now: number): KeyFault |
   if (state.status === "revoked") return "revoked";
   return state.expiresAt !== null && now >= state.expiresAt ? "expired" : undefined;
 }
-
-export const keysView = {
-  view: "keys",
-  kind: "key",
-  version: 1,
-  /** Listed by principal. Expiry is checked when keys are listed: rows have no clock. */
-  row(_id: string, state: KeyState) {
-    if (state.status === "none") return undefined;
-    const { status, principal, name, roles, scopes, expiresAt, by, issuedAt } = state;
-    const data: JsonObject = { status, principal, name, roles, scopes, expiresAt, by, issuedAt };
-    return { bucket: principal, at: issuedAt, due: null, data };
-  },
-} as const;

@@ -2,6 +2,7 @@
 import { unknownId } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { channelField } from "../../kernel/principal.ts";
+import { SCOPES } from "../../kernel/registry.ts";
 import { keyStream } from "../../kernel/stream.ts";
 import { findIds, rowPage } from "../../runtime/lists.ts";
 import { freshId, type Runtime } from "../../runtime/runtime.ts";
@@ -17,7 +18,6 @@ import {
   hashOfSecret,
   type TextPrefix,
 } from "../rules/credential.ts";
-import { SCOPES } from "../rules/scopes.ts";
 import { ROLES } from "../stream.ts";
 import { type ApiKey, keys } from "./contract.ts";
 import { issueKey, revokeKey, rotateKey } from "./rules.ts";

@@ -12,11 +12,12 @@ import { createHmac, hash } from "node:crypto";
 import type { StoreState } from "../../journal/stream.ts";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { isPerson } from "../../kernel/principal.ts";
+import type { Scope } from "../../kernel/registry.ts";
 import { checkKey, type KeyFault, type KeyState, type LiveKey } from "../keys/stream.ts";
 import { checkSession, type SessionFault, type SessionState } from "../sessions/stream.ts";
 import type { Role, RosterState } from "../stream.ts";
 import type { TenantState } from "../tenants/stream.ts";
-import { type Scope, scopesOf } from "./scopes.ts";
+import { scopesOf } from "./scopes.ts";
 
 export type StandingFault = "removed" | "suspended";
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { SCOPES } from "../../kernel/registry.ts";
 import { ROLES } from "../stream.ts";
 import { HOME_TENANT } from "../tenants/stream.ts";
-import { isRole, isScope, ROLE_SCOPES, SCOPES, scopesOf } from "./scopes.ts";
+import { isRole, isScope, ROLE_SCOPES, scopesOf } from "./scopes.ts";
 
 const OF_PEOPLE = ["approvals:decide", "effects:resolve", "grants:write", "switch:write"] as const;
 const TAKES_OVER = [

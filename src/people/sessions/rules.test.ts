@@ -8,7 +8,7 @@ import { type Fact, fact, given, NOON } from "../../testing/given.ts";
 import { holderOfSession } from "../rules/credential.ts";
 import { HOME_TENANT, tenantFold } from "../tenants/stream.ts";
 import { decideEndSession, decideLogIn, decideOfferLogin, type LogInCommand } from "./rules.ts";
-import { loginFold, sessionFold } from "./stream.ts";
+import { loginKind, session } from "./stream.ts";
 
 const MINUTE = 60_000;
 const LOGIN = makeId("lgn", NOON, new Uint8Array(10).fill(1));
@@ -174,9 +174,9 @@ describe("a session", () => {
     const event = (type: string) => ({ type, tv: 1, at: 1, seq: 1, body: {} });
     const broken = (error: unknown) => isHoldpointError(error, "broken_rule");
     const unknown = (error: unknown) => isHoldpointError(error, "unknown_event");
-    assert.throws(() => sessionFold.evolve(sessionFold.initial, event("session.ended")), broken);
-    assert.throws(() => loginFold.evolve(loginFold.initial, event("login.used")), broken);
-    assert.throws(() => sessionFold.evolve(sessionFold.initial, event("session.stolen")), unknown);
-    assert.throws(() => loginFold.evolve(loginFold.initial, event("login.copied")), unknown);
+    assert.throws(() => session.fold.evolve(session.fold.initial, event("session.ended")), broken);
+    assert.throws(() => loginKind.fold.evolve(loginKind.fold.initial, event("login.used")), broken);
+    assert.throws(() => session.fold.evolve(session.fold.initial, event("session.stolen")), unknown);
+    assert.throws(() => loginKind.fold.evolve(loginKind.fold.initial, event("login.copied")), unknown);
   });
 });

@@ -5,11 +5,8 @@
  */
 
 import { isSameHash, NO_HASH } from "../../kernel/canonical-json.ts";
-import { HoldpointError } from "../../kernel/errors.ts";
 import { type Via, withoutChannel } from "../../kernel/principal.ts";
-import { eventBody, type Fold } from "../../kernel/stream.ts";
-
-type SessionFact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
+import { defineStream } from "../../kernel/stream.ts";
 
 type LoginTerms = {
   readonly person: string;
@@ -19,10 +16,6 @@ type LoginTerms = {
   readonly by: string;
 };
 
-type LoginEvent =
-  | SessionFact<"login.offered", LoginTerms & Via>
-  | SessionFact<"login.used", { readonly session: string }>;
-
 type SessionTerms = {
   readonly person: string;
   /** SHA-256 of the secret in the session cookie. */
@@ -31,10 +24,6 @@ type SessionTerms = {
   /** The login link that started it. */
   readonly via: string;
 };
-
-type SessionEvent =
-  | SessionFact<"session.begun", SessionTerms>
-  | SessionFact<"session.ended", { readonly by: string; readonly reason: string }>;
 
 export type LoginState =
   | { readonly status: "none" }
@@ -49,47 +38,63 @@ export type SessionState =
   | { readonly status: "none" }
   | (SessionTerms & { readonly status: "begun" | "ended"; readonly begunAt: number });
 
-const LOGINS: readonly string[] = ["login.offered", "login.used"] satisfies readonly LoginEvent["type"][];
-const SESSIONS: readonly string[] = [
-  "session.begun",
-  "session.ended",
-] satisfies readonly SessionEvent["type"][];
-
-function brokenSession(type: string, status: string): HoldpointError {
-  return new HoldpointError("broken_rule", `The event "${type}" cannot follow what is ${status}.`);
-}
-
-export const loginFold: Fold<LoginState> = {
+const logins = defineStream<LoginState>();
+export const loginKind = logins.define("login", {
+  what: "A login link",
   version: 1,
   initial: { status: "none" },
-  evolve(state, recorded) {
-    const body = eventBody("A login link", recorded, LOGINS);
-    const event = { type: recorded.type, tv: 1, body } as unknown as LoginEvent;
-    if (event.type === "login.offered") {
-      if (state.status !== "none") throw brokenSession(event.type, state.status);
-      return { ...withoutChannel(event.body), status: "offered", offeredAt: recorded.at, session: null };
-    }
-    if (state.status !== "offered") throw brokenSession(event.type, state.status);
-    return { ...state, status: "used", session: event.body.session };
-  },
   isOver: ({ status }) => status === "used",
-};
+  events: {
+    "login.offered": logins.after(
+      ["none"],
+      "a one-time login link for a person: until when, by whom, and the SHA-256 of its secret",
+      (_, body: LoginTerms & Via, { at }) => ({
+        ...withoutChannel(body),
+        ...{ status: "offered", offeredAt: at, session: null },
+      }),
+    ),
+    "login.used": logins.after(
+      ["offered"],
+      "it was used, and the session that it made",
+      (offered, { session }: { readonly session: string }) => ({ ...offered, status: "used", session }),
+    ),
+  },
+  lists: [],
+});
 
-export const sessionFold: Fold<SessionState> = {
+const sessions = defineStream<SessionState>();
+export const session = sessions.define("session", {
+  what: "A session",
   version: 1,
   initial: { status: "none" },
-  evolve(state, recorded) {
-    const body = eventBody("A session", recorded, SESSIONS);
-    const event = { type: recorded.type, tv: 1, body } as unknown as SessionEvent;
-    if (event.type === "session.begun") {
-      if (state.status !== "none") throw brokenSession(event.type, state.status);
-      return { ...event.body, status: "begun", begunAt: recorded.at };
-    }
-    if (state.status !== "begun") throw brokenSession(event.type, state.status);
-    return { ...state, status: "ended" };
-  },
   isOver: ({ status }) => status === "ended",
-};
+  events: {
+    "session.begun": sessions.after(
+      ["none"],
+      "a person logged in: until when, by which link, and the SHA-256 of the cookie's secret",
+      (_, body: SessionTerms, { at }) => ({ ...body, status: "begun", begunAt: at }),
+    ),
+    "session.ended": sessions.after(
+      ["begun"],
+      "it was ended, by whom and why",
+      (begun, _: { readonly by: string; readonly reason: string }) => ({ ...begun, status: "ended" }),
+    ),
+  },
+  lists: [
+    {
+      bucket: ({ person }) => person,
+      /** Expiry is checked when sessions are listed: rows have no clock. */
+      data: ({ person, expiresAt, begunAt }) => ({ person, expiresAt, begunAt }),
+      orders: {
+        begun: {
+          ...{ view: "sessions", version: 1, only: ({ status }) => status === "begun" },
+          at: ({ begunAt }) => begunAt,
+        },
+      },
+      isFixed: true,
+    },
+  ],
+});
 
 export type LoginFault = "unknown" | "used" | "expired";
 export type SessionFault = "unknown" | "ended" | "expired";
@@ -107,15 +112,3 @@ export function checkSession(state: SessionState, hash: string, now: number): Se
   if (state.status === "ended") return "ended";
   return now >= state.expiresAt ? "expired" : undefined;
 }
-
-export const sessionsView = {
-  view: "sessions",
-  kind: "session",
-  version: 1,
-  /** Expiry is checked when sessions are listed: rows have no clock. */
-  row(_id: string, state: SessionState) {
-    if (state.status !== "begun") return undefined;
-    const { person, expiresAt, begunAt } = state;
-    return { bucket: person, at: begunAt, due: null, data: { person, expiresAt, begunAt } };
-  },
-} as const;

@@ -1,6 +1,6 @@
 /** Verbs of the tenants of a store, with their routes and schemas. Only the home tenant has them. */
 import { z } from "zod";
-import { contract, type Library, listVerb, plainVerb, verb } from "../../kernel/contract.ts";
+import { contract, listVerb, plainVerb, verb } from "../../kernel/contract.ts";
 import { displayValue } from "../../kernel/text.ts";
 import { actor, reason, timestamp } from "../../kernel/values.ts";
 import { linkLifetime, oneTimeLink, personName } from "../contract.ts";
@@ -78,7 +78,6 @@ export const tenants = contract({
   },
 });
 
-export type Tenants = Library<typeof tenants>;
 export type Tenant = z.output<typeof tenant>;
 export type NewTenant = z.input<typeof newTenant>;
 /** The login link is returned only here and never stored. */

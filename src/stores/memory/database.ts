@@ -1,10 +1,9 @@
 /** The "disk" of the memory store, shared by several handles that each act as a process. No timers, no real clock. */
 
-import type { Seal } from "../../journal/seal.ts";
+import type { LastSeal, Seal } from "../../journal/seal.ts";
 import type { StreamRef } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
 import type { Head } from "../head.ts";
-import type { LastSeal } from "../seals.ts";
 import type { JournalEntry, Projection } from "../store.ts";
 import { type Projections, projectionTable } from "../views.ts";
 

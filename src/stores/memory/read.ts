@@ -1,8 +1,8 @@
 /** Reads the journal of a tenant, and the seals over it. */
 
 import type { Seal, SealDraft } from "../../journal/seal.ts";
+import { checkSeal, draftSeal } from "../../journal/seal.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
-import { checkSeal, draftSeal } from "../seals.ts";
 import type { JournalEntry } from "../store.ts";
 import type { MemoryDatabase, MemoryTenant } from "./database.ts";
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seal, SealDraft } from "../../journal/seal.ts";
-import { checkSeal, draftSeal, type LastSeal } from "../seals.ts";
+import { checkSeal, draftSeal, type LastSeal } from "../../journal/seal.ts";
 import type { JournalEntry } from "../store.ts";
 import type { Client } from "./driver.ts";
 import { decodeText, encodeHalves, indexKey } from "./encode.ts";

@@ -8,7 +8,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
-import type { StreamKind, StreamRef } from "../../kernel/stream.ts";
+import type { StreamKind } from "../../kernel/registry.ts";
+import type { StreamRef } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
 import type { PlannedStream } from "../decision.ts";
 import {

@@ -3,8 +3,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Seal, SealDraft } from "../../journal/seal.ts";
+import { checkSeal, draftSeal, type LastSeal } from "../../journal/seal.ts";
 import { findStreamRef } from "../../kernel/stream.ts";
-import { checkSeal, draftSeal, type LastSeal } from "../seals.ts";
 import type { JournalEntry, StoreChanges } from "../store.ts";
 import { hex } from "./connect.ts";
 import { type BusyRetry, retryWhileBusy } from "./errors.ts";

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { parseStreamRef, STREAM_KINDS, type StreamRef } from "../../kernel/stream.ts";
+import { STREAM_KINDS } from "../../kernel/registry.ts";
+import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { StoredProjection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
 import { checkViewQuery, type Projections } from "../views.ts";
 import { sqliteViewTable } from "./migrations.ts";

@@ -1,6 +1,6 @@
 /** Whether every view shows what the journal says. */
 import { isDeepStrictEqual } from "node:util";
-import type { StreamKind } from "../../../src/kernel/stream.ts";
+import type { StreamKind } from "../../../src/kernel/registry.ts";
 import type { Store, ViewRow } from "../../../src/stores/store.ts";
 import { PROJECTIONS } from "../../../src/streams.ts";
 import type { Watch } from "./watch.ts";

@@ -1,9 +1,10 @@
 /** The form by which a key is issued. */
 import { useState } from "react";
+import { SCOPES } from "../../../../src/kernel/registry.ts";
 import { client } from "../../api/client.ts";
 import { byOf, nameOf, type Session, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
-import { ROLE_WORDS, ROLES, SCOPE_WORDS, SCOPES } from "../../format/rights.ts";
+import { ROLE_WORDS, ROLES, scopeWords } from "../../format/rights.ts";
 import { spansWith } from "../../format/spans.ts";
 import { CheckList } from "../../ui/check-list.tsx";
 import type { Dialogue } from "../../ui/dialog-button.tsx";
@@ -46,7 +47,7 @@ function Whom({ form, change, session }: Fields & { readonly session: Session })
 }
 
 function Narrower({ form, change }: Fields) {
-  const options = SCOPES.map((id) => ({ id, words: SCOPE_WORDS[id] }));
+  const options = SCOPES.map((id) => ({ id, words: scopeWords(id) }));
   return (
     <details className="rounded-base border border-line p-3">
       <summary className="cursor-pointer text-small font-semibold">

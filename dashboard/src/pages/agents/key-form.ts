@@ -1,6 +1,7 @@
 /** A key as it is asked for, and as it is sent. */
 import type { InputOf } from "holdpoint/client";
-import type { Role, Scope } from "../../format/rights.ts";
+import type { Scope } from "../../../../src/kernel/registry.ts";
+import type { Role } from "../../format/rights.ts";
 import type { Kind } from "./principals.ts";
 
 export type KeyOffer = Omit<InputOf<"POST /api/keys">, "by">;

@@ -1,11 +1,12 @@
 /** Who one is here, how it looks, and where one is logged in. */
 import { useState } from "react";
+import { SCOPES } from "../../../../src/kernel/registry.ts";
 import { claimName, useClaimedName } from "../../api/claimed-name.ts";
 import { client } from "../../api/client.ts";
 import { goToLogin } from "../../api/leaving.ts";
 import { nameOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
-import { ROLE_WORDS, type Role, SCOPES, scopeWords } from "../../format/rights.ts";
+import { ROLE_WORDS, type Role, scopeWords } from "../../format/rights.ts";
 import { setTheme, useTheme } from "../../style/theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";

@@ -20,8 +20,8 @@ import type { Lineage } from "../../../workflows/events.ts";
 import { isParty } from "../../../workflows/rules/apply-decision.ts";
 import { notifyIntentSender, notifyIntentWaiter } from "../../../workflows/rules/calls.ts";
 import {
-  type IntentEvent,
   type IntentStatus,
+  intentKind,
   isIntentOpen,
   isIntentOverdue,
   isUnacknowledged,
@@ -29,16 +29,13 @@ import {
 } from "../stream.ts";
 import { COMPENSATION_INTENT } from "./send.ts";
 
-type EndType = "intent.completed" | "intent.failed" | "intent.timed_out" | "intent.cancelled";
-type EndEvent = Extract<IntentEvent, { type: EndType }>;
-
 function lockWaitingWorkflows(draft: Draft, { waiters, within }: LiveIntent): Need | undefined {
   const ids = [...waiters, ...(within === null ? [] : [within])].map(({ workflow }) => workflow);
   return draft.need({ write: [...new Set(ids)].map(workflowStream) });
 }
 
 /** The caller has locked the intent and checked that it may end this way. */
-function endIntent(draft: Draft, id: string, event: EndEvent): Need | undefined {
+function endIntent(draft: Draft, id: string, event: NewEvent): Need | undefined {
   const ref = intentStream(id);
   const more = lockWaitingWorkflows(draft, draft.state(ref) as LiveIntent);
   if (more !== undefined) return more;
@@ -211,11 +208,11 @@ function isSameAnswer(draft: Draft, { end }: LiveIntent, answering: AnswerIntent
   return end.status === "failed" && answering.status === "failed" && end.reason === answering.reason;
 }
 
-function endEventOfAnswer(draft: Draft, answering: AnswerIntentCommand): EndEvent {
+function endEventOfAnswer(draft: Draft, answering: AnswerIntentCommand): NewEvent {
   const said = { by: answering.by, ...channelField(answering) };
   return answering.status === "completed"
-    ? { type: "intent.completed", tv: 1, body: { ...said, data: draft.keep(answering.data) } }
-    : { type: "intent.failed", tv: 1, body: { ...said, reason: answering.reason } };
+    ? intentKind.event("intent.completed", { ...said, data: draft.keep(answering.data) })
+    : intentKind.event("intent.failed", { ...said, reason: answering.reason });
 }
 
 /** An answer by hand would end it, and stop its delivery, while its workflow still waits for the undo. */
@@ -329,13 +326,12 @@ function decisionData(approval: LiveApproval, rationale: string): JsonObject {
   };
 }
 
-function endEventOfDecision(approval: LiveApproval, rationale: string): EndEvent {
+function endEventOfDecision(approval: LiveApproval, rationale: string): NewEvent {
   const by = approval.decided?.by[0] ?? "deadline";
   if (approval.status === "expired")
-    return { type: "intent.timed_out", tv: 1, body: { deadline: approval.decideBy ?? 0 } };
-  if (approval.status === "cancelled")
-    return { type: "intent.cancelled", tv: 1, body: { by, reason: rationale } };
-  return { type: "intent.completed", tv: 1, body: { by, data: decisionData(approval, rationale) } };
+    return intentKind.event("intent.timed_out", { deadline: approval.decideBy ?? 0 });
+  if (approval.status === "cancelled") return intentKind.event("intent.cancelled", { by, reason: rationale });
+  return intentKind.event("intent.completed", { by, data: decisionData(approval, rationale) });
 }
 
 export const intentSubject: SubjectPort = {
