@@ -6,6 +6,7 @@ import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgets } from "./budgets/contract.ts";
 import { actions, receipts } from "./effects/contract.ts";
+import { action } from "./effects/stream.ts";
 import { grants } from "./grants/contract.ts";
 import { grant } from "./grants/stream.ts";
 import { killSwitch } from "./kill-switch/contract.ts";
@@ -34,4 +35,4 @@ export const CONTRACTS = [
   tenants,
   workflows,
 ] as const;
-export const STREAMS = [approval, grant] as const;
+export const STREAMS = [action, approval, grant] as const;

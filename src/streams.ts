@@ -18,7 +18,7 @@ import { answerFold } from "./api/idempotency/stream.ts";
 import type { SubjectPort } from "./approvals/rules/subject.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
-import { actionFold, actionsView } from "./effects/stream.ts";
+import { action } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { isHoldpointError } from "./kernel/errors.ts";
@@ -53,7 +53,7 @@ const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPo
 };
 
 export const FOLDS: Folds = {
-  action: { ...actionFold, port: SUBJECTS.action },
+  action: { ...action.fold, port: SUBJECTS.action },
   alert: alertFold,
   answer: answerFold,
   approval: approval.fold,
@@ -93,7 +93,7 @@ export function canFoldEvent({ stream, type, tv }: EventIdentity): boolean {
 
 export const PROJECTIONS = [
   ...approval.views,
-  actionsView,
+  ...action.views,
   workflowsView,
   runsView,
   policiesView,

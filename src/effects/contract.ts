@@ -164,7 +164,7 @@ const outcome = z.object({
   evidence: jsonValue,
 });
 
-export const action = z.object({
+export const actionSchema = z.object({
   id: id("action"),
   phase,
   requestId: z.string().nullable(),
@@ -235,7 +235,7 @@ export const actions = contract({
     get: plainVerb({
       http: "GET /api/actions/{id}",
       summary: "An action in full, by its own id, its effect's, or the caller's request id",
-      output: action,
+      output: actionSchema,
     }),
     resolve: verb({
       http: "POST /api/effects/{id}/resolve",
@@ -243,7 +243,7 @@ export const actions = contract({
       summary: "A person's word on an effect in doubt",
       takes: "said",
       input: statement,
-      output: action,
+      output: actionSchema,
     }),
     // The next paths are not below /api/actions/, where each name can be a request id.
     count: verb({
@@ -317,7 +317,7 @@ export const receipts = contract({
 export type Actions = Library<typeof actions>;
 export type Receipts = Library<typeof receipts>;
 /** An action in full. */
-export type Action = z.output<typeof action>;
+export type Action = z.output<typeof actionSchema>;
 export type ActionSummary = z.output<typeof summary>;
 export type ActionPage = z.output<(typeof actions)["verbs"]["list"]["input"]>;
 export type EffectStatement = z.output<typeof statement>;

@@ -22,6 +22,7 @@ import type { Executor, Load, ToolRules } from "../../policy/rules/tool-rules.ts
 import { namesGroups, type PastCall, type PolicyInput } from "../../policy/rules/verdict.ts";
 import type { LiveWorkflow } from "../../workflows/state.ts";
 import { type ActionState, isOwnCall, type LiveAction, type ReviewFacts, type Within } from "../state.ts";
+import { getLiveAction } from "../stream.ts";
 import { expectedCosts } from "./start.ts";
 
 /** The settled calls of a workflow as of one of its entries. */
@@ -157,8 +158,7 @@ export function review(
   args: Json,
   { rules, loaded }: Pick<Executor, "rules" | "loaded">,
 ): Need | Load | Review {
-  const state = draft.state(actionStream(id)) as LiveAction;
-  const { tool, effectClass, agent, requester, requestId, within } = state;
+  const { tool, effectClass, agent, requester, requestId, within } = getLiveAction(draft, id);
   const known = { tool, effectClass, args, agent, requester, requestId, now: draft.now };
   if (within === undefined) return reviewAction(rules, { ...known, workflow: null, history: [] });
   const more = draft.need({ read: [workflowStream(within.workflow)] });
@@ -222,7 +222,7 @@ export function previewNow(
       kind: "preview",
       preview: { value: shown.value, failed: shown.failed, digest: digestOf(shown) },
     };
-  const { requestId, agent } = draft.state(actionStream(action)) as LiveAction;
+  const { requestId, agent } = getLiveAction(draft, action);
   return { kind: "load", key, preview: { action, requestId, agent, args } };
 }
 

@@ -6,7 +6,7 @@
 import { findAction } from "../../effects/actions.ts";
 import { isCall, pastCall } from "../../effects/rules/review.ts";
 import type { ActionState } from "../../effects/state.ts";
-import { actionFold } from "../../effects/stream.ts";
+import { action } from "../../effects/stream.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { actionStream, type StreamRef, workflowStream } from "../../kernel/stream.ts";
@@ -27,7 +27,7 @@ async function stateBefore(
   id: string,
   position: number,
 ): Promise<ActionState> {
-  let state: ActionState = actionFold.initial;
+  let state: ActionState = action.fold.initial;
   for (const entry of await store.read(tenant, actionStream(id))) {
     if (entry.position >= position) break;
     const { type, tv, at, seq } = JSON.parse(entry.header) as {
@@ -37,7 +37,7 @@ async function stateBefore(
       readonly seq: number;
     };
     const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonObject);
-    state = actionFold.evolve(state, { type, tv, at, seq, body });
+    state = action.fold.evolve(state, { type, tv, at, seq, body });
   }
   return state;
 }
