@@ -19,6 +19,7 @@ import {
   redactText,
   resolveSecrets,
   revealSecrets,
+  tryResolveSecrets,
 } from "../runtime/secrets.ts";
 import { loadArtifact, readState, runWithInputs } from "../runtime/store-access.ts";
 import { raisedName } from "../workflows/rules/ask.ts";
@@ -32,7 +33,7 @@ export async function secretsOf(
   runtime: Runtime,
   { args }: Pick<LoadedApproval, "args">,
 ): Promise<ReadonlyMap<string, string>> {
-  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
+  const known = await tryResolveSecrets(runtime.secrets, args);
   // Texts are stored trimmed: a value that ends in a newline would no longer be found in them.
   const padded = [...known].filter(([, value]) => value.trim() !== value && value.trim() !== "");
   return new Map([

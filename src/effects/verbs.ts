@@ -1,6 +1,14 @@
 /** Implementation of the verbs of actions, of effects in doubt and of receipts. */
+import { HoldpointError } from "../kernel/errors.ts";
+import { isId } from "../kernel/ids.ts";
 import { channelField } from "../kernel/principal.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+import { redactTexts } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { tryResolveSecrets } from "../runtime/secrets.ts";
+import { loadValue, readState } from "../runtime/store-access.ts";
 import { capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
 import {
   abandonedActions,
@@ -10,10 +18,39 @@ import {
   requireReceipt,
   signedReceipt,
 } from "./actions.ts";
-import { actions, PHASES, receipts } from "./contract.ts";
-import { prepareStatement, requireResolved } from "./resolve.ts";
-import { resolveByPerson } from "./rules/outcome.ts";
+import { actions, type EffectStatement, PHASES, receipts } from "./contract.ts";
+import { type ResolveAnswer, resolveByPerson } from "./rules/outcome.ts";
 import { actionIdOf } from "./rules/start.ts";
+
+type Resolution = EffectStatement & { readonly id: string };
+
+/** People's texts are stored in clear, so the values of the action's secrets are removed. */
+async function prepareStatement(runtime: Runtime, given: Resolution) {
+  const { id, by, reason, evidence } = given;
+  const action = actionIdOf(id);
+  const ref = actionStream(action);
+  const state = isId("act", action) ? await readState(runtime, ref) : { phase: "none" as const };
+  if (state.phase === "none")
+    throw new HoldpointError("unknown_id", `There is no effect ${displayValue(id)}.`);
+  const args = await loadValue(runtime, state.args);
+  const known = await tryResolveSecrets(runtime.secrets, args);
+  const keep = (text: string) => redactTexts(runtime, { by, text, known });
+  const kept = { reason: keep(reason), ...(evidence === undefined ? {} : { evidence: keep(evidence) }) };
+  return { input: { ...given, ...kept }, needs: { write: [ref] } };
+}
+
+/** Throws if the rule did not resolve the effect. */
+function requireResolved(effect: string, answer: ResolveAnswer): void {
+  if (answer.kind === "not_allowed")
+    throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {
+      data: "Nothing was written; the effect is still in doubt.",
+      next: "Ask somebody else, in good standing and not the requester.",
+    });
+  if (answer.kind === "not_in_doubt")
+    throw new HoldpointError("not_in_doubt", `The effect ${effect} is ${answer.state.phase}.`, {
+      details: { phase: answer.state.phase },
+    });
+}
 
 export const actionVerbs = capability(actions, {
   list: readVerb(listActions),
