@@ -12,7 +12,7 @@ import { approvalVerbs } from "../approvals/verbs.ts";
 import { budgetVerbs } from "../budgets/verbs.ts";
 import { actionVerbs, receiptVerbs } from "../effects/verbs.ts";
 import { grantVerbs } from "../grants/verbs.ts";
-import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
+import { actorIn, makeCodec, type OnWire, pathOnWire } from "../kernel/codec.ts";
 import {
   type Contract,
   httpMethod,
@@ -244,10 +244,13 @@ function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
   const { input } = facts;
   const { perform: own, defaultActor } = bindingFor(one, name);
   const { perform = own } = serving;
+  const what = nounFor(facts.noun ?? one.contract.owner);
+  const part = httpMethod(facts.http) === "GET" ? "query" : "body";
+  const nameOf = (path: readonly PropertyKey[]) => [part, ...pathOnWire(input, path)].join(".");
   return async (asked, given) => {
     const { runtime, who, params, isGone } = asked;
     const acting = await withActor(input, asked, wire.decode(given), defaultActor);
-    const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
+    const read = input === undefined ? {} : parseInput(what, input, acting, nameOf);
     const all = { ...(params as object), ...read, ...withViewer(input, asked, read) };
     const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
     return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);

@@ -7,7 +7,7 @@ import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import { type Draft, isNeed, type Need, type Needs } from "../kernel/transaction.ts";
-import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.ts";
+import { keepText } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
@@ -34,7 +34,7 @@ import {
   type ExtendAnswer,
   extend,
 } from "./rules/delegate.ts";
-import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/withdraw.ts";
+import { type CancelDecision, cancelIfAllowed, revokeApproval, type Withdrawal } from "./rules/withdraw.ts";
 import { type ApprovalState, aboutOf, type CommentBody } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
@@ -101,20 +101,19 @@ type Commented = Written & Pick<CommentBody, "text" | "category">;
 /** What the rules need in any case. Declaring it up front saves a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
-/** Removes the values of the action's secrets from a person's text. */
+/** Removes the values of the action's secrets from a person's text. A comment is nothing but its text. */
 const keepWords =
   <In extends Written, Field extends "reason" | "text">(
     field: Field,
-    keep = redactTexts,
     needs: (id: string, approval: LoadedApproval) => Needs = needsOf,
   ) =>
   async (runtime: Runtime, input: In & { readonly [name in Field]: string }, how: Via) => {
     const { id, by, [field]: text } = input;
     const before = await loadApproval(runtime, id);
     const known = await secretsOf(runtime, before);
-    const kept = keep(runtime, { by, text, known });
-    const command = { ...input, [field]: kept };
-    return { input: { command, how, before }, needs: needs(id, before) };
+    const kept = keepText(runtime, { by, text, known }, { isWholeAct: field === "text" });
+    const command = { ...input, [field]: kept.text };
+    return { input: { command, how, before, done: kept.done }, needs: needs(id, before) };
   };
 
 /** What a rule answered, and the approval as the rule left it: it is not read again, and nothing came in between. */
@@ -124,15 +123,18 @@ const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer): Nee
   isNeed(answer) ? answer : { answer: answer as Answer, state: draft.state(approvalStream(id)) };
 
 /** Withdraws a question or revokes a decision. */
-const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
+const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | CancelDecision) =>
   preparedVerb(
-    keepWords<Worded, "reason">("reason", redactTexts, (id, approval) => ({
+    keepWords<Worded, "reason">("reason", (id, approval) => ({
       write: [approvalStream(id), aboutOf(approval)],
     })),
     (draft, { command: { id, by, reason }, how }) =>
       withState(draft, id, rule(draft, { approval: id, by, reason, ...channelField(how) })),
-    (runtime, { answer, state }, { command: { id }, before }) => {
-      if (answer.kind === "ended") return describeState(runtime, id, state, before);
+    (runtime, { answer, state }, { command: { id }, before, done }) => {
+      if (answer.kind === "ended") {
+        done();
+        return describeState(runtime, id, state, before);
+      }
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -150,8 +152,9 @@ const moveSeat = preparedVerb(
   keepWords<Moved, "reason">("reason"),
   (draft, { command: { id, by, to = null, reason }, how: { via = "embedded" } }) =>
     withState(draft, id, delegate(draft, { approval: id, by, to, reason, via })),
-  (runtime, { answer, state }, { command: { id }, before }) => {
+  (runtime, { answer, state }, { command: { id }, before, done }) => {
     checkDone("delegate", id, answer);
+    done();
     return describeState(runtime, id, state, before);
   },
 );
@@ -225,16 +228,17 @@ export const approvalVerbs = capability(approvals, {
     describeState(runtime, id, await extendApproval(runtime, id, { ...more, ...how })),
   ),
   revoke: withdrawVerb(revokeApproval),
-  cancel: withdrawVerb(takeBackApproval),
+  cancel: withdrawVerb(cancelIfAllowed),
   delegate: moveSeat,
   takeBack: moveSeat,
   decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
   comment: preparedVerb(
-    keepWords<Commented, "text">("text", redactGuessedText),
+    keepWords<Commented, "text">("text"),
     (draft, { command: { id, ...remark }, how: { via = "embedded" } }) =>
       withState(draft, id, comment(draft, { approval: id, ...remark, via })),
-    (runtime, { answer, state }, { command: { id }, before }) => {
+    (runtime, { answer, state }, { command: { id }, before, done }) => {
       checkDone("comment", id, answer);
+      done();
       return describeState(runtime, id, state, before);
     },
   ),

@@ -228,6 +228,7 @@ export const actions = contract({
     list: listVerb({
       http: "GET /api/actions",
       summary: "Actions, newest first",
+      noun: "page",
       filters: { phase: anyPhase, order: z.enum(["oldest", "newest"]).default("newest") },
       item: summary,
     }),
@@ -241,6 +242,7 @@ export const actions = contract({
       http: "POST /api/effects/{id}/resolve",
       scope: "effects:resolve",
       summary: "A person's word on an effect in doubt",
+      noun: "statement",
       takes: "said",
       input: statement,
       output: actionSchema,
@@ -249,13 +251,14 @@ export const actions = contract({
     count: verb({
       http: "GET /api/effects/count",
       summary: "Number of actions, of one phase or of all",
+      noun: "count",
       takes: "phase",
       positional: "phase",
       input: z.strictObject({ phase: anyPhase }),
       output: z.number(),
       wrap: "count",
     }),
-    find: findVerb({ http: "GET /api/effects/find" }),
+    find: findVerb({ http: "GET /api/effects/find", noun: "search" }),
     abandoned: plainVerb({
       http: "GET /api/effects/abandoned",
       summary: "Running effects whose process has ended; the next process that has the tool takes them over",

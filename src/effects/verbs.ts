@@ -1,15 +1,15 @@
 /** Implementation of the verbs of actions, of effects in doubt and of receipts. */
 import { HoldpointError } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
-import { channelField } from "../kernel/principal.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
-import { redactTexts } from "../people/secret-guesses/limit.ts";
+import { keepText } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { tryResolveSecrets } from "../runtime/secrets.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
-import { capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
+import { capability, preparedVerb, readVerb, runVerb } from "../runtime/verb.ts";
 import {
   abandonedActions,
   countActions,
@@ -25,18 +25,23 @@ import { actionIdOf } from "./rules/start.ts";
 type Resolution = EffectStatement & { readonly id: string };
 
 /** People's texts are stored in clear, so the values of the action's secrets are removed. */
-async function prepareStatement(runtime: Runtime, given: Resolution) {
-  const { id, by, reason, evidence } = given;
+async function prepareStatement(runtime: Runtime, given: Resolution, how: Via) {
+  const { id, status, by, reason, evidence } = given;
   const action = actionIdOf(id);
   const ref = actionStream(action);
   const state = isId("act", action) ? await readState(runtime, ref) : { phase: "none" as const };
   if (state.phase === "none")
     throw new HoldpointError("unknown_id", `There is no effect ${displayValue(id)}.`);
-  const args = await loadValue(runtime, state.args);
-  const known = await tryResolveSecrets(runtime.secrets, args);
-  const keep = (text: string) => redactTexts(runtime, { by, text, known });
-  const kept = { reason: keep(reason), ...(evidence === undefined ? {} : { evidence: keep(evidence) }) };
-  return { input: { ...given, ...kept }, needs: { write: [ref] } };
+  const known = await tryResolveSecrets(runtime.secrets, await loadValue(runtime, state.args));
+  const words = keepText(runtime, { by, text: reason, known });
+  const found = evidence === undefined ? null : keepText(runtime, { by, text: evidence, known });
+  const texts = { reason: words.text, evidence: found?.text ?? null };
+  const done = () => {
+    words.done();
+    found?.done();
+  };
+  const command = { action, status, by, ...texts, ...channelField(how) };
+  return { input: { id, command, done }, needs: { write: [ref] } };
 }
 
 /** Throws if the rule did not resolve the effect. */
@@ -55,16 +60,14 @@ function requireResolved(effect: string, answer: ResolveAnswer): void {
 export const actionVerbs = capability(actions, {
   list: readVerb(listActions),
   get: readVerb((runtime, { id }) => getAction(runtime, id)),
-  resolve: decideVerb(
-    (draft, { id, status, by, reason, evidence = null }, how) => {
-      const statement = { action: actionIdOf(id), status, by, reason, evidence };
-      return resolveByPerson(draft, { ...statement, ...channelField(how) });
-    },
-    (runtime, answer, { id }) => {
+  resolve: preparedVerb(
+    prepareStatement,
+    (draft, { command }) => resolveByPerson(draft, command),
+    (runtime, answer, { id, done }) => {
       requireResolved(id, answer);
+      done();
       return getAction(runtime, id);
     },
-    prepareStatement,
   ),
   count: readVerb((runtime, { phase }) => countActions(runtime, phase === "any" ? PHASES : [phase])),
   find: readVerb((runtime, { beginning }) => findIds(runtime, "actions", beginning)),

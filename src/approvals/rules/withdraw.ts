@@ -73,25 +73,25 @@ const isSuspended = (draft: Draft, by: string): boolean =>
   isPerson(by) && draft.state(ROSTER).suspended.includes(by);
 
 /** Whether they could withdraw it now. The caller has locked the approval and read the roster. */
-export function mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
+export function mayCancel(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
   if (approval.status !== "pending" || isSuspended(draft, by)) return false;
-  return getSubjectPort(draft, approval).mayTakeBack(draft, approval, by);
+  return getSubjectPort(draft, approval).mayCancel(draft, approval, by);
 }
 
-export type TakeBackAnswer = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
+export type CancelDecision = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
 
-function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | TakeBackAnswer {
+function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | CancelDecision {
   if (approval.status !== "pending") return cancelApproval(draft, command);
   const { by } = command;
   if (isSuspended(draft, by)) return { kind: "not_theirs", reason: `${by} is not in good standing` };
-  const theirs = mayTakeBack(draft, approval, by);
+  const theirs = mayCancel(draft, approval, by);
   if (typeof theirs === "object") return theirs;
   return theirs
     ? cancelApproval(draft, command)
     : { kind: "not_theirs", reason: `${by} neither asks nor may decide` };
 }
 
-export function takeBackApproval(draft: Draft, command: Withdrawal): Need | TakeBackAnswer {
+export function cancelIfAllowed(draft: Draft, command: Withdrawal): Need | CancelDecision {
   const answer = actOn(draft, command.approval, (approval) => take(draft, approval, command));
   return answer.kind === "unknown" ? { kind: "not_possible", status: "none" } : answer;
 }
