@@ -25,8 +25,7 @@ import {
   type VerbContract,
 } from "../kernel/contract.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Actor } from "../kernel/values.ts";
-import { viewerIn } from "../kernel/values.ts";
+import { type Actor, viewerIn } from "../kernel/values.ts";
 import { killSwitchVerbs } from "../kill-switch/verbs.ts";
 import { endpointVerbs, messageVerbs } from "../notify/verbs.ts";
 import { keyVerbs } from "../people/keys/verbs.ts";

@@ -9,7 +9,6 @@ import type { Problem } from "../api/problem.ts";
 import { checkHasScopes, ok, type RouteAnswer, route } from "../api/route.ts";
 import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
-import { actionStream, approvalStream } from "../kernel/stream.ts";
 import { type CardContent, loadCardContent, type RenderCard } from "../notify/content.ts";
 import type { Scope } from "../people/rules/scopes.ts";
 
@@ -120,44 +119,36 @@ function shownProblem(problem: Problem, url: string): RouteAnswer {
   return asked === "again=1" ? toLogin(path) : strangerPage(path);
 }
 
-export function cardPageRoutes(cards: CardParts) {
-  const page = (title: string, shown: CardContent, now: number): RouteAnswer => {
-    const lines = cards.render(shown, now, cards.where);
-    return cardPage({ title, lines, decide: decidable(shown) } satisfies CardFacts);
-  };
-  return [
-    route({
-      method: "GET",
-      path: "/approvals/{id}/plain",
-      summary:
-        "An approval as a page without scripts: what is asked, by whom, under which rule, and how to decide",
-      tag: "approvals",
-      scope: "approvals:read",
-      params,
-      query,
-      answers: { 200: "text/html" },
-      problem: shownProblem,
-      async handle({ runtime, who, params: { id } }) {
-        checkHasScopes({ who }, NEEDED);
-        const shown = await loadCardContent(runtime, { ref: approvalStream(id), data: {} });
-        return page(`approval ${id}`, shown, runtime.clock.now());
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/actions/{id}/plain",
-      summary: "An action as a page without scripts: what was to be done, and what became of it",
-      tag: "actions",
-      scope: "actions:read",
-      params,
-      query,
-      answers: { 200: "text/html" },
-      problem: shownProblem,
-      async handle({ runtime, who, params: { id } }) {
-        checkHasScopes({ who }, NEEDED);
-        const shown = await loadCardContent(runtime, { ref: actionStream(id), data: {} });
-        return page(`action ${id}`, shown, runtime.clock.now());
-      },
-    }),
-  ];
+/** `noun`: the kind of stream that the page is about. */
+function pageRoute(cards: CardParts, noun: "approval" | "action", summary: string) {
+  return route({
+    method: "GET",
+    path: `/${noun}s/{id}/plain`,
+    summary,
+    tag: `${noun}s`,
+    scope: `${noun}s:read`,
+    params,
+    query,
+    answers: { 200: "text/html" },
+    problem: shownProblem,
+    async handle({ runtime, who, params: { id } }) {
+      checkHasScopes({ who }, NEEDED);
+      const shown = await loadCardContent(runtime, { ref: { kind: noun, id }, data: {} });
+      const lines = cards.render(shown, runtime.clock.now(), cards.where);
+      return cardPage({ title: `${noun} ${id}`, lines, decide: decidable(shown) } satisfies CardFacts);
+    },
+  });
 }
+
+export const cardPageRoutes = (cards: CardParts) => [
+  pageRoute(
+    cards,
+    "approval",
+    "An approval as a page without scripts: what is asked, by whom, under which rule, and how to decide",
+  ),
+  pageRoute(
+    cards,
+    "action",
+    "An action as a page without scripts: what was to be done, and what became of it",
+  ),
+];

@@ -26,14 +26,9 @@ import {
 import { approveApproval, rejectApproval, secretsOf } from "./decide.ts";
 import { countApprovals, followApprovals, listApprovals } from "./lists.ts";
 import { describeState, getApproval, type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
-import {
-  type CommentAnswer,
-  comment,
-  type DelegateAnswer,
-  delegate,
-  type ExtendAnswer,
-  extend,
-} from "./rules/delegate.ts";
+import { type CommentAnswer, comment } from "./rules/comment.ts";
+import { type ExtendAnswer, extend } from "./rules/deadline.ts";
+import { type DelegateAnswer, delegate } from "./rules/delegate.ts";
 import { type CancelDecision, cancelIfAllowed, revokeApproval, type Withdrawal } from "./rules/withdraw.ts";
 import { type ApprovalState, aboutOf, type CommentBody } from "./state.ts";
 
@@ -101,40 +96,46 @@ type Commented = Written & Pick<CommentBody, "text" | "category">;
 /** What the rules need in any case. Declaring it up front saves a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
-/** Removes the values of the action's secrets from a person's text. A comment is nothing but its text. */
-const keepWords =
-  <In extends Written, Field extends "reason" | "text">(
-    field: Field,
-    needs: (id: string, approval: LoadedApproval) => Needs = needsOf,
-  ) =>
-  async (runtime: Runtime, input: In & { readonly [name in Field]: string }, how: Via) => {
-    const { id, by, [field]: text } = input;
-    const before = await loadApproval(runtime, id);
-    const known = await secretsOf(runtime, before);
-    const kept = keepText(runtime, { by, text, known }, { isWholeAct: field === "text" });
-    const command = { ...input, [field]: kept.text };
-    return { input: { command, how, before, done: kept.done }, needs: needs(id, before) };
-  };
-
 /** What a rule answered, and the approval as the rule left it: it is not read again, and nothing came in between. */
-type Ruled<Answer> = { readonly answer: Answer; readonly state: ApprovalState };
-
-const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer): Need | Ruled<Answer> =>
+const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer) =>
   isNeed(answer) ? answer : { answer: answer as Answer, state: draft.state(approvalStream(id)) };
+
+type Act<In, Answer> = {
+  rule(draft: Draft, command: In & { readonly approval: string }, how: Via): Need | Answer;
+  /** Throws if the rule refused. */
+  check(id: string, answer: Answer): void;
+  needs?(id: string, approval: LoadedApproval): Needs;
+};
+
+/** An act with a person's text, from which the values of the action's secrets are removed. A comment is nothing else. */
+const actVerb = <In extends Written & { readonly [Name in Field]: string }, Answer, Field extends string>(
+  field: Field,
+  { rule, check, needs = needsOf }: Act<Omit<In, "id">, Answer>,
+) =>
+  preparedVerb(
+    async (runtime: Runtime, { id: approval, ...input }: In, how: Via) => {
+      const { by, [field as "text"]: text } = input as unknown as Commented;
+      const before = await loadApproval(runtime, approval);
+      const known = await secretsOf(runtime, before);
+      const kept = keepText(runtime, { by, text, known }, { isWholeAct: field === "text" });
+      const command = { ...input, approval, [field]: kept.text };
+      return { input: { command, how, before, done: kept.done }, needs: needs(approval, before) };
+    },
+    (draft, { command, how }) => withState(draft, command.approval, rule(draft, command, how)),
+    (runtime, { answer, state }, { command: { approval: id }, before, done }) => {
+      check(id, answer);
+      done();
+      return describeState(runtime, id, state, before);
+    },
+  );
 
 /** Withdraws a question or revokes a decision. */
 const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | CancelDecision) =>
-  preparedVerb(
-    keepWords<Worded, "reason">("reason", (id, approval) => ({
-      write: [approvalStream(id), aboutOf(approval)],
-    })),
-    (draft, { command: { id, by, reason }, how }) =>
-      withState(draft, id, rule(draft, { approval: id, by, reason, ...channelField(how) })),
-    (runtime, { answer, state }, { command: { id }, before, done }) => {
-      if (answer.kind === "ended") {
-        done();
-        return describeState(runtime, id, state, before);
-      }
+  actVerb<Worded, CancelDecision, "reason">("reason", {
+    rule: (draft, command, how) => rule(draft, { ...command, ...channelField(how) }),
+    needs: (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] }),
+    check(id, answer) {
+      if (answer.kind === "ended") return;
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -145,19 +146,13 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | Cancel
         details: { status: answer.status },
       });
     },
-  );
+  });
 
 /** Delegates a seat, or withdraws the delegation if `to` is absent. */
-const moveSeat = preparedVerb(
-  keepWords<Moved, "reason">("reason"),
-  (draft, { command: { id, by, to = null, reason }, how: { via = "embedded" } }) =>
-    withState(draft, id, delegate(draft, { approval: id, by, to, reason, via })),
-  (runtime, { answer, state }, { command: { id }, before, done }) => {
-    checkDone("delegate", id, answer);
-    done();
-    return describeState(runtime, id, state, before);
-  },
-);
+const moveSeat = actVerb<Moved, DelegateAnswer, "reason">("reason", {
+  rule: (draft, { to = null, ...command }, { via = "embedded" }) => delegate(draft, { ...command, to, via }),
+  check: (id, answer) => void checkDone("delegate", id, answer),
+});
 
 /** Turns a duration into a timestamp before the command, so that a retry does not extend twice. */
 async function findDeadline(runtime: Runtime, id: string, { byMs, until }: Extension) {
@@ -232,16 +227,10 @@ export const approvalVerbs = capability(approvals, {
   delegate: moveSeat,
   takeBack: moveSeat,
   decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
-  comment: preparedVerb(
-    keepWords<Commented, "text">("text"),
-    (draft, { command: { id, ...remark }, how: { via = "embedded" } }) =>
-      withState(draft, id, comment(draft, { approval: id, ...remark, via })),
-    (runtime, { answer, state }, { command: { id }, before, done }) => {
-      checkDone("comment", id, answer);
-      done();
-      return describeState(runtime, id, state, before);
-    },
-  ),
+  comment: actVerb<Commented, CommentAnswer, "text">("text", {
+    rule: (draft, command, { via = "embedded" }) => comment(draft, { ...command, via }),
+    check: (id, answer) => void checkDone("comment", id, answer),
+  }),
 });
 
 /** Copies the edit at the call: the program may change it afterwards. */

@@ -33,7 +33,9 @@ import {
   type Subject,
   stageRules,
 } from "../state.ts";
-import { mayComment, mayExtend, mayHandOver, maySitAgain } from "./delegate.ts";
+import { mayComment } from "./comment.ts";
+import { mayExtend } from "./deadline.ts";
+import { mayHandOver, maySitAgain } from "./delegate.ts";
 import { delegationsIn, isEligible, isNeededLater, rejectionEnds } from "./quorum.ts";
 import { mayCancel } from "./withdraw.ts";
 

@@ -38,27 +38,30 @@ export type Withdrawal = Via & { readonly approval: string; readonly by: string;
 
 /** Withdraws a pending question; the caller has checked that this is allowed. Repeating it gives the same answer. */
 export function cancelApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
-  const { approval: id, by, reason } = command;
+  const { approval: id } = command;
   const state = withAction(draft, id);
   if ("kind" in state) return state;
-  if (state.status === "cancelled" && state.decided?.by.includes(by))
+  if (state.status === "cancelled" && state.decided?.by.includes(command.by))
     return { kind: "ended", status: "cancelled" };
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   if (passTime(draft, id).status === "expired")
     return tellSubject(draft, id) ?? { kind: "not_possible", status: "expired" };
-  appendApprovalEvent(draft, id, "approval.cancelled", { by, reason, ...channelField(command) });
-  return tellSubject(draft, id) ?? { kind: "ended", status: "cancelled" };
+  return endBy(draft, command, "cancelled");
 }
 
 /** Revokes a decision before it is used. Repeating it gives the same answer. */
 export function revokeApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
-  const { approval: id, by, reason } = command;
-  const state = withAction(draft, id);
+  const state = withAction(draft, command.approval);
   if ("kind" in state) return state;
-  if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
-  if (!isGiven(state)) return { kind: "not_possible", status: state.status };
-  appendApprovalEvent(draft, id, "approval.revoked", { by, reason, ...channelField(command) });
-  return tellSubject(draft, id) ?? { kind: "ended", status: "revoked" };
+  if (state.status === "revoked" && state.ended?.by.includes(command.by))
+    return { kind: "ended", status: "revoked" };
+  return isGiven(state) ? endBy(draft, command, "revoked") : { kind: "not_possible", status: state.status };
+}
+
+function endBy(draft: Draft, command: Withdrawal, status: "cancelled" | "revoked"): Need | EndAnswer {
+  const { approval: id, by, reason } = command;
+  appendApprovalEvent(draft, id, `approval.${status}`, { by, reason, ...channelField(command) });
+  return tellSubject(draft, id) ?? { kind: "ended", status };
 }
 
 /** Whether they ask, may decide, or are an admin. Without a roster, every principal qualifies. */

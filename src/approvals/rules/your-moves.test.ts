@@ -21,8 +21,9 @@ import { type Draft, isNeed } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { ApprovalMove } from "../state.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
-import { passTime } from "./deadline.ts";
-import { comment, delegate, extend } from "./delegate.ts";
+import { comment } from "./comment.ts";
+import { extend, passTime } from "./deadline.ts";
+import { delegate } from "./delegate.ts";
 import { withAction } from "./subject.ts";
 import { cancelIfAllowed, revokeApproval } from "./withdraw.ts";
 
