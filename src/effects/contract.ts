@@ -1,11 +1,11 @@
 /** Verbs of actions, of effects in doubt and of receipts, with their routes and schemas. */
 import { z } from "zod";
+import { riskSchema, shadowSchema } from "../approvals/views.ts";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { contract, findVerb, type Library, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { REFUSALS, type RefusalCode } from "../kernel/refusals.ts";
 import { actor, anyJson, channel, id, jsonValue, reason, timestamp } from "../kernel/values.ts";
 import { EFFECT_CLASSES } from "../policy/rules/tool-rules.ts";
-import { RISK_LEVELS } from "../policy/rules/verdict.ts";
 
 export const PHASES = [
   "open",
@@ -62,12 +62,6 @@ export const refusalFields = {
 };
 const refusal = z.object(refusalFields);
 
-const risk = z.object({
-  score: z.number(),
-  level: z.enum(RISK_LEVELS),
-  conditions: texts,
-  document: z.string().optional(),
-});
 const origin = z.enum(["run", "usual"]);
 
 const review = z.object({
@@ -76,23 +70,13 @@ const review = z.object({
   reason: z.string(),
   policy: z.string(),
   documents: texts.describe("digests of the policy documents that were asked; empty if only code was"),
-  risk: risk.nullable().describe("the highest, if several policies score"),
-  risks: z.array(risk).readonly(),
+  risk: riskSchema.nullable().describe("the highest, if several policies score"),
+  risks: z.array(riskSchema).readonly(),
   /** A limit of the supervised run blocked it, not a policy. */
   limitOf: origin.nullable(),
   /** A policy blocked it, and a limit of the supervised run would also have blocked it. */
   limitBehind: z.object({ of: origin, rule: z.string() }).nullable(),
-  shadow: z
-    .array(
-      z.object({
-        rule: z.string(),
-        verdict: z.string(),
-        reason: z.string(),
-        document: z.string().optional(),
-      }),
-    )
-    .readonly()
-    .describe("verdicts of rules on trial"),
+  shadow: z.array(shadowSchema).readonly().describe("verdicts of rules on trial"),
   costs: z.array(storedCost).readonly().describe("the tool's estimate, if people have to approve"),
 });
 

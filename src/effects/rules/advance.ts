@@ -49,7 +49,7 @@ import {
   startByGrant,
   startByVerdict,
   startEffect,
-  withdrawQuestion,
+  withdrawPendingApproval,
 } from "./start.ts";
 
 type WaitingForPeople = {
@@ -289,7 +289,9 @@ function followApproval(
 
 function refuseBroken(draft: Draft, id: string, state: Undecided): Need | RefusedAction {
   const why = { by: DISPATCH, reason: "the arguments differ from those proposed" };
-  return withdrawQuestion(draft, state, why) ?? refuseAction(draft, id, { code: "binding_broken", ...why });
+  return (
+    withdrawPendingApproval(draft, state, why) ?? refuseAction(draft, id, { code: "binding_broken", ...why })
+  );
 }
 
 /** For an action without an approval so far. */

@@ -24,7 +24,7 @@ import {
 import type { ActionIn, LiveAction, Within } from "../state.ts";
 import { appendActionEvent } from "../stream.ts";
 import { type Advanced, advance } from "./advance.ts";
-import { checkDedupe, refuseAction, withdrawQuestion } from "./start.ts";
+import { checkDedupe, refuseAction, withdrawPendingApproval } from "./start.ts";
 
 type WithUndo = { readonly undo?: UndoRecord };
 
@@ -170,7 +170,7 @@ export function cancelAction(
 ): Need | CancelAnswer {
   const state = lockUndecided(draft, action);
   if (state === undefined) return { kind: "left" };
-  const more = "kind" in state ? state : withdrawQuestion(draft, state, { by, reason });
+  const more = "kind" in state ? state : withdrawPendingApproval(draft, state, { by, reason });
   if (more !== undefined) return more;
   refuseAction(draft, action, { code: "cancelled", by, reason });
   return { kind: "cancelled" };
@@ -185,7 +185,7 @@ export function giveUpHeld(draft: Draft, action: string): Need | GiveUpAnswer {
   if (state === undefined || "kind" in state) return state ?? { kind: "left" };
   const { held } = state;
   if (held === null) return { kind: "left" };
-  const more = withdrawQuestion(draft, state, held);
+  const more = withdrawPendingApproval(draft, state, held);
   if (more !== undefined) return more;
   appendActionEvent(draft, action, "action.refused", { ...held, retry: false, next: GIVEN_UP_ADVICE });
   return settleCall(draft, action) ?? { kind: "given_up" };

@@ -30,22 +30,12 @@ export type PastCalls = { readonly settledSeq: number; readonly calls: readonly 
 
 export const historyKey = (workflow: string): string => `history/${workflow}`;
 
-const STATUS = {
-  open: "waiting",
-  waiting: "waiting",
-  running: "running",
-  applied: "applied",
-  not_applied: "not_applied",
-  in_doubt: "in_doubt",
-  refused: "refused",
-} as const satisfies Record<LiveAction["phase"], PastCall["status"]>;
-
 export function pastCall(action: string, state: LiveAction, undone: boolean): PastCall {
   return {
     action,
     tool: state.tool,
     args: state.args,
-    status: STATUS[state.phase],
+    status: state.phase === "open" ? "waiting" : state.phase,
     result: state.phase === "applied" ? state.outcome.result : null,
     generation: Number(state.within?.op.split("/")[1] ?? 1),
     undone,

@@ -46,7 +46,7 @@ export function refuseAction(draft: Draft, id: string, { code, by, reason }: Ref
 }
 
 /** Withdraws the question that an undecided action waits for, if it waits for one. */
-export function withdrawQuestion(
+export function withdrawPendingApproval(
   draft: Draft,
   state: ActionIn<"open" | "waiting">,
   why: { readonly by: string; readonly reason: string },

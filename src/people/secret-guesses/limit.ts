@@ -79,7 +79,7 @@ type Wording = {
 };
 
 /** `done`: called when the act was done, never when it was refused: a refusal must cost a right guess and a wrong one alike. */
-export type KeptText = { readonly text: string; readonly done: () => void };
+type KeptText = { readonly text: string; readonly done: () => void };
 
 const nothing = (): void => undefined;
 
