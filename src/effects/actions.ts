@@ -85,8 +85,8 @@ const ABSENT = {
 function summaryOf({ stream, bucket, at, data }: ViewRow): ActionSummary {
   const { epoch: _, held: code = null, reason, ...fields } = data;
   const known = { ...ABSENT, code, ...fields, reason: reason === "" ? null : (reason ?? null) };
-  const title = titleInRow(data);
-  return { ...known, id: stream.id, phase: bucket, title, proposedAt: at } as unknown as ActionSummary;
+  const named = { id: stream.id, phase: bucket, title: titleInRow(data) };
+  return { ...named, ...known, proposedAt: at } as unknown as ActionSummary;
 }
 
 /** The approval that the action waits for, was refused by, or ran under. */
