@@ -8,7 +8,7 @@ import { alert, monitorFold } from "./alerts/stream.ts";
 import { answerFold } from "./api/idempotency/stream.ts";
 import { approval } from "./approvals/stream.ts";
 import { budgetFold, budgetsView } from "./budgets/stream.ts";
-import { actionFold, actionsView } from "./effects/stream.ts";
+import { action } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
 import { switchesView, switchFold } from "./kill-switch/stream.ts";
@@ -33,7 +33,7 @@ import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision
 import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
 
 export const FOLDS: Folds = {
-  action: { ...actionFold, port: actionSubject },
+  action: { ...action.fold, port: actionSubject },
   alert: alert.fold,
   answer: answerFold,
   approval: approval.fold,
@@ -57,7 +57,7 @@ export const FOLDS: Folds = {
 };
 
 export const PROJECTIONS = [
-  actionsView,
+  ...action.views,
   ...alert.views,
   ...approval.views,
   budgetsView,

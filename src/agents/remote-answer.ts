@@ -6,7 +6,7 @@
 import { getReceipt } from "../effects/actions.ts";
 import { type Caller, throwIfCallerGone } from "../effects/advance-call.ts";
 import { type Answer, obstacleKind } from "../effects/answer.ts";
-import { probeAction } from "../effects/resolve.ts";
+import { probeAction } from "../effects/recover.ts";
 import type { Advanced } from "../effects/rules/advance.ts";
 import { askForPermit, type PermitAsk, type PermitLook, permitState } from "../effects/rules/permit.ts";
 import { type Receipt, receiptOf } from "../effects/rules/receipt.ts";

@@ -5,7 +5,7 @@ import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/long-pol
 import { remoteRoutes } from "../agents/remote-routes.ts";
 import { seedRoutes } from "../agents/seed-routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
-import { actorIn, makeCodec, type OnWire } from "../kernel/codec.ts";
+import { actorIn, makeCodec, type OnWire, pathOnWire } from "../kernel/codec.ts";
 import {
   type Contract,
   httpMethod,
@@ -18,8 +18,7 @@ import {
   type VerbContract,
 } from "../kernel/contract.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Actor } from "../kernel/values.ts";
-import { viewerIn } from "../kernel/values.ts";
+import { type Actor, viewerIn } from "../kernel/values.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { policyGuards } from "../policy/routes.ts";
 import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
@@ -219,10 +218,13 @@ function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
   const { input } = facts;
   const { perform: own, defaultActor } = bindingFor(one, name);
   const { perform = own } = serving;
+  const what = nounFor(facts.noun ?? one.contract.owner);
+  const part = httpMethod(facts.http) === "GET" ? "query" : "body";
+  const nameOf = (path: readonly PropertyKey[]) => [part, ...pathOnWire(input, path)].join(".");
   return async (asked, given) => {
     const { runtime, who, params, isGone } = asked;
     const acting = await withActor(input, asked, wire.decode(given), defaultActor);
-    const read = input === undefined ? {} : parseInput(nounFor(one.contract.owner), input, acting);
+    const read = input === undefined ? {} : parseInput(what, input, acting, nameOf);
     const all = { ...(params as object), ...read, ...withViewer(input, asked, read) };
     const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
     return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);

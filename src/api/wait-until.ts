@@ -10,7 +10,7 @@ import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/read.ts";
 import { expireIfDue, isApprovalOverdue } from "../approvals/rules/deadline.ts";
 import { findAction, getAction } from "../effects/actions.ts";
-import { type Action, action } from "../effects/contract.ts";
+import { type Action, actionSchema } from "../effects/contract.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -122,7 +122,7 @@ const approvalWait = ({ holds }: WaitContext) =>
     },
   });
 
-const actionOnWire = viewCodec(action);
+const actionOnWire = viewCodec(actionSchema);
 
 const actionWait = ({ holds }: WaitContext) =>
   route({

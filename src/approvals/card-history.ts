@@ -1,6 +1,7 @@
 /** The past on a card: earlier calls of the same tool by the agent, and the policy's reviews of the question. */
 
-import { type ActionEvent, documentsNamed, type LiveAction, type ReviewFacts } from "../effects/state.ts";
+import { documentsNamed, type LiveAction, type ReviewFacts } from "../effects/state.ts";
+import type { ActionEvent } from "../effects/stream.ts";
 
 import { actionStream, streamName } from "../kernel/stream.ts";
 import { loadPolicyNames, type PolicyNames } from "../policy/versions.ts";

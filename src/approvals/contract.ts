@@ -129,6 +129,7 @@ export const approvals = contract({
     list: listVerb({
       http: "GET /api/approvals",
       summary: "Approvals, oldest first; those that wait unless another status is asked for",
+      noun: "page",
       description:
         "A request looks at 10000 approvals at most: with filters a page may be short, or empty, and `next_cursor` goes on from there.",
       filters: {
@@ -164,13 +165,14 @@ export const approvals = contract({
     count: verb({
       http: "GET /api/approvals/count",
       summary: "How many approvals have a status; those that wait unless another one is asked for",
+      noun: "count",
       takes: "status",
       input: z.strictObject({ status: z.enum(LISTED_STATUSES).default("pending") }),
       positional: "status",
       output: z.number(),
       wrap: "count",
     }),
-    find: findVerb({ http: "GET /api/approvals/find" }),
+    find: findVerb({ http: "GET /api/approvals/find", noun: "search" }),
     get: plainVerb({
       http: "GET /api/approvals/{id}",
       summary: "An approval in full: the question, who decides, and the outcome",
@@ -183,6 +185,7 @@ export const approvals = contract({
     approve: verb({
       ...VOTES,
       summary: "A vote for it; `edit` replaces fields of the arguments",
+      noun: "decision",
       shares: { ...votes, value: "approve" },
       input: decision,
     }),
@@ -190,6 +193,7 @@ export const approvals = contract({
     reject: verb({
       ...VOTES,
       summary: "A vote against it, with a `reason`; `final` when a workflow is not to try again",
+      noun: "rejection",
       shares: { ...votes, value: "reject" },
       input: rejection,
     }),
@@ -198,17 +202,20 @@ export const approvals = contract({
       http: "POST /api/approvals/{id}/extend",
       summary: "Give people more time, by seconds or until a moment",
       takes: "more",
+      noun: "extension",
       input: moreTime,
     }),
     revoke: act({
       http: "POST /api/approvals/{id}/revoke",
       summary: "Take a decision back that was not used yet",
+      noun: "revocation",
       takes: "said",
       input: z.strictObject({ reason: words, by: actor }),
     }),
     cancel: act({
       http: "POST /api/approvals/{id}/cancel",
       summary: "Take a question back that nobody has answered yet",
+      noun: "cancellation",
       takes: "said",
       input: z.strictObject({ reason: words, by: actorOfAnyKind }),
     }),
@@ -217,11 +224,13 @@ export const approvals = contract({
       summary: "Delegate the caller's vote to another person",
       whenLost: "repeat",
       takes: "handing",
+      noun: "delegation",
       input: z.strictObject({ to: principal, reason: words, by: actor, via: channel }),
     }),
     takeBack: act({
       http: "POST /api/approvals/{id}/take-back",
       summary: "Take one's seat back, while nobody has decided with it",
+      noun: "return of a seat",
       whenLost: "repeat",
       takes: "said",
       input: z.strictObject({ reason: words, by: actor, via: channel }),
@@ -231,6 +240,7 @@ export const approvals = contract({
       http: "POST /api/approvals/batch",
       scope: "approvals:decide",
       summary: "Several decisions of one person, each on its own binding and with its own answer",
+      noun: "batch",
       whenLost: "repeat",
       takes: "items, who",
       positional: "decisions",
@@ -257,6 +267,7 @@ export const approvals = contract({
         "Comment on a pending approval: a question before deciding, or the answer. Kept with the approval and sent to the requester",
       description: "People who may decide, and the agent whose approval it is. It decides nothing.",
       takes: "remark",
+      noun: "comment",
       input: z.strictObject({ ...remark, by: actorOrAgent, via: channel }),
     }),
   },

@@ -9,7 +9,7 @@ import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
-import { chargeEditGuess, redactTexts } from "../people/secret-guesses/limit.ts";
+import { chargeEditGuess, keepText } from "../people/secret-guesses/limit.ts";
 import type { Issue } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import {
@@ -19,6 +19,7 @@ import {
   redactText,
   resolveSecrets,
   revealSecrets,
+  tryResolveSecrets,
 } from "../runtime/secrets.ts";
 import { loadArtifact, readState, runWithInputs } from "../runtime/store-access.ts";
 import { raisedName } from "../workflows/rules/ask.ts";
@@ -32,7 +33,7 @@ export async function secretsOf(
   runtime: Runtime,
   { args }: Pick<LoadedApproval, "args">,
 ): Promise<ReadonlyMap<string, string>> {
-  const known = await resolveSecrets(runtime.secrets, args).catch(() => new Map<string, string>());
+  const known = await tryResolveSecrets(runtime.secrets, args);
   // Texts are stored trimmed: a value that ends in a newline would no longer be found in them.
   const padded = [...known].filter(([, value]) => value.trim() !== value && value.trim() !== "");
   return new Map([
@@ -130,21 +131,41 @@ function startBallot(id: string, { by, binding, shown, via = "embedded" }: Omit<
   return { approval: id, by, via, ...seen, edit: undefined };
 }
 
+type Noted = {
+  readonly by: string;
+  readonly text: string | undefined;
+  readonly known: ReadonlyMap<string, string>;
+};
+
+/** Decides with a note in which no secret's value is left. */
+async function castWithNote(
+  runtime: Runtime,
+  { by, text, known }: Noted,
+  cast: (note: string | null) => Promise<Decided>,
+): Promise<Decided> {
+  if (text === undefined) return cast(null);
+  const kept = keepText(runtime, { by, text, known });
+  const decided = await cast(kept.text);
+  kept.done();
+  return decided;
+}
+
 export async function approveApproval(runtime: Runtime, id: string, given: Decision): Promise<Decided> {
   const { by, note: text } = given;
   const approval = await loadApproval(runtime, id);
   const known = await secretsOf(runtime, approval);
-  const note = text === undefined ? null : redactTexts(runtime, { by, text, known });
-  const ballot = { ...startBallot(id, given), decision: "approve", note } as const;
-  if (given.edit === undefined) {
-    await checkAnswer(runtime, approval);
-    return castVote(runtime, ballot, aboutOf(approval));
-  }
-  const edit = wholeEdit(approval, given.edit);
-  const assumed = { binding: approval.binding, isAssumed: true } as const;
-  const seen = given.binding === undefined ? assumed : {};
-  const edited = { ...ballot, ...seen, edit, ...secretFlaw(edit, known) };
-  return chargeEditGuess(runtime, { approval, by, edit, known }, () => castEdit(runtime, approval, edited));
+  return castWithNote(runtime, { by, text, known }, async (note) => {
+    const ballot = { ...startBallot(id, given), decision: "approve", note } as const;
+    if (given.edit === undefined) {
+      await checkAnswer(runtime, approval);
+      return castVote(runtime, ballot, aboutOf(approval));
+    }
+    const edit = wholeEdit(approval, given.edit);
+    const assumed = { binding: approval.binding, isAssumed: true } as const;
+    const seen = given.binding === undefined ? assumed : {};
+    const edited = { ...ballot, ...seen, edit, ...secretFlaw(edit, known) };
+    return chargeEditGuess(runtime, { approval, by, edit, known }, () => castEdit(runtime, approval, edited));
+  });
 }
 
 /** Mismatches are reported last: the rules of a vote know to whom. */
@@ -174,9 +195,10 @@ export async function rejectApproval(runtime: Runtime, id: string, given: Reject
       `Only the rejection of a checkpoint can be final: ${id} is about ${subject === undefined ? "an action" : SUBJECTS[subject.kind]}.`,
       { next: "Reject it without that." },
     );
-  const note = redactTexts(runtime, { by, text, known: await secretsOf(runtime, approval) });
-  const ballot = { ...startBallot(id, given), decision: "reject", note, isFinal } as const;
-  return castVote(runtime, ballot, aboutOf(approval));
+  return castWithNote(runtime, { by, text, known: await secretsOf(runtime, approval) }, (note) => {
+    const ballot = { ...startBallot(id, given), decision: "reject", note, isFinal } as const;
+    return castVote(runtime, ballot, aboutOf(approval));
+  });
 }
 
 /** A vote, before this process adds the tool. */

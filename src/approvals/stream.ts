@@ -110,23 +110,6 @@ function widen(state: LiveApproval): LiveApproval {
   return { ...state, widened, approvers: ruleIn({ ...state, widened }, state.stage) };
 }
 
-function decide(state: LiveApproval, status: ApprovalStatus, decided: ApprovalEnding): LiveApproval {
-  return { ...state, status, decided, edit: null };
-}
-
-function end(state: LiveApproval, status: ApprovalStatus, ended: ApprovalEnding): LiveApproval {
-  return { ...state, status, ended };
-}
-
-const agree =
-  (status: ApprovalStatus) =>
-  (state: LiveApproval, { by }: { readonly by: readonly string[] }, { at }: Entry): LiveApproval =>
-    decide(state, status, { at, by, reason: "" });
-const close =
-  (status: ApprovalStatus) =>
-  (state: LiveApproval, { by, reason }: By, { at }: Entry): LiveApproval =>
-    decide(state, status, { at, by: [by], reason });
-
 /** Only an action has arguments to name: anything else that is asked goes by its name. */
 export function approvalTitle(approval: ApprovalQuestion): string {
   const { subject, tool, titleTemplate, args } = approval;
@@ -172,6 +155,21 @@ const { after, define } = defineStream<ApprovalState>();
 type Apply<Body> = (state: LiveApproval, body: Body, entry: Entry) => LiveApproval;
 const pending = <Body>(meaning: string, apply: Apply<Body>) => after(PENDING, meaning, apply);
 const given = <Body>(meaning: string, apply: Apply<Body>) => after(GIVEN, meaning, apply);
+/** Who ended it, and why. */
+type Ending = Omit<ApprovalEnding, "at">;
+const agreed = ({ by }: { readonly by: readonly string[] }): Ending => ({ by, reason: "" });
+const endedBy = ({ by, reason }: By): Ending => ({ by: [by], reason });
+/** Ends the question. */
+const decided = <Body>(status: ApprovalStatus, meaning: string, ending: (body: Body) => Ending) =>
+  pending<Body>(meaning, (state, body, { at }) => ({
+    ...state,
+    status,
+    decided: { at, ...ending(body) },
+    edit: null,
+  }));
+/** Ends what the decision is good for. */
+const ended = <Body>(status: ApprovalStatus, meaning: string, ending: (body: Body) => Ending) =>
+  given<Body>(meaning, (state, body, { at }) => ({ ...state, status, ended: { at, ...ending(body) } }));
 /** Recorded and counted; changes nothing else. */
 const refused = <Body extends RefusedRequest>(meaning: string) =>
   after("live", meaning, (state: LiveApproval, { by }: Body) => withRefusal(state, by));
@@ -256,37 +254,35 @@ export const approval = define("approval", {
     ),
     "approval.comment_refused": refused("somebody who neither asks nor may decide wanted to comment"),
     "approval.extend_refused": refused("somebody who may not decide it asked for more time"),
-    "approval.approved": pending("enough people agreed", agree("approved")),
-    "approval.modified": pending(
+    "approval.approved": decided("approved", "enough people agreed", agreed),
+    "approval.modified": decided(
+      "modified",
       "enough people agreed to something that a person had changed",
-      agree("modified"),
+      agreed,
     ),
-    "approval.rejected": pending("a person said no, and that ended it", close("rejected")),
-    "approval.expired": pending(
+    "approval.rejected": decided("rejected", "a person said no, and that ended it", endedBy),
+    "approval.expired": decided(
+      "expired",
       "nobody decided in time",
-      (state, _body: { readonly decideBy: number }, { at }) =>
-        decide(state, "expired", { at, by: [], reason: "nobody decided in time" }),
+      (_body: { readonly decideBy: number }) => ({ by: [], reason: "nobody decided in time" }),
     ),
-    "approval.cancelled": pending("the question was taken back", close("cancelled")),
-    "approval.superseded": pending(
+    "approval.cancelled": decided("cancelled", "the question was taken back", endedBy),
+    "approval.superseded": decided<By & { readonly approval: string }>(
+      "superseded",
       "an edit falls under another approver rule, so that another approval asks instead: `approval` names it",
-      (state, { by, reason }: By & { readonly approval: string }, { at }) =>
-        decide(state, "superseded", { at, by: [by], reason }),
+      endedBy,
     ),
-    "approval.consumed": given(
+    "approval.consumed": ended(
+      "consumed",
       "it was used, once: by this effect, or by this operation of a workflow",
-      (state, { effect }: { readonly effect: string }, { at }) =>
-        end(state, "consumed", { at, by: [effect], reason: "" }),
+      ({ effect }: { readonly effect: string }) => ({ by: [effect], reason: "" }),
     ),
-    "approval.lapsed": given(
+    "approval.lapsed": ended(
+      "lapsed",
       "it was given, but no longer fits: time, tool, policy, preview or a voter's standing",
-      (state, { reason }: { readonly reason: string }, { at }) =>
-        end(state, "lapsed", { at, by: [], reason }),
+      ({ reason }: { readonly reason: string }) => ({ by: [], reason }),
     ),
-    "approval.revoked": given(
-      "a person took it back before it was used",
-      (state, { by, reason }: By, { at }) => end(state, "revoked", { at, by: [by], reason }),
-    ),
+    "approval.revoked": ended("revoked", "a person took it back before it was used", endedBy),
   },
   lists: [
     {

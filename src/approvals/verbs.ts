@@ -7,7 +7,7 @@ import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import { type Draft, isNeed, type Need, type Needs } from "../kernel/transaction.ts";
-import { redactGuessedText, redactTexts } from "../people/secret-guesses/limit.ts";
+import { keepText } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
@@ -27,15 +27,10 @@ import {
 import { approveApproval, rejectApproval, secretsOf } from "./decide.ts";
 import { countApprovals, followApprovals, listApprovals } from "./lists.ts";
 import { describeState, getApproval, type LoadedApproval, loadApproval, unknownApproval } from "./read.ts";
-import {
-  type CommentAnswer,
-  comment,
-  type DelegateAnswer,
-  delegate,
-  type ExtendAnswer,
-  extend,
-} from "./rules/delegate.ts";
-import { revokeApproval, type TakeBackAnswer, takeBackApproval, type Withdrawal } from "./rules/withdraw.ts";
+import { type CommentAnswer, comment } from "./rules/comment.ts";
+import { type ExtendAnswer, extend } from "./rules/deadline.ts";
+import { type DelegateAnswer, delegate } from "./rules/delegate.ts";
+import { type CancelDecision, cancelIfAllowed, revokeApproval, type Withdrawal } from "./rules/withdraw.ts";
 import { type ApprovalState, aboutOf, type CommentBody } from "./state.ts";
 
 type Refusing = CommentAnswer | DelegateAnswer | ExtendAnswer;
@@ -102,38 +97,46 @@ type Commented = Written & Pick<CommentBody, "text" | "category">;
 /** What the rules need in any case. Declaring it up front saves a second round. */
 const needsOf = (id: string): Needs => ({ write: [approvalStream(id)], read: [ROSTER] });
 
-/** Removes the values of the action's secrets from a person's text. */
-const keepWords =
-  <In extends Written, Field extends "reason" | "text">(
-    field: Field,
-    keep = redactTexts,
-    needs: (id: string, approval: LoadedApproval) => Needs = needsOf,
-  ) =>
-  async (runtime: Runtime, input: In & { readonly [name in Field]: string }, how: Via) => {
-    const { id, by, [field]: text } = input;
-    const before = await loadApproval(runtime, id);
-    const known = await secretsOf(runtime, before);
-    const kept = keep(runtime, { by, text, known });
-    const command = { ...input, [field]: kept };
-    return { input: { command, how, before }, needs: needs(id, before) };
-  };
-
 /** What a rule answered, and the approval as the rule left it: it is not read again, and nothing came in between. */
-type Ruled<Answer> = { readonly answer: Answer; readonly state: ApprovalState };
-
-const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer): Need | Ruled<Answer> =>
+const withState = <Answer>(draft: Draft, id: string, answer: Need | Answer) =>
   isNeed(answer) ? answer : { answer: answer as Answer, state: draft.state(approvalStream(id)) };
 
-/** Withdraws a question or revokes a decision. */
-const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBackAnswer) =>
+type Act<In, Answer> = {
+  rule(draft: Draft, command: In & { readonly approval: string }, how: Via): Need | Answer;
+  /** Throws if the rule refused. */
+  check(id: string, answer: Answer): void;
+  needs?(id: string, approval: LoadedApproval): Needs;
+};
+
+/** An act with a person's text, from which the values of the action's secrets are removed. A comment is nothing else. */
+const actVerb = <In extends Written & { readonly [Name in Field]: string }, Answer, Field extends string>(
+  field: Field,
+  { rule, check, needs = needsOf }: Act<Omit<In, "id">, Answer>,
+) =>
   preparedVerb(
-    keepWords<Worded, "reason">("reason", redactTexts, (id, approval) => ({
-      write: [approvalStream(id), aboutOf(approval)],
-    })),
-    (draft, { command: { id, by, reason }, how }) =>
-      withState(draft, id, rule(draft, { approval: id, by, reason, ...channelField(how) })),
-    (runtime, { answer, state }, { command: { id }, before }) => {
-      if (answer.kind === "ended") return describeState(runtime, id, state, before);
+    async (runtime: Runtime, { id: approval, ...input }: In, how: Via) => {
+      const { by, [field as "text"]: text } = input as unknown as Commented;
+      const before = await loadApproval(runtime, approval);
+      const known = await secretsOf(runtime, before);
+      const kept = keepText(runtime, { by, text, known }, { isWholeAct: field === "text" });
+      const command = { ...input, approval, [field]: kept.text };
+      return { input: { command, how, before, done: kept.done }, needs: needs(approval, before) };
+    },
+    (draft, { command, how }) => withState(draft, command.approval, rule(draft, command, how)),
+    (runtime, { answer, state }, { command: { approval: id }, before, done }) => {
+      check(id, answer);
+      done();
+      return describeState(runtime, id, state, before);
+    },
+  );
+
+/** Withdraws a question or revokes a decision. */
+const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | CancelDecision) =>
+  actVerb<Worded, CancelDecision, "reason">("reason", {
+    rule: (draft, command, how) => rule(draft, { ...command, ...channelField(how) }),
+    needs: (id, approval) => ({ write: [approvalStream(id), aboutOf(approval)] }),
+    check(id, answer) {
+      if (answer.kind === "ended") return;
       if (answer.kind === "not_theirs")
         throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
           data: "The approval is as it was.",
@@ -144,18 +147,13 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | TakeBa
         details: { status: answer.status },
       });
     },
-  );
+  });
 
 /** Delegates a seat, or withdraws the delegation if `to` is absent. */
-const moveSeat = preparedVerb(
-  keepWords<Moved, "reason">("reason"),
-  (draft, { command: { id, by, to = null, reason }, how: { via = "embedded" } }) =>
-    withState(draft, id, delegate(draft, { approval: id, by, to, reason, via })),
-  (runtime, { answer, state }, { command: { id }, before }) => {
-    checkDone("delegate", id, answer);
-    return describeState(runtime, id, state, before);
-  },
-);
+const moveSeat = actVerb<Moved, DelegateAnswer, "reason">("reason", {
+  rule: (draft, { to = null, ...command }, { via = "embedded" }) => delegate(draft, { ...command, to, via }),
+  check: (id, answer) => void checkDone("delegate", id, answer),
+});
 
 /** Turns a duration into a timestamp before the command, so that a retry does not extend twice. */
 async function findDeadline(runtime: Runtime, id: string, { byMs, until }: Extension) {
@@ -226,19 +224,14 @@ export const approvalVerbs = capability(approvals, {
     describeState(runtime, id, await extendApproval(runtime, id, { ...more, ...how })),
   ),
   revoke: withdrawVerb(revokeApproval),
-  cancel: withdrawVerb(takeBackApproval),
+  cancel: withdrawVerb(cancelIfAllowed),
   delegate: moveSeat,
   takeBack: moveSeat,
   decideAll: runVerb(({ runtime, how }, { decisions, by }) => decideAll(runtime, decisions, { by, ...how })),
-  comment: preparedVerb(
-    keepWords<Commented, "text">("text", redactGuessedText),
-    (draft, { command: { id, ...remark }, how: { via = "embedded" } }) =>
-      withState(draft, id, comment(draft, { approval: id, ...remark, via })),
-    (runtime, { answer, state }, { command: { id }, before }) => {
-      checkDone("comment", id, answer);
-      return describeState(runtime, id, state, before);
-    },
-  ),
+  comment: actVerb<Commented, CommentAnswer, "text">("text", {
+    rule: (draft, command, { via = "embedded" }) => comment(draft, { ...command, via }),
+    check: (id, answer) => void checkDone("comment", id, answer),
+  }),
 });
 
 /** Copies the edit at the call: the program may change it afterwards. */

@@ -92,13 +92,14 @@ const openEdit = z.object({
   argsDigest: z.string(),
   seen: z.string().optional(),
 });
-const risk = z.object({
+export const riskSchema = z.object({
   score: z.number(),
   level: z.enum(RISK_LEVELS),
   conditions: names,
   document: z.string().optional(),
 });
-const shadow = z.object({
+/** The verdict of a rule on trial. */
+export const shadowSchema = z.object({
   rule: z.string(),
   verdict: z.string(),
   reason: z.string(),
@@ -110,9 +111,9 @@ const editRefused = z.object({
   reason: z.string(),
   policy: z.string().optional(),
   documents: names.optional(),
-  risk: risk.optional(),
-  risks: list(risk).optional(),
-  shadow: list(shadow).optional(),
+  risk: riskSchema.optional(),
+  risks: list(riskSchema).optional(),
+  shadow: list(shadowSchema).optional(),
 });
 /** Content of a comment. Its optional fields are also command-line flags. */
 export const remark = {

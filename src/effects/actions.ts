@@ -68,33 +68,25 @@ export async function signedReceipt(runtime: Runtime, id: string): Promise<Recei
 }
 
 const ACTIONS = "actions";
-const textOrNull = (value: unknown): string | null =>
-  typeof value === "string" && value !== "" ? value : null;
-const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? value : null);
+/** Fields that an action has only in some phases. */
+const ABSENT = {
+  verdict: null,
+  code: null,
+  reason: null,
+  approval: null,
+  effect: null,
+  attempt: null,
+  startedAt: null,
+  reportBy: null,
+  endedAt: null,
+};
 
+/** `held`: the code of what holds an open action. */
 function summaryOf({ stream, bucket, at, data }: ViewRow): ActionSummary {
-  const { tool, effectClass, agent, argsHash, args } = data as unknown as ActionSummary;
-  return {
-    id: stream.id,
-    phase: bucket as ActionSummary["phase"],
-    title: titleInRow(data),
-    tool,
-    effectClass,
-    agent,
-    requestId: textOrNull(data["requestId"]),
-    args,
-    argsHash,
-    verdict: textOrNull(data["verdict"]),
-    code: textOrNull(data["code"] ?? data["held"]),
-    reason: textOrNull(data["reason"]),
-    approval: textOrNull(data["approval"]),
-    effect: textOrNull(data["effect"]),
-    attempt: numberOrNull(data["attempt"]),
-    proposedAt: at,
-    startedAt: numberOrNull(data["startedAt"]),
-    reportBy: numberOrNull(data["reportBy"]),
-    endedAt: numberOrNull(data["endedAt"]),
-  };
+  const { epoch: _, held: code = null, reason, ...fields } = data;
+  const known = { ...ABSENT, code, ...fields, reason: reason === "" ? null : (reason ?? null) };
+  const named = { id: stream.id, phase: bucket, title: titleInRow(data) };
+  return { ...named, ...known, proposedAt: at } as unknown as ActionSummary;
 }
 
 /** The approval that the action waits for, was refused by, or ran under. */

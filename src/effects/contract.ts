@@ -1,11 +1,11 @@
 /** Verbs of actions, of effects in doubt and of receipts, with their routes and schemas. */
 import { z } from "zod";
+import { riskSchema, shadowSchema } from "../approvals/views.ts";
 import type { ReceiptBundle } from "../journal/receipt-jws.ts";
 import { contract, findVerb, listVerb, plainVerb, verb } from "../kernel/contract.ts";
 import { REFUSALS, type RefusalCode } from "../kernel/refusals.ts";
 import { actor, anyJson, channel, id, jsonValue, reason, timestamp } from "../kernel/values.ts";
 import { EFFECT_CLASSES } from "../policy/rules/tool-rules.ts";
-import { RISK_LEVELS } from "../policy/rules/verdict.ts";
 
 export const PHASES = [
   "open",
@@ -62,12 +62,6 @@ export const refusalFields = {
 };
 const refusal = z.object(refusalFields);
 
-const risk = z.object({
-  score: z.number(),
-  level: z.enum(RISK_LEVELS),
-  conditions: texts,
-  document: z.string().optional(),
-});
 const origin = z.enum(["run", "usual"]);
 
 const review = z.object({
@@ -76,23 +70,13 @@ const review = z.object({
   reason: z.string(),
   policy: z.string(),
   documents: texts.describe("digests of the policy documents that were asked; empty if only code was"),
-  risk: risk.nullable().describe("the highest, if several policies score"),
-  risks: z.array(risk).readonly(),
+  risk: riskSchema.nullable().describe("the highest, if several policies score"),
+  risks: z.array(riskSchema).readonly(),
   /** A limit of the supervised run blocked it, not a policy. */
   limitOf: origin.nullable(),
   /** A policy blocked it, and a limit of the supervised run would also have blocked it. */
   limitBehind: z.object({ of: origin, rule: z.string() }).nullable(),
-  shadow: z
-    .array(
-      z.object({
-        rule: z.string(),
-        verdict: z.string(),
-        reason: z.string(),
-        document: z.string().optional(),
-      }),
-    )
-    .readonly()
-    .describe("verdicts of rules on trial"),
+  shadow: z.array(shadowSchema).readonly().describe("verdicts of rules on trial"),
   costs: z.array(storedCost).readonly().describe("the tool's estimate, if people have to approve"),
 });
 
@@ -164,7 +148,7 @@ const outcome = z.object({
   evidence: jsonValue,
 });
 
-export const action = z.object({
+export const actionSchema = z.object({
   id: id("action"),
   phase,
   requestId: z.string().nullable(),
@@ -228,6 +212,7 @@ export const actions = contract({
     list: listVerb({
       http: "GET /api/actions",
       summary: "Actions, newest first",
+      noun: "page",
       filters: { phase: anyPhase, order: z.enum(["oldest", "newest"]).default("newest") },
       item: summary,
     }),
@@ -235,27 +220,29 @@ export const actions = contract({
     get: plainVerb({
       http: "GET /api/actions/{id}",
       summary: "An action in full, by its own id, its effect's, or the caller's request id",
-      output: action,
+      output: actionSchema,
     }),
     resolve: verb({
       http: "POST /api/effects/{id}/resolve",
       scope: "effects:resolve",
       summary: "A person's word on an effect in doubt",
+      noun: "statement",
       takes: "said",
       input: statement,
-      output: action,
+      output: actionSchema,
     }),
     // The next paths are not below /api/actions/, where each name can be a request id.
     count: verb({
       http: "GET /api/effects/count",
       summary: "Number of actions, of one phase or of all",
+      noun: "count",
       takes: "phase",
       positional: "phase",
       input: z.strictObject({ phase: anyPhase }),
       output: z.number(),
       wrap: "count",
     }),
-    find: findVerb({ http: "GET /api/effects/find" }),
+    find: findVerb({ http: "GET /api/effects/find", noun: "search" }),
     abandoned: plainVerb({
       http: "GET /api/effects/abandoned",
       summary: "Running effects whose process has ended; the next process that has the tool takes them over",
@@ -315,7 +302,7 @@ export const receipts = contract({
 });
 
 /** An action in full. */
-export type Action = z.output<typeof action>;
+export type Action = z.output<typeof actionSchema>;
 export type ActionSummary = z.output<typeof summary>;
 export type ActionPage = z.output<(typeof actions)["verbs"]["list"]["input"]>;
 export type EffectStatement = z.output<typeof statement>;

@@ -113,48 +113,34 @@ export type ProbeResult = {
 const HOUR_MS = 3_600_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 
-function checkNumber(name: string, field: string, value: number | undefined, least: number): void {
-  if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
-    rejectInput(
-      `The tool "${name}" has ${field}: ${displayValue(value)}; a whole number of at least ${least} is needed.`,
-    );
-}
+type Fields = { readonly [field: string]: unknown };
 
-function checkFunctions(definition: Readonly<Record<string, unknown>>): void {
-  for (const field of ["cost", "dedupe", "isDefinite", "verify", "preview", "run", "runInTransaction"]) {
-    const value = definition[field];
-    if (value !== undefined && typeof value !== "function")
-      rejectInput(`The tool "${displayValue(definition["name"])}" has a ${field} that is not a function.`);
-  }
-}
-
-const FIELDS = [
-  "name",
-  "description",
-  "title",
-  "input",
-  "version",
-  "effect",
-  "policy",
-  "policyVersion",
-  "keyRetentionMs",
-  "finalityMs",
-  "timeoutMs",
-  "attempts",
-  "cost",
-  "dedupe",
-  "dedupeWindowMs",
-  "isDefinite",
-  "verify",
-  "preview",
-  "undo",
-  "run",
-  "runInTransaction",
-];
+const TEXTS = ["description", "version", "policyVersion"];
+const FUNCTIONS = ["cost", "dedupe", "isDefinite", "verify", "preview", "run", "runInTransaction"];
+/** The least value of each number. */
+const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;
+const CHECKED_APART = ["name", "title", "input", "effect", "policy", "undo"];
+const FIELDS = [...CHECKED_APART, ...TEXTS, ...Object.keys(NUMBERS), ...FUNCTIONS];
 const UNDO_FIELDS = ["run", "effect", "policy", "timeoutMs"];
 const UNDO_EFFECTS: readonly unknown[] = ["idempotent", "keyed", "once"];
 
-const NUMBERS = { keyRetentionMs: 0, finalityMs: 0, timeoutMs: 1, attempts: 1, dedupeWindowMs: 0 } as const;
+/** Every field that is there holds what its kind says. */
+function checkKinds(name: string, definition: Fields): void {
+  const there = (fields: readonly string[]) => fields.filter((field) => definition[field] !== undefined);
+  const isText = (value: unknown) => typeof value === "string" && value.isWellFormed();
+  const notText = there(TEXTS).find((field) => !isText(definition[field]));
+  if (notText !== undefined) rejectInput(`The tool "${name}" has a ${notText} that is not a text.`);
+  const notFunction = there(FUNCTIONS).find((field) => typeof definition[field] !== "function");
+  if (notFunction !== undefined)
+    rejectInput(`The tool "${name}" has a ${notFunction} that is not a function.`);
+  for (const [field, least] of Object.entries(NUMBERS)) {
+    const { [field]: value = least } = definition;
+    if (!(Number.isSafeInteger(value) && (value as number) >= least))
+      rejectInput(
+        `The tool "${name}" has ${field}: ${displayValue(value)}; a whole number of at least ${least} is needed.`,
+      );
+  }
+}
 
 function checkShape(definition: ToolDefinition<never, unknown>): void {
   if (!isPlainObject(definition)) rejectInput("A tool is declared with an object: { name, run, … }.");
@@ -164,11 +150,7 @@ function checkShape(definition: ToolDefinition<never, unknown>): void {
       `"${displayValue(name)}" is not a tool's name: letters, digits and . _ : - after a first letter, at most 128.`,
     );
   checkFields(`The tool "${name}"`, definition, FIELDS);
-  for (const field of ["description", "version", "policyVersion"] as const) {
-    const { [field]: text = "" } = definition;
-    if (typeof text !== "string" || !text.isWellFormed())
-      rejectInput(`The tool "${name}" has a ${field} that is not a text.`);
-  }
+  checkKinds(name, definition as Fields);
 }
 
 function checkTitle({ name, title, input }: ToolDefinition<never, unknown>): void {
@@ -184,12 +166,9 @@ function check(definition: ToolDefinition<never, unknown>): void {
     rejectInput(
       `The tool "${name}" has the effect class "${displayValue(effect)}"; it is one of ${EFFECT_CLASSES.join(", ")}.`,
     );
-  checkFunctions(definition);
   const field = effect === "transactional" ? "runInTransaction" : "run";
-  if ((definition as Readonly<Record<string, unknown>>)[field] === undefined)
+  if ((definition as Fields)[field] === undefined)
     rejectInput(`The tool "${name}" has no ${field} function.`);
-  for (const [number, least] of Object.entries(NUMBERS))
-    checkNumber(name, number, definition[number as keyof typeof NUMBERS], least);
   if (effect === "probed" && definition.verify === undefined)
     rejectInput(`The tool "${name}" is probed and has no verify function.`);
   checkTitle(definition);

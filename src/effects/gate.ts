@@ -272,11 +272,6 @@ async function executeApart<Payload, Result>(
   checkFields("What hp.execute takes", given, FIELDS);
   if (given.requestId === undefined) rejectInput("execute needs a request id.");
   const tool = toolFor(gates, given);
-  const { requestId, rationale, waitMs } = given;
-  const options = {
-    requestId,
-    ...(rationale === undefined ? {} : { rationale }),
-    ...(waitMs === undefined ? {} : { waitMs }),
-  };
-  return callTool(gates, tool, given.payload, options) as Promise<Answer<Result>>;
+  const { action: _, payload, run: _run, policy: _policy, ...options } = given;
+  return callTool(gates, tool, payload, options) as Promise<Answer<Result>>;
 }

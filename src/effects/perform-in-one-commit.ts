@@ -14,11 +14,12 @@ import {
   type DecideResult,
   type DecisionScope,
   type Draft,
+  decideWith,
   isNeed,
   type Need,
   openDraft,
 } from "../kernel/transaction.ts";
-import type { Load } from "../policy/rules/tool-rules.ts";
+import type { Executor, Load } from "../policy/rules/tool-rules.ts";
 import { ignoreRejection, isThenable } from "../runtime/concurrency.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import {
@@ -45,6 +46,7 @@ import type { ProposeAnswer } from "./rules/propose.ts";
 import { actionIdOf } from "./rules/start.ts";
 import { type AttemptCall, attempt, createToolContext, resultJson } from "./run-tool.ts";
 import type { ActionIn } from "./state.ts";
+import { getLiveAction } from "./stream.ts";
 import type { Tool } from "./tool.ts";
 
 /** `action`: set if it is already recorded and may have been started. */
@@ -58,44 +60,65 @@ export function closedDuringCall(action?: string): HoldpointError {
 }
 
 type Started = { readonly kind: "started"; readonly state: ActionIn<"running">; readonly args: Json };
-type Rules = (draft: Draft) => Need | Load | ProposeAnswer;
+type Moved = Need | Load | ProposeAnswer;
+type Rules = (draft: Draft) => Moved;
 
-const hasStarted = (answer: ProposeAnswer): boolean =>
-  answer.kind === "new" && answer.answer.kind === "started";
+/** The rules of a call, with what was loaded for them. */
+function rulesOf(runtime: Runtime, tool: Tool, source: CallSource, digest: string | null) {
+  const action = actionIdIn(source);
+  const loaded = new Map<string, Json>();
+  const known = () => withOwnArgs(source, loaded, digest);
+  return {
+    action,
+    needs: { write: [actionStream(action)] },
+    with:
+      (executor: Omit<Executor, "loaded">): Rules =>
+      (draft) =>
+        runCallRules(draft, source, { ...executor, loaded: known() }),
+    argsIn: ({ args, argsDigest }: ActionIn<"running">): Json => known().get(argsDigest) ?? args,
+    load: async (asked: Load): Promise<void> => {
+      loaded.set(asked.key, await createInputLoader(runtime, tool)(asked));
+    },
+  };
+}
+type CallRules = ReturnType<typeof rulesOf>;
+
+/** The action that the rules have started, if they have. */
+function startedIn(draft: Draft, moved: Moved): { action: string; state: ActionIn<"running"> } | undefined {
+  if (moved.kind !== "new" || moved.answer.kind !== "started") return undefined;
+  return { action: moved.action, state: getLiveAction(draft, moved.action) as ActionIn<"running"> };
+}
 
 /** Runs the rules. A start is returned but not committed. */
 function lookAhead(
   rules: Rules,
-  args: (draft: Draft) => Json,
+  { argsIn }: CallRules,
 ): (sight: DecisionScope) => DecideResult<ProposeAnswer | Started | Load> {
   return (sight) => {
     const draft = openDraft(sight);
     const answer = rules(draft);
     if (isNeed(answer)) return answer;
-    if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
-    if (!hasStarted(answer)) return draft.commit(answer);
-    const state = draft.state(actionStream((answer as { action: string }).action)) as ActionIn<"running">;
-    return { kind: "commit", append: [], result: { kind: "started", state, args: args(draft) } };
+    const started = startedIn(draft, answer);
+    if (started === undefined && answer.kind !== "load") return draft.commit(answer);
+    const { state } = started ?? {};
+    const result = state === undefined ? answer : { kind: "started" as const, state, args: argsIn(state) };
+    return { kind: "commit", append: [], result };
   };
 }
 
-/** Runs the rules again and records the outcome with them, unless something has changed. */
-function conclude(
+/** Runs the rules, then the work, then records its outcome with them. undefined: the work was for other arguments. */
+function settle(
   draft: Draft,
   rules: Rules,
-  ran: { digest: string; report: EffectReport },
-): Need | Load | ProposeAnswer {
+  work: (state: ActionIn<"running">) => EffectReport | undefined,
+): Moved {
   const answer = rules(draft);
-  if (answer.kind === "need" || answer.kind === "load" || !hasStarted(answer)) return answer;
-  const { action } = answer as { action: string };
-  const state = draft.state(actionStream(action)) as ActionIn<"running">;
-  if (state.argsDigest !== ran.digest) return { kind: "new", action, answer: { kind: "moved" } };
-  const recorded = recordOutcome(draft, {
-    action,
-    epoch: state.effect.epoch,
-    attempt: 1,
-    report: ran.report,
-  });
+  const started = startedIn(draft, answer);
+  if (started === undefined) return answer;
+  const { action, state } = started;
+  const report = work(state);
+  if (report === undefined) return { kind: "new", action, answer: { kind: "moved" } };
+  const recorded = recordOutcome(draft, { action, epoch: state.effect.epoch, attempt: 1, report });
   return isNeed(recorded)
     ? recorded
     : { kind: "new", action, answer: { kind: "settled", state: recorded.state } };
@@ -141,36 +164,30 @@ export async function performRead(
 ): Promise<ProposeAnswer> {
   if (tool.hasCosts) return advanceCall(runtime, tool, source, digest);
   let executor = await createExecutor(runtime, tool);
-  const loaded = new Map<string, Json>();
+  const call = rulesOf(runtime, tool, source, digest);
+  const { action, needs } = call;
   const known = knownSecrets(runtime.secrets);
-  const rules: Rules = (draft) =>
-    runCallRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
-  const action = actionIdIn(source);
-  const argsNow = (draft: Draft): Json => {
-    const { args, argsDigest } = draft.state(actionStream(action)) as ActionIn<"running">;
-    return withOwnArgs(source, loaded, digest).get(argsDigest) ?? args;
-  };
-  const needs = { write: [actionStream(action)] };
   for (;;) {
-    const seen = await runDecide(runtime, needs, lookAhead(rules, argsNow));
+    const rules = call.with(executor);
+    const seen = await runDecide(runtime, needs, lookAhead(rules, call));
     if (seen.kind === "load") {
-      loaded.set(seen.key, await createInputLoader(runtime, tool)(seen));
+      await call.load(seen);
       continue;
     }
     if (seen.kind !== "started") return seen;
+    const { state, args } = seen;
     const before = known.values.size;
-    const missing = await whyMissing(known, seen.args);
+    const missing = await whyMissing(known, args);
     // Loading them from the store may have taken long, so run the rules again.
-    if (known.values.size > before && hasStoredSecrets(seen.args)) continue;
-    const call = { action, state: seen.state, args: seen.args, known: known.values };
-    const report = missing ?? (await runRead(runtime, tool, call));
+    if (known.values.size > before && hasStoredSecrets(args)) continue;
+    const report = missing ?? (await runRead(runtime, tool, { action, state, args, known: known.values }));
     if (report === undefined) {
       executor = await createExecutor(runtime, tool);
       continue;
     }
     await runtime.reach("before_outcome");
     const done = await runCommand(runtime, needs, (draft) =>
-      conclude(draft, rules, { digest: seen.state.argsDigest, report }),
+      settle(draft, rules, ({ argsDigest }) => (argsDigest === state.argsDigest ? report : undefined)),
     );
     await runtime.reach("after_outcome");
     if (done.kind !== "load") return done;
@@ -183,29 +200,6 @@ class ToolFailed extends Error {
 }
 
 type Work = (state: ActionIn<"running">, args: Json) => EffectReport;
-
-/** Runs the rules, then the work, then records its outcome, all in one draft. */
-function settle(
-  draft: Draft,
-  move: (draft: Draft) => ReturnType<typeof runCallRules>,
-  argsOf: (state: ActionIn<"running">) => Json,
-  work: Work,
-): DecideResult<ProposeAnswer | Load> {
-  const answer = move(draft);
-  if (isNeed(answer)) return answer;
-  if (answer.kind === "load") return { kind: "commit", append: [], result: answer };
-  if (answer.kind !== "new" || answer.answer.kind !== "started") return draft.commit(answer);
-  const { action } = answer;
-  const state = draft.state(actionStream(action)) as ActionIn<"running">;
-  const report = work(state, argsOf(state));
-  const recorded = recordOutcome(draft, { action, epoch: state.effect.epoch, attempt: 1, report });
-  if (isNeed(recorded)) return recorded;
-  return draft.commit<ProposeAnswer>({
-    kind: "new",
-    action,
-    answer: { kind: "settled", state: recorded.state },
-  });
-}
 
 function runTool(instance: InstanceKey, tool: Tool, sql: SqlTransaction, known: KnownSecrets): Work {
   return (state, stored) => {
@@ -255,24 +249,23 @@ export async function performInTransaction(
   source: CallSource,
   digest: string | null,
 ): Promise<ProposeAnswer> {
-  const executor = await createExecutor(runtime, tool);
-  const loaded = new Map<string, Json>();
+  const call = rulesOf(runtime, tool, source, digest);
+  const rules = call.with(await createExecutor(runtime, tool));
+  const { needs } = call;
   const known = knownSecrets(runtime.secrets);
-  const move = (draft: Draft) =>
-    runCallRules(draft, source, { ...executor, loaded: withOwnArgs(source, loaded, digest) });
-  const argsOf = (state: ActionIn<"running">) =>
-    withOwnArgs(source, loaded, digest).get(state.argsDigest) ?? state.args;
-  const needs = { write: [actionStream(actionIdIn(source))] };
-  const inOneTransaction = (sight: DecisionScope, sql: SqlTransaction) =>
-    settle(openDraft(sight), move, argsOf, runTool(runtime.tools, tool, sql, known));
+  const inOneTransaction = (sight: DecisionScope, sql: SqlTransaction) => {
+    const work = runTool(runtime.tools, tool, sql, known);
+    return decideWith((draft) => settle(draft, rules, (state) => work(state, call.argsIn(state))))(sight);
+  };
   for (;;) {
     const answer = await runWithSql(runtime, needs, inOneTransaction).catch((error: unknown) => {
       const reason = whyNot(error);
       if (reason === undefined) throw error;
-      const report: EffectReport = { status: "not_applied", reason };
-      return runDecide(runtime, needs, (sight) => settle(openDraft(sight), move, argsOf, () => report));
+      return runCommand(runtime, needs, (draft) =>
+        settle(draft, rules, () => ({ status: "not_applied", reason })),
+      );
     });
     if (answer.kind !== "load") return answer;
-    loaded.set(answer.key, await createInputLoader(runtime, tool)(answer));
+    await call.load(answer);
   }
 }

@@ -17,13 +17,7 @@ import { readOwnTenant } from "../people/tenants/stream.ts";
 import type { Epoch, Runtime } from "../runtime/runtime.ts";
 import { hasStoredSecrets, resolveLocalSecrets, resolveSecrets } from "../runtime/secrets.ts";
 import { loadArgs, readState, runCommand } from "../runtime/store-access.ts";
-import {
-  type EffectReport,
-  type OutcomeAnswer,
-  type OutcomeCommand,
-  recordOutcome,
-  settledStreams,
-} from "./rules/outcome.ts";
+import { type EffectReport, type OutcomeAnswer, recordOutcome, settledStreams } from "./rules/outcome.ts";
 import {
   admitSend,
   isForgotten,
@@ -35,7 +29,7 @@ import {
 } from "./rules/recover.ts";
 import { effectIdOf, isTooLate, TOO_LATE } from "./rules/start.ts";
 import { type AttemptCall, type AttemptFailed, attempt } from "./run-tool.ts";
-import type { ActionIn, Effect, LiveAction } from "./state.ts";
+import type { ActionIn, LiveAction } from "./state.ts";
 import type { Tool } from "./tool.ts";
 
 const BACK_OFF_MS = 100;
@@ -71,13 +65,19 @@ async function persist<Answer>(
 const unrecorded = (runtime: Runtime, action: string) => (error: unknown) =>
   runtime.notify({ kind: "outcome_unrecorded", effect: effectIdOf(action), error });
 
+type Sent = Pick<AttemptCall, "action" | "state">;
+
 /** Locks what the rules will need: the started effect names its budgets and its grant. */
-function recording(runtime: Runtime, command: OutcomeCommand, effect: Effect): Promise<OutcomeAnswer> {
-  const needs = {
-    write: [actionStream(command.action), ...settledStreams(effect)],
-    read: [epochStream(command.epoch)],
-  };
-  return runCommand(runtime, needs, (draft) => recordOutcome(draft, command));
+function recording(
+  runtime: Runtime,
+  { action, state: { effect } }: Sent,
+  report: EffectReport,
+): Promise<OutcomeAnswer> {
+  const { epoch, attempt: number } = effect;
+  const needs = { write: [actionStream(action), ...settledStreams(effect)], read: [epochStream(epoch)] };
+  return runCommand(runtime, needs, (draft) =>
+    recordOutcome(draft, { action, epoch, attempt: number, report }),
+  );
 }
 
 async function record(
@@ -87,9 +87,8 @@ async function record(
   report: EffectReport,
 ): Promise<OutcomeAnswer> {
   await runtime.reach("before_outcome");
-  const command = { action, epoch: state.effect.epoch, attempt: state.effect.attempt, report };
   const answer = await persist(runtime, unrecorded(runtime, action), () =>
-    recording(runtime, command, state.effect),
+    recording(runtime, { action, state }, report),
   );
   await runtime.reach("after_outcome");
   return answer;
@@ -142,8 +141,7 @@ async function currentState(runtime: Runtime, action: string): Promise<LiveActio
   return (await readState(runtime, actionStream(action))) as LiveAction;
 }
 
-const attemptName = ({ action, state }: Pick<AttemptCall, "action" | "state">): string =>
-  `${action}#${state.effect.attempt}`;
+const attemptName = ({ action, state }: Sent): string => `${action}#${state.effect.attempt}`;
 
 /** Waits for a run that has timed out and records its outcome, as testimony if need be. */
 async function hearOut(
@@ -152,7 +150,7 @@ async function hearOut(
   call: AttemptCall,
   late: Promise<EffectReport | AttemptFailed>,
 ): Promise<void> {
-  const { action, state } = call;
+  const { action } = call;
   const name = attemptName(call);
   runtime.overdue.set(name, null);
   const report = await late;
@@ -160,11 +158,7 @@ async function hearOut(
   if (tool.verify === null || !isInDoubt) runtime.overdue.delete(name);
   else runtime.overdue.set(name, stopwatch(runtime.clock));
   if (report.status === "failed") return;
-  const { epoch, attempt: number } = state.effect;
-  const command = { action, epoch, attempt: number, report };
-  const written = await persist(runtime, unrecorded(runtime, action), () =>
-    recording(runtime, command, state.effect),
-  );
+  const written = await persist(runtime, unrecorded(runtime, action), () => recording(runtime, call, report));
   if (written.kind === "recorded") runtime.sent.delete(name);
 }
 
@@ -177,11 +171,8 @@ function saying(error: unknown, data: string): unknown {
 
 /** The outcome cannot be recorded as it is. Records at least that the effect was sent. */
 async function doubtAfterAll(runtime: Runtime, call: AttemptCall, error: unknown): Promise<OutcomeAnswer> {
-  const { action, state } = call;
   const reason = `its outcome could not be written down: ${errorText(error)}`;
-  const { epoch, attempt: number } = state.effect;
-  const command = { action, epoch, attempt: number, report: { status: "in_doubt", reason } } as const;
-  return recording(runtime, command, state.effect).catch(() => {
+  return recording(runtime, call, { status: "in_doubt", reason }).catch(() => {
     throw saying(error, "The effect was sent; what became of it is not written down yet.");
   });
 }

@@ -1,16 +1,21 @@
 /**
- * Recovery of effects whose owner died. Only processes that execute do this; a command that only decides never does.
+ * Effects without an outcome: takes over those whose owner died, and probes those in doubt by the tool's `verify`. Only
+ * processes that execute do this; a command that only decides never does.
  */
 
+import type { Clock } from "../kernel/clock.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
-import { actionStream, workflowStream } from "../kernel/stream.ts";
+import { actionStream, epochStream, workflowStream } from "../kernel/stream.ts";
+import { errorText } from "../kernel/text.ts";
 import { endIfDead } from "../runtime/epochs.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { readState, runCommand } from "../runtime/store-access.ts";
+import { redactJson, redactText, revealSecrets, tryResolveSecrets } from "../runtime/secrets.ts";
+import { loadArgs, readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { actionRows } from "./actions.ts";
 import { perform } from "./perform.ts";
-import { recordOutcome } from "./rules/outcome.ts";
+import { type ProbeAnswer, recordOutcome, recordProbe } from "./rules/outcome.ts";
 import { takeOver } from "./rules/recover.ts";
+import { resultJson } from "./run-tool.ts";
 import { type ActionIn, isStep, type LiveAction } from "./state.ts";
 import type { Tool } from "./tool.ts";
 
@@ -155,4 +160,91 @@ export async function recoverDead(runtime: Runtime): Promise<Recovered> {
   const { count, performed } = await startRecovery(runtime);
   await Promise.all(performed);
   return count;
+}
+
+const PATIENCE_MS = 30_000;
+const ANSWERS: readonly unknown[] = ["applied", "not_applied", "unknown"];
+
+const unknown = (evidence: string): ProbeAnswer => ({ answer: "unknown", evidence, result: null });
+
+/** A probe that throws or returns an invalid answer counts as `unknown`. */
+async function ask(
+  verify: () => Promise<ProbeAnswer>,
+  known: ReadonlyMap<string, string>,
+): Promise<ProbeAnswer> {
+  try {
+    const said = await verify();
+    if (!ANSWERS.includes(said?.answer))
+      return unknown("verify did not answer applied, not_applied or unknown");
+    const clean = (value: unknown) => redactJson(resultJson(value), known);
+    return { answer: said.answer, evidence: clean(said.evidence), result: clean(said.result) };
+  } catch (error) {
+    return unknown(errorText(error, (text) => redactText(text, known)));
+  }
+}
+
+/** A probe that does not return counts as `unknown`, and does not block others. */
+async function inTime<Value>(work: () => Promise<Value>, clock: Clock, signal: AbortSignal): Promise<Value> {
+  const over = new AbortController();
+  const late = clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal])).then(() => {
+    throw new Error(`verify did not answer within ${PATIENCE_MS} ms`);
+  });
+  return Promise.race([work(), late]).finally(() => over.abort());
+}
+
+/**
+ * Whether the attempt can do nothing more. This process knows which of its own attempts returned. An attempt of another
+ * process has ended when that process is dead.
+ */
+async function isOver(runtime: Runtime, action: string, state: ActionIn<"in_doubt">): Promise<boolean> {
+  // There is no way to know whether an outside agent has stopped.
+  if (state.effect.reportBy !== undefined) return false;
+  const own = await runtime.epoch();
+  const { epoch } = state.effect;
+  if (epoch !== own.id) {
+    const { life } = await readState(runtime, epochStream(epoch));
+    return life === "ended" || endIfDead(runtime, epoch, own.id);
+  }
+  const finalityMs = runtime.tools.get(state.tool)?.rules.finalityMs ?? 0;
+  const out = [...runtime.overdue].filter(([name]) => name.startsWith(`${action}#`));
+  if (out.some(([, age]) => age === null || age() < finalityMs)) return false;
+  for (const [name] of out) runtime.overdue.delete(name);
+  return true;
+}
+
+/** Probes one effect in doubt. Returns whether that resolved it. The wait for `verify` sleeps on `clock`. */
+export async function probeAction(runtime: Runtime, action: string, clock: Clock): Promise<boolean> {
+  const { state, now: askedAt } = await readStateAt(runtime, actionStream(action));
+  if (state.phase !== "in_doubt") return false;
+  const tool = runtime.tools.get(state.tool);
+  const verify = tool?.verify ?? null;
+  if (tool === undefined || verify === null || tool.rules.schemaDigest !== state.schema) return false;
+  const args = await loadArgs(runtime, state);
+  const known = await tryResolveSecrets(runtime.secrets, args);
+  const context = {
+    args: revealSecrets(args, known),
+    idempotencyKey: state.effect.id,
+    action,
+    startedAt: state.effect.startedAt,
+  };
+  const over = await isOver(runtime, action, state);
+  const probe = await ask(() => inTime(() => verify(context), clock, runtime.closing), known);
+  if (runtime.closing.aborted) return false;
+  const command = { action, probe, askedAt, isOver: over, finalityMs: tool.rules.finalityMs };
+  const answer = await runCommand(runtime, { write: [actionStream(action)] }, (draft) =>
+    recordProbe(draft, command),
+  );
+  return answer.kind === "resolved";
+}
+
+/** Probes every effect in doubt whose tool has a `verify` in this process, without waiting for the answers. */
+export async function startProbing(runtime: Runtime, clock: Clock = runtime.clock): Promise<void> {
+  for (const row of await actionRows(runtime, "in_doubt")) {
+    const tool = String(row.data["tool"]);
+    const action = row.stream.id;
+    if ((runtime.tools.get(tool)?.verify ?? null) === null) continue;
+    void runtime.probing.run(tool, action, async () => {
+      await probeAction(runtime, action, clock);
+    });
+  }
 }

@@ -1,11 +1,7 @@
-/**
- * Actions and their effects: every event that an action's stream can hold, and the state that they fold into.
- * Events are in the past tense; their bodies are what the journal stores.
- */
+/** The state of an action and of its effect, and the facts that its events share with it. */
 import type { UndoRecord, UndoSeen, Versions } from "../approvals/state.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MoneyJson } from "../kernel/money.ts";
-import type { Via } from "../kernel/principal.ts";
 import type { Refusal } from "../kernel/refusals.ts";
 import type { EffectClass } from "../policy/rules/tool-rules.ts";
 import type { LimitBehind, Risk, RunLimitOf, ShadowVerdict } from "../policy/rules/verdict.ts";
@@ -80,119 +76,16 @@ export type ReviewFacts = Versions & {
   readonly costs?: readonly ReservedCost[];
 };
 
-type Fact<Type extends string, Body> = { readonly type: Type; readonly tv: 1; readonly body: Body };
-
-export type ActionEvent =
-  | Fact<
-      "action.proposed",
-      {
-        readonly requestId: string | null;
-        readonly tool: string;
-        readonly effectClass: EffectClass;
-        readonly schema: string;
-        readonly args: Json;
-        readonly argsDigest: string;
-        readonly givenDigest: string;
-        readonly agent: string;
-        readonly requester: readonly string[];
-        readonly says: string | null;
-        /** Of the tool's title; absent if it has none. */
-        readonly titleTemplate?: string;
-        readonly within?: Within;
-        /** The agent performs the effect itself. */
-        readonly outside?: true;
-        /** The undo call that the agent declares. */
-        readonly undo?: UndoRecord;
-      }
-    >
-  | Fact<
-      "action.revised",
-      {
-        readonly by: string;
-        readonly args: Json;
-        readonly argsDigest: string;
-        readonly reason: string;
-        readonly rule: string;
-      }
-    >
-  | Fact<"action.reviewed", ReviewFacts & { readonly approval: string | null }>
-  | Fact<"action.held", Refusal>
-  | Fact<"action.refused", Refusal>
-  | Fact<"action.conflicted", { readonly tool: string; readonly argsDigest: string; readonly by: string }>
-  | Fact<
-      "effect.started",
-      {
-        readonly effect: string;
-        /** Owner: the epoch of a process, or the agent that performs the effect itself. */
-        readonly epoch: string;
-        readonly binding: string;
-        readonly grant: Grant;
-        readonly executeBy: number | null;
-        readonly costs: readonly ReservedCost[];
-        /** Deadline for the agent's report; absent if a process performs the effect. */
-        readonly reportBy?: number;
-        /** Permit: digest of its holder. Absent if the agent sent none: the permit then counts as begun. */
-        readonly holder?: string;
-        /** Permit: the request that it answers. */
-        readonly ask?: string;
-      }
-    >
-  /** The holder of a permit begins to perform the effect. */
-  | Fact<"effect.begun", { readonly holder: string; readonly ask: string }>
-  /** A begun permit was handed out for the `times`-th time. `holder`: digest of the requesting holder, if any. */
-  | Fact<"effect.handed_out", { readonly times: number; readonly holder?: string; readonly ask: string }>
-  | Fact<"effect.retried", { readonly epoch: string; readonly reason: string }>
-  | Fact<
-      "effect.applied",
-      {
-        readonly epoch: string;
-        readonly attempt: number;
-        readonly result: Json;
-        readonly resultDigest: string;
-      }
-    >
-  | Fact<"effect.not_applied", { readonly epoch: string; readonly attempt: number; readonly reason: string }>
-  | Fact<
-      "effect.in_doubt",
-      {
-        readonly attempt: number;
-        readonly reason: string;
-        /** What put it in doubt, if that was not the owner. */
-        readonly by?: string;
-      }
-    >
-  | Fact<"effect.probed", { readonly answer: "not_applied" | "unknown"; readonly evidence: Json }>
-  | Fact<
-      "effect.resolved",
-      {
-        readonly status: "applied" | "not_applied";
-        readonly by: string;
-        readonly reason: string;
-        readonly result: Json;
-        readonly resultDigest: string | null;
-        readonly evidence: Json;
-      } & Via
-    >
-  | Fact<
-      "effect.reported_late",
-      {
-        readonly epoch: string;
-        readonly attempt: number;
-        readonly status: "applied" | "not_applied" | "in_doubt";
-        readonly reason: string;
-        /** The result that an agent reported. */
-        readonly result?: Json;
-        readonly resultDigest?: string | null;
-      }
-    >;
-
-export type ActionEventOf<Type extends ActionEvent["type"]> = Extract<ActionEvent, { type: Type }>;
-
-type ActionFacts = {
+/** A proposal as its stream keeps it. */
+export type ProposalFacts = {
   readonly requestId: string | null;
   readonly tool: string;
   readonly effectClass: EffectClass;
   readonly schema: string;
+  readonly args: Json;
+  readonly argsDigest: string;
+  /** Digest of the arguments as the caller gave them, before schema validation. */
+  readonly givenDigest: string;
   readonly agent: string;
   readonly requester: readonly string[];
   /** The agent's explanation: untrusted text. */
@@ -205,41 +98,48 @@ type ActionFacts = {
   readonly outside?: true;
   /** The undo call that the agent declares. */
   readonly undo?: UndoRecord;
-  /** Digest of the arguments as first proposed. `argsDigest` is that of the arguments that would run now. */
+};
+
+/** `args` and `argsDigest` are those that would run now. */
+type ActionFacts = ProposalFacts & {
+  /** Digest of the arguments as first proposed. */
   readonly proposedDigest: string;
-  /** Digest of the arguments as the caller gave them, before schema validation. */
-  readonly givenDigest: string;
-  readonly args: Json;
-  readonly argsDigest: string;
   readonly from: ExecutedFrom;
   readonly proposedAt: number;
   readonly review: ReviewFacts | null;
 };
 
-export type Effect = {
-  readonly id: string;
-  readonly attempt: number;
+/** The terms on which an effect starts. */
+export type EffectTerms = {
   /** Owner: the epoch of a process, or the agent that performs the effect itself. */
   readonly epoch: string;
   readonly binding: string;
   readonly grant: Grant;
   readonly executeBy: number | null;
   readonly costs: readonly ReservedCost[];
-  readonly startedAt: number;
   /** Deadline for the report of the agent that holds it; absent if a process holds it. */
   readonly reportBy?: number;
+};
+
+export type OutcomeStatus = "applied" | "not_applied" | "in_doubt";
+/** Which attempt of which executor ended how. */
+export type LateReport = {
+  readonly epoch: string;
+  readonly attempt: number;
+  readonly status: OutcomeStatus;
+  readonly reason: string;
+};
+
+export type Effect = EffectTerms & {
+  readonly id: string;
+  readonly attempt: number;
+  readonly startedAt: number;
   /** Set if an agent performs the effect itself; absent if a process holds it. */
   readonly permit?: PermitState;
   /** First report of the agent that holds it. */
   readonly told?: Testimony;
   /** Late reports, such as those of executors that had been presumed dead. */
-  readonly late: readonly {
-    readonly epoch: string;
-    readonly attempt: number;
-    readonly status: string;
-    readonly reason: string;
-    readonly resultDigest?: string;
-  }[];
+  readonly late: readonly (LateReport & { readonly resultDigest?: string })[];
   /** The latest probe answer that did not resolve the doubt. */
   readonly probe: { readonly answer: string; readonly evidence: Json } | null;
 };
@@ -254,24 +154,21 @@ export type PermitState = {
   readonly ask: string | null;
 };
 
-export type Testimony = {
-  readonly status: "applied" | "not_applied" | "in_doubt";
-  readonly reason: string;
+export type Testimony = Pick<LateReport, "status" | "reason"> & {
   readonly resultDigest: string | null;
   /** Reported too late to count. */
   readonly isLate: boolean;
 };
 
-type EffectOutcome = {
-  readonly at: number;
-  readonly seq: number;
+/** A result, and who reported it: an epoch, a probe or a person. */
+export type ReportedResult = {
   readonly reason: string;
   readonly result: Json;
   readonly resultDigest: string | null;
-  /** The epoch, probe or person that reported it. */
   readonly by: string;
   readonly evidence: Json;
 };
+type EffectOutcome = ReportedResult & { readonly at: number; readonly seq: number };
 
 type ActionPhase =
   | { readonly phase: "open"; readonly held: Refusal | null }

@@ -6,14 +6,14 @@ import type { RecordedEvent } from "../kernel/stream.ts";
 import { type Fact, fact, given, type World } from "../testing/given.ts";
 import { receiptOf } from "./rules/receipt.ts";
 import type { ActionState } from "./state.ts";
-import { ACTION_EVENTS, actionFold } from "./stream.ts";
+import { action as actionKind } from "./stream.ts";
 
 function fold(facts: readonly Fact[]): ActionState {
   return facts
     .filter(({ on }) => on.kind === "action")
     .reduce<ActionState>(
-      (state, one, index) => actionFold.evolve(state, { ...one, seq: index + 1 }),
-      actionFold.initial,
+      (state, one, index) => actionKind.fold.evolve(state, { ...one, seq: index + 1 }),
+      actionKind.fold.initial,
     );
 }
 
@@ -72,10 +72,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 describe("the life of an action", () => {
   for (const [phase, allowed] of Object.entries(ALLOWED)) {
     test(`from ${phase}, only ${allowed.join(", ")} can follow`, () => {
-      const state = phase === "none" ? actionFold.initial : fold(WORLDS[phase]?.facts ?? []);
+      const state = phase === "none" ? actionKind.fold.initial : fold(WORLDS[phase]?.facts ?? []);
       assert.equal(state.phase, phase);
-      for (const type of ACTION_EVENTS) {
-        const follow = () => actionFold.evolve(state, event(type));
+      for (const { type } of actionKind.reference) {
+        const follow = () => actionKind.fold.evolve(state, event(type));
         if (allowed.includes(type)) assert.doesNotThrow(follow, type);
         else assert.throws(follow, (error) => isHoldpointError(error, "broken_rule"), type);
       }
@@ -84,9 +84,9 @@ describe("the life of an action", () => {
 
   test("an event nobody knows is an error, never skipped", () => {
     const unknown = (error: unknown) => isHoldpointError(error, "unknown_event");
-    assert.throws(() => actionFold.evolve(actionFold.initial, event("action.invented")), unknown);
+    assert.throws(() => actionKind.fold.evolve(actionKind.fold.initial, event("action.invented")), unknown);
     assert.throws(
-      () => actionFold.evolve(actionFold.initial, { ...event("action.proposed"), tv: 2 }),
+      () => actionKind.fold.evolve(actionKind.fold.initial, { ...event("action.proposed"), tv: 2 }),
       unknown,
     );
   });
@@ -94,7 +94,7 @@ describe("the life of an action", () => {
   test("an event whose body was erased is an error of its own", () => {
     const erased = { ...event("action.proposed"), body: null };
     assert.throws(
-      () => actionFold.evolve(actionFold.initial, erased),
+      () => actionKind.fold.evolve(actionKind.fold.initial, erased),
       (error) => isHoldpointError(error, "body_erased"),
     );
   });

@@ -1,30 +1,34 @@
-/** The fold of an action's stream, and the list of actions by phase: waiting, running, in doubt, done or refused. */
+/** The stream of an action: what each event does to the state, and the list of actions by phase. */
 
 import { actionTitle } from "../approvals/rules/title.ts";
 import { previewOf, titleForRow } from "../kernel/canonical-json.ts";
-import { HoldpointError } from "../kernel/errors.ts";
-import type { JsonObject } from "../kernel/json.ts";
-import type { Fold, RecordedEvent } from "../kernel/stream.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import type { Via } from "../kernel/principal.ts";
+import type { Refusal } from "../kernel/refusals.ts";
+import { actionStream, defineStream, outOfOrder } from "../kernel/stream.ts";
+import type { Draft } from "../kernel/transaction.ts";
 import type {
-  ActionEvent,
-  ActionEventOf,
   ActionIn,
   ActionState,
   Effect,
+  EffectTerms,
+  ExecutedFrom,
+  LateReport,
   LiveAction,
+  OutcomeStatus,
   PermitState,
+  ProposalFacts,
+  ReportedResult,
+  ReviewFacts,
   Testimony,
 } from "./state.ts";
 
-function wrongOrder(state: ActionState, type: string): HoldpointError {
-  return new HoldpointError(
-    "broken_rule",
-    `The event "${type}" cannot follow an action that is ${state.phase}.`,
-  );
-}
+const WHAT = "An action";
+type Entry = { readonly at: number; readonly seq: number };
+type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
+type Running = ActionIn<"running">;
 
-function proposed(event: ActionEventOf<"action.proposed">, at: number): ActionState {
-  const { argsDigest, ...facts } = event.body;
+function propose(_none: ActionState, { argsDigest, ...facts }: ProposalFacts, { at }: Entry): ActionState {
   return {
     ...facts,
     argsDigest,
@@ -37,216 +41,88 @@ function proposed(event: ActionEventOf<"action.proposed">, at: number): ActionSt
   };
 }
 
-function reviewed(state: LiveAction, event: ActionEventOf<"action.reviewed">): ActionState {
-  const { approval, ...review } = event.body;
+type Revision = {
+  readonly by: string;
+  readonly args: Json;
+  readonly argsDigest: string;
+  readonly reason: string;
+  readonly rule: string;
+};
+
+function revise(state: Undecided, { by, args, argsDigest }: Revision): LiveAction {
+  const isPersons = by !== "policy" || state.from === "human_revised";
+  const from: ExecutedFrom = isPersons ? "human_revised" : "supervisor_revised";
+  return { ...state, args, argsDigest, from };
+}
+
+type Reviewed = ReviewFacts & { readonly approval: string | null };
+
+function keepReview(state: Undecided, { approval, ...review }: Reviewed): LiveAction {
   const facts = { ...state, review };
   return approval === null
     ? { ...facts, phase: "open", held: null }
     : { ...facts, phase: "waiting", approval, held: null };
 }
 
-function revised(state: LiveAction, event: ActionEventOf<"action.revised">): ActionState {
-  const { by, args, argsDigest } = event.body;
-  const person = by !== "policy";
-  const from = person || state.from === "human_revised" ? "human_revised" : "supervisor_revised";
-  return { ...state, args, argsDigest, from };
+function refuse(state: Undecided, refusal: Refusal, { at }: Entry): LiveAction {
+  const approval = state.phase === "waiting" ? state.approval : null;
+  return { ...state, phase: "refused", refusal, at, approval };
 }
 
-function started(state: LiveAction, event: ActionEventOf<"effect.started">, at: number): ActionState {
-  const { effect, holder, ask, ...body } = event.body;
-  const fresh = { id: effect, attempt: 1, startedAt: at, late: [], probe: null };
+type Start = EffectTerms & {
+  readonly effect: string;
+  /** Permit: digest of its holder. Absent if the agent sent none: the permit then counts as begun. */
+  readonly holder?: string;
+  /** Permit: the request that it answers. */
+  readonly ask?: string;
+};
+
+function start(state: Undecided, { effect: id, holder, ask, ...terms }: Start, { at }: Entry): LiveAction {
+  const fresh = { id, attempt: 1, startedAt: at, late: [], probe: null };
   const permit = { holder: holder ?? null, isBegun: holder === undefined, handedOut: 1, ask: ask ?? null };
-  const issued = body.reportBy === undefined ? {} : { permit };
-  return { ...state, phase: "running", effect: { ...body, ...fresh, ...issued } };
+  const issued = terms.reportBy === undefined ? {} : { permit };
+  return { ...state, phase: "running", effect: { ...terms, ...fresh, ...issued } };
 }
 
-type HandingEvent = ActionEventOf<"effect.begun" | "effect.handed_out">;
-
-function handedOut(state: ActionIn<"running">, permit: PermitState, event: HandingEvent): ActionState {
-  const { ask } = event.body;
-  const next =
-    event.type === "effect.begun"
-      ? { ...permit, isBegun: true, ask }
-      : { ...permit, handedOut: event.body.times, ask };
-  return { ...state, effect: { ...state.effect, permit: next } };
+function movePermit(state: Running, type: string, change: Partial<PermitState>): LiveAction {
+  const { permit } = state.effect;
+  if (permit === undefined) throw outOfOrder(WHAT, type, state.phase);
+  return { ...state, effect: { ...state.effect, permit: { ...permit, ...change } } };
 }
 
 /** An agent that performs the effect itself has one report: the first is kept. */
-function told(effect: Effect, said: Testimony): Effect {
-  return effect.reportBy === undefined || effect.told !== undefined ? effect : { ...effect, told: said };
+function tell(effect: Effect, told: Testimony): Effect {
+  return effect.reportBy === undefined || effect.told !== undefined ? effect : { ...effect, told };
 }
 
-type OutcomeEvent = ActionEventOf<"effect.applied" | "effect.not_applied" | "effect.in_doubt">;
+type Ending = Partial<Pick<ReportedResult, "reason" | "result" | "resultDigest" | "by">>;
 
-function ended(running: ActionIn<"running">, event: OutcomeEvent, when: RecordedEvent): ActionState {
-  const state = { ...running, effect: wordOf(running.effect, event) };
-  const said = {
-    at: when.at,
-    seq: when.seq,
-    reason: "",
-    result: null,
-    resultDigest: null,
-    by: state.effect.epoch,
-    evidence: null,
-  };
-  switch (event.type) {
-    case "effect.applied": {
-      const { result, resultDigest } = event.body;
-      return { ...state, phase: "applied", outcome: { ...said, result, resultDigest } };
-    }
-    case "effect.not_applied":
-      return {
-        ...state,
-        phase: "not_applied",
-        outcome: { ...said, reason: event.body.reason, by: event.body.epoch },
-      };
-    case "effect.in_doubt":
-      return { ...state, phase: "in_doubt", outcome: { ...said, ...sayingOf(event.body) } };
-  }
+/** `isOwn`: the owner of the effect reported it. */
+function end(state: Running, phase: OutcomeStatus, said: Ending & { isOwn: boolean }, { at, seq }: Entry) {
+  const { isOwn, ...known } = said;
+  const { reason = "", resultDigest = null } = known;
+  const word = { status: phase, reason, resultDigest, isLate: false };
+  const effect = isOwn ? tell(state.effect, word) : state.effect;
+  const result = { reason, result: null, resultDigest, by: effect.epoch, evidence: null };
+  return { ...state, effect, phase, outcome: { at, seq, ...result, ...known } } as LiveAction;
 }
 
-const sayingOf = ({ reason, by }: ActionEventOf<"effect.in_doubt">["body"]) =>
-  by === undefined ? { reason } : { reason, by };
+type Resolution = ReportedResult & Via & { readonly status: "applied" | "not_applied" };
 
-const WORD = { reason: "", resultDigest: null, isLate: false } as const;
-
-function wordOf(effect: Effect, event: OutcomeEvent): Effect {
-  switch (event.type) {
-    case "effect.applied":
-      return told(effect, { ...WORD, status: "applied", resultDigest: event.body.resultDigest });
-    case "effect.not_applied":
-      return event.body.epoch === effect.epoch
-        ? told(effect, { ...WORD, status: "not_applied", reason: event.body.reason })
-        : effect;
-    case "effect.in_doubt":
-      return event.body.by === undefined
-        ? told(effect, { ...WORD, status: "in_doubt", reason: event.body.reason })
-        : effect;
-  }
+function resolve(state: ActionIn<"in_doubt">, body: Resolution, { at, seq }: Entry): LiveAction {
+  const { status, via: _, ...said } = body;
+  return { ...state, phase: status, outcome: { ...said, at, seq } };
 }
 
-function late(state: LiveAction & { effect: Effect }, event: ActionEventOf<"effect.reported_late">) {
-  const { epoch, attempt, status, reason, resultDigest = null } = event.body;
-  const effect = told(state.effect, { status, reason, resultDigest, isLate: true });
+/** With the result that an agent reported. */
+type Late = LateReport & { readonly result?: Json; readonly resultDigest?: string | null };
+
+function testify(state: ActionIn<"running" | OutcomeStatus>, body: Late): LiveAction {
+  const { epoch, attempt, status, reason, resultDigest = null } = body;
+  const effect = tell(state.effect, { status, reason, resultDigest, isLate: true });
   const said = { epoch, attempt, status, reason, ...(resultDigest === null ? {} : { resultDigest }) };
   return { ...state, effect: { ...effect, late: [...effect.late, said] } };
 }
-
-function resolved(
-  state: ActionIn<"in_doubt">,
-  event: ActionEventOf<"effect.resolved">,
-  when: RecordedEvent,
-): ActionState {
-  const { status, via: _, ...said } = event.body;
-  return { ...state, phase: status, outcome: { ...said, at: when.at, seq: when.seq } };
-}
-
-function evolveEffect(state: LiveAction, event: ActionEvent, when: RecordedEvent): ActionState {
-  switch (event.type) {
-    case "effect.begun":
-    case "effect.handed_out":
-      if (state.phase !== "running" || state.effect.permit === undefined) break;
-      return handedOut(state, state.effect.permit, event);
-    case "effect.retried":
-      if (state.phase !== "running") break;
-      return {
-        ...state,
-        effect: { ...state.effect, epoch: event.body.epoch, attempt: state.effect.attempt + 1 },
-      };
-    case "effect.applied":
-    case "effect.not_applied":
-    case "effect.in_doubt":
-      if (state.phase !== "running") break;
-      return ended(state, event, when);
-    case "effect.probed":
-      if (state.phase !== "in_doubt") break;
-      return { ...state, effect: { ...state.effect, probe: event.body } };
-    case "effect.resolved":
-      if (state.phase !== "in_doubt") break;
-      return resolved(state, event, when);
-    case "effect.reported_late":
-      if (!("effect" in state)) break;
-      return late(state, event);
-  }
-  throw wrongOrder(state, event.type);
-}
-
-function evolveOpen(state: LiveAction, event: ActionEvent, when: RecordedEvent): ActionState {
-  const undecided = state.phase === "open" || state.phase === "waiting";
-  switch (event.type) {
-    case "action.conflicted":
-      return state;
-    case "action.revised":
-      if (!undecided) break;
-      return revised(state, event);
-    case "action.reviewed":
-      if (!undecided) break;
-      return reviewed(state, event);
-    case "action.held":
-      if (!undecided) break;
-      return { ...state, held: event.body };
-    case "action.refused":
-      if (!undecided) break;
-      return {
-        ...state,
-        phase: "refused",
-        refusal: event.body,
-        at: when.at,
-        approval: state.phase === "waiting" ? state.approval : null,
-      };
-    case "effect.started":
-      if (!undecided) break;
-      return started(state, event, when.at);
-    default:
-      return evolveEffect(state, event, when);
-  }
-  throw wrongOrder(state, event.type);
-}
-
-export const ACTION_EVENTS: readonly string[] = [
-  "action.proposed",
-  "action.revised",
-  "action.reviewed",
-  "action.held",
-  "action.refused",
-  "action.conflicted",
-  "effect.started",
-  "effect.begun",
-  "effect.handed_out",
-  "effect.retried",
-  "effect.applied",
-  "effect.not_applied",
-  "effect.in_doubt",
-  "effect.probed",
-  "effect.resolved",
-  "effect.reported_late",
-] satisfies readonly ActionEvent["type"][];
-
-const OVER: readonly ActionState["phase"][] = ["applied", "not_applied", "refused"];
-
-export const actionFold: Fold<ActionState> = {
-  version: 5,
-  initial: { phase: "none" },
-  isOver: (state) => OVER.includes(state.phase),
-  evolve(state, recorded) {
-    if (!ACTION_EVENTS.includes(recorded.type) || recorded.tv !== 1) {
-      throw new HoldpointError(
-        "unknown_event",
-        `An action met the event "${recorded.type}" version ${recorded.tv}.`,
-      );
-    }
-    if (recorded.body === null)
-      throw new HoldpointError("body_erased", `The body of entry ${recorded.seq} is gone.`);
-    const event = recorded as unknown as ActionEvent;
-    if (state.phase === "none") {
-      if (event.type === "action.proposed") return proposed(event, recorded.at);
-      throw wrongOrder(state, event.type);
-    }
-    return evolveOpen(state, event, recorded);
-  },
-};
-
-const ACTIONS_VIEW = "actions";
 
 /** The latest policy verdict. A call that the policy changed and then approved counts as `revise`. */
 function verdictOf({ review, from }: LiveAction): string | null {
@@ -262,47 +138,187 @@ function progress(action: LiveAction): JsonObject {
       return { approval: action.approval };
     case "refused":
       return { code: action.refusal.code, reason: action.refusal.reason };
-    case "running":
-      return {
-        effect: action.effect.id,
-        epoch: action.effect.epoch,
-        attempt: action.effect.attempt,
-        startedAt: action.effect.startedAt,
-        ...(action.effect.reportBy === undefined ? {} : { reportBy: action.effect.reportBy }),
-      };
-    default:
-      return {
-        effect: action.effect.id,
-        attempt: action.effect.attempt,
-        reason: action.outcome.reason,
-        endedAt: action.outcome.at,
-      };
+    case "running": {
+      const { id: effect, epoch, attempt, startedAt, reportBy } = action.effect;
+      return { effect, epoch, attempt, startedAt, ...(reportBy === undefined ? {} : { reportBy }) };
+    }
+    default: {
+      const { effect, outcome } = action;
+      return { effect: effect.id, attempt: effect.attempt, reason: outcome.reason, endedAt: outcome.at };
+    }
   }
 }
 
-export const actionsView = {
-  view: ACTIONS_VIEW,
-  kind: "action",
-  version: 3,
-  // Rows of version 2 have no verdict; such an action is counted under none.
-  oldest: 2,
-  row(_id: string, state: ActionState) {
-    if (state.phase === "none") return undefined;
-    const { tool, effectClass, agent, requestId, argsDigest, titleTemplate } = state;
-    const args = previewOf(state.args);
-    const data = {
-      tool,
-      effectClass,
-      agent,
-      requestId,
-      argsHash: argsDigest.slice(0, 12),
-      args,
-      verdict: verdictOf(state),
-      ...titleForRow(args, titleTemplate, () => actionTitle(tool, titleTemplate, state.args)),
-      ...progress(state),
-    };
-    // A running effect without a report is announced at this time.
-    const due = state.phase === "running" ? (state.effect.reportBy ?? null) : null;
-    return { bucket: state.phase, at: state.proposedAt, due, data };
+function summary(action: LiveAction): JsonObject {
+  const { tool, effectClass, agent, requestId, argsDigest, titleTemplate } = action;
+  const args = previewOf(action.args);
+  return {
+    tool,
+    effectClass,
+    agent,
+    requestId,
+    argsHash: argsDigest.slice(0, 12),
+    args,
+    verdict: verdictOf(action),
+    ...titleForRow(args, titleTemplate, () => actionTitle(tool, titleTemplate, action.args)),
+    ...progress(action),
+  };
+}
+
+const OVER: readonly ActionState["phase"][] = ["applied", "not_applied", "refused"];
+const UNDECIDED = ["open", "waiting"] as const;
+const RUNNING = ["running"] as const;
+const DOUBTED = ["in_doubt"] as const;
+const STARTED = ["running", "applied", "not_applied", "in_doubt"] as const;
+const { after, define } = defineStream<ActionState, "phase">("phase");
+
+export const action = define("action", {
+  what: WHAT,
+  version: 5,
+  initial: { phase: "none" },
+  isOver: ({ phase }) => OVER.includes(phase),
+  events: {
+    "action.proposed": after(
+      ["none"],
+      "somebody asked: request id, tool, effect class, schema digest, arguments and their digest, agent, requester, what the agent says; its place in a workflow, if it has one; `outside` where the agent performs it itself, `undo` where it says how it would take it back, and the `titleTemplate` of the tool, if it has a [title](../guide/tools.md#titles)",
+      propose,
+    ),
+    "action.revised": after(
+      UNDECIDED,
+      "the arguments were changed, `by` the policy or a person; the new ones and their digest, rule and reason",
+      revise,
+    ),
+    "action.reviewed": after(
+      UNDECIDED,
+      "the policy's verdict (`approve`, `block`, `escalate`), rule and reason; `limitOf` where no policy but a limit of the supervised run blocked it, set for that `run` or the `usual` one; `limitBehind` where a policy blocked it and such a limit would have, with its rule; [which policy](#which-policy); the highest `risk`, all `risks` where several documents score, and what rules on trial would have said (`shadow`), each with its document; the approval that asks, if people are asked, and then `costs`, what the tool expects it to cost by budget. Of an edit that the policy allows it says `approve`, beside the approval that was edited",
+      keepReview,
+    ),
+    "action.held": after(
+      UNDECIDED,
+      "it does not start for now: kill switch or budget; the same request id may go on",
+      (state, held: Refusal) => ({ ...state, held }),
+    ),
+    "action.refused": after(UNDECIDED, "it does not start, for good: code, by whom or what, reason", refuse),
+    "action.conflicted": after(
+      "live",
+      "somebody used this action's request id for another action and was refused",
+      (state, _body: { readonly tool: string; readonly argsDigest: string; readonly by: string }) => state,
+    ),
+    "effect.started": after(
+      UNDECIDED,
+      "the effect may begin: its id, epoch, grant (a verdict, an approval or a standing grant), binding, time limit and reserved costs. Where the [agent performs it itself](../guide/outside-agents.md), the agent stands in the epoch's place, `reportBy` says by when it has to report, `holder` is the SHA-256 of the holder that the permit was issued to, and `ask` names the request",
+      start,
+    ),
+    "effect.begun": after(
+      RUNNING,
+      "the holder of a permit begins to perform it. A permit without a holder is begun when it is issued, and has no such entry",
+      (state, { ask }: { readonly holder: string; readonly ask: string }) =>
+        movePermit(state, "effect.begun", { isBegun: true, ask }),
+    ),
+    "effect.handed_out": after(
+      RUNNING,
+      "a permit that was begun was handed out again, where the effect class allows that; `times` counts, `holder` is the SHA-256 of the holder that asked, if it had one",
+      (state, body: { readonly times: number; readonly holder?: string; readonly ask: string }) =>
+        movePermit(state, "effect.handed_out", { handedOut: body.times, ask: body.ask }),
+    ),
+    "effect.retried": after(
+      RUNNING,
+      "another attempt, perhaps by another epoch, and why",
+      (state, { epoch }: { readonly epoch: string; readonly reason: string }) => ({
+        ...state,
+        effect: { ...state.effect, epoch, attempt: state.effect.attempt + 1 },
+      }),
+    ),
+    "effect.applied": after(
+      RUNNING,
+      "it happened: the result and its digest",
+      (
+        state,
+        {
+          result,
+          resultDigest,
+        }: Pick<LateReport, "epoch" | "attempt"> & {
+          readonly result: Json;
+          readonly resultDigest: string;
+        },
+        entry,
+      ) => end(state, "applied", { result, resultDigest, isOwn: true }, entry),
+    ),
+    "effect.not_applied": after(
+      RUNNING,
+      "it certainly did not happen, and why",
+      (state, { epoch: by, reason }: Omit<LateReport, "status">, entry) =>
+        end(state, "not_applied", { reason, by, isOwn: by === state.effect.epoch }, entry),
+    ),
+    "effect.in_doubt": after(
+      RUNNING,
+      "nobody knows whether it happened, and why; `by` is `deadline` where an agent has not reported in time, and `permit` where a permit was asked for again after it was begun",
+      (
+        state,
+        /** `by`: what put it in doubt, if that was not the owner. */
+        { reason, by }: Pick<LateReport, "attempt" | "reason"> & { readonly by?: string },
+        entry,
+      ) => {
+        const isOwn = by === undefined;
+        return end(state, "in_doubt", isOwn ? { reason, isOwn } : { reason, by, isOwn }, entry);
+      },
+    ),
+    "effect.probed": after(
+      DOUBTED,
+      "the tool's `verify` was asked and it did not end the doubt; the same answer again is not recorded",
+      (state, probe: { readonly answer: "not_applied" | "unknown"; readonly evidence: Json }) => ({
+        ...state,
+        effect: { ...state.effect, probe },
+      }),
+    ),
+    "effect.resolved": after(
+      DOUBTED,
+      "the doubt is over: `applied` or `not_applied`, by a probe or a person, with reason and evidence",
+      resolve,
+    ),
+    "effect.reported_late": after(
+      STARTED,
+      "an executor that no longer held the effect said what became of it, or an agent said so too late or for the second time; kept as testimony",
+      testify,
+    ),
   },
-} as const;
+  lists: [
+    {
+      bucket: ({ phase }) => phase,
+      data: summary,
+      orders: {
+        proposed: {
+          view: "actions",
+          version: 3,
+          // Rows of version 2 have no verdict; such an action is counted under none.
+          oldest: 2,
+          at: ({ proposedAt }) => proposedAt,
+          // A running effect without a report is announced at this time.
+          due: (state) => (state.phase === "running" ? (state.effect.reportBy ?? null) : null),
+        },
+      },
+    },
+  ],
+});
+
+type ActionBodies = NonNullable<typeof action.bodies>;
+export type ActionEvent = {
+  [Type in keyof ActionBodies]: { readonly type: Type; readonly body: ActionBodies[Type] };
+}[keyof ActionBodies];
+
+/** The state of an action that was proposed. */
+export function getLiveAction(draft: Draft, id: string): LiveAction {
+  const state = draft.state(actionStream(id));
+  if (state.phase === "none") throw new TypeError(`the action ${id} does not exist`);
+  return state;
+}
+
+/** The caller has locked the action. */
+export function appendActionEvent<Type extends keyof ActionBodies>(
+  draft: Draft,
+  id: string,
+  type: Type,
+  body: ActionBodies[Type],
+): void {
+  draft.append(actionStream(id), [action.event(type, body)]);
+}

@@ -1,7 +1,15 @@
 /** Implementation of the verbs of actions, of effects in doubt and of receipts. */
-import { channelField } from "../kernel/principal.ts";
+import { HoldpointError } from "../kernel/errors.ts";
+import { isId } from "../kernel/ids.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
+import { actionStream } from "../kernel/stream.ts";
+import { displayValue } from "../kernel/text.ts";
+import { keepText } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
-import { capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { tryResolveSecrets } from "../runtime/secrets.ts";
+import { loadValue, readState } from "../runtime/store-access.ts";
+import { capability, preparedVerb, readVerb, runVerb } from "../runtime/verb.ts";
 import {
   abandonedActions,
   countActions,
@@ -10,24 +18,56 @@ import {
   requireReceipt,
   signedReceipt,
 } from "./actions.ts";
-import { actions, PHASES, receipts } from "./contract.ts";
-import { prepareStatement, requireResolved } from "./resolve.ts";
-import { resolveByPerson } from "./rules/outcome.ts";
+import { actions, type EffectStatement, PHASES, receipts } from "./contract.ts";
+import { type ResolveAnswer, resolveByPerson } from "./rules/outcome.ts";
 import { actionIdOf } from "./rules/start.ts";
+
+type Resolution = EffectStatement & { readonly id: string };
+
+/** People's texts are stored in clear, so the values of the action's secrets are removed. */
+async function prepareStatement(runtime: Runtime, given: Resolution, how: Via) {
+  const { id, status, by, reason, evidence } = given;
+  const action = actionIdOf(id);
+  const ref = actionStream(action);
+  const state = isId("act", action) ? await readState(runtime, ref) : { phase: "none" as const };
+  if (state.phase === "none")
+    throw new HoldpointError("unknown_id", `There is no effect ${displayValue(id)}.`);
+  const known = await tryResolveSecrets(runtime.secrets, await loadValue(runtime, state.args));
+  const words = keepText(runtime, { by, text: reason, known });
+  const found = evidence === undefined ? null : keepText(runtime, { by, text: evidence, known });
+  const texts = { reason: words.text, evidence: found?.text ?? null };
+  const done = () => {
+    words.done();
+    found?.done();
+  };
+  const command = { action, status, by, ...texts, ...channelField(how) };
+  return { input: { id, command, done }, needs: { write: [ref] } };
+}
+
+/** Throws if the rule did not resolve the effect. */
+function requireResolved(effect: string, answer: ResolveAnswer): void {
+  if (answer.kind === "not_allowed")
+    throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {
+      data: "Nothing was written; the effect is still in doubt.",
+      next: "Ask somebody else, in good standing and not the requester.",
+    });
+  if (answer.kind === "not_in_doubt")
+    throw new HoldpointError("not_in_doubt", `The effect ${effect} is ${answer.state.phase}.`, {
+      details: { phase: answer.state.phase },
+    });
+}
 
 export const actionVerbs = capability(actions, {
   list: readVerb(listActions),
   get: readVerb((runtime, { id }) => getAction(runtime, id)),
-  resolve: decideVerb(
-    (draft, { id, status, by, reason, evidence = null }, how) => {
-      const statement = { action: actionIdOf(id), status, by, reason, evidence };
-      return resolveByPerson(draft, { ...statement, ...channelField(how) });
-    },
-    (runtime, answer, { id }) => {
+  resolve: preparedVerb(
+    prepareStatement,
+    (draft, { command }) => resolveByPerson(draft, command),
+    (runtime, answer, { id, done }) => {
       requireResolved(id, answer);
+      done();
       return getAction(runtime, id);
     },
-    prepareStatement,
   ),
   count: readVerb((runtime, { phase }) => countActions(runtime, phase === "any" ? PHASES : [phase])),
   find: readVerb((runtime, { beginning }) => findIds(runtime, "actions", beginning)),

@@ -225,6 +225,17 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
+/** The path of a field as a request has it. */
+export function pathOnWire(schema: unknown, [first, ...rest]: readonly PropertyKey[]): readonly string[] {
+  if (first === undefined) return [];
+  const inner = schema instanceof z.ZodType ? unwrap(schema) : undefined;
+  if (inner instanceof z.ZodReadonly) return pathOnWire(inner.unwrap(), [first, ...rest]);
+  if (inner instanceof z.ZodArray) return [String(first), ...pathOnWire(inner.element, rest)];
+  const field: unknown = inner instanceof z.ZodObject ? inner.shape[String(first)] : undefined;
+  const name = field instanceof z.ZodType ? fieldOnWire(String(first), field) : String(first);
+  return [name, ...pathOnWire(field, rest)];
+}
+
 /** The field for the actor, its name on the wire, and who may act; undefined if the verb has none. */
 export function actorIn(
   input: z.ZodObject | undefined,

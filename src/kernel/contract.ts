@@ -39,6 +39,8 @@ export type VerbFacts<Http> = {
   readonly description?: string;
   /** Name of the input in the reference: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
+  /** Singular noun for the input, in messages. Default: the contract's owner. */
+  readonly noun?: string;
   readonly status?: 200 | 201 | 202;
   /** For a POST whose answer was lost when its process died: see `Route`. */
   readonly whenLost?: "repeat" | "say" | "none";
@@ -194,12 +196,12 @@ export const clientCall = (name: string, { call, shares }: VerbContract): string
 /** Arguments of a library method as one object: the names in the path, and the input parsed by its schema. */
 export function parseArguments(
   { owner }: Pick<Contract, "owner">,
-  { http, input, positional }: VerbContract,
+  { http, input, positional, noun = owner }: VerbContract,
   args: readonly unknown[],
 ): Readonly<Record<string, unknown>> {
-  const what = nounFor(owner);
+  const what = nounFor(noun);
   const names = pathNames(http);
-  const ids = names.map((name, at) => [name, checkId(what, args[at])] as const);
+  const ids = names.map((name, at) => [name, checkId(nounFor(owner), args[at])] as const);
   const [first, second = {}] = args.slice(names.length);
   const object = first === undefined ? {} : first;
   const isBeside = positional !== undefined && isPlainObject(second) && !Object.hasOwn(second, positional);
@@ -212,8 +214,16 @@ export function parseArguments(
 /** With its article, to begin a sentence: "A grant". */
 export const nounFor = (owner: string): string => `${/^[aeiou]/.test(owner) ? "An" : "A"} ${owner}`;
 
+/** How an error names a field: by its path in the input. */
+const dotted = (path: readonly PropertyKey[]): string => path.map(String).join(".");
+
 /** Invalid input is an error that names the field, before anything is read or written. */
-export function parseInput<In extends z.ZodObject>(what: string, schema: In, given: unknown): z.output<In> {
+export function parseInput<In extends z.ZodObject>(
+  what: string,
+  schema: In,
+  given: unknown,
+  nameOf: (path: readonly PropertyKey[]) => string = dotted,
+): z.output<In> {
   const odd = findOdd(schema, given, []);
   if (odd?.length === 0) throw notAnObject(what, schema);
   if (odd !== undefined)
@@ -229,7 +239,7 @@ export function parseInput<In extends z.ZodObject>(what: string, schema: In, giv
     details: {
       errors: issues
         .slice(0, 100)
-        .map(({ path, message }) => ({ field: path.join("."), message: displayValue(message) })),
+        .map(({ path, message }) => ({ field: nameOf(path), message: displayValue(message) })),
     },
   });
 }
@@ -276,7 +286,7 @@ function fieldsAt(schema: unknown, path: readonly PropertyKey[]): readonly strin
 
 /** A message that ends with a full stop is the contract's own sentence; any other is prefixed with the field. */
 function issueText(what: string, schema: z.ZodObject, issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join(".");
+  const path = dotted(issue.path);
   if (issue.message.endsWith(".")) return issue.message;
   if (issue.code === "unrecognized_keys") {
     const [extra = ""] = issue.keys;

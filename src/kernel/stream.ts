@@ -118,7 +118,8 @@ export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
 /** The only stream about the store itself. */
 export const STORE_HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };
 
-type Status = { readonly status: string };
+/** A state whose field `Field` is its status. */
+type Status<Field extends string> = { readonly [Name in Field]: string };
 type Entry = { readonly at: number; readonly seq: number };
 type Upcast = (body: JsonObject) => JsonObject;
 
@@ -207,15 +208,19 @@ type Definition<State, Listed, Events, Indexes extends string> = {
 
 /**
  * `defineStream<State>()` returns the two functions for writing a definition: `after` for one event, `define` for the
- * whole. Curried, because the caller names the state and the compiler infers the rest.
+ * whole. Curried, because the caller names the state and the compiler infers the rest. `field`: the one with the status.
  */
-export function defineStream<State extends Status, Initial extends string = "none">() {
-  type Live = Exclude<State, { readonly status: Initial }>;
-  type In<From extends string> = State & { readonly status: From };
+export function defineStream<
+  State extends Status<Field>,
+  Field extends string = "status",
+  Initial extends string = "none",
+>(field: Field = "status" as Field) {
+  type Live = Exclude<State, { readonly [Name in Field]: Initial }>;
+  type In<From> = From extends readonly string[] ? State & { readonly [Name in Field]: From[number] } : Live;
 
   /** An event that may follow these statuses; `live`: all but the initial one. */
-  function after<Body, const From extends State["status"]>(
-    from: readonly From[] | "live",
+  function after<Body, const From extends readonly State[Field][] | "live">(
+    from: From,
     meaning: string,
     apply: (state: In<From>, body: Body, entry: Entry) => State,
     upcasts: readonly Upcast[] = [],
@@ -229,11 +234,12 @@ export function defineStream<State extends Status, Initial extends string = "non
     Indexes extends string = never,
   >(kind: Kind, definition: Definition<State, Live, Events, Indexes>): Stream<Kind, State, Events, Indexes> {
     const { events, initial } = definition;
-    const isLive = (state: State): state is State & Live => state.status !== initial.status;
+    const statusIn = (state: State): string => state[field];
+    const isLive = (state: State) => statusIn(state) !== statusIn(initial);
     return {
       kind,
-      fold: foldBy(definition as unknown as Definition<State, unknown, Steps<State>, string>),
-      views: makeViews<Kind, State, Live>(kind, definition, isLive as (state: State) => boolean),
+      fold: foldBy(definition as unknown as Definition<State, unknown, Steps<State>, string>, statusIn),
+      views: makeViews<Kind, State, Live>(kind, definition, isLive),
       reference: Object.entries(events).map(([type, { upcasts, meaning }]) => ({
         type,
         tv: upcasts.length + 1,
@@ -251,16 +257,12 @@ export function defineStream<State extends Status, Initial extends string = "non
 const currentVersion = (step: { readonly upcasts: readonly Upcast[] } | undefined): number =>
   (step?.upcasts.length ?? 0) + 1;
 
-function foldBy<State extends Status>({
-  what,
-  version,
-  initial,
-  words = {},
-  isOver,
-  events,
-}: Definition<State, unknown, Steps<State>, string>): Fold<State> {
+function foldBy<State>(
+  { what, version, initial, words = {}, isOver, events }: Definition<State, unknown, Steps<State>, string>,
+  statusIn: (state: State) => string,
+): Fold<State> {
   const inWords = (status: string) => words[status] ?? status;
-  const { status: none } = initial;
+  const none = statusIn(initial);
   return {
     version,
     initial,
@@ -269,7 +271,7 @@ function foldBy<State extends Status>({
       const { type } = recorded;
       const step = Object.hasOwn(events, type) ? events[type] : undefined;
       const body = bodyIn(what, recorded, step);
-      const { status } = state;
+      const status = statusIn(state);
       const isFit = step?.from === "live" ? status !== none : step?.from.includes(status);
       if (step === undefined || isFit !== true) throw outOfOrder(what, type, inWords(status));
       return step.apply(state, body, recorded);

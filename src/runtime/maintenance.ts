@@ -7,8 +7,7 @@ import { sweepOverdueIntents } from "../agents/intents/delivery.ts";
 import { sweepOverdueReports } from "../agents/remote-report.ts";
 import { sweepRollbacks } from "../agents/remote-rollback.ts";
 import { announceDue } from "../approvals/rules/deadline.ts";
-import { startRecovery } from "../effects/recover.ts";
-import { startProbing } from "../effects/resolve.ts";
+import { startProbing, startRecovery } from "../effects/recover.ts";
 
 import type { Clock } from "../kernel/clock.ts";
 import { approvalStream } from "../kernel/stream.ts";

@@ -145,6 +145,10 @@ export async function resolveSecrets(secrets: Secrets, value: Json): Promise<Rea
   return found;
 }
 
+/** The same, to remove secrets from texts. Empty if one of them cannot be loaded. */
+export const tryResolveSecrets = (secrets: Secrets, value: Json): Promise<ReadonlyMap<string, string>> =>
+  resolveSecrets(secrets, value).catch(() => NONE);
+
 /** Thrown if rules meet handles that are not resolved yet: resolve them, then run the rules again. */
 export class SecretsNeeded extends Error {
   override readonly name = "SecretsNeeded";

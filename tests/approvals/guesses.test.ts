@@ -95,4 +95,24 @@ describe("a secret of an action", () => {
     for (let time = 0; time < 3; time++) assert.equal(await open.tryNote(plain, digits(400_000, time)), "ok");
     await open.hp.close();
   });
+
+  test("is not found by who may not act: a refusal answers a right guess as it answers a wrong one", async () => {
+    const { hp } = opened();
+    const id = await asked(hp);
+    const tries = async (by: string, text: (at: number) => string) => {
+      const answers: string[] = [];
+      for (let at = 0; at < 12; at++) {
+        answers.push(await codeOf(hp.approvals.delegate(id, { by, to: ANN, reason: text(at) })));
+        answers.push(await codeOf(hp.approvals.approve(id, { by, note: text(at) })));
+        answers.push(await codeOf(hp.approvals.comment(id, { by, text: text(at) })));
+      }
+      return answers;
+    };
+    const right = await tries("person:eve", (at) => `${10 + at} ${PIN}`);
+    const wrong = await tries("person:mal", (at) => `${10 + at} 000000`);
+    assert.deepEqual(right, wrong);
+    assert.ok(right.includes("not_eligible"));
+    assert.ok(!right.includes("ok"));
+    await hp.close();
+  });
 });

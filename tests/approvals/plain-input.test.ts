@@ -65,3 +65,25 @@ test("an edit in a batch is the edit of the moment of the call", async () => {
   assert.deepEqual((await hp.approvals.get(id)).args, { amount: 7 });
   await hp.close();
 });
+
+test("an input that does not fit is called by what was given, and not by the approval", async () => {
+  const { hp, id, end } = await asking();
+  const { approvals } = hp;
+  const odd = (value: object) => value as never;
+  const said: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ["A decision", () => approvals.approve(id, odd({ by: ANN, nte: "x" }))],
+    ["A rejection", () => approvals.reject(id, odd({ by: ANN, reson: "x" }))],
+    ["An extension", () => approvals.extend(id, odd({ by: ANN, untill: 1 }))],
+    ["A revocation", () => approvals.revoke(id, odd({ by: ANN, reson: "x" }))],
+    ["A cancellation", () => approvals.cancel(id, odd({ by: ANN, reson: "x" }))],
+    ["A delegation", () => approvals.delegate(id, odd({ by: ANN, too: "person:bob" }))],
+    ["A return of a seat", () => approvals.takeBack(id, odd({ by: ANN, reson: "x" }))],
+    ["A batch", () => approvals.decideAll([], odd({ by: ANN, vai: "cli" }))],
+    ["A comment", () => approvals.comment(id, odd({ by: ANN, txt: "x" }))],
+    ["A page", () => approvals.list(odd({ statu: "any" }))],
+    ["A statement", () => hp.actions.resolve(id, odd({ by: ANN, reson: "x" }))],
+  ];
+  for (const [noun, call] of said)
+    await assert.rejects(call, ({ message }: Error) => message.startsWith(`${noun} has no field`), noun);
+  await end();
+});

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 import { approval } from "../../src/approvals/stream.ts";
-import { actionsView } from "../../src/effects/stream.ts";
+import { action } from "../../src/effects/stream.ts";
 import { type Holdpoint, isHoldpointError } from "../../src/index.ts";
 import type { Projection, Store } from "../../src/stores/store.ts";
 import type { SavedSeal } from "../../src/verify.ts";
@@ -118,8 +118,11 @@ const sorted = (text: string): string =>
   );
 
 export async function checkViews(store: Store, journal: JournalWatch): Promise<readonly string[]> {
-  const wrong = await Promise.all(approval.views.map((view) => checkView(store, view, journal.approvals)));
-  return [...(await checkView(store, actionsView, journal.actions)), ...wrong.flat()];
+  const wrong = await Promise.all([
+    ...action.views.map((view) => checkView(store, view, journal.actions)),
+    ...approval.views.map((view) => checkView(store, view, journal.approvals)),
+  ]);
+  return wrong.flat();
 }
 
 /** What effects have taken from the budget is what it says was spent and is reserved. */

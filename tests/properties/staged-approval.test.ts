@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { announceDue } from "../../src/approvals/rules/deadline.ts";
-import { delegate, extend } from "../../src/approvals/rules/delegate.ts";
+import { announceDue, extend } from "../../src/approvals/rules/deadline.ts";
+import { delegate } from "../../src/approvals/rules/delegate.ts";
 import type { LiveApproval } from "../../src/approvals/state.ts";
 import { nextDue } from "../../src/approvals/state.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";

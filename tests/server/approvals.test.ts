@@ -113,6 +113,25 @@ test("an approval is listed in pages, read, approved with an edit, rejected, ext
   assert.match(String(signed.body["receipt"]), /^ey/);
 });
 
+test("a field is named as the request has it, also where only the verb finds it wrong", async (t) => {
+  const bench = await serverBench(t, { define });
+  const [first = ""] = await waiting(bench, 3);
+  const { binding } = (await bench.ask(`/api/approvals/${first}`)).body;
+  const one = { request_id: first, binding, decision: "approve" };
+  const fieldsOf = async (decisions: readonly object[]) => {
+    const { status, body } = await bench.ask("/api/approvals/batch", {
+      method: "POST",
+      body: { decisions, approved_by: "person:ann" },
+    });
+    assert.equal(status, 400);
+    return (body["errors"] as { field: string }[]).map(({ field }) => field);
+  };
+  assert.deepEqual(await fieldsOf([{ ...one, decision: "perhaps" }]), ["body.decisions.0.decision"]);
+  assert.deepEqual(await fieldsOf([one, one]), ["body.decisions"]);
+  assert.deepEqual(await fieldsOf([{ ...one, binding: "short" }]), ["body.decisions.0.binding"]);
+  assert.deepEqual(await fieldsOf([{ ...one, decision: "reject", edit: {} }]), ["body.decisions.0"]);
+});
+
 test("what goes wrong says what, what happened to the data and what to do, with every field that does not fit", async (t) => {
   const bench = await serverBench(t, { define });
   const [first = ""] = await waiting(bench, 3);

@@ -53,8 +53,8 @@ export const PLANTED_IN_GRANTS: readonly Planted[] = [
     "a use that is in doubt is given back",
     inside(
       "writeOutcome",
-      'draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);',
-      `draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);
+      'appendActionEvent(draft, action, "effect.in_doubt", { attempt, reason: report.reason });',
+      `appendActionEvent(draft, action, "effect.in_doubt", { attempt, reason: report.reason });
       if (effect.grant.kind === "standing")
         settleUse(draft, "grant.returned", { action: command.action, effect: effect.id }, effect.grant);`,
     ),

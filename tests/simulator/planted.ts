@@ -109,8 +109,8 @@ const IN_CALLS: readonly Planted[] = [
     "a takeover does not fence the old epoch",
     inside(
       "again",
-      "body: { epoch: command.epoch, reason: command.reason }",
-      "body: { epoch: state.effect.epoch, reason: command.reason }",
+      "body = { epoch: command.epoch, reason: command.reason }",
+      "body = { epoch: state.effect.epoch, reason: command.reason }",
     ),
   ),
   bug(
@@ -224,8 +224,8 @@ function memoryContext(database: MemoryDatabase`,
     "doubt releases budgets",
     inside(
       "writeOutcome",
-      'draft.append(ref, [{ type: "effect.in_doubt"',
-      'settleCosts(draft, effect, false, {});\n      draft.append(ref, [{ type: "effect.in_doubt"',
+      'appendActionEvent(draft, action, "effect.in_doubt"',
+      'settleCosts(draft, effect, false, {});\n      appendActionEvent(draft, action, "effect.in_doubt"',
     ),
   ),
   bug(

@@ -26,7 +26,7 @@ import {
 import { appendApprovalEvent } from "./subject.ts";
 
 /** What permits an effect to start. Facts that do not apply are absent or undefined. */
-type BindingFacts = Pick<
+export type BindingFacts = Pick<
   ApprovalQuestion,
   "action" | "tool" | "schema" | "effectClass" | "policy" | "requester" | "decideBy" | "executeBy" | "nonce"
 > & {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { digestOf } from "../../kernel/canonical-json.ts";
-import { bindingOf } from "./ask.ts";
+import type { ApprovalQuestion } from "../state.ts";
+import { bindingOf, questionBinding } from "./ask.ts";
 
 type BindingFacts = Parameters<typeof bindingOf>[0];
 
@@ -71,4 +72,94 @@ test("a binding is the digest of RFC 8785 JSON, with stages and without", () => 
     onTimeout: "escalate",
   };
   for (const one of [facts, staged]) assert.equal(bindingOf(one), digestOf({ ...one, v: 1 }));
+});
+
+const QUESTION: Required<ApprovalQuestion> = {
+  action: "wf_1",
+  tool: "refund",
+  schema: "s",
+  effectClass: "once",
+  args: { amount: 1 },
+  argsDigest: "a",
+  agent: "agent:a",
+  requester: ["agent:a"],
+  says: "please",
+  titleTemplate: "Refund",
+  reason: "large",
+  rule: "r1",
+  approvers: { quorum: 1, from: null, veto: true },
+  nonce: "n",
+  binding: "b",
+  preview: { value: 1, failed: false, digest: "p" },
+  undo: { tool: "take back", args: {}, argsDigest: "u" },
+  subject: { kind: "checkpoint", workflow: "wf_1", op: "op" },
+  apart: ["person:poster"],
+  workflow: "wf_1",
+  risk: "low",
+  policy: "p",
+  documents: ["d"],
+  decideBy: 5,
+  executeBy: 9,
+  stages: [{ quorum: 1, from: null, veto: true, decideWithinMs: null }],
+  onTimeout: "extend",
+};
+
+/** Another value of each field, or that people do not agree to it. A new field does not compile until it is listed. */
+const OTHER: {
+  readonly [Field in keyof ApprovalQuestion]-?: Required<ApprovalQuestion>[Field] | "not bound";
+} = {
+  // Of a subject, by the stream.
+  action: "wf_2",
+  tool: "charge",
+  schema: "t",
+  effectClass: "read",
+  // By its digest.
+  args: "not bound",
+  argsDigest: "b",
+  agent: "not bound",
+  requester: ["agent:b"],
+  says: "not bound",
+  titleTemplate: "not bound",
+  reason: "not bound",
+  rule: "not bound",
+  approvers: { quorum: 2, from: null, veto: true },
+  nonce: "m",
+  binding: "not bound",
+  preview: { value: 1, failed: false, digest: "q" },
+  undo: { tool: "take back", args: {}, argsDigest: "v" },
+  subject: { kind: "checkpoint", workflow: "wf_1", op: "other" },
+  apart: [],
+  workflow: "not bound",
+  risk: "not bound",
+  policy: "q",
+  documents: "not bound",
+  decideBy: null,
+  executeBy: null,
+  stages: [],
+  onTimeout: "escalate",
+};
+
+test("every field of a question is bound, or is listed as one that people do not agree to", () => {
+  const own = questionBinding("acme", QUESTION);
+  for (const [field, other] of Object.entries(OTHER)) {
+    const changed = { ...QUESTION, [field]: other === "not bound" ? "another" : other };
+    const isBound = questionBinding("acme", changed as ApprovalQuestion) !== own;
+    assert.equal(isBound, other !== "not bound", field);
+  }
+});
+
+test("every fact of a binding changes it: a new one does not compile until it is listed", () => {
+  const all: Required<BindingFacts> = {
+    ...facts,
+    stages: [],
+    onTimeout: "extend",
+    apart: ["person:poster"],
+    grant: "grt_1",
+    preview: "p",
+    undo: "u",
+  };
+  for (const field of Object.keys(all)) {
+    const other = { ...all, [field]: ["another"] } as unknown as BindingFacts;
+    assert.notEqual(bindingOf(other), bindingOf(all), field);
+  }
 });

@@ -33,9 +33,11 @@ import {
   type Subject,
   stageRules,
 } from "../state.ts";
-import { mayComment, mayExtend, mayHandOver, maySitAgain } from "./delegate.ts";
+import { mayComment } from "./comment.ts";
+import { mayExtend } from "./deadline.ts";
+import { mayHandOver, maySitAgain } from "./delegate.ts";
 import { delegationsIn, isEligible, isNeededLater, rejectionEnds } from "./quorum.ts";
-import { mayTakeBack } from "./withdraw.ts";
+import { mayCancel } from "./withdraw.ts";
 
 const isRaised = ({ op }: Subject): boolean => raisedName(op) !== undefined;
 
@@ -303,7 +305,7 @@ export function movesOf(
 ): Need | readonly ApprovalMove[] {
   const moves = MOVES.filter((move) => move !== "edit" || isEditable(approval));
   if (who === null) return moves.filter((move) => anybodyCan(approval, move));
-  const cancel = mayTakeBack(draft, approval, who);
+  const cancel = mayCancel(draft, approval, who);
   if (typeof cancel === "object") return cancel;
   const roster = draft.state(ROSTER);
   const approve = mayDecide && whyNot === null;

@@ -21,7 +21,8 @@ import type { Draft } from "../../kernel/transaction.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { comment, delegate, MOST_COMMENTS } from "./delegate.ts";
+import { comment, MOST_COMMENTS } from "./comment.ts";
+import { delegate } from "./delegate.ts";
 
 type CommentCommand = Parameters<typeof comment>[1];
 

@@ -1,23 +1,37 @@
 /**
- * What follows when the deadline of an approval passes.
+ * The deadline of an approval: what follows when it passes, and who moves it.
  *
  * - The consequences of a deadline are decided by the next command, on the store's clock. A sweep only announces them.
  * - The time of that command makes no difference: the next stage's time, and an extension, begin at the deadline.
  * - People added at half time may decide from then on, whether or not a sweep has run.
+ * - Only a person who may decide now can extend: never the requester, and no person of another stage.
+ * - The new deadline is a timestamp, not a duration: sending it twice extends once.
+ * - No deadline is later than `LONGEST_MS`, however often it is moved: dates have a maximum.
+ * - An extension does not change the binding, which holds the original terms. The journal records the extension.
  */
 
 import { ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
+import type { RosterState } from "../../people/stream.ts";
+import { LONGEST_MS } from "../../policy/rules/stages.ts";
 import {
   type ApprovalState,
+  type ApprovalStatus,
+  type DecidedBy,
   dueReminder,
   type LiveApproval,
   nextAtDeadline,
   type Reminder,
   wideningAt,
 } from "../state.ts";
-import { nextDecideBy, stageField } from "./quorum.ts";
-import { appendApprovalEvent, getLiveApproval, tellSubject, withAction } from "./subject.ts";
+import { isEligible, nextDecideBy, stageField } from "./quorum.ts";
+import {
+  appendApprovalEvent,
+  appendApprovalRefusal,
+  getLiveApproval,
+  tellSubject,
+  withAction,
+} from "./subject.ts";
 
 export function isApprovalOverdue(approval: LiveApproval, now: number): boolean {
   return approval.status === "pending" && approval.decideBy !== null && now >= approval.decideBy;
@@ -64,6 +78,18 @@ export function passTime(draft: Draft, id: string): LiveApproval {
     else return approval;
   }
 }
+
+/** What every act but a decision can lead to, beside being done. */
+type Impossible =
+  | { readonly kind: "not_possible"; readonly reason: string; readonly status: ApprovalStatus }
+  | { readonly kind: "unknown" };
+type Refused<Kind extends string> = {
+  readonly kind: Kind;
+  readonly reason: string;
+  readonly status: ApprovalStatus;
+  readonly isRecorded: boolean;
+};
+export type ActAnswer<Done, Kind extends string> = Done | Refused<Kind> | Impossible;
 
 /** Actions on an approval other than deciding: with the roster, after applying the deadlines that have passed. */
 export function actOn<Answer>(
@@ -115,4 +141,51 @@ export function announceDue(draft: Draft, id: string): Need | DueAnnouncement {
   const { action, tool, decideBy } = approval;
   appendApprovalEvent(draft, id, "approval.reminded", { why, due, decideBy, ...stageField(approval) });
   return { kind: "reminded", status: "pending", why, action, tool, decideBy };
+}
+
+type ExtendCommand = DecidedBy & {
+  readonly approval: string;
+  readonly until: number;
+  /** The deadline that the person saw. null: the current one. */
+  readonly seen: number | null;
+};
+export type ExtendAnswer =
+  | { readonly kind: "extended" | "same"; readonly decideBy: number }
+  | Omit<Refused<"extend_refused">, "status">
+  | Impossible;
+
+/** Whether they could extend it now. */
+export const mayExtend = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
+  approval.status === "pending" && approval.decideBy !== null && isEligible(approval, roster, by);
+
+type FromTo = { readonly from: number; readonly decideBy: number };
+
+/** From which deadline to which, or why it cannot be moved. */
+function moveDeadline({ status, decideBy: from }: LiveApproval, command: ExtendCommand): FromTo | string {
+  const { seen, until } = command;
+  if (status !== "pending") return `it is ${status} already`;
+  if (from === null) return "it has no deadline";
+  if (seen !== null && seen !== from) return "its deadline is another one by now";
+  if (until <= from) return "it has that much time already";
+  if (until > LONGEST_MS) return `no deadline is later than ${new Date(LONGEST_MS).toISOString()}`;
+  return { from, decideBy: until };
+}
+
+function extendNow(draft: Draft, approval: LiveApproval, command: ExtendCommand): ExtendAnswer {
+  const { approval: id, by, until, via } = command;
+  const { extensions, decideBy, status } = approval;
+  if (extensions.at(-1)?.by === by && decideBy === until) return { kind: "same", decideBy: until };
+  if (!isEligible(approval, draft.state(ROSTER), by)) {
+    const reason = `${by} may not decide this`;
+    const isRecorded = appendApprovalRefusal(draft, id, "approval.extend_refused", { by, reason, via });
+    return { kind: "extend_refused", reason, isRecorded };
+  }
+  const moved = moveDeadline(approval, command);
+  if (typeof moved === "string") return { kind: "not_possible", status, reason: moved };
+  appendApprovalEvent(draft, id, "approval.extended", { by, ...moved, via, ...stageField(approval) });
+  return { kind: "extended", decideBy: until };
+}
+
+export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswer {
+  return actOn(draft, command.approval, (approval) => extendNow(draft, approval, command));
 }

@@ -22,7 +22,8 @@ import type { Draft } from "../../kernel/transaction.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { delegate, extend } from "./delegate.ts";
+import { extend } from "./deadline.ts";
+import { delegate } from "./delegate.ts";
 
 type DelegateCommand = Parameters<typeof delegate>[1];
 

@@ -1,14 +1,6 @@
 /**
- * What participants do with a pending approval other than deciding: comment, extend its deadline, and delegate seats.
+ * Delegation of seats in a pending approval.
  *
- * - A comment decides nothing: it changes no vote, binding or deadline.
- * - It comes from a person who may decide in one of the stages, or from the requesting agent. Any other author is
- *   refused, and the refusal is recorded.
- * - Comments are limited per principal, so that the requester cannot crowd out people, and in total.
- * - Only a person who may decide now can extend: never the requester, and no person of another stage.
- * - The new deadline is a timestamp, not a duration: sending it twice extends once.
- * - No deadline is later than `LONGEST_MS`, however often it is moved: dates have a maximum.
- * - An extension does not change the binding, which holds the original terms. The journal records the extension.
  * - One seat, one vote: a person who has voted delegates nothing and gets no second seat.
  * - No seat goes to the requester, to people excluded by separation of duties, to a person who may not decide, in a
  *   circle, or over more than three people.
@@ -21,20 +13,17 @@ import { ROSTER } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { hasNoRoleToDecide, isRemovedOrSuspended } from "../../people/rules/roster.ts";
 import type { RosterState } from "../../people/stream.ts";
-import { LONGEST_MS } from "../../policy/rules/stages.ts";
 import {
   type ApprovalStatus,
-  type CommentBody,
   type DecidedBy,
   haveDecided,
   type LiveApproval,
   ruleIn,
   type Seat,
 } from "../state.ts";
-import { actOn } from "./deadline.ts";
+import { type ActAnswer, actOn } from "./deadline.ts";
 import {
   delegationsIn,
-  eligibleStages,
   getStageStanding,
   isEligible,
   isNeededLater,
@@ -45,122 +34,16 @@ import {
 } from "./quorum.ts";
 import { appendApprovalEvent, appendApprovalRefusal, getLiveApproval } from "./subject.ts";
 
-type NotPossible = {
-  readonly kind: "not_possible";
-  readonly reason: string;
-  readonly status: ApprovalStatus;
-};
-type Unknown = { readonly kind: "unknown" };
-type Refused<Kind extends string> = {
-  readonly kind: Kind;
-  readonly reason: string;
-  readonly status: ApprovalStatus;
-  readonly isRecorded: boolean;
-};
-
-export const MOST_COMMENTS = { each: 50, all: 100 } as const;
-
-type CommentCommand = CommentBody & { readonly approval: string };
-export type CommentAnswer =
-  | { readonly kind: "commented"; readonly status: ApprovalStatus }
-  | Refused<"comment_refused">
-  | NotPossible
-  | Unknown;
-
-const takesPart = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
-  by === approval.agent || eligibleStages(approval, roster, by).length > 0;
-
-/** Why this principal cannot add a comment. */
-function whyFull({ comments }: LiveApproval, by: string): string | undefined {
-  const { each, all } = MOST_COMMENTS;
-  if (comments.length >= all) return `it has ${all} comments, and takes no more`;
-  const own = comments.filter((one) => one.by === by).length;
-  return own >= each ? `${by} has written ${each} comments, and each writes no more` : undefined;
-}
-
-/** Whether they could comment now. */
-export const mayComment = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
-  approval.status === "pending" && takesPart(approval, roster, by) && whyFull(approval, by) === undefined;
-
-function add(draft: Draft, approval: LiveApproval, command: CommentCommand): CommentAnswer {
-  const { status } = approval;
-  const { approval: id, ...remark } = command;
-  const { by, via } = remark;
-  if (status !== "pending") return { kind: "not_possible", status, reason: `it is ${status} already` };
-  if (!takesPart(approval, draft.state(ROSTER), by)) {
-    const reason = `${by} neither asks nor may decide this`;
-    const isRecorded = appendApprovalRefusal(draft, id, "approval.comment_refused", { by, reason, via });
-    return { kind: "comment_refused", reason, status, isRecorded };
-  }
-  const full = whyFull(approval, by);
-  if (full !== undefined) return { kind: "not_possible", status, reason: full };
-  appendApprovalEvent(draft, id, "approval.commented", remark);
-  return { kind: "commented", status };
-}
-
-export function comment(draft: Draft, command: CommentCommand): Need | CommentAnswer {
-  return actOn(draft, command.approval, (approval) => add(draft, approval, command));
-}
-
-type ExtendCommand = DecidedBy & {
-  readonly approval: string;
-  readonly until: number;
-  /** The deadline that the person saw. null: the current one. */
-  readonly seen: number | null;
-};
-export type ExtendAnswer =
-  | { readonly kind: "extended" | "same"; readonly decideBy: number }
-  | Omit<Refused<"extend_refused">, "status">
-  | NotPossible
-  | Unknown;
-
-/** Whether they could extend it now. */
-export const mayExtend = (approval: LiveApproval, roster: RosterState, by: string): boolean =>
-  approval.status === "pending" && approval.decideBy !== null && isEligible(approval, roster, by);
-
-type FromTo = { readonly from: number; readonly decideBy: number };
-
-/** From which deadline to which, or why it cannot be moved. */
-function moveDeadline({ status, decideBy: from }: LiveApproval, command: ExtendCommand): FromTo | string {
-  const { seen, until } = command;
-  if (status !== "pending") return `it is ${status} already`;
-  if (from === null) return "it has no deadline";
-  if (seen !== null && seen !== from) return "its deadline is another one by now";
-  if (until <= from) return "it has that much time already";
-  if (until > LONGEST_MS) return `no deadline is later than ${new Date(LONGEST_MS).toISOString()}`;
-  return { from, decideBy: until };
-}
-
-function extendNow(draft: Draft, approval: LiveApproval, command: ExtendCommand): ExtendAnswer {
-  const { approval: id, by, until, via } = command;
-  const { extensions, decideBy, status } = approval;
-  if (extensions.at(-1)?.by === by && decideBy === until) return { kind: "same", decideBy: until };
-  if (!isEligible(approval, draft.state(ROSTER), by)) {
-    const reason = `${by} may not decide this`;
-    const isRecorded = appendApprovalRefusal(draft, id, "approval.extend_refused", { by, reason, via });
-    return { kind: "extend_refused", reason, isRecorded };
-  }
-  const moved = moveDeadline(approval, command);
-  if (typeof moved === "string") return { kind: "not_possible", status, reason: moved };
-  appendApprovalEvent(draft, id, "approval.extended", { by, ...moved, via, ...stageField(approval) });
-  return { kind: "extended", decideBy: until };
-}
-
-export function extend(draft: Draft, command: ExtendCommand): Need | ExtendAnswer {
-  return actOn(draft, command.approval, (approval) => extendNow(draft, approval, command));
-}
-
 type DelegateCommand = DecidedBy & {
   readonly approval: string;
   /** null: withdraws the delegation. */
   readonly to: string | null;
   readonly reason: string;
 };
-export type DelegateAnswer =
-  | { readonly kind: "delegated" | "withdrawn" | "same"; readonly status: ApprovalStatus }
-  | Refused<"delegate_refused">
-  | NotPossible
-  | Unknown;
+export type DelegateAnswer = ActAnswer<
+  { readonly kind: "delegated" | "withdrawn" | "same"; readonly status: ApprovalStatus },
+  "delegate_refused"
+>;
 
 const hasDecided = (approval: LiveApproval, who: string): boolean => haveDecided(approval).includes(who);
 
@@ -280,15 +163,8 @@ function sitAgain(draft: Draft, approval: LiveApproval, command: DelegateCommand
     seat !== undefined;
     seat = findIdle(draft, getLiveApproval(draft, id))
   ) {
-    const { by: of, to } = seat;
-    appendApprovalEvent(draft, id, "approval.delegation_withdrawn", {
-      by,
-      of,
-      to,
-      reason,
-      via,
-      ...stageField(approval),
-    });
+    const body = { by, of: seat.by, to: seat.to, reason, via, ...stageField(approval) };
+    appendApprovalEvent(draft, id, "approval.delegation_withdrawn", body);
   }
   return { kind: "withdrawn", status };
 }

@@ -25,7 +25,7 @@ import { LONGEST_MS } from "../../policy/rules/stages.ts";
 import type { Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON } from "../../testing/given.ts";
 import type { LiveApproval } from "../state.ts";
-import { extend } from "./delegate.ts";
+import { extend } from "./deadline.ts";
 
 type ExtendCommand = Parameters<typeof extend>[1];
 

@@ -21,8 +21,7 @@ import type { Draft } from "../../kernel/transaction.ts";
 import { approverRule, type Verdict } from "../../policy/rules/verdict.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import { type LiveApproval, nextDue } from "../state.ts";
-import { announceDue } from "./deadline.ts";
-import { extend } from "./delegate.ts";
+import { announceDue, extend } from "./deadline.ts";
 
 type Escalation = Extract<Verdict, { verdict: "escalate" }>;
 const MINUTE = 60_000;

@@ -29,7 +29,7 @@ export type SubjectPort = {
   /** The approval was decided, has ended, or has an edit that waits for review. */
   tell(draft: Draft, id: string, approval: LiveApproval): Need | undefined;
   /** Whether they may withdraw the question. The approval is pending, and the roster is read. */
-  mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean;
+  mayCancel(draft: Draft, approval: LiveApproval, by: string): Need | boolean;
   /** null: there is no tool and no policy, so an edit is accepted as written. */
   readonly reviewEdit: ((draft: Draft, id: string, executor: Executor) => Need | Load | EditAnswer) | null;
 };

@@ -79,6 +79,12 @@ export type VoteAnswer =
 const conflict = (reason: string): Refusal => ({ code: "decision_conflict", reason });
 const notEligible = (reason: string): Refusal => ({ code: "not_eligible", reason });
 
+const answered = (draft: Draft, id: string, kind: "recorded" | "same" | "edit_open"): VoteAnswer => ({
+  kind,
+  status: getLiveApproval(draft, id).status,
+  approval: id,
+});
+
 function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswer {
   const { approval: id, by, decision, via } = command;
   const isRecorded = appendApprovalRefusal(draft, id, "approval.vote_refused", { by, decision, via, ...why });
@@ -169,7 +175,7 @@ function castVote(draft: Draft, command: VoteCommand): VoteAnswer {
   if (decision === "approve") concludeVotes(draft, id);
   else if (isHopeless(getLiveApproval(draft, id), draft.state(ROSTER)))
     appendApprovalEvent(draft, id, "approval.rejected", { by, reason: note ?? "no reason given" });
-  return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: id };
+  return answered(draft, id, "recorded");
 }
 
 /** The editor's vote on the new binding, if they may decide in the current stage. */
@@ -197,9 +203,12 @@ function acceptEdit(draft: Draft, id: string, edit: OpenEdit): void {
 function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load | VoteAnswer {
   const { by, note, via, shown, approval: id, executor } = command;
   const argsDigest = digestOf(args);
-  const wanted = { by, args: draft.keep(args), argsDigest, note, via };
   const edit: OpenEdit = {
-    ...wanted,
+    by,
+    args: draft.keep(args),
+    argsDigest,
+    note,
+    via,
     ...(command.binding !== null && command.isAssumed !== true ? { seen: command.binding } : {}),
     ...(shown === undefined ? {} : { shown }),
   };
@@ -207,23 +216,16 @@ function openEdit(draft: Draft, command: VoteCommand, args: Json): Need | Load |
   const { reviewEdit } = getSubjectPort(draft, getLiveApproval(draft, id));
   if (reviewEdit === null) {
     acceptEdit(draft, id, edit);
-    return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: id };
+    return answered(draft, id, "recorded");
   }
-  if (executor === null) return { kind: "edit_open", status: "pending", approval: id };
+  if (executor === null) return answered(draft, id, "edit_open");
   const loaded = new Map([...executor.loaded, [argsDigest, args]]);
   const answer = reviewEdit(draft, id, { ...executor, loaded });
   if (answer.kind === "need" || answer.kind === "load") return answer;
   if (answer.kind === "accepted")
     return { kind: "recorded", status: getLiveApproval(draft, id).status, approval: answer.approval };
-  const reason = `${answer.reason} (${answer.rule})`;
-  return {
-    kind: "vote_refused",
-    code: "edit_refused",
-    reason,
-    isRecorded: true,
-    status: "pending",
-    edit: answer,
-  };
+  const why = { code: "edit_refused", reason: `${answer.reason} (${answer.rule})` } as const;
+  return { kind: "vote_refused", ...why, isRecorded: true, status: "pending", edit: answer };
 }
 
 function cast(draft: Draft, approval: LiveApproval, command: VoteCommand): Need | Load | VoteAnswer {
@@ -233,7 +235,7 @@ function cast(draft: Draft, approval: LiveApproval, command: VoteCommand): Need 
     const isOpen =
       approval.status === "pending" && approval.edit === null && !isApprovalOverdue(approval, draft.now);
     if (isOpen) concludeVotes(draft, id);
-    return { kind: "same", status: getLiveApproval(draft, id).status, approval: id };
+    return answered(draft, id, "same");
   }
   const current = passTime(draft, id);
   const fault = whyNot(draft, current, command);

@@ -38,27 +38,30 @@ export type Withdrawal = Via & { readonly approval: string; readonly by: string;
 
 /** Withdraws a pending question; the caller has checked that this is allowed. Repeating it gives the same answer. */
 export function cancelApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
-  const { approval: id, by, reason } = command;
+  const { approval: id } = command;
   const state = withAction(draft, id);
   if ("kind" in state) return state;
-  if (state.status === "cancelled" && state.decided?.by.includes(by))
+  if (state.status === "cancelled" && state.decided?.by.includes(command.by))
     return { kind: "ended", status: "cancelled" };
   if (state.status !== "pending") return { kind: "not_possible", status: state.status };
   if (passTime(draft, id).status === "expired")
     return tellSubject(draft, id) ?? { kind: "not_possible", status: "expired" };
-  appendApprovalEvent(draft, id, "approval.cancelled", { by, reason, ...channelField(command) });
-  return tellSubject(draft, id) ?? { kind: "ended", status: "cancelled" };
+  return endBy(draft, command, "cancelled");
 }
 
 /** Revokes a decision before it is used. Repeating it gives the same answer. */
 export function revokeApproval(draft: Draft, command: Withdrawal): Need | EndAnswer {
-  const { approval: id, by, reason } = command;
-  const state = withAction(draft, id);
+  const state = withAction(draft, command.approval);
   if ("kind" in state) return state;
-  if (state.status === "revoked" && state.ended?.by.includes(by)) return { kind: "ended", status: "revoked" };
-  if (!isGiven(state)) return { kind: "not_possible", status: state.status };
-  appendApprovalEvent(draft, id, "approval.revoked", { by, reason, ...channelField(command) });
-  return tellSubject(draft, id) ?? { kind: "ended", status: "revoked" };
+  if (state.status === "revoked" && state.ended?.by.includes(command.by))
+    return { kind: "ended", status: "revoked" };
+  return isGiven(state) ? endBy(draft, command, "revoked") : { kind: "not_possible", status: state.status };
+}
+
+function endBy(draft: Draft, command: Withdrawal, status: "cancelled" | "revoked"): Need | EndAnswer {
+  const { approval: id, by, reason } = command;
+  appendApprovalEvent(draft, id, `approval.${status}`, { by, reason, ...channelField(command) });
+  return tellSubject(draft, id) ?? { kind: "ended", status };
 }
 
 /** Whether they ask, may decide, or are an admin. Without a roster, every principal qualifies. */
@@ -73,25 +76,25 @@ const isSuspended = (draft: Draft, by: string): boolean =>
   isPerson(by) && draft.state(ROSTER).suspended.includes(by);
 
 /** Whether they could withdraw it now. The caller has locked the approval and read the roster. */
-export function mayTakeBack(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
+export function mayCancel(draft: Draft, approval: LiveApproval, by: string): Need | boolean {
   if (approval.status !== "pending" || isSuspended(draft, by)) return false;
-  return getSubjectPort(draft, approval).mayTakeBack(draft, approval, by);
+  return getSubjectPort(draft, approval).mayCancel(draft, approval, by);
 }
 
-export type TakeBackAnswer = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
+export type CancelDecision = EndAnswer | { readonly kind: "not_theirs"; readonly reason: string };
 
-function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | TakeBackAnswer {
+function take(draft: Draft, approval: LiveApproval, command: Withdrawal): Need | CancelDecision {
   if (approval.status !== "pending") return cancelApproval(draft, command);
   const { by } = command;
   if (isSuspended(draft, by)) return { kind: "not_theirs", reason: `${by} is not in good standing` };
-  const theirs = mayTakeBack(draft, approval, by);
+  const theirs = mayCancel(draft, approval, by);
   if (typeof theirs === "object") return theirs;
   return theirs
     ? cancelApproval(draft, command)
     : { kind: "not_theirs", reason: `${by} neither asks nor may decide` };
 }
 
-export function takeBackApproval(draft: Draft, command: Withdrawal): Need | TakeBackAnswer {
+export function cancelIfAllowed(draft: Draft, command: Withdrawal): Need | CancelDecision {
   const answer = actOn(draft, command.approval, (approval) => take(draft, approval, command));
   return answer.kind === "unknown" ? { kind: "not_possible", status: "none" } : answer;
 }

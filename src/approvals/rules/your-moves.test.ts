@@ -21,10 +21,11 @@ import { type Draft, isNeed } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
 import type { ApprovalMove } from "../state.ts";
 import { isEditable, movesOf, yourStanding } from "./card.ts";
-import { passTime } from "./deadline.ts";
-import { comment, delegate, extend } from "./delegate.ts";
+import { comment } from "./comment.ts";
+import { extend, passTime } from "./deadline.ts";
+import { delegate } from "./delegate.ts";
 import { withAction } from "./subject.ts";
-import { revokeApproval, takeBackApproval } from "./withdraw.ts";
+import { cancelIfAllowed, revokeApproval } from "./withdraw.ts";
 
 const DAN = "person:dan";
 const EVE = "person:eve";
@@ -63,10 +64,7 @@ const DONE: {
     (by) => (draft) => delegate(draft, { approval: APPROVAL, by, to: null, reason: "back", via: "test" }),
     "withdrawn",
   ],
-  cancel: [
-    (by) => (draft) => takeBackApproval(draft, { approval: APPROVAL, by, reason: "no need" }),
-    "ended",
-  ],
+  cancel: [(by) => (draft) => cancelIfAllowed(draft, { approval: APPROVAL, by, reason: "no need" }), "ended"],
   revoke: [(by) => (draft) => revokeApproval(draft, { approval: APPROVAL, by, reason: "no" }), "ended"],
   comment: [
     (by) => (draft) => comment(draft, { approval: APPROVAL, by, text: "why?", via: "test" }),

@@ -9,23 +9,23 @@
  * - A standing grant may replace the vote of its owner. Once people were asked, they decide.
  */
 
-import { askedAgain, askPeople, bindingNow, bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import { askedAgain, askPeople, bindingNow } from "../../approvals/rules/ask.ts";
 import { passTime } from "../../approvals/rules/deadline.ts";
 import { approvers, concludeVotes, isMet, wanted } from "../../approvals/rules/quorum.ts";
-import { appendApprovalEvent } from "../../approvals/rules/subject.ts";
-import { lapse, withdrawApproval } from "../../approvals/rules/withdraw.ts";
+import { appendApprovalEvent, getLiveApproval } from "../../approvals/rules/subject.ts";
+import { lapse } from "../../approvals/rules/withdraw.ts";
 import { type LiveApproval, stageRules } from "../../approvals/state.ts";
 import { findStandingGrant } from "../../grants/rules.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
-import type { Json } from "../../kernel/json.ts";
-import { actionStream, approvalStream, ROSTER, streamName } from "../../kernel/stream.ts";
+import { actionStream, approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { RosterState } from "../../people/stream.ts";
 import type { Review } from "../../policy/rules/review.ts";
 import { listStageRules } from "../../policy/rules/stages.ts";
 import type { Executor as Bringer, Load } from "../../policy/rules/tool-rules.ts";
 import { checkPlacement, type Turned } from "../../workflows/rules/calls.ts";
-import type { ActionIn, ActionState, LiveAction, ReviewFacts } from "../state.ts";
+import type { ActionIn, LiveAction, ReviewFacts } from "../state.ts";
+import { appendActionEvent, getLiveAction } from "../stream.ts";
 import { reviewEdit } from "./edit.ts";
 import {
   apartOf,
@@ -42,11 +42,14 @@ import {
   checkMayStart,
   type EffectStarted,
   type EpochEnded,
+  type ExecutorWithArgs,
   type HeldAction,
   type RefusedAction,
   refuseAction,
   startByGrant,
+  startByVerdict,
   startEffect,
+  withdrawPendingApproval,
 } from "./start.ts";
 
 type WaitingForPeople = {
@@ -70,9 +73,9 @@ export type Advanced =
   | AlreadySettled
   | Turned;
 
-/** An executor with the stored arguments loaded. */
-type ExecutorWithArgs = Bringer & { readonly args: Json };
-type Undecided = ActionIn<"open"> | ActionIn<"waiting">;
+type Undecided = ActionIn<"open" | "waiting">;
+/** Who refuses an action whose approval or tool no longer fits. */
+const DISPATCH = "dispatch check";
 
 /** `approval`: the one that the review opens, or null. */
 function recordReview(
@@ -81,58 +84,19 @@ function recordReview(
   answer: Review,
   { rules, approval }: Pick<ExecutorWithArgs, "rules"> & { readonly approval: string | null },
 ): void {
-  const ref = actionStream(id);
   for (const { args, reason, rule } of answer.revisions) {
     const body = { by: "policy", args: draft.keep(args), argsDigest: digestOf(args), reason, rule };
-    draft.append(ref, [{ type: "action.revised", tv: 1, body }]);
+    appendActionEvent(draft, id, "action.revised", body);
   }
   const body = approval === null ? reviewFacts(answer, rules) : askedFacts(answer, rules);
-  const isNews = answer.revisions.length > 0 || approval !== null || !isKnown(draft.state(ref), body);
-  if (!isNews) return;
-  draft.append(ref, [{ type: "action.reviewed", tv: 1, body: { ...body, approval } }]);
+  const isNews = answer.revisions.length > 0 || approval !== null || !isKnown(getLiveAction(draft, id), body);
+  if (isNews) appendActionEvent(draft, id, "action.reviewed", { ...body, approval });
 }
 
 /** Allowed again for the same reason while held: not recorded, so calling in a loop does not grow the journal. */
-function isKnown(state: ActionState, facts: ReviewFacts): boolean {
+function isKnown(state: LiveAction, facts: ReviewFacts): boolean {
   if (state.phase !== "open" || state.review === null || facts.verdict === "block") return false;
   return digestOf(state.review) === digestOf(facts);
-}
-
-function live(draft: Draft, id: string): LiveAction {
-  const state = draft.state(actionStream(id));
-  if (state.phase === "none") throw new TypeError("an action was followed that was never proposed");
-  return state;
-}
-
-/** Starts the effect on the policy's verdict alone. */
-function startByVerdict(
-  draft: Draft,
-  id: string,
-  answer: Review,
-  executor: ExecutorWithArgs,
-): Need | Load | Advanced {
-  const state = live(draft, id);
-  const { rules, ids } = executor;
-  const nonce = ids.nonce;
-  const { tool, schema, effectClass, requester, argsDigest } = state;
-  const stream = streamName(actionStream(id));
-  const free = { approvers: null, decideBy: null, executeBy: null };
-  const binding = bindingOf({
-    tenant: draft.tenant,
-    stream,
-    action: id,
-    tool,
-    schema,
-    args: argsDigest,
-    effectClass,
-    policy: rules.policyDigest,
-    requester,
-    nonce,
-    undo: undoDigest(state),
-    ...free,
-  });
-  const grant = { kind: "verdict", rule: answer.rule, policy: rules.policyDigest, nonce } as const;
-  return startEffect(draft, id, { ...executor, args: answer.args }, { grant, binding, executeBy: null });
 }
 
 /** undefined: no standing grant covers it. */
@@ -143,7 +107,7 @@ function followGrant(
   executor: ExecutorWithArgs,
 ): Need | Load | Advanced | undefined {
   if (answer.verdict !== "escalate") return undefined;
-  const state = live(draft, id);
+  const state = getLiveAction(draft, id);
   const left = apartOf(draft, answer, state);
   if (isNeed(left)) return left;
   const asked = { state, review: answer, args: answer.args, now: draft.now, ...left };
@@ -151,7 +115,7 @@ function followGrant(
   if (fitting.kind === "none") return undefined;
   if (fitting.kind !== "fits") return fitting;
   recordReview(draft, id, answer, { rules: executor.rules, approval: null });
-  return startByGrant(draft, id, { review: answer, fitting }, executor);
+  return startByGrant(draft, id, answer, { fitting, executor });
 }
 
 function followReview(
@@ -169,24 +133,20 @@ function followReview(
   switch (answer.verdict) {
     case "block": {
       const code = answer.invalidRevision ? "invalid_revision" : "blocked";
-      return refuseAction(draft, actionStream(id), {
-        code,
-        by: `policy (${answer.rule})`,
-        reason: answer.reason,
-      });
+      return refuseAction(draft, id, { code, by: `policy (${answer.rule})`, reason: answer.reason });
     }
     case "approve":
       return startByVerdict(draft, id, answer, executor);
     case "escalate": {
       const { approval } = executor.ids;
-      const state = live(draft, id);
+      const state = getLiveAction(draft, id);
       const apart = apartOf(draft, answer, state);
       if (isNeed(apart)) return apart;
       const shows = previewNow(draft, { action: id, args: answer.args, approval: null }, executor);
       if (shows.kind === "load") return shows;
       askPeople(draft, { action: id, state, review: answer, apart, preview: shows.preview }, executor);
-      const asked = draft.state(approvalStream(approval)) as LiveApproval;
-      return { kind: "waiting", approval, binding: asked.binding, decideBy: asked.decideBy };
+      const { binding, decideBy } = getLiveApproval(draft, approval);
+      return { kind: "waiting", approval, binding, decideBy };
     }
   }
 }
@@ -242,7 +202,7 @@ function lookAgain(
 ): Load | "same" | "moved" {
   const shows = previewNow(draft, { action: id, args: executor.args, approval: approvalId }, executor);
   if (shows.kind === "load") return shows;
-  const { preview } = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const { preview } = getLiveApproval(draft, approvalId);
   return isSamePreview(preview, shows.preview) ? "same" : "moved";
 }
 
@@ -252,16 +212,12 @@ function useDecision(
   approvalId: string,
   executor: ExecutorWithArgs,
 ): Need | Load | Advanced {
-  const state = live(draft, id) as Undecided;
-  const approval = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const state = getLiveAction(draft, id) as Undecided;
+  const approval = getLiveApproval(draft, approvalId);
   const fault = unusable(draft, state, approval, executor);
   if (fault !== undefined && fault.code !== "again") {
     lapse(draft, approvalId, fault.reason);
-    return refuseAction(draft, actionStream(id), {
-      code: fault.code,
-      by: "dispatch check",
-      reason: fault.reason,
-    });
+    return refuseAction(draft, id, { code: fault.code, by: DISPATCH, reason: fault.reason });
   }
   const answer = review(draft, id, executor.args, executor);
   if ("kind" in answer) return answer;
@@ -289,7 +245,7 @@ function startByApproval(
   approvalId: string,
   executor: ExecutorWithArgs,
 ): Need | Load | Advanced {
-  const approval = draft.state(approvalStream(approvalId)) as LiveApproval;
+  const approval = getLiveApproval(draft, approvalId);
   const notes = approval.votes.flatMap((vote) => (vote.note === null ? [] : [vote.note]));
   const grant = { kind: "approval", approval: approvalId, by: approval.decided?.by ?? [], notes } as const;
   const permit = { grant, binding: approval.binding, executeBy: approval.executeBy };
@@ -317,11 +273,7 @@ function followApproval(
     return useDecision(draft, id, approvalId, executor);
   const current = passTime(draft, approvalId);
   if (current.status === "expired")
-    return refuseAction(draft, actionStream(id), {
-      code: "expired",
-      by: "deadline",
-      reason: "nobody decided in time",
-    });
+    return refuseAction(draft, id, { code: "expired", by: "deadline", reason: "nobody decided in time" });
   if (current.edit !== null) {
     const reviewed = reviewEdit(draft, approvalId, executor);
     if (reviewed.kind === "need" || reviewed.kind === "load") return reviewed;
@@ -329,26 +281,23 @@ function followApproval(
   }
   // A voter may be in good standing again.
   concludeVotes(draft, approvalId);
-  const after = draft.state(ref) as LiveApproval;
+  const after = getLiveApproval(draft, approvalId);
   if (after.status !== "pending") return { kind: "moved" };
   const { binding, decideBy } = after;
   return { kind: "waiting", approval: approvalId, binding, decideBy };
 }
 
 function refuseBroken(draft: Draft, id: string, state: Undecided): Need | RefusedAction {
-  const reason = "the arguments differ from those proposed";
-  if (state.phase === "waiting") {
-    const more = draft.need({ write: [approvalStream(state.approval)] });
-    if (more !== undefined) return more;
-    withdrawApproval(draft, state.approval, { by: "dispatch check", reason });
-  }
-  return refuseAction(draft, actionStream(id), { code: "binding_broken", by: "dispatch check", reason });
+  const why = { by: DISPATCH, reason: "the arguments differ from those proposed" };
+  return (
+    withdrawPendingApproval(draft, state, why) ?? refuseAction(draft, id, { code: "binding_broken", ...why })
+  );
 }
 
 /** For an action without an approval so far. */
 function reviewFirst(draft: Draft, id: string, executor: ExecutorWithArgs): Need | Load | Advanced {
   const said = review(draft, id, executor.args, executor);
-  const answer = "kind" in said ? said : withPeople(draft, live(draft, id), said);
+  const answer = "kind" in said ? said : withPeople(draft, getLiveAction(draft, id), said);
   if ("kind" in answer) return answer;
   return followGrant(draft, id, answer, executor) ?? followReview(draft, id, answer, executor);
 }
@@ -357,7 +306,7 @@ function reviewFirst(draft: Draft, id: string, executor: ExecutorWithArgs): Need
 export function advance(draft: Draft, id: string, bringer: Bringer, isNew = false): Need | Load | Advanced {
   const more = draft.need({ write: [actionStream(id)] });
   if (more !== undefined) return more;
-  const state = live(draft, id);
+  const state = getLiveAction(draft, id);
   if (state.phase !== "open" && state.phase !== "waiting") return { kind: "settled", state };
   const stop = checkMayStart(draft, id, state, bringer.epoch);
   if (stop !== undefined) return stop;
@@ -373,11 +322,8 @@ export function advance(draft: Draft, id: string, bringer: Bringer, isNew = fals
   if (!isNew && digestOf(args.value) !== state.argsDigest) return refuseBroken(draft, id, state);
   if (state.phase === "waiting") return followApproval(draft, id, state.approval, executor);
   if (executor.rules.schemaDigest !== state.schema || executor.rules.effectClass !== state.effectClass) {
-    return refuseAction(draft, actionStream(id), {
-      code: "tool_changed",
-      by: "dispatch check",
-      reason: "the tool changed after the proposal",
-    });
+    const reason = "the tool changed after the proposal";
+    return refuseAction(draft, id, { code: "tool_changed", by: DISPATCH, reason });
   }
   return reviewFirst(draft, id, executor);
 }

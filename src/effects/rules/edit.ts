@@ -38,12 +38,12 @@ import {
 } from "../../approvals/state.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
-import { actionStream, approvalStream, ROSTER } from "../../kernel/stream.ts";
+import { approvalStream, ROSTER } from "../../kernel/stream.ts";
 import { type Draft, isNeed, type Need } from "../../kernel/transaction.ts";
 import type { Review } from "../../policy/rules/review.ts";
 import { listStageRules } from "../../policy/rules/stages.ts";
 import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
-import type { LiveAction, ReviewFacts } from "../state.ts";
+import { appendActionEvent, getLiveAction } from "../stream.ts";
 import {
   apartOf,
   argsOf,
@@ -98,17 +98,11 @@ function refusalBy(answer: Review, { rules }: Executor): Refusing | undefined {
 function reviseAction(draft: Draft, { action }: LiveApproval, { edit, args }: Edited): void {
   const kept = { args: draft.keep(args), argsDigest: digestOf(args) };
   const body = { by: edit.by, ...kept, reason: edit.note ?? "edited by an approver", rule: "person" };
-  draft.append(actionStream(action), [{ type: "action.revised", tv: 1, body }]);
+  appendActionEvent(draft, action, "action.revised", body);
 }
 
 function sameRule(approval: LiveApproval, review: Review): boolean {
   return review.verdict !== "escalate" || digestOf(listStageRules(review)) === digestOf(stageRules(approval));
-}
-
-/** `asked`: the approval that the action waits for. */
-function recordVerdict(draft: Draft, id: string, facts: ReviewFacts, asked: string): void {
-  const body = { ...facts, approval: asked };
-  draft.append(actionStream(id), [{ type: "action.reviewed", tv: 1, body }]);
 }
 
 function reopen(
@@ -121,8 +115,9 @@ function reopen(
   const { approval: fresh } = executor.ids;
   const reason = `the edit falls under another approver rule; ${fresh} asks instead`;
   appendApprovalEvent(draft, id, "approval.superseded", { by: "policy", reason, approval: fresh });
-  recordVerdict(draft, action, askedFacts(review, executor.rules), fresh);
-  const state = draft.state(actionStream(action)) as LiveAction;
+  const facts = askedFacts(review, executor.rules);
+  appendActionEvent(draft, action, "action.reviewed", { ...facts, approval: fresh });
+  const state = getLiveAction(draft, action);
   const apart = apartOf(draft, review, state);
   if (isNeed(apart)) return apart;
   askPeople(draft, { action, state, review, apart, preview }, executor);
@@ -146,7 +141,8 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
   const { preview: _ofBefore, ...before } = approval;
   const binding = bindingNow(draft.tenant, before, { ...change, ...asks.again });
   appendApprovalEvent(draft, id, "approval.revised", { by, ...change, binding, ...asks });
-  recordVerdict(draft, approval.action, askedFacts(review, executor.rules), id);
+  const facts = askedFacts(review, executor.rules);
+  appendActionEvent(draft, approval.action, "action.reviewed", { ...facts, approval: id });
   if (isEnough) {
     recordVote(draft, id, { ...edit, decision: "approve" });
     appendApprovalEvent(draft, id, "approval.modified", { by: [by] });
@@ -195,8 +191,7 @@ export function reviewEdit(draft: Draft, id: string, executor: Executor): Need |
     return refuseEdit(draft, id, edit, { fault: "schema", rule: "schema", reason: valid.issues });
   const first = review(draft, action, valid.value, executor);
   if ("kind" in first) return first;
-  const state = draft.state(actionStream(action)) as LiveAction;
-  const answer = sameRule(approval, first) ? first : withPeople(draft, state, first);
+  const answer = sameRule(approval, first) ? first : withPeople(draft, getLiveAction(draft, action), first);
   if ("kind" in answer) return answer;
   const refused = refusalBy(answer, executor);
   if (refused !== undefined) return refuseEdit(draft, id, edit, refused);

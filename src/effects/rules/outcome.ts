@@ -26,7 +26,8 @@ import {
 } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { settleCall, wakeParents } from "../../workflows/rules/calls.ts";
-import type { ActionIn, Effect, LiveAction } from "../state.ts";
+import type { ActionIn, Effect, LiveAction, ReportedResult } from "../state.ts";
+import { appendActionEvent, getLiveAction } from "../stream.ts";
 import { actionIdOf, refuseAction } from "./start.ts";
 
 export type EffectReport =
@@ -92,28 +93,20 @@ function proven(state: LiveAction, command: OutcomeCommand): OutcomeCommand {
 }
 
 export function writeOutcome(draft: Draft, command: OutcomeCommand, effect: Effect): void {
-  const { report, epoch, attempt } = command;
-  const ref = actionStream(command.action);
+  const { action, report, epoch, attempt } = command;
   switch (report.status) {
     case "applied": {
-      const body = {
-        epoch,
-        attempt,
-        result: draft.keep(report.result),
-        resultDigest: digestOf(report.result),
-      };
-      draft.append(ref, [{ type: "effect.applied", tv: 1, body }]);
+      const kept = { result: draft.keep(report.result), resultDigest: digestOf(report.result) };
+      appendActionEvent(draft, action, "effect.applied", { epoch, attempt, ...kept });
       settleCosts(draft, effect, true, report.spent);
       break;
     }
     case "not_applied":
-      draft.append(ref, [
-        { type: "effect.not_applied", tv: 1, body: { epoch, attempt, reason: report.reason } },
-      ]);
+      appendActionEvent(draft, action, "effect.not_applied", { epoch, attempt, reason: report.reason });
       settleCosts(draft, effect, false, {});
       break;
     case "in_doubt":
-      draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason: report.reason } }]);
+      appendActionEvent(draft, action, "effect.in_doubt", { attempt, reason: report.reason });
   }
 }
 
@@ -129,12 +122,12 @@ export function recordOutcome(draft: Draft, reported: OutcomeCommand): Need | Ou
   if ("kind" in state) return state;
   const command = proven(state, reported);
   if (alreadySaid(state, command)) return { kind: "recorded", state };
-  const current = () => draft.state(actionStream(command.action)) as LiveAction;
+  const { action } = command;
   if (state.phase === "running" && mayWrite(draft, state.effect, command)) {
     writeOutcome(draft, command, state.effect);
-    const more = state.within === undefined ? undefined : settleCall(draft, command.action);
+    const more = state.within === undefined ? undefined : settleCall(draft, action);
     if (more !== undefined) return more;
-    return { kind: "recorded", state: current() };
+    return { kind: "recorded", state: getLiveAction(draft, action) };
   }
   if ("effect" in state) {
     const { epoch, attempt, report } = reported;
@@ -143,9 +136,9 @@ export function recordOutcome(draft: Draft, reported: OutcomeCommand): Need | Ou
       (late) => late.epoch === epoch && late.attempt === attempt && late.status === report.status,
     );
     const body = { epoch, attempt, status: report.status, reason };
-    if (!known) draft.append(actionStream(command.action), [{ type: "effect.reported_late", tv: 1, body }]);
+    if (!known) appendActionEvent(draft, action, "effect.reported_late", body);
   }
-  return { kind: "late", state: current() };
+  return { kind: "late", state: getLiveAction(draft, action) };
 }
 
 function mayWrite(draft: Draft, effect: Effect, command: OutcomeCommand): boolean {
@@ -163,13 +156,8 @@ export type ResolveAnswer =
   | { readonly kind: "resolved" | "unresolved" | "not_in_doubt"; readonly state: LiveAction }
   | { readonly kind: "not_allowed"; readonly reason: string };
 
-type DoubtEnding = Via & {
-  readonly status: "applied" | "not_applied";
-  readonly by: string;
-  readonly reason: string;
-  readonly result: Json;
-  readonly evidence: Json;
-};
+type DoubtEnding = Via &
+  Omit<ReportedResult, "resultDigest"> & { readonly status: "applied" | "not_applied" };
 
 function endDoubt(
   draft: Draft,
@@ -177,23 +165,16 @@ function endDoubt(
   state: ActionIn<"in_doubt">,
   ending: DoubtEnding,
 ): Need | ResolveAnswer {
-  const ref = actionStream(action);
   const { result, evidence, ...said } = ending;
-  draft.append(ref, [
-    {
-      type: "effect.resolved",
-      tv: 1,
-      body: {
-        ...said,
-        result: draft.keep(result),
-        resultDigest: result === null ? null : digestOf(result),
-        evidence: draft.keep(evidence),
-      },
-    },
-  ]);
+  appendActionEvent(draft, action, "effect.resolved", {
+    ...said,
+    result: draft.keep(result),
+    resultDigest: result === null ? null : digestOf(result),
+    evidence: draft.keep(evidence),
+  });
   settleCosts(draft, state.effect, ending.status === "applied", {});
   const more = settleCall(draft, action) ?? wakeParents(draft, action);
-  return more ?? { kind: "resolved", state: draft.state(ref) as LiveAction };
+  return more ?? { kind: "resolved", state: getLiveAction(draft, action) };
 }
 
 export function recordProbe(
@@ -208,26 +189,21 @@ export function recordProbe(
     readonly finalityMs: number;
   },
 ): Need | ResolveAnswer {
-  const state = lockEffect(draft, command.action);
+  const { action } = command;
+  const state = lockEffect(draft, action);
   if ("kind" in state) return state;
   if (state.phase !== "in_doubt") return { kind: "not_in_doubt", state };
   const { answer, evidence, result } = command.probe;
   const final = command.askedAt >= state.outcome.at + command.finalityMs;
   const isDenied = state.effect.late.some(({ status }) => status === "applied");
   if (answer === "applied" || (answer === "not_applied" && final && command.isOver && !isDenied)) {
-    return endDoubt(draft, command.action, state, {
-      status: answer,
-      by: "probe",
-      reason: "the tool's verify said so",
-      result,
-      evidence,
-    });
+    const said = { status: answer, by: "probe", reason: "the tool's verify said so" };
+    return endDoubt(draft, action, state, { ...said, result, evidence });
   }
-  const ref = actionStream(command.action);
   // The same answer again is not news, even with new evidence: probing for days does not grow the journal.
   if (state.effect.probe?.answer !== answer)
-    draft.append(ref, [{ type: "effect.probed", tv: 1, body: { answer, evidence: draft.keep(evidence) } }]);
-  return { kind: "unresolved", state: draft.state(ref) as LiveAction };
+    appendActionEvent(draft, action, "effect.probed", { answer, evidence: draft.keep(evidence) });
+  return { kind: "unresolved", state: getLiveAction(draft, action) };
 }
 
 export function resolveByPerson(
@@ -260,8 +236,7 @@ type AfterRestore = { readonly kind: "in_doubt" | "refused" | "asks" | "left" };
 const DONE_SINCE = "the store was restored, and it may have been done since the backup";
 
 function refuseOpen(draft: Draft, action: string): AfterRestore {
-  const why = { code: "lapsed", by: "restore", reason: DONE_SINCE } as const;
-  refuseAction(draft, actionStream(action), why);
+  refuseAction(draft, action, { code: "lapsed", by: "restore", reason: DONE_SINCE });
   return { kind: "refused" };
 }
 
@@ -285,6 +260,6 @@ export function settleAfterRestore(draft: Draft, action: string): Need | AfterRe
   const reason = "the store was restored while it was under way; what became of it is not known";
   // Not the report of the agent that performs it itself: that may still come.
   const by = reportBy === undefined ? {} : { by: "restore" };
-  draft.append(actionStream(action), [{ type: "effect.in_doubt", tv: 1, body: { attempt, reason, ...by } }]);
+  appendActionEvent(draft, action, "effect.in_doubt", { attempt, reason, ...by });
   return { kind: "in_doubt" };
 }

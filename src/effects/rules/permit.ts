@@ -10,12 +10,12 @@
 
 import { digestOf } from "../../kernel/canonical-json.ts";
 import { type Refusal, refusal } from "../../kernel/refusals.ts";
-import { actionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchCheck } from "../../kill-switch/rules.ts";
 import type { PermitAsker } from "../../policy/rules/tool-rules.ts";
 import { settleCall } from "../../workflows/rules/calls.ts";
 import type { ActionIn, LiveAction, PermitState, Testimony } from "../state.ts";
+import { appendActionEvent, getLiveAction } from "../stream.ts";
 import { type EffectReport, lockEffect, writeOutcome } from "./outcome.ts";
 import { isForgotten, isSentAgain } from "./recover.ts";
 import { isTooLate, TOO_LATE } from "./start.ts";
@@ -42,10 +42,6 @@ const DEADLINE = "deadline";
 const isOverdue = ({ effect }: ActionIn<"running">, now: number): boolean =>
   effect.reportBy !== undefined && now >= effect.reportBy;
 
-function stateOf(draft: Draft, action: string): LiveAction {
-  return draft.state(actionStream(action)) as LiveAction;
-}
-
 function passTime(draft: Draft, action: string, state: ActionIn<"running">): Need | undefined {
   const { effect, effectClass } = state;
   const { attempt } = effect;
@@ -54,8 +50,7 @@ function passTime(draft: Draft, action: string, state: ActionIn<"running">): Nee
     writeOutcome(draft, { action, epoch: DEADLINE, attempt, report }, effect);
     return settleCall(draft, action);
   }
-  const body = { attempt, reason: UNREPORTED, by: DEADLINE };
-  draft.append(actionStream(action), [{ type: "effect.in_doubt", tv: 1, body }]);
+  appendActionEvent(draft, action, "effect.in_doubt", { attempt, reason: UNREPORTED, by: DEADLINE });
   return settleCall(draft, action);
 }
 
@@ -67,7 +62,7 @@ export function passReportTime(
   const state = lockEffect(draft, action);
   if ("kind" in state) return state;
   if (state.phase !== "running" || !isOverdue(state, draft.now)) return { kind: "left", state };
-  return passTime(draft, action, state) ?? { kind: "overdue", state: stateOf(draft, action) };
+  return passTime(draft, action, state) ?? { kind: "overdue", state: getLiveAction(draft, action) };
 }
 
 /** A read of unknown outcome returned nothing, so it counts as not applied. */
@@ -102,7 +97,7 @@ function testify(draft: Draft, { action, agent, report }: ReportCommand, state: 
   const said = { epoch: agent, attempt, status, reason };
   const body =
     report.status === "applied" ? { ...said, result: draft.keep(report.result), resultDigest } : said;
-  draft.append(actionStream(action), [{ type: "effect.reported_late", tv: 1, body }]);
+  appendActionEvent(draft, action, "effect.reported_late", body);
 }
 
 function afterwards(draft: Draft, command: ReportCommand, state: LiveAction): ReportAnswer {
@@ -110,7 +105,7 @@ function afterwards(draft: Draft, command: ReportCommand, state: LiveAction): Re
   if (told !== undefined && isAlike(told, wordOf(command.report)))
     return { kind: told.isLate ? "late" : "same", state };
   testify(draft, command, state);
-  const after = stateOf(draft, command.action);
+  const after = getLiveAction(draft, command.action);
   return told === undefined ? { kind: "late", state: after } : { kind: "conflict", state: after, told };
 }
 
@@ -128,7 +123,7 @@ export function recordReport(draft: Draft, given: ReportCommand): Need | ReportA
   const { action, agent, report } = command;
   const { effect } = state;
   writeOutcome(draft, { action, epoch: agent, attempt: effect.attempt, report }, effect);
-  return settleCall(draft, action) ?? { kind: "recorded", state: stateOf(draft, action) };
+  return settleCall(draft, action) ?? { kind: "recorded", state: getLiveAction(draft, action) };
 }
 
 export type PermitAsk = PermitAsker & {
@@ -176,28 +171,26 @@ function isAnothers({ holder, isBegun }: PermitState, asker: PermitAsker): boole
   return !isBegun || asker.holder !== null;
 }
 
-const running = (draft: Draft, action: string) => draft.state(actionStream(action)) as ActionIn<"running">;
+const running = (draft: Draft, action: string) => getLiveAction(draft, action) as ActionIn<"running">;
 
 function begin(draft: Draft, { action, holder, begin: isBegun, ask }: PermitAsk): PermitLook {
-  if (isBegun && holder !== null)
-    draft.append(actionStream(action), [{ type: "effect.begun", tv: 1, body: { holder, ask } }]);
+  if (isBegun && holder !== null) appendActionEvent(draft, action, "effect.begun", { holder, ask });
   return { kind: "permitted", state: running(draft, action) };
 }
 
 function handOut(draft: Draft, { action, holder, ask }: PermitAsk): PermitLook {
   const times = permitState(running(draft, action)).handedOut + 1;
   const body = { times, ...(holder === null ? {} : { holder }), ask };
-  draft.append(actionStream(action), [{ type: "effect.handed_out", tv: 1, body }]);
+  appendActionEvent(draft, action, "effect.handed_out", body);
   return { kind: "permitted", state: running(draft, action) };
 }
 
 function doubt(draft: Draft, action: string, why: string): Need | PermitLook {
-  const ref = actionStream(action);
   const { attempt } = running(draft, action).effect;
   const body = { attempt, reason: `${ASKED_AGAIN}; ${why}`, by: PERMIT };
-  draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body }]);
+  appendActionEvent(draft, action, "effect.in_doubt", body);
   const more = settleCall(draft, action);
-  return more ?? { kind: "doubted", state: draft.state(ref) as ActionIn<"in_doubt"> };
+  return more ?? { kind: "doubted", state: getLiveAction(draft, action) as ActionIn<"in_doubt"> };
 }
 
 /** An agent requests the permit, or to begin it, while the effect has no outcome. */

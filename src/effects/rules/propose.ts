@@ -8,11 +8,10 @@
  * - Cancelling withdraws the approval. An action held by a kill switch or budget may be given up; its workflow is
  *   notified.
  */
-import { withdrawApproval } from "../../approvals/rules/withdraw.ts";
 import type { UndoCall, UndoRecord, UndoSeen } from "../../approvals/state.ts";
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
-import { actionStream, approvalStream, type StreamRef } from "../../kernel/stream.ts";
+import { actionStream, type StreamRef } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { Executor, Load } from "../../policy/rules/tool-rules.ts";
 import {
@@ -22,9 +21,10 @@ import {
   settleCall,
   type Turned,
 } from "../../workflows/rules/calls.ts";
-import type { LiveAction, Within } from "../state.ts";
+import type { ActionIn, LiveAction, Within } from "../state.ts";
+import { appendActionEvent } from "../stream.ts";
 import { type Advanced, advance } from "./advance.ts";
-import { checkDedupe, refuseAction } from "./start.ts";
+import { checkDedupe, refuseAction, withdrawPendingApproval } from "./start.ts";
 
 type WithUndo = { readonly undo?: UndoRecord };
 
@@ -94,46 +94,39 @@ function existing(draft: Draft, ref: StreamRef, proposal: ActionProposal): Need 
     isSameWay(action, proposal) &&
     isSameUndo(action, proposal.undo);
   if (state.phase !== "none" && isIt(state)) return { kind: "existing", action: ref.id };
-  draft.append(stream, [
-    { type: "action.conflicted", tv: 1, body: { tool, argsDigest, by: proposal.agent } },
-  ]);
+  appendActionEvent(draft, ref.id, "action.conflicted", { tool, argsDigest, by: proposal.agent });
   return { kind: "conflict", action: ref.id };
 }
 
 function withinOf({ placement }: ActionProposal): { within?: Within } {
   if (placement === undefined) return {};
   const { workflow, op, undoes, goesOn, declared } = placement;
-  const within = { workflow, op, undoes, goesOn };
-  return { within: declared === undefined ? within : { ...within, declared } };
+  return { within: { workflow, op, undoes, goesOn, ...(declared && { declared }) } };
 }
 
 function recordProposal(draft: Draft, proposal: ActionProposal): void {
-  const { rules } = proposal.executor;
-  const body = {
-    requestId: proposal.requestId,
-    tool: rules.name,
-    effectClass: rules.effectClass,
-    schema: rules.schemaDigest,
+  const { action, requestId, agent, requester, says, placement, executor } = proposal;
+  const { name: tool, effectClass, schemaDigest: schema, title } = executor.rules;
+  const argsDigest = digestOf(proposal.args);
+  const { givenDigest = argsDigest } = proposal;
+  appendActionEvent(draft, action, "action.proposed", {
+    requestId,
+    tool,
+    effectClass,
+    schema,
     args: draft.keep(proposal.args),
-    argsDigest: digestOf(proposal.args),
-    givenDigest: proposal.givenDigest ?? digestOf(proposal.args),
-    agent: proposal.agent,
-    requester: proposal.requester,
-    says: proposal.says,
-    ...(rules.title === undefined ? {} : { titleTemplate: rules.title }),
+    argsDigest,
+    givenDigest,
+    agent,
+    requester,
+    says,
+    ...(title === undefined ? {} : { titleTemplate: title }),
     ...withinOf(proposal),
-    ...(proposal.executor.outside === undefined ? {} : { outside: true }),
+    ...(executor.outside === undefined ? {} : { outside: true }),
     ...keepUndo(draft, proposal.undo),
-  };
-  const stream = actionStream(proposal.action);
-  draft.append(stream, [{ type: "action.proposed", tv: 1, body }]);
-  if (proposal.requestId !== null) draft.take(requestName(proposal.requestId), stream);
-  if (proposal.placement !== undefined)
-    placeCall(draft, proposal.placement, {
-      action: proposal.action,
-      tool: rules.name,
-      argsDigest: body.givenDigest,
-    });
+  });
+  if (requestId !== null) draft.take(requestName(requestId), actionStream(action));
+  if (placement !== undefined) placeCall(draft, placement, { action, tool, argsDigest: givenDigest });
 }
 
 /** Everything that the proposal must read before it writes. */
@@ -160,23 +153,26 @@ export function propose(draft: Draft, proposal: ActionProposal): Need | Load | P
   return { kind: "new", action: proposal.action, answer };
 }
 
+/** undefined: it has started or ended, or was never proposed. */
+function lockUndecided(draft: Draft, action: string): Need | ActionIn<"open" | "waiting"> | undefined {
+  const ref = actionStream(action);
+  const more = draft.need({ write: [ref] });
+  if (more !== undefined) return more;
+  const state = draft.state(ref);
+  return state.phase === "open" || state.phase === "waiting" ? state : undefined;
+}
+
 type CancelAnswer = { readonly kind: "cancelled" | "left" };
 
 export function cancelAction(
   draft: Draft,
   { action, by, reason }: { readonly action: string; readonly by: string; readonly reason: string },
 ): Need | CancelAnswer {
-  const ref = actionStream(action);
-  const more = draft.need({ write: [ref] });
+  const state = lockUndecided(draft, action);
+  if (state === undefined) return { kind: "left" };
+  const more = "kind" in state ? state : withdrawPendingApproval(draft, state, { by, reason });
   if (more !== undefined) return more;
-  const state = draft.state(ref);
-  if (state.phase !== "open" && state.phase !== "waiting") return { kind: "left" };
-  if (state.phase === "waiting") {
-    const missing = draft.need({ write: [approvalStream(state.approval)] });
-    if (missing !== undefined) return missing;
-    withdrawApproval(draft, state.approval, { by, reason });
-  }
-  refuseAction(draft, ref, { code: "cancelled", by, reason });
+  refuseAction(draft, action, { code: "cancelled", by, reason });
   return { kind: "cancelled" };
 }
 
@@ -185,19 +181,12 @@ type GiveUpAnswer = { readonly kind: "given_up" | "left" };
 const GIVEN_UP_ADVICE = "It was given up for now. Propose it again when what held it is out of the way.";
 
 export function giveUpHeld(draft: Draft, action: string): Need | GiveUpAnswer {
-  const ref = actionStream(action);
-  const more = draft.need({ write: [ref] });
-  if (more !== undefined) return more;
-  const state = draft.state(ref);
-  if ((state.phase !== "open" && state.phase !== "waiting") || state.held === null) return { kind: "left" };
+  const state = lockUndecided(draft, action);
+  if (state === undefined || "kind" in state) return state ?? { kind: "left" };
   const { held } = state;
-  if (state.phase === "waiting") {
-    const missing = draft.need({ write: [approvalStream(state.approval)] });
-    if (missing !== undefined) return missing;
-    withdrawApproval(draft, state.approval, held);
-  }
-  draft.append(ref, [
-    { type: "action.refused", tv: 1, body: { ...held, retry: false, next: GIVEN_UP_ADVICE } },
-  ]);
+  if (held === null) return { kind: "left" };
+  const more = withdrawPendingApproval(draft, state, held);
+  if (more !== undefined) return more;
+  appendActionEvent(draft, action, "action.refused", { ...held, retry: false, next: GIVEN_UP_ADVICE });
   return settleCall(draft, action) ?? { kind: "given_up" };
 }

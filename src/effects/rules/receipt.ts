@@ -7,72 +7,47 @@ import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Refusal, refusal } from "../../kernel/refusals.ts";
 import type { ActionIn, Grant, LiveAction } from "../state.ts";
 
-export type Receipt = {
-  readonly v: 1;
-  readonly tenant: string;
-  readonly action: string;
-  readonly requestId: string | null;
-  readonly effect: string;
-  readonly attempt: number;
-  readonly tool: string;
-  readonly effectClass: string;
-  readonly argsHash: string;
-  readonly argsDigest: string;
-  readonly binding: string;
-  /** The approval that was consumed. null: a policy verdict or a standing grant permitted it. */
-  readonly approval: string | null;
-  /** The standing grant that was used; absent if there was none. */
-  readonly grant?: string | undefined;
-  /** People who approved it, or who gave the standing grant. */
-  readonly approvedBy: readonly string[];
-  readonly executedFrom: string;
-  /** A person decided on this very action. */
-  readonly humanApproved: boolean;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly status: "applied" | "not_applied" | "in_doubt";
-  readonly resultDigest: string | null;
-  /** The epoch, probe or person that reported the status. */
-  readonly by: string;
-  readonly reason: string;
-  /** Position of the outcome in the journal. */
-  readonly stream: string;
-  readonly seq: number;
-};
+type EndedAction = ActionIn<"applied" | "not_applied" | "in_doubt">;
 
-type EndedAction = ActionIn<"applied"> | ActionIn<"not_applied"> | ActionIn<"in_doubt">;
-
-export function receiptOf(tenant: string, id: string, state: EndedAction): Receipt {
+export function receiptOf(tenant: string, id: string, state: EndedAction) {
   const { effect, outcome } = state;
   const people = effect.grant.kind === "approval" ? effect.grant : null;
   const standing = effect.grant.kind === "standing" ? effect.grant : null;
+  const used: { grant?: string | undefined } = standing === null ? {} : { grant: standing.grant };
   return {
-    v: 1,
+    v: 1 as const,
     tenant,
     action: id,
     requestId: state.requestId,
     effect: effect.id,
     attempt: effect.attempt,
     tool: state.tool,
-    effectClass: state.effectClass,
+    effectClass: state.effectClass as string,
     argsHash: state.argsDigest.slice(0, 12),
     argsDigest: state.argsDigest,
     binding: effect.binding,
+    /** The approval that was consumed. null: a policy verdict or a standing grant permitted it. */
     approval: people?.approval ?? null,
-    ...(standing === null ? {} : { grant: standing.grant }),
-    approvedBy: [...(people?.by ?? standing?.by ?? [])],
-    executedFrom: state.from,
+    /** The standing grant that was used; absent if there was none. */
+    ...used,
+    /** People who approved it, or who gave the standing grant. */
+    approvedBy: [...(people?.by ?? standing?.by ?? [])] as readonly string[],
+    executedFrom: state.from as string,
+    /** A person decided on this very action. */
     humanApproved: people !== null,
     startedAt: effect.startedAt,
     endedAt: outcome.at,
     status: state.phase,
     resultDigest: outcome.resultDigest,
+    /** The epoch, probe or person that reported the status. */
     by: outcome.by,
     reason: outcome.reason,
+    /** Position of the outcome in the journal. */
     stream: `action/${id}`,
     seq: outcome.seq,
   };
 }
+export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
 const asJson = (receipt: Receipt): JsonObject => receipt as unknown as JsonObject;
 

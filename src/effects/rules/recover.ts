@@ -12,6 +12,7 @@ import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchCheck, switchScopes } from "../../kill-switch/rules.ts";
 import type { EffectClass } from "../../policy/rules/tool-rules.ts";
 import type { ActionIn, LiveAction } from "../state.ts";
+import { appendActionEvent, getLiveAction } from "../stream.ts";
 import { lockEffect, recordOutcome } from "./outcome.ts";
 import { isTooLate, TOO_LATE } from "./start.ts";
 
@@ -50,16 +51,13 @@ export function isForgotten(state: ActionIn<"running">, now: number, retentionMs
 }
 
 function doubt(draft: Draft, action: string, state: ActionIn<"running">, reason: string): RetryAnswer {
-  const ref = actionStream(action);
-  draft.append(ref, [{ type: "effect.in_doubt", tv: 1, body: { attempt: state.effect.attempt, reason } }]);
-  return { kind: "in_doubt", state: draft.state(ref) as LiveAction };
+  appendActionEvent(draft, action, "effect.in_doubt", { attempt: state.effect.attempt, reason });
+  return { kind: "in_doubt", state: getLiveAction(draft, action) };
 }
 
 /** The next attempt, or doubt. The caller has made sure that the present attempt has ended. */
 function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need | RetryAnswer {
-  const more = draft.need({
-    read: [...switchScopes(state).map(switchStream), epochStream(command.epoch)],
-  });
+  const more = draft.need({ read: [...switchScopes(state).map(switchStream), epochStream(command.epoch)] });
   if (more !== undefined) return more;
   const look = checkKillSwitches(draft, state);
   if (look.kind === "need") return look;
@@ -71,11 +69,9 @@ function again(draft: Draft, command: Retry, state: ActionIn<"running">): Need |
     draft.state(epochStream(command.epoch)).life !== "open"
   )
     return { kind: "left" };
-  const ref = actionStream(command.action);
-  draft.append(ref, [
-    { type: "effect.retried", tv: 1, body: { epoch: command.epoch, reason: command.reason } },
-  ]);
-  return { kind: "retry", state: draft.state(ref) as ActionIn<"running"> };
+  const body = { epoch: command.epoch, reason: command.reason };
+  appendActionEvent(draft, command.action, "effect.retried", body);
+  return { kind: "retry", state: getLiveAction(draft, command.action) as ActionIn<"running"> };
 }
 
 /** Takes over an effect of an epoch that has ended. */
@@ -98,14 +94,8 @@ export function retryOwn(draft: Draft, command: Retry & { readonly attempt: numb
   // This process was presumed dead: the process that took over determines the outcome.
   if (draft.state(epochStream(epoch)).life !== "open") return { kind: "left" };
   const answer = again(draft, command, state);
-  return answer.kind === "left"
-    ? doubt(
-        draft,
-        command.action,
-        state,
-        `${command.reason}; it was not sent again because new effects are stopped`,
-      )
-    : answer;
+  const why = `${command.reason}; it was not sent again because new effects are stopped`;
+  return answer.kind === "left" ? doubt(draft, command.action, state, why) : answer;
 }
 
 export type SendCommand = {

@@ -22,6 +22,7 @@ import type { Executor, Load, ToolRules } from "../../policy/rules/tool-rules.ts
 import { namesGroups, type PastCall, type PolicyInput } from "../../policy/rules/verdict.ts";
 import type { LiveWorkflow } from "../../workflows/state.ts";
 import { type ActionState, isOwnCall, type LiveAction, type ReviewFacts, type Within } from "../state.ts";
+import { getLiveAction } from "../stream.ts";
 import { expectedCosts } from "./start.ts";
 
 /** The settled calls of a workflow as of one of its entries. */
@@ -48,22 +49,12 @@ export function noteSettled(known: SettledCalls, { type, seq, body }: SettlingEn
 
 export const historyKey = (workflow: string): string => `history/${workflow}`;
 
-const STATUS = {
-  open: "waiting",
-  waiting: "waiting",
-  running: "running",
-  applied: "applied",
-  not_applied: "not_applied",
-  in_doubt: "in_doubt",
-  refused: "refused",
-} as const satisfies Record<LiveAction["phase"], PastCall["status"]>;
-
 export function pastCall(action: string, state: LiveAction, undone: boolean): PastCall {
   return {
     action,
     tool: state.tool,
     args: state.args,
-    status: STATUS[state.phase],
+    status: state.phase === "open" ? "waiting" : state.phase,
     result: state.phase === "applied" ? state.outcome.result : null,
     generation: Number(state.within?.op.split("/")[1] ?? 1),
     undone,
@@ -176,8 +167,7 @@ export function review(
   args: Json,
   { rules, loaded }: Pick<Executor, "rules" | "loaded">,
 ): Need | Load | Review {
-  const state = draft.state(actionStream(id)) as LiveAction;
-  const { tool, effectClass, agent, requester, requestId, within } = state;
+  const { tool, effectClass, agent, requester, requestId, within } = getLiveAction(draft, id);
   const known = { tool, effectClass, args, agent, requester, requestId, now: draft.now };
   if (within === undefined) return reviewAction(rules, { ...known, workflow: null, history: [] });
   const more = draft.need({ read: [workflowStream(within.workflow)] });
@@ -241,7 +231,7 @@ export function previewNow(
       kind: "preview",
       preview: { value: shown.value, failed: shown.failed, digest: digestOf(shown) },
     };
-  const { requestId, agent } = draft.state(actionStream(action)) as LiveAction;
+  const { requestId, agent } = getLiveAction(draft, action);
   return { kind: "load", key, preview: { action, requestId, agent, args } };
 }
 

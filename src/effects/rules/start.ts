@@ -8,7 +8,8 @@
  * - `refused` is final; `held` may change later. Holding again for the same reason appends nothing.
  */
 
-import { bindingOf, undoDigest } from "../../approvals/rules/ask.ts";
+import { type BindingFacts, bindingOf, type EscalateReview, undoDigest } from "../../approvals/rules/ask.ts";
+import { withdrawApproval } from "../../approvals/rules/withdraw.ts";
 import type { LiveApproval } from "../../approvals/state.ts";
 import { reserveAmount } from "../../budgets/stream.ts";
 import { type FittingGrant, settleUse } from "../../grants/rules.ts";
@@ -19,9 +20,9 @@ import { type Refusal, type RefusalCode, refusal } from "../../kernel/refusals.t
 import { isArtifactRef } from "../../kernel/stored-value.ts";
 import {
   actionStream,
+  approvalStream,
   budgetStream,
   epochStream,
-  type StreamRef,
   streamName,
   switchStream,
   workflowStream,
@@ -29,18 +30,31 @@ import {
 import { errorText } from "../../kernel/text.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { checkKillSwitches, type SwitchSubject, switchScopes } from "../../kill-switch/rules.ts";
-import type { Cost, Dedupe, Executor, Load, ToolRules } from "../../policy/rules/tool-rules.ts";
-import type { ApproverRule } from "../../policy/rules/verdict.ts";
-import type { ActionIn, ActionState, Grant, LiveAction, ReservedCost } from "../state.ts";
+import type { Review } from "../../policy/rules/review.ts";
+import type { Cost, Dedupe, Executor, ToolRules } from "../../policy/rules/tool-rules.ts";
+import type { ActionIn, ActionState, Grant, ReservedCost } from "../state.ts";
+import { appendActionEvent, getLiveAction } from "../stream.ts";
 
 export type RefusedAction = { readonly kind: "refused"; readonly refusal: Refusal };
 export type HeldAction = { readonly kind: "held"; readonly refusal: Refusal };
 type RefusalReason = { readonly code: RefusalCode; readonly by: string; readonly reason: string };
 
-export function refuseAction(draft: Draft, action: StreamRef<"action">, why: RefusalReason): RefusedAction {
-  const said = refusal(why.code, why.by, why.reason);
-  draft.append(action, [{ type: "action.refused", tv: 1, body: said }]);
+export function refuseAction(draft: Draft, id: string, { code, by, reason }: RefusalReason): RefusedAction {
+  const said = refusal(code, by, reason);
+  appendActionEvent(draft, id, "action.refused", said);
   return { kind: "refused", refusal: said };
+}
+
+/** Withdraws the question that an undecided action waits for, if it waits for one. */
+export function withdrawPendingApproval(
+  draft: Draft,
+  state: ActionIn<"open" | "waiting">,
+  why: { readonly by: string; readonly reason: string },
+): Need | undefined {
+  if (state.phase !== "waiting") return undefined;
+  const more = draft.need({ write: [approvalStream(state.approval)] });
+  if (more === undefined) withdrawApproval(draft, state.approval, why);
+  return more;
 }
 
 /** Approval endings that refuse the action that waits for it. */
@@ -48,23 +62,20 @@ const REFUSES = ["rejected", "expired", "cancelled", "revoked"] as const;
 
 /** If an edit replaced the approval, the action waits for the new one and is not refused. */
 export function refuseEnded(draft: Draft, approvalId: string, approval: LiveApproval): void {
-  const ref = actionStream(approval.action);
-  const action = draft.state(ref);
+  const action = draft.state(actionStream(approval.action));
   const code = REFUSES.find((status) => status === approval.status);
   const end = approval.ended ?? approval.decided;
   if (code === undefined || end === null || action.phase !== "waiting" || action.approval !== approvalId)
     return;
-  refuseAction(draft, ref, { code, by: end.by[0] ?? "deadline", reason: end.reason });
+  refuseAction(draft, approval.action, { code, by: end.by[0] ?? "deadline", reason: end.reason });
 }
 
 /** Holding again for the same reason is not news: calling in a loop does not grow the journal. */
-function holdAction(draft: Draft, action: StreamRef<"action">, why: RefusalReason): HeldAction {
-  const said = refusal(why.code, why.by, why.reason);
-  const state = draft.state(action);
+function holdAction(draft: Draft, id: string, { code, by, reason }: RefusalReason): HeldAction {
+  const said = refusal(code, by, reason);
+  const state = draft.state(actionStream(id));
   const before = "held" in state ? state.held : null;
-  if (before?.code !== said.code || before.by !== said.by) {
-    draft.append(action, [{ type: "action.held", tv: 1, body: said }]);
-  }
+  if (before?.code !== code || before.by !== by) appendActionEvent(draft, id, "action.held", said);
   return { kind: "held", refusal: said };
 }
 
@@ -99,9 +110,8 @@ export function checkDedupe(
 ): Need | RefusedAction | undefined {
   const identity = identityOf(rules, args);
   if (identity === undefined) return undefined;
-  const ref = actionStream(id);
   if (typeof identity === "string")
-    return refuseAction(draft, ref, { code: "blocked", by: "policy", reason: identity });
+    return refuseAction(draft, id, { code: "blocked", by: "policy", reason: identity });
   const name = `dedupe:${rules.name}:${identity.key}`;
   const unnamed = draft.need({ names: [name] });
   if (unnamed !== undefined) return unnamed;
@@ -116,14 +126,11 @@ export function checkDedupe(
       isStill(rules, first, identity.key)
     ) {
       const since = new Date(first.proposedAt).toISOString();
-      return refuseAction(draft, ref, {
-        code: "duplicate",
-        by: "dedupe",
-        reason: `${before.id} is the same, from ${since}`,
-      });
+      const reason = `${before.id} is the same, from ${since}`;
+      return refuseAction(draft, id, { code: "duplicate", by: "dedupe", reason });
     }
   }
-  draft.take(name, ref);
+  draft.take(name, actionStream(id));
   return undefined;
 }
 
@@ -193,11 +200,8 @@ export function checkMayStart(
   if (draft.state(epochStream(epoch)).life !== "open") return { kind: "epoch_ended" };
   if (look.on === undefined) return undefined;
   const { scope, by, reason } = look.on;
-  return holdAction(draft, actionStream(id), {
-    code: "stopped",
-    by: `kill switch (${scope})`,
-    reason: `${by}: ${reason}`,
-  });
+  const why = { by: `kill switch (${scope})`, reason: `${by}: ${reason}` };
+  return holdAction(draft, id, { code: "stopped", ...why });
 }
 
 function reserveAll(
@@ -215,11 +219,8 @@ function reserveAll(
     const state = draft.state(actionStream(id));
     const known = "held" in state && state.held?.code === "over_budget";
     if (!known) draft.append(budgetStream(refusedBy.budget), refusedBy.answer.events);
-    return holdAction(draft, actionStream(id), {
-      code: "over_budget",
-      by: `budget ${refusedBy.budget}`,
-      reason: refusedBy.answer.reason,
-    });
+    const { budget, answer } = refusedBy;
+    return holdAction(draft, id, { code: "over_budget", by: `budget ${budget}`, reason: answer.reason });
   }
   for (const { budget, answer } of wanted) draft.append(budgetStream(budget), answer.events);
   return undefined;
@@ -228,7 +229,7 @@ function reserveAll(
 /** Owner of the started effect: the process's epoch, or the agent that performs it itself. */
 function heldBy(draft: Draft, id: string, { epoch, outside }: Executor) {
   if (outside === undefined) return { epoch };
-  const { agent } = draft.state(actionStream(id)) as ActionIn<"open">;
+  const { agent } = getLiveAction(draft, id);
   const { holder = null, ask } = outside.asker ?? {};
   return {
     epoch: agent,
@@ -242,9 +243,11 @@ function heldBy(draft: Draft, id: string, { epoch, outside }: Executor) {
 function beginAtOnce(draft: Draft, id: string, { outside }: Executor): void {
   const { holder = null, begin, ask = "" } = outside?.asker ?? {};
   if (holder === null || begin !== true) return;
-  draft.append(actionStream(id), [{ type: "effect.begun", tv: 1, body: { holder, ask } }]);
+  appendActionEvent(draft, id, "effect.begun", { holder, ask });
 }
 
+/** An executor with the stored arguments loaded. */
+export type ExecutorWithArgs = Executor & { readonly args: Json };
 type StartGrant = {
   readonly grant: Grant;
   readonly binding: string;
@@ -254,75 +257,65 @@ type StartGrant = {
 export function startEffect(
   draft: Draft,
   id: string,
-  executor: Executor & { readonly args: Json },
+  executor: ExecutorWithArgs,
   permit: StartGrant,
 ): Need | EffectStarted | HeldAction | RefusedAction {
-  const ref = actionStream(id);
   const duplicate = checkDedupe(draft, id, executor.rules, executor.args);
   if (duplicate !== undefined) return duplicate;
   const costs = costsOf(executor.rules, executor.args);
   if (typeof costs === "string")
-    return refuseAction(draft, ref, { code: "blocked", by: "policy", reason: costs });
+    return refuseAction(draft, id, { code: "blocked", by: "policy", reason: costs });
   const more = draft.need({ write: [...costs.keys()].map(budgetStream) });
   if (more !== undefined) return more;
   const effect = effectIdOf(id);
   const held = reserveAll(draft, id, effect, costs);
   if (held !== undefined) return held;
   const body = { effect, ...heldBy(draft, id, executor), ...permit, costs: reservedCosts(costs) };
-  draft.append(ref, [{ type: "effect.started", tv: 1, body }]);
+  appendActionEvent(draft, id, "effect.started", body);
   beginAtOnce(draft, id, executor);
   if (permit.grant.kind === "standing") settleUse(draft, "grant.used", { action: id, effect }, permit.grant);
-  return { kind: "started", effect, state: draft.state(ref) as ActionIn<"running">, now: draft.now };
+  return { kind: "started", effect, state: getLiveAction(draft, id) as ActionIn<"running">, now: draft.now };
 }
 
-type Granted = {
-  readonly review: {
-    readonly args: Json;
-    readonly approvers: ApproverRule;
-    readonly executeWithinMs: number | null;
-  };
-  readonly fitting: FittingGrant;
-};
+/** What an effect starts by if nobody was asked. */
+type UnaskedTerms = Pick<BindingFacts, "approvers" | "executeBy" | "grant">;
 
-/** The same facts as for an approval, with the grant in place of the deadline for deciding. */
-function standingBinding(
-  tenant: string,
+/** The same facts as for an approval; nobody has a deadline for deciding. */
+function unaskedBinding(
+  draft: Draft,
   id: string,
-  state: LiveAction,
-  terms: {
-    readonly policy: string;
-    readonly approvers: ApproverRule;
-    readonly executeBy: number | null;
-    readonly nonce: string;
-    readonly grant: string;
-  },
+  { ids: { nonce }, rules: { policyDigest: policy } }: Executor,
+  terms: UnaskedTerms,
 ): string {
+  const state = getLiveAction(draft, id);
   const { tool, schema, effectClass, requester, argsDigest: args } = state;
+  const { tenant } = draft;
   const stream = streamName(actionStream(id));
   const fixed = { tenant, stream, action: id, tool, schema, args, effectClass, requester, decideBy: null };
-  return bindingOf({ ...fixed, undo: undoDigest(state), ...terms });
+  return bindingOf({ ...fixed, undo: undoDigest(state), policy, nonce, ...terms });
+}
+
+/** Starts an effect on the policy's verdict alone. */
+export function startByVerdict(draft: Draft, id: string, { args, rule }: Review, executor: ExecutorWithArgs) {
+  const { nonce } = executor.ids;
+  const grant = { kind: "verdict", rule, policy: executor.rules.policyDigest, nonce } as const;
+  const binding = unaskedBinding(draft, id, executor, { approvers: null, executeBy: null });
+  return startEffect(draft, id, { ...executor, args }, { grant, binding, executeBy: null });
 }
 
 /** Starts an effect by a standing grant instead of an approval. The review has been recorded. */
 export function startByGrant(
   draft: Draft,
   id: string,
-  { review, fitting }: Granted,
-  executor: Executor & { readonly args: Json },
-): Need | Load | EffectStarted | HeldAction | RefusedAction {
-  const state = draft.state(actionStream(id)) as LiveAction;
-  if (digestOf(review.args) !== state.argsDigest)
+  review: EscalateReview,
+  { fitting, executor }: { readonly fitting: FittingGrant; readonly executor: ExecutorWithArgs },
+) {
+  const { args, approvers, executeWithinMs } = review;
+  if (digestOf(args) !== getLiveAction(draft, id).argsDigest)
     throw new TypeError("a grant was fitted to other arguments");
-  const { nonce } = executor.ids;
   const { id: grant, owner, amount } = fitting;
-  const executeBy = review.executeWithinMs === null ? null : draft.now + review.executeWithinMs;
-  const binding = standingBinding(draft.tenant, id, state, {
-    policy: executor.rules.policyDigest,
-    approvers: review.approvers,
-    executeBy,
-    nonce,
-    grant,
-  });
-  const permit = { kind: "standing", grant, by: [owner], amount, nonce } as const;
-  return startEffect(draft, id, { ...executor, args: review.args }, { grant: permit, binding, executeBy });
+  const executeBy = executeWithinMs === null ? null : draft.now + executeWithinMs;
+  const binding = unaskedBinding(draft, id, executor, { approvers, executeBy, grant });
+  const permit = { kind: "standing", grant, by: [owner], amount, nonce: executor.ids.nonce } as const;
+  return startEffect(draft, id, { ...executor, args }, { grant: permit, binding, executeBy });
 }

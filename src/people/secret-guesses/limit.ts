@@ -3,6 +3,8 @@
  * is stored in clear. A writer who learns whether a value was found could use that to guess.
  * - One allowance per writer and tenant, charged before any text is searched (rules.ts).
  * - A text that contains a value is dropped as a whole. The position of the value is never revealed.
+ * - A wrong guess is given back when its act is done. If the act is refused, every text costs what a right guess costs:
+ *   the allowance tells a person who may not act nothing.
  * - A rejection always gets through: if a decision or a withdrawal exceeds the allowance, only its text is dropped.
  * - Counted in this process, for as long as it runs.
  */
@@ -76,24 +78,24 @@ type Wording = {
   readonly known: ReadonlyMap<string, string>;
 };
 
-function judged(place: GuessDependencies, { by, text, known }: Wording): string {
-  if (redactText(text, known) !== text) return TEXT_HELD_A_SECRET;
-  giveBack(place, by);
-  return text;
-}
+/** `done`: called when the act was done, never when it was refused: a refusal must cost a right guess and a wrong one alike. */
+type KeptText = { readonly text: string; readonly done: () => void };
 
-/** Text to store with an act. The act proceeds even if its text is dropped. */
-export function redactTexts(place: GuessDependencies, wording: Wording): string {
-  if (wording.known.size === 0) return wording.text;
-  const answer = chargeTo(place, wording.by, wording.text.length);
-  return answer.kind === "charged" ? judged(place, wording) : BEYOND_ALLOWANCE;
-}
+const nothing = (): void => undefined;
 
-/** Text to store if the text is the whole act: over the allowance it is refused. */
-export function redactGuessedText(place: GuessDependencies, wording: Wording): string {
-  if (wording.known.size === 0) return wording.text;
-  const answer = chargeTo(place, wording.by, wording.text.length);
-  return answer.kind === "charged" ? judged(place, wording) : refuse(answer);
+/** Text to store with an act. Over the allowance the text is dropped; if it is the whole act, the act is refused. */
+export function keepText(
+  place: GuessDependencies,
+  { by, text, known }: Wording,
+  { isWholeAct }: { readonly isWholeAct: boolean } = { isWholeAct: false },
+): KeptText {
+  if (known.size === 0) return { text, done: nothing };
+  const answer = chargeTo(place, by, text.length);
+  if (answer.kind !== "charged")
+    return isWholeAct ? refuse(answer) : { text: BEYOND_ALLOWANCE, done: nothing };
+  return redactText(text, known) === text
+    ? { text, done: () => giveBack(place, by) }
+    : { text: TEXT_HELD_A_SECRET, done: nothing };
 }
 
 function remember({ last }: Written, name: string, edit: Json): void {

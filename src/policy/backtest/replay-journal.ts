@@ -6,7 +6,7 @@
 import { findAction } from "../../effects/actions.ts";
 import { isCall, pastCall, startSettledCalls } from "../../effects/rules/review.ts";
 import type { ActionState } from "../../effects/state.ts";
-import { actionFold } from "../../effects/stream.ts";
+import { action } from "../../effects/stream.ts";
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { actionStream, type StreamRef, workflowStream } from "../../kernel/stream.ts";
@@ -33,10 +33,10 @@ async function stateBefore(
   id: string,
   position: number,
 ): Promise<ActionState> {
-  let state: ActionState = actionFold.initial;
+  let state: ActionState = action.fold.initial;
   for (const entry of await store.read(tenant, actionStream(id))) {
     const replayed = entry.position < position ? parseReplayEntry(entry) : undefined;
-    if (replayed !== undefined) state = actionFold.evolve(state, recordedEvent(replayed));
+    if (replayed !== undefined) state = action.fold.evolve(state, recordedEvent(replayed));
   }
   return state;
 }

@@ -4,7 +4,8 @@
  */
 
 import type { ApprovalEvent } from "../../approvals/stream.ts";
-import type { ActionEvent, ExecutedFrom, ReviewFacts } from "../../effects/state.ts";
+import type { ExecutedFrom, ReviewFacts } from "../../effects/state.ts";
+import type { ActionEvent } from "../../effects/stream.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import { type Refusal, refusal } from "../../kernel/refusals.ts";
 import type { FinalProposal, ModelProposal, ToolProposal } from "./proposal.ts";

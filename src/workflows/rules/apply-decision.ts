@@ -90,7 +90,7 @@ export const workflowSubject: SubjectPort = {
     answerQuestion(draft, workflow, approvalId, approval);
     return undefined;
   },
-  mayTakeBack: (draft, approval, by) =>
+  mayCancel: (draft, approval, by) =>
     isAskerOrDecider(draft, approval, by) || isParty(draft, approval.action, by),
   reviewEdit: null,
 };
@@ -117,7 +117,7 @@ export const actionSubject: SubjectPort = {
     const workflow = callerOf(draft, approval);
     return workflow === undefined ? undefined : wake(draft, workflow, approvalId);
   },
-  mayTakeBack(draft, approval, by) {
+  mayCancel(draft, approval, by) {
     if (isAskerOrDecider(draft, approval, by)) return true;
     const workflow = callerOf(draft, approval);
     return workflow !== undefined && isParty(draft, workflow, by);

@@ -343,7 +343,7 @@ export const intentSubject: SubjectPort = {
     if (state.status === "none" || !isIntentOpen(state)) return undefined;
     return endIntent(draft, approval.action, endEventOfDecision(approval, joinNotes(approval)));
   },
-  mayTakeBack(draft, approval, by) {
+  mayCancel(draft, approval, by) {
     const intent = draft.state(intentStream(approval.action));
     return intent.status !== "none" && mayCancelIntent(draft, intent, by);
   },

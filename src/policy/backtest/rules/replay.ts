@@ -24,7 +24,7 @@ import {
   startSettledCalls,
 } from "../../../effects/rules/review.ts";
 import type { ActionState, LiveAction, ReservedCost, ReviewFacts } from "../../../effects/state.ts";
-import { actionFold } from "../../../effects/stream.ts";
+import { action as actionKind } from "../../../effects/stream.ts";
 import { copyJson } from "../../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../../kernel/errors.ts";
 import type { Json, JsonObject } from "../../../kernel/json.ts";
@@ -173,8 +173,8 @@ function advance<State>(
 }
 
 function propose({ actions, workflows }: ReplayState, entry: ReplayEntry): ReplayEvent {
-  const tracked = { state: actionFold.initial, isWhole: true };
-  advance(tracked, actionFold, entry);
+  const tracked = { state: actionKind.fold.initial, isWhole: true };
+  advance(tracked, actionKind.fold, entry);
   const { state } = tracked;
   if (state.phase === "none") return { kind: "lost", at: entry.at, what: "proposal" };
   const asking = { isReviewed: false, asked: null, edited: null, isEdit: false };
@@ -203,7 +203,7 @@ function takeAction(replay: ReplayState, entry: ReplayEntry): ReplayEvent | unde
   const one = replay.actions.get(id);
   if (one === undefined) return undefined;
   const { state: before, action } = one;
-  if (advance(one, actionFold, entry) === undefined) one.isWhole = false;
+  if (advance(one, actionKind.fold, entry) === undefined) one.isWhole = false;
   // Outside a workflow nothing depends on its outcome.
   const isStarted = type === "effect.started" || type === "action.refused";
   if (isStarted && action.within === undefined) replay.actions.delete(id);

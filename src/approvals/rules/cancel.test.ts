@@ -14,7 +14,7 @@ import {
 } from "../../../tests/fixtures/rules.ts";
 import type { Draft } from "../../kernel/transaction.ts";
 import { fact, given, NOON, type World } from "../../testing/given.ts";
-import { takeBackApproval } from "./withdraw.ts";
+import { cancelIfAllowed } from "./withdraw.ts";
 
 const BOSS = "person:boss";
 const DAN = "person:dan";
@@ -26,7 +26,7 @@ const LISTED = [
 ];
 const FROM_ANN = { approvers: { from: [ANN] } };
 const takes = (by: string) => (draft: Draft) =>
-  takeBackApproval(draft, { approval: APPROVAL, by, reason: "not needed" });
+  cancelIfAllowed(draft, { approval: APPROVAL, by, reason: "not needed" });
 const refuses = (world: World, by: string): void => {
   given(world).when(takes(by)).then([]).answers({ kind: "not_theirs" });
 };
