@@ -2,20 +2,16 @@
 
 /** By folder below src/. A capability of several resources has a line for each. */
 export const CAPABILITIES = [
-  ...["grants", "approvals", "budgets", "kill-switch", "people", "people/keys", "people/sessions"],
-  ...[
-    "people/tenants",
-    "policy",
-    "effects",
-    "workflows",
-    "agents",
-    "agents/intents",
-    "agents/remote",
-    "alerts",
-    "notify",
-  ],
-  ...["supervise", "runtime"],
+  ...["grants", "approvals", "budgets", "kill-switch", "people", "people/keys", "people/tenants"],
+  ...["policy", "effects", "workflows", "agents", "agents/intents", "agents/remote", "alerts", "notify"],
+  "runtime",
 ];
+
+/** Those that offer no verb, and why. `tests/http/by-hand.test.ts` does the same for routes. */
+export const NO_VERBS = {
+  "people/sessions": "its routes are about the caller's own cookie; `people.loginLink` is where one begins",
+  supervise: "`hp.supervise` takes functions and a model, so it has no route",
+};
 
 /** Files of the definition in one place, and hand-written files that it replaces. Pages and streams keep routes by hand. */
 const DEFINED = ["contract.ts", "verbs.ts"];

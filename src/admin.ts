@@ -13,9 +13,9 @@ import type { People } from "./people/contract.ts";
 import type { Keys } from "./people/keys/contract.ts";
 import type { Tenants } from "./people/tenants/contract.ts";
 import type { Policies } from "./policy/contract.ts";
-import type { Nodes } from "./runtime/epochs.ts";
-import type { Seals } from "./runtime/journal.ts";
+import type { Nodes } from "./runtime/contract.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
+import type { Seals } from "./runtime/verbs.ts";
 
 export type { Alert, AlertList, AlertPage, AlertSummary } from "./alerts/contract.ts";
 export type { Monitor, MonitorOptions } from "./alerts/monitor.ts";
@@ -58,7 +58,7 @@ export type {
   Suggestions,
   SuggestOptions,
 } from "./policy/contract.ts";
-export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
+export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/contract.ts";
 
 export type Admin = Monitors &
   Notifications & {
@@ -89,7 +89,7 @@ function createGroups(open: RuntimeOpener): Admin {
       keys: () => parts.verb().bindLibrary(open, parts.keys().keyVerbs),
       messages: () => parts.verb().bindLibrary(open, parts.notify().messageVerbs),
       monitor: () => parts.monitor().monitorMethods(open).monitor,
-      nodes: () => parts.nodes().nodesOf(open),
+      nodes: () => parts.verb().bindLibrary(open, parts.journal().nodeVerbs),
       people: () => parts.verb().bindLibrary(open, parts.people().peopleVerbs),
       policies: () => parts.policies().policiesOf(open),
       seals: () => parts.journal().sealMethods(open),

@@ -24,8 +24,8 @@ import {
 } from "./open.ts";
 import { parts, startSupervised, withMethodGroups } from "./parts.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
-import type { Journal } from "./runtime/journal.ts";
 import type { Acknowledged, Restored, Said } from "./runtime/restore.ts";
+import type { Journal } from "./runtime/verbs.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
 import type { Current, Definition, Workflow, WorkflowBody, WorkflowOptions } from "./workflows/definition.ts";
@@ -91,7 +91,7 @@ export type {
   StageRule,
   Verdict,
 } from "./policy/rules/verdict.ts";
-export type { JournalRecord } from "./runtime/journal.ts";
+export type { JournalRecord } from "./runtime/contract.ts";
 export type { Notice } from "./runtime/notices.ts";
 export type { Said } from "./runtime/restore.ts";
 export { secret } from "./runtime/secrets.ts";

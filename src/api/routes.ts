@@ -35,8 +35,8 @@ import { tenantVerbs } from "../people/tenants/verbs.ts";
 import { peopleVerbs } from "../people/verbs.ts";
 import { policyGuards } from "../policy/routes.ts";
 import { policyVerbs } from "../policy/verbs.ts";
-import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
+import { journalVerbs, nodeVerbs } from "../runtime/verbs.ts";
 import { workflowState } from "../workflows/read.ts";
 import { workflowVerbs } from "../workflows/verbs.ts";
 import { activityRoutes } from "./activity/routes.ts";
@@ -76,9 +76,11 @@ const CAPABILITIES = [
   endpointVerbs,
   grantVerbs,
   intentVerbs,
+  journalVerbs,
   keyVerbs,
   killSwitchVerbs,
   messageVerbs,
+  nodeVerbs,
   peopleVerbs,
   policyVerbs,
   receiptVerbs,
@@ -305,6 +307,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire, hooks }] = all as readonly [Served];
   const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
+  const namedIn = (id: string) => [id, facts.names?.[id] ?? idSchema] as const;
   const isRead = httpMethod(http) === "GET";
   const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
@@ -316,9 +319,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     tag: (contract.tag ?? contract.name) as Tag,
     scope: scopeFor(contract, facts),
     ...(orScope === undefined ? {} : { orScope }),
-    ...(names.length === 0
-      ? {}
-      : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
+    ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map(namedIn))) }),
     ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
@@ -367,13 +368,11 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentWaitRoutes(audience),
-    ...journalRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
-    ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...exampleRoutes(example),

@@ -8,7 +8,7 @@ import { createLog, type Log } from "../api/log.ts";
 import type { TenantHostOptions } from "../api/open-tenant-host.ts";
 import type { Settings } from "../api/settings.ts";
 import { visible } from "../kernel/text.ts";
-import type { FleetNode } from "../runtime/epochs.ts";
+import type { FleetNode } from "../runtime/contract.ts";
 import { databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
 import { type Command, type Context, EXIT, isOn, version } from "./shell/command.ts";
 import { DEFAULT_LIMIT, printList, readLimit, readList } from "./shell/lists.ts";

@@ -129,12 +129,6 @@ const OTHER_CALLS = {
     inbox: query("GET /api/intents/inbox"),
     wait: query("GET /api/intents/{id}/wait"),
   },
-  journal: {
-    list: query("GET /api/journal"),
-    stream: query("GET /api/journal/{kind}/{id}"),
-    history: alone("GET /api/history/{id}"),
-    verify: unkept(body("POST /api/journal/verify")),
-  },
   session: {
     open: unkept(body("POST /api/session")),
     get: alone("GET /api/session"),
@@ -142,9 +136,6 @@ const OTHER_CALLS = {
     list: alone("GET /api/sessions"),
     endOne: alone("DELETE /api/sessions/{id}"),
     endAll: alone("DELETE /api/sessions"),
-  },
-  nodes: {
-    list: query("GET /api/nodes"),
   },
   server: {
     health: alone("GET /api/health"),
