@@ -7,7 +7,7 @@ export const CAPABILITIES = [
   "runtime",
 ];
 
-/** Those that offer no verb, and why. `tests/http/by-hand.test.ts` does the same for routes. */
+/** Those that offer no verb, and why. `tests/http/by-hand.ts` does the same for routes. */
 export const NO_VERBS = {
   "people/sessions": "its routes are about the caller's own cookie; `people.loginLink` is where one begins",
   supervise: "`hp.supervise` takes functions and a model, so it has no route",

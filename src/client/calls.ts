@@ -161,31 +161,6 @@ function withBoth(contracts: Table, others: Table): Table {
 }
 export const CALLS = withBoth(CONTRACT_CALLS, OTHER_CALLS) as Calls;
 
-/** Pages for people, and the streams that `client.events()` and `client.listen()` follow. */
-export const NO_CALL: readonly RouteName[] = [
-  "GET /login",
-  "GET /docs",
-  "GET /approvals/{id}/plain",
-  "GET /actions/{id}/plain",
-  "GET /",
-  "GET /approvals",
-  "GET /approvals/{id}",
-  "GET /workflows",
-  "GET /workflows/{id}",
-  "GET /actions/{id}",
-  "GET /in-doubt",
-  "GET /policies",
-  "GET /agents",
-  "GET /activity",
-  "GET /nodes",
-  "GET /kill-switch",
-  "GET /settings",
-  "GET /more",
-  "GET /assets/{file}",
-  "GET /api/events",
-  "GET /api/intents/stream",
-];
-
 export type Resources = {
   readonly [Resource in keyof Calls]: {
     readonly [Name in keyof Calls[Resource]]: Calls[Resource][Name] extends CallFacts<infer Route>

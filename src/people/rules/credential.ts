@@ -31,6 +31,13 @@ export function standingFault(
   return suspended.includes(person) ? "suspended" : undefined;
 }
 
+/** The same in words, for a person who would get a credential now. */
+export function membershipFault(roster: RosterState, person: string, now: number): string | undefined {
+  const fault = standingFault(roster, person, now);
+  if (fault === undefined) return undefined;
+  return fault === "removed" ? `${person} is not in the list of people` : `${person} is not in good standing`;
+}
+
 /** A restored history lacks revocations made after its backup, so sessions and links from before it are void. */
 export const isFromBeforeRestore = ({ last }: StoreState, at: number): boolean =>
   last !== null && at <= last.at;

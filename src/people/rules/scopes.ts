@@ -8,7 +8,7 @@
  */
 
 import { isPerson } from "../../kernel/principal.ts";
-import { ROLES, type Role } from "../stream.ts";
+import type { Role } from "../stream.ts";
 import { HOME_TENANT } from "../tenants/stream.ts";
 
 export const SCOPES = [
@@ -95,14 +95,6 @@ export const ROLE_SCOPES: { readonly [role in Role]: readonly Scope[] } = {
   ] as readonly Scope[],
   auditor: [...READING, "journal:verify"],
 };
-
-export function isScope(value: unknown): value is Scope {
-  return SCOPES.includes(value as Scope);
-}
-
-export function isRole(value: unknown): value is Role {
-  return ROLES.includes(value as Role);
-}
 
 type Bearer = {
   readonly tenant: string;
