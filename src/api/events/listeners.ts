@@ -72,11 +72,17 @@ export function waitForDrain(response: ServerResponse): Promise<void> {
   });
 }
 
-const whenClosed = (response: ServerResponse): Promise<void> =>
+export const whenClosed = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     if (response.destroyed || response.closed) resolve();
     else response.once("close", resolve);
   });
+
+/** Ends a stream, with the delay before the client reconnects. */
+export function endStream(response: ServerResponse): void {
+  if (!response.destroyed && !response.writableEnded)
+    response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+}
 
 export function listenToJournal({ hub, place, wish, response, after }: Listening): JournalListener {
   let last = after;
@@ -131,7 +137,7 @@ export function listenToJournal({ hub, place, wish, response, after }: Listening
     beat: () => put(`:\nid: ${last}\n\n`),
     end() {
       leave();
-      if (!isOver()) response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+      endStream(response);
     },
     cut: () => void response.destroy(),
   };

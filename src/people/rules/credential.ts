@@ -62,11 +62,7 @@ function holderIn(
 type TenantContext = { readonly tenant: string; readonly standing: TenantState };
 type KeyContext = TenantContext & { readonly key: KeyState; readonly roster: RosterState };
 
-export function holderOfKey(seen: KeyContext, hash: string, now: number): Holder | RefusedCredential {
-  return holdersOfKey(seen)(hash, now);
-}
-
-/** The same for a key that is used repeatedly: validity is checked on each call, roles and scopes are resolved once. */
+/** For a key that is used repeatedly: validity is checked on each call, roles and scopes are resolved once. */
 export function holdersOfKey(seen: KeyContext): (hash: string, now: number) => Holder | RefusedCredential {
   const { key, roster } = seen;
   let holder: Holder | undefined;
