@@ -39,27 +39,32 @@ function callOptions({ environment, manner }: ModelContext) {
   return { isStreamed: stream, timeoutMs };
 }
 
-/** A model of the AI SDK; its key, if it has one, must never reach the journal. */
-const hiddenKeyModel = (model: LanguageModel, id: string, place: ModelContext & { apiKey?: string }) =>
-  aiSdkModel({ model, id, hidden: place.apiKey === undefined ? [] : [place.apiKey], ...callOptions(place) });
-
 async function openaiModel(name: string, place: ModelContext): Promise<Model> {
-  const apiKey = keyOf(place.environment, "OPENAI_API_KEY");
+  const { environment } = place;
+  const apiKey = keyOf(environment, "OPENAI_API_KEY");
   const load = () => import("@ai-sdk/openai");
   const { createOpenAI } = await loadPackage<typeof import("@ai-sdk/openai")>("@ai-sdk/openai", load);
-  const baseURL = place.environment("OPENAI_BASE_URL");
+  const baseURL = environment("OPENAI_BASE_URL");
   const provider = createOpenAI({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
-  return hiddenKeyModel(provider(name), `openai/${name}`, { ...place, apiKey });
+  return aiSdkModel({ model: provider(name), id: `openai/${name}`, hidden: [apiKey], ...callOptions(place) });
 }
 
 async function anthropicModel(name: string, place: ModelContext): Promise<Model> {
-  const apiKey = keyOf(place.environment, "ANTHROPIC_API_KEY");
+  const { environment } = place;
+  const apiKey = keyOf(environment, "ANTHROPIC_API_KEY");
   const load = () => import("@ai-sdk/anthropic");
   const { createAnthropic } = await loadPackage<typeof import("@ai-sdk/anthropic")>(
     "@ai-sdk/anthropic",
     load,
   );
-  return hiddenKeyModel(createAnthropic({ apiKey })(name), `anthropic/${name}`, { ...place, apiKey });
+  const baseURL = environment("ANTHROPIC_BASE_URL");
+  const provider = createAnthropic({ apiKey, ...(baseURL === undefined ? {} : { baseURL }) });
+  return aiSdkModel({
+    model: provider(name),
+    id: `anthropic/${name}`,
+    hidden: [apiKey],
+    ...callOptions(place),
+  });
 }
 
 type Address = ModelCallOptions & {
@@ -90,10 +95,8 @@ async function addressedModel(given: Address, place: ModelContext): Promise<Mode
     includeUsage: true,
     ...(apiKey === undefined ? {} : { apiKey }),
   });
-  return hiddenKeyModel(provider(model), `${name}/${model}`, {
-    ...place,
-    ...(apiKey === undefined ? {} : { apiKey }),
-  });
+  const hidden = apiKey === undefined ? [] : [apiKey];
+  return aiSdkModel({ model: provider(model), id: `${name}/${model}`, hidden, ...callOptions(place) });
 }
 
 function namedModel(given: string, place: ModelContext): Promise<Model> {
@@ -118,7 +121,8 @@ const isSdkModel = (given: object): given is SdkModel =>
   "doGenerate" in given && "specificationVersion" in given && "modelId" in given && "provider" in given;
 
 function sdkModel(given: SdkModel, place: ModelContext): Promise<Model> {
-  return hiddenKeyModel(given as unknown as LanguageModel, `${given.provider}/${given.modelId}`, place);
+  const model = given as unknown as LanguageModel;
+  return aiSdkModel({ model, id: `${given.provider}/${given.modelId}`, hidden: [], ...callOptions(place) });
 }
 
 const FIELDS = ["baseUrl", "model", "apiKey", "timeoutMs", "stream"];
