@@ -12,7 +12,7 @@ import { parseMoney } from "../../kernel/money.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { PolicyFault } from "../../policy/rules/document.ts";
-import { baseline, LONGEST_MS, type MonitorRule, monitorName, RULES } from "./monitor-rule.ts";
+import { baseline, LONGEST_SPAN_MS, type MonitorRule, monitorName, RULES } from "./monitor-rule.ts";
 
 type RuleKind = MonitorRule["kind"];
 
@@ -120,7 +120,7 @@ function unknownKey({ faults }: Reading, path: Path, key: string, known: readonl
 
 function spanOf({ faults }: Reading, path: Path, value: unknown): unknown {
   const ms = typeof value === "string" ? durationMs(value) : undefined;
-  if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return ms;
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_SPAN_MS) return ms;
   const message = `${path.at(-1)} is not a length of time like "90s", "30m", "24h" or "7d", of at most 366d`;
   faults.push({ path, message });
   return undefined;

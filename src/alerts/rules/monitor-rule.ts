@@ -16,7 +16,7 @@ export const BAD_OUTCOMES = ["failed", "refused", "in_doubt"] as const;
 type BadOutcome = (typeof BAD_OUTCOMES)[number];
 
 const MOST = 1_000;
-export const LONGEST_MS = 366 * 24 * 60 * 60 * 1000;
+export const LONGEST_SPAN_MS = 366 * 24 * 60 * 60 * 1000;
 
 /** The description of a field ends the sentence that refuses it: `"above" is a whole number …`. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -25,7 +25,7 @@ const whole = (least: number, most: number) =>
   z.int().min(least).max(most).describe(`is a whole number from ${least} to ${most}`);
 const word = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words).describe(`is one of ${words.join(", ")}`);
-const ms = whole(1, LONGEST_MS);
+const ms = whole(1, LONGEST_SPAN_MS);
 const count = optional(whole(1, MOST));
 const amount = optional(whole(0, Number.MAX_SAFE_INTEGER));
 
