@@ -14,8 +14,16 @@ const within = (folder) =>
     .map((name) => `${folder}/${name}`)
     .filter((name) => ["stream.ts", "contract.ts"].some((file) => fs.existsSync(source(`${name}/${file}`))));
 
+/** Those that offer no verb, and why. `tests/http/by-hand.ts` does the same for routes. */
+export const NO_VERBS = {
+  "people/sessions": "its routes are about the caller's own cookie; `people.loginLink` is where one begins",
+  supervise: "`hp.supervise` takes functions and a model, so it has no route",
+};
+
 /** By folder below src/, in the order of the registry. */
-export const CAPABILITIES = [...folders.flatMap((name) => [name, ...within(name)]), "runtime"];
+export const CAPABILITIES = [...folders.flatMap((name) => [name, ...within(name)]), "runtime"].filter(
+  (name) => !Object.hasOwn(NO_VERBS, name),
+);
 
 /** Files of the definition in one place, and hand-written files that it replaces. Pages and streams keep routes by hand. */
 const DEFINED = ["contract.ts", "verbs.ts"];

@@ -2,7 +2,7 @@
 // Source is read as text with regular expressions, so a count is within a few of the truth; the limits are made by the same counts.
 import fs from "node:fs";
 import path from "node:path";
-import { CAPABILITIES, inspectCapability } from "./capabilities.mjs";
+import { CAPABILITIES, inspectCapability, NO_VERBS } from "./capabilities.mjs";
 import { filesBelow } from "./files.mjs";
 
 const LIMITS = "tests/architecture/limits.json";
@@ -238,7 +238,7 @@ function reportCapabilities(files) {
   const names = (found) => found.map(({ name }) => name).join(", ") || "none";
   const [done, left] = [named("converted"), named("left")];
   console.log(
-    `capabilities converted: ${done.length} (${names(done)}); left: ${left.length} (${names(left)})`,
+    `capabilities converted: ${done.length} (${names(done)}); left: ${left.length} (${names(left)}); without verbs: ${Object.keys(NO_VERBS).join(", ")}`,
   );
   for (const { name, byHand } of named("both"))
     console.error(

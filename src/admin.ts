@@ -8,9 +8,8 @@ import type { Notifications } from "./notify/verbs.ts";
 import { findOpener } from "./open.ts";
 import { parts, type VerbGroups, verbGroups } from "./parts.ts";
 import type { Policies } from "./policy/contract.ts";
-import type { Nodes } from "./runtime/epochs.ts";
-import type { Seals } from "./runtime/journal.ts";
 import type { RuntimeOpener } from "./runtime/runtime.ts";
+import type { Seals } from "./runtime/verbs.ts";
 import { VERBS } from "./verbs.ts";
 
 export type { Alert, AlertList, AlertPage, AlertSummary } from "./alerts/contract.ts";
@@ -54,15 +53,13 @@ export type {
   Suggestions,
   SuggestOptions,
 } from "./policy/contract.ts";
-export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/epochs.ts";
+export type { FleetNode, NodeList, NodePage, NodeStatus } from "./runtime/contract.ts";
 
 export type Admin = Monitors &
   Notifications &
   Omit<VerbGroups<(typeof VERBS)["admin"]>, "policies"> & {
     /** Policy versions that were put in force, back-tests and suggestions. */
     readonly policies: Policies;
-    /** The processes that execute in this tenant. */
-    readonly nodes: Nodes;
     readonly seals: Seals;
   };
 
@@ -74,7 +71,6 @@ function createGroups(open: RuntimeOpener): Admin {
       ...verbGroups(open, VERBS.admin),
       deliver: () => parts.notify().notificationMethods(open).deliver,
       monitor: () => parts.monitor().monitorMethods(open).monitor,
-      nodes: () => parts.nodes().nodesOf(open),
       policies: () => parts.policies().policiesOf(open),
       seals: () => parts.journal().sealMethods(open),
     },

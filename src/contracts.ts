@@ -12,6 +12,7 @@ import { people } from "./people/contract.ts";
 import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
 import { policies } from "./policy/contract.ts";
+import { journal, nodes } from "./runtime/contract.ts";
 import { workflows } from "./workflows/contract.ts";
 
 export const CONTRACTS = [
@@ -22,9 +23,11 @@ export const CONTRACTS = [
   endpoints,
   grants,
   intents,
+  journal,
   keys,
   killSwitch,
   messages,
+  nodes,
   people,
   policies,
   receipts,

@@ -21,8 +21,8 @@ import {
 } from "./open.ts";
 import { parts, startSupervised, type VerbGroups, withMethodGroups } from "./parts.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
-import type { Journal } from "./runtime/journal.ts";
 import type { Acknowledged, Restored, Said } from "./runtime/restore.ts";
+import type { Journal } from "./runtime/verbs.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
 import type { VERBS } from "./verbs.ts";
@@ -89,7 +89,7 @@ export type {
   StageRule,
   Verdict,
 } from "./policy/rules/verdict.ts";
-export type { JournalRecord } from "./runtime/journal.ts";
+export type { JournalRecord } from "./runtime/contract.ts";
 export type { Notice } from "./runtime/notices.ts";
 export type { Said } from "./runtime/restore.ts";
 export { secret } from "./runtime/secrets.ts";
@@ -137,7 +137,7 @@ export function definePolicy(document: PolicyText): PolicyText {
 }
 
 /** Groups that offer more than the verbs of their contract. */
-type LargerGroups = "approvals" | "intents" | "remote" | "workflows";
+type LargerGroups = "approvals" | "intents" | "journal" | "remote" | "workflows";
 type Groups = KillSwitch & Omit<VerbGroups<(typeof VERBS)["library"]>, LargerGroups>;
 
 export type Holdpoint = Groups & {

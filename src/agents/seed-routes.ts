@@ -10,7 +10,6 @@ import { ok, route } from "../api/route.ts";
 import {
   bySchema,
   dropUndefinedFields,
-  fillPage,
   idParams,
   idSchema,
   json,
@@ -26,7 +25,7 @@ import { waitingIds } from "../approvals/lists.ts";
 import { getApproval } from "../approvals/read.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
-import { skipUnreadable } from "../runtime/lists.ts";
+import { fillPage, skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { TenantStore } from "../stores/store.ts";
 

@@ -9,14 +9,8 @@
 import { frozenJson } from "../kernel/canonical-json.ts";
 import { HoldpointError, isHoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
-import {
-  findStreamRef,
-  monitorStream,
-  type StreamRef,
-  streamName,
-  workflowStream,
-} from "../kernel/stream.ts";
-import { skipUnreadable } from "../runtime/lists.ts";
+import { findStreamRef, monitorStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
+import { eachRow, skipUnreadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState, runCommand, storeTime } from "../runtime/store-access.ts";
 import { type Subscriber, type Subscription, subscribe } from "../runtime/subscribe.ts";
@@ -126,9 +120,6 @@ function createSightingReader(place: TenantStore, values: boolean): SightingRead
   };
 }
 
-const RUNS = "runs";
-const RUNS_PAGE = 200;
-
 async function sightingOfRun(
   place: TenantStore,
   id: string,
@@ -146,16 +137,11 @@ async function sightRunningWorkflows(
   place: TenantStore,
   position: number,
 ): Promise<readonly MonitoredEntry[]> {
-  const { store, tenant } = place;
   const found: MonitoredEntry[] = [];
-  let after: { at: number; stream: string } | undefined;
-  do {
-    const query = { view: RUNS, bucket: "running", order: "oldest", limit: RUNS_PAGE } as const;
-    const rows = await store.query(tenant, after === undefined ? query : { ...query, after });
-    for (const { stream } of rows) found.push(...(await sightingOfRun(place, stream.id, position)));
-    const last = rows.length < RUNS_PAGE ? undefined : rows.at(-1);
-    after = last === undefined ? undefined : { at: last.at, stream: streamName(last.stream) };
-  } while (after !== undefined && found.length < MOST_SUBJECTS);
+  for await (const { stream } of eachRow(place, { view: "runs", bucket: "running", order: "oldest" })) {
+    found.push(...(await sightingOfRun(place, stream.id, position)));
+    if (found.length >= MOST_SUBJECTS) break;
+  }
   return found.sort((one, other) => one.at - other.at);
 }
 

@@ -21,7 +21,6 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { type Actor, viewerIn } from "../kernel/values.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { policyGuards } from "../policy/routes.ts";
-import { journalRoutes, nodeRoutes } from "../runtime/routes.ts";
 import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
 import { VERBS } from "../verbs.ts";
 import { workflowState } from "../workflows/read.ts";
@@ -282,6 +281,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
   const [{ facts, wire, hooks }] = all as readonly [Served];
   const { http, shares, description, orScope, status, whenLost, mayAsk } = facts;
   const { input, serve } = together(all);
+  const namedIn = (id: string) => [id, facts.names?.[id] ?? idSchema] as const;
   const isRead = httpMethod(http) === "GET";
   const given = isRead || input?.safeParse({}).success !== true ? input : input.default({});
   const names = pathNames(http);
@@ -293,9 +293,7 @@ function routeFor(contract: Contract, all: readonly Served[]): Route {
     tag: (contract.tag ?? contract.name) as Tag,
     scope: scopeFor(contract, facts),
     ...(orScope === undefined ? {} : { orScope }),
-    ...(names.length === 0
-      ? {}
-      : { params: z.object(Object.fromEntries(names.map((id) => [id, idSchema]))) }),
+    ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map(namedIn))) }),
     ...(given === undefined ? {} : { [isRead ? "query" : "body"]: given }),
     answers: { [status]: wire.output },
     ...(whenLost === undefined ? {} : { whenLost }),
@@ -344,13 +342,11 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
     ...activityRoutes,
     ...cardPageRoutes(cards),
     ...intentWaitRoutes(audience),
-    ...journalRoutes,
     ...eventRoutes(audience),
     ...waitRoutes(audience),
     ...intentStreamRoutes(audience),
     ...sessionRoutes(hands),
     ...ownSessionRoutes,
-    ...nodeRoutes,
     ...healthRoutes(condition),
     ...metricsRoutes(metrics),
     ...exampleRoutes(example),

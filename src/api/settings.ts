@@ -30,9 +30,11 @@ export const SETTINGS = {
     variables: ["HOLDPOINT_DATABASE", "DATABASE_URL"],
     schema: text.regex(/^postgres(ql)?:\/\/./, "is not an address such as postgres://user@host/database"),
   },
+  /** File from which the database's address is read. */
   databaseFile: { variables: ["HOLDPOINT_DATABASE_FILE"], schema: text },
   policy: { flag: "policy", variables: ["HOLDPOINT_POLICY"], schema: text },
   definitions: { flag: "definitions", variables: ["HOLDPOINT_DEFINITIONS"], schema: text },
+  /** Runs a built-in example agent that asks people, for users who have no agent yet. */
   example: {
     flag: "example",
     variables: ["HOLDPOINT_EXAMPLE"],
@@ -40,12 +42,14 @@ export const SETTINGS = {
     fallback: false,
     form: "switch",
   },
+  /** Agent in whose name the node runs workflows: the same on all nodes, since any may resume a workflow. */
   agent: {
     flag: "agent",
     variables: ["HOLDPOINT_AGENT"],
     schema: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "is not a name"),
     fallback: "server",
   },
+  /** Port of a worker's health endpoint. Default: it does not listen. */
   healthPort: { flag: "health-port", variables: ["HOLDPOINT_HEALTH_PORT"], schema: port },
   allowHost: {
     flag: "allow-host",
@@ -54,6 +58,7 @@ export const SETTINGS = {
     fallback: [],
     form: "list",
   },
+  /** First admin of an empty store. Default: the user who starts the server. */
   firstAdmin: {
     flag: "first-admin",
     variables: ["HOLDPOINT_FIRST_ADMIN"],
@@ -70,23 +75,31 @@ export const SETTINGS = {
     fallback: false,
     form: "switch",
   },
+  /** Log format. Default: depends on where the log is written. */
   log: { flag: "log", variables: ["HOLDPOINT_LOG"], schema: z.enum(["json", "text", "off"]) },
+  /** Requests per second of one credential, and its burst. */
   rate: { variables: ["HOLDPOINT_RATE"], schema: count, fallback: 1_000 },
   burst: { variables: ["HOLDPOINT_BURST"], schema: count, fallback: 2_000 },
+  /** Open event streams per credential. */
   listeners: { variables: ["HOLDPOINT_LISTENERS"], schema: count, fallback: 100 },
+  /** Waiting requests: per principal, and in total. */
   holds: { variables: ["HOLDPOINT_HOLDS"], schema: count, fallback: 500 },
   allHolds: { variables: ["HOLDPOINT_ALL_HOLDS"], schema: count, fallback: 5_000 },
+  /** Pending approvals per principal. */
   pending: { variables: ["HOLDPOINT_PENDING"], schema: count, fallback: 1_000 },
+  /** On PostgreSQL: how long a silent node keeps its lease before other nodes take over its work. */
   leaseSeconds: {
     variables: ["HOLDPOINT_LEASE_SECONDS"],
     schema: z.coerce.number().int().min(1).max(3_600),
     fallback: 15,
   },
+  /** At shutdown: how long requests in progress may take. */
   graceSeconds: {
     variables: ["HOLDPOINT_GRACE_SECONDS"],
     schema: z.coerce.number().int().min(0).max(600),
     fallback: 8,
   },
+  /** At shutdown: how long effects in progress may take. */
   drainSeconds: {
     flag: "drain-seconds",
     variables: ["HOLDPOINT_DRAIN_SECONDS"],
@@ -95,43 +108,11 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
+/** Those without a default are undefined if nothing sets them. */
 export type Settings = {
-  readonly host: string;
-  readonly port: number;
-  readonly data: string | undefined;
-  readonly database: string | undefined;
-  /** File from which the database's address was read. */
-  readonly databaseFile: string | undefined;
-  readonly policy: string | undefined;
-  readonly definitions: string | undefined;
-  /** Runs a built-in example agent that asks people, for users who have no agent yet. */
-  readonly example: boolean;
-  /** Agent in whose name the node runs workflows: the same on all nodes, since any may resume a workflow. */
-  readonly agent: string;
-  /** Port of a worker's health endpoint. Default: it does not listen. */
-  readonly healthPort: number | undefined;
-  readonly allowHost: readonly string[];
-  /** First admin of an empty store. Default: the user who starts the server. */
-  readonly firstAdmin: string | undefined;
-  readonly noAuth: boolean;
-  /** Log format. Default: depends on where the log is written. */
-  readonly log: "json" | "text" | "off" | undefined;
-  /** Requests per second of one credential, and its burst. */
-  readonly rate: number;
-  readonly burst: number;
-  /** Open event streams per credential. */
-  readonly listeners: number;
-  /** Waiting requests: per principal, and in total. */
-  readonly holds: number;
-  readonly allHolds: number;
-  /** Pending approvals per principal. */
-  readonly pending: number;
-  /** On PostgreSQL: how long a silent node keeps its lease before other nodes take over its work. */
-  readonly leaseSeconds: number;
-  /** At shutdown: how long requests in progress may take. */
-  readonly graceSeconds: number;
-  /** At shutdown: how long effects in progress may take. */
-  readonly drainSeconds: number;
+  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends { readonly fallback: unknown }
+    ? z.output<(typeof SETTINGS)[Name]["schema"]>
+    : z.output<(typeof SETTINGS)[Name]["schema"]> | undefined;
 };
 
 type SettingSources = {

@@ -13,13 +13,14 @@ import { findAction, getAction } from "../effects/actions.ts";
 import { type Action, actionSchema } from "../effects/contract.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
+import type { Scope } from "../kernel/registry.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import type { WaitLimit } from "../runtime/waker.ts";
 import { getWorkflow } from "../workflows/read.ts";
 import type { WorkflowDetails } from "../workflows/views.ts";
 import type { EventAudience } from "./events/listeners.ts";
-import { ok, route } from "./route.ts";
+import { ok, route, type Tag } from "./route.ts";
 import { idParams } from "./wire.ts";
 
 type WaitResult<State> = { readonly isOver: boolean; readonly state: State };
@@ -94,89 +95,83 @@ function waitForWorkflow(runtime: Runtime, id: string, how: WaitLimit): Promise<
 const MOST_HELD_SECONDS = 25;
 const query = z.strictObject({ hold_seconds: z.coerce.number().min(0).max(MOST_HELD_SECONDS).default(0) });
 const description = `At most ${MOST_HELD_SECONDS} seconds. While \`is_over\` is false it goes on: ask again.`;
-const is_over = z.boolean();
 
 type WaitContext = Pick<EventAudience, "holds">;
 
-const approvalWait = ({ holds }: WaitContext) =>
-  route({
+type WaitedFor<Path extends string, Field extends string, Schema extends z.ZodType, State> = {
+  readonly path: Path;
+  readonly what: string;
+  readonly tag: Tag;
+  readonly scope: Scope;
+  /** The field of the answer, and its schema. */
+  readonly field: Field;
+  readonly schema: Schema;
+  wait(runtime: Runtime, id: string, how: WaitLimit): Promise<WaitResult<State>>;
+  onWire(runtime: Runtime, state: State): unknown;
+};
+type WaitAnswer<Field extends string, Schema extends z.ZodType> = { is_over: z.ZodBoolean } & {
+  [Name in Field]: Schema;
+};
+
+function waitRoute<
+  const Path extends `/${string}`,
+  const Field extends string,
+  Schema extends z.ZodType,
+  State,
+>(
+  { holds }: WaitContext,
+  { path, what, tag, scope, field, schema, wait, onWire }: WaitedFor<Path, Field, Schema, State>,
+) {
+  const answer = { is_over: z.boolean(), [field]: schema } as unknown as WaitAnswer<Field, Schema>;
+  return route({
     method: "GET",
-    path: "/api/approvals/{id}/wait",
-    summary: "An approval, once people have decided or their time is over; waits a moment for it",
+    path,
+    summary: `${what}; waits a moment for it`,
     description,
-    tag: "approvals",
-    scope: "approvals:read",
+    ...{ tag, scope, query },
     params: idParams,
-    query,
-    answers: { 200: z.object({ is_over, approval: approvalWire.wire }) },
+    answers: { 200: z.object(answer) },
     async handle(asked) {
-      const {
-        runtime,
-        params,
-        query: { hold_seconds },
-      } = asked;
-      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
-        waitForApproval(runtime, params.id, hold),
+      const { runtime, params } = asked;
+      const { isOver, state } = await holds.during(asked, asked.query.hold_seconds, (hold) =>
+        wait(runtime, params.id, hold),
       );
-      return ok({ is_over: isOver, approval: approvalWire.encode(state) });
+      return ok({ is_over: isOver, [field]: await onWire(runtime, state) });
     },
   });
+}
 
 const actionOnWire = viewCodec(actionSchema);
 
-const actionWait = ({ holds }: WaitContext) =>
-  route({
-    method: "GET",
+export const waitRoutes = (audience: WaitContext) => [
+  waitRoute(audience, {
+    path: "/api/approvals/{id}/wait",
+    what: "An approval, once people have decided or their time is over",
+    tag: "approvals",
+    scope: "approvals:read",
+    field: "approval",
+    schema: approvalWire.wire,
+    wait: waitForApproval,
+    onWire: (_, state) => approvalWire.encode(state),
+  }),
+  waitRoute(audience, {
     path: "/api/actions/{id}/wait",
-    summary: "An action, once it has an outcome or was refused; waits a moment for it",
-    description,
+    what: "An action, once it has an outcome or was refused",
     tag: "actions",
     scope: "actions:read",
-    params: idParams,
-    query,
-    answers: { 200: z.object({ is_over, action: actionOnWire.wire }) },
-    async handle(asked) {
-      const {
-        runtime,
-        params,
-        query: { hold_seconds },
-      } = asked;
-      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
-        waitForAction(runtime, params.id, hold),
-      );
-      return ok({ is_over: isOver, action: actionOnWire.encode(state) });
-    },
-  });
-
-const workflowWait = ({ holds }: WaitContext) =>
-  route({
-    method: "GET",
+    field: "action",
+    schema: actionOnWire.wire,
+    wait: waitForAction,
+    onWire: (_, state) => actionOnWire.encode(state),
+  }),
+  waitRoute(audience, {
     path: "/api/workflows/{id}/wait",
-    summary: "A workflow, once it has ended; waits a moment for it",
-    description,
+    what: "A workflow, once it has ended",
     tag: "workflows",
     scope: "workflows:read",
-    params: idParams,
-    query,
-    answers: { 200: z.object({ is_over, workflow: workflowSchema }) },
-    async handle(asked) {
-      const {
-        runtime,
-        params,
-        query: { hold_seconds },
-      } = asked;
-      const { isOver, state } = await holds.during(asked, hold_seconds, (hold) =>
-        waitForWorkflow(runtime, params.id, hold),
-      );
-      return ok({
-        is_over: isOver,
-        workflow: workflowOnWire(state, await loadCheckpointAccount(runtime, state)),
-      });
-    },
-  });
-
-export const waitRoutes = (audience: WaitContext) => [
-  approvalWait(audience),
-  actionWait(audience),
-  workflowWait(audience),
+    field: "workflow",
+    schema: workflowSchema,
+    wait: waitForWorkflow,
+    onWire: async (runtime, state) => workflowOnWire(state, await loadCheckpointAccount(runtime, state)),
+  }),
 ];

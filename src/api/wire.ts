@@ -1,7 +1,6 @@
 /**
  * Shared wire forms: snake_case, RFC 3339 times with Z, money with its micros as text; pages and their cursors.
- * - A cursor is opaque and belongs to one list.
- * - A page is full at the requested number of rows or the most bytes of one answer. One row always fits.
+ * A cursor is opaque and belongs to one list.
  */
 
 import { z } from "zod";
@@ -47,7 +46,7 @@ export const idParams = z.object({ id: idSchema });
 const MAX_PAGE_ROWS = 1_000;
 const USUAL = 100;
 
-export const limitSchema = z.coerce
+const limitSchema = z.coerce
   .number()
   .int()
   .min(1)
@@ -76,7 +75,7 @@ export function sealCursor(list: string, next: string | null): string | null {
   return next === null ? null : Buffer.from(`${list}\n${next}`).toString("base64url");
 }
 
-export function openCursor(list: string, cursor: string | undefined): string | undefined {
+function openCursor(list: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   const text = Buffer.from(cursor, "base64url").toString();
   const [name, next] = text.split("\n");
@@ -91,31 +90,4 @@ export function pageOf(
 ): { readonly limit: number; readonly after?: string } {
   const after = openCursor(list, cursor);
   return { limit, ...(after === undefined ? {} : { after }) };
-}
-
-/** Most bytes of one page. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-
-type FilledPage<Row> = {
-  readonly rows: readonly Row[];
-  /** Whether the page was full before the source ended. */
-  readonly isCut: boolean;
-};
-
-const rowBytes = (row: unknown): number => Buffer.byteLength(JSON.stringify(row) ?? "");
-
-/** Reads row by row, at most one more than it keeps: the one that shows that the page is full. */
-export async function fillPage<Row>(
-  source: AsyncIterable<Row>,
-  limit: number,
-  weigh: (row: Row) => number = rowBytes,
-): Promise<FilledPage<Row>> {
-  const rows: Row[] = [];
-  let bytes = 0;
-  for await (const row of source) {
-    bytes += weigh(row);
-    if (rows.length >= limit || (rows.length > 0 && bytes > PAGE_BYTES)) return { rows, isCut: true };
-    rows.push(row);
-  }
-  return { rows, isCut: false };
 }

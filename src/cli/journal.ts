@@ -6,7 +6,7 @@ import type { Report } from "../journal/verify.ts";
 import { canonicalJson } from "../kernel/canonical-json.ts";
 import { isJsonObject, type Json, parseJson } from "../kernel/json.ts";
 import { visible, visiblePreview } from "../kernel/text.ts";
-import type { JournalRecord } from "../runtime/journal.ts";
+import type { JournalRecord } from "../runtime/contract.ts";
 import type { Acknowledged, Restored } from "../runtime/restore.ts";
 import { type Command, type Context, EXIT, FULL, flag, isOn, word } from "./shell/command.ts";
 import { CommandError, fileError } from "./shell/failure.ts";

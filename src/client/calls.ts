@@ -129,12 +129,6 @@ const OTHER_CALLS = {
     inbox: query("GET /api/intents/inbox"),
     wait: query("GET /api/intents/{id}/wait"),
   },
-  journal: {
-    list: query("GET /api/journal"),
-    stream: query("GET /api/journal/{kind}/{id}"),
-    history: alone("GET /api/history/{id}"),
-    verify: unkept(body("POST /api/journal/verify")),
-  },
   session: {
     open: unkept(body("POST /api/session")),
     get: alone("GET /api/session"),
@@ -142,9 +136,6 @@ const OTHER_CALLS = {
     list: alone("GET /api/sessions"),
     endOne: alone("DELETE /api/sessions/{id}"),
     endAll: alone("DELETE /api/sessions"),
-  },
-  nodes: {
-    list: query("GET /api/nodes"),
   },
   server: {
     health: alone("GET /api/health"),
@@ -169,31 +160,6 @@ function withBoth(contracts: Table, others: Table): Table {
   return Object.fromEntries([...names].map((name) => [name, { ...contracts[name], ...others[name] }]));
 }
 export const CALLS = withBoth(CONTRACT_CALLS, OTHER_CALLS) as Calls;
-
-/** Pages for people, and the streams that `client.events()` and `client.listen()` follow. */
-export const NO_CALL: readonly RouteName[] = [
-  "GET /login",
-  "GET /docs",
-  "GET /approvals/{id}/plain",
-  "GET /actions/{id}/plain",
-  "GET /",
-  "GET /approvals",
-  "GET /approvals/{id}",
-  "GET /workflows",
-  "GET /workflows/{id}",
-  "GET /actions/{id}",
-  "GET /in-doubt",
-  "GET /policies",
-  "GET /agents",
-  "GET /activity",
-  "GET /nodes",
-  "GET /kill-switch",
-  "GET /settings",
-  "GET /more",
-  "GET /assets/{file}",
-  "GET /api/events",
-  "GET /api/intents/stream",
-];
 
 export type Resources = {
   readonly [Resource in keyof Calls]: {

@@ -51,37 +51,24 @@ const UNKNOWN = "It is not known whether anything was written.";
 const NOTHING = "Nothing was written.";
 const textOr = (value: unknown, fallback: string): string => (typeof value === "string" ? value : fallback);
 
+type WithoutAnswer = Pick<ErrorFacts, "code" | "status" | "what" | "next" | "retryable">;
+const withoutAnswer = (facts: WithoutAnswer, changes: boolean, cause?: unknown): ClientError =>
+  new ClientError({ ...facts, data: changes ? UNKNOWN : NOTHING, details: {}, correlationId: null }, cause);
+
 /** `changes`: whether the request would have changed something. */
 export function noAnswer(server: string, changes: boolean, cause: unknown): ClientError {
-  return new ClientError(
-    {
-      code: "no_answer",
-      status: 0,
-      what: `${server} did not answer.`,
-      data: changes ? UNKNOWN : NOTHING,
-      next: changes
-        ? "Look at what stands before doing it again, once the server answers."
-        : "Check the address, and that the server runs.",
-      retryable: true,
-      details: {},
-      correlationId: null,
-    },
-    cause,
-  );
+  const next = changes
+    ? "Look at what stands before doing it again, once the server answers."
+    : "Check the address, and that the server runs.";
+  const facts = { code: "no_answer", status: 0, what: `${server} did not answer.`, next, retryable: true };
+  return withoutAnswer(facts, changes, cause);
 }
 
 /** A proxy answered, or a server that is not Holdpoint. */
 export function strangeAnswer(server: string, status: number, changes: boolean): ClientError {
-  return new ClientError({
-    code: "strange_answer",
-    status,
-    what: `${server} answered ${status}, and not as Holdpoint does.`,
-    data: changes ? UNKNOWN : NOTHING,
-    next: "Check the address, and what stands between here and the server.",
-    retryable: status >= 500,
-    details: {},
-    correlationId: null,
-  });
+  const what = `${server} answered ${status}, and not as Holdpoint does.`;
+  const next = "Check the address, and what stands between here and the server.";
+  return withoutAnswer({ code: "strange_answer", status, what, next, retryable: status >= 500 }, changes);
 }
 
 const OWN = new Set(["type", "title", "status", "detail", "code", "data", "next", "retryable", "instance"]);

@@ -67,6 +67,12 @@ export const CONTRACT_CALLS = {
     answer: { route: "POST /api/intents/{id}/answer", takes: "body" },
     cancel: { route: "POST /api/intents/{id}/cancel", takes: "body" },
   },
+  journal: {
+    list: { route: "GET /api/journal", takes: "query" },
+    stream: { route: "GET /api/journal/{kind}/{id}", takes: "query" },
+    history: { route: "GET /api/history/{id}", takes: "nothing" },
+    verify: { route: "POST /api/journal/verify", takes: "body", unkept: "once" },
+  },
   keys: {
     list: { route: "GET /api/keys", takes: "query" },
     issue: { route: "POST /api/keys", takes: "body", unkept: "once" },
@@ -87,6 +93,9 @@ export const CONTRACT_CALLS = {
     count: { route: "GET /api/messages/count", takes: "query" },
     find: { route: "GET /api/messages/find", takes: "query" },
     retry: { route: "POST /api/messages/{id}/retry", takes: "body" },
+  },
+  nodes: {
+    list: { route: "GET /api/nodes", takes: "query" },
   },
   people: {
     list: { route: "GET /api/people", takes: "nothing" },

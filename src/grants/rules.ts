@@ -12,10 +12,10 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { partLoader } from "../kernel/load-part.ts";
 import { type MoneyJson, unitsToMicros } from "../kernel/money.ts";
-import { channelField, isPerson, type Via } from "../kernel/principal.ts";
+import { channelField, type Via } from "../kernel/principal.ts";
 import { ROSTER } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
-import { isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster.ts";
+import { actorFault, isExcluded, isNamedIn, isVoteStillTheirs } from "../people/rules/roster.ts";
 import type { RosterState } from "../people/stream.ts";
 import { type ApproverRule, excludedPeople, namesGroups } from "../policy/rules/verdict.ts";
 import { type GrantState, type GrantTerms, grant, isUsedUp, type LiveGrant } from "./stream.ts";
@@ -28,11 +28,6 @@ const expressions = () =>
 type NotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
 type Word = Via & { readonly by: string; readonly reason: string };
 
-function whyNot(draft: Draft, by: string): string | undefined {
-  if (!isPerson(by)) return `${by} is not a person`;
-  return draft.state(ROSTER).suspended.includes(by) ? `${by} is not in good standing` : undefined;
-}
-
 /** Returns `known` if the request is a retry after a lost response. */
 export function giveGrant(
   draft: Draft,
@@ -43,7 +38,7 @@ export function giveGrant(
   const more = draft.need({ write: [ref], read: [ROSTER] });
   if (more !== undefined) return more;
   if (draft.state(ref).status !== "none") return { kind: "known" };
-  const reason = whyNot(draft, terms.by);
+  const reason = actorFault(draft.state(ROSTER), terms.by);
   if (reason !== undefined) return { kind: "not_allowed", reason };
   draft.append(ref, [grant.event("grant.given", { ...terms, expiresAt: draft.now + lastsMs })]);
   return { kind: "given" };
@@ -62,7 +57,7 @@ export function revokeGrant(
   if (more !== undefined) return more;
   const { status } = draft.state(ref);
   if (status !== "given") return { kind: status === "none" ? "unknown" : "revoked" };
-  const fault = isRestore ? undefined : whyNot(draft, by);
+  const fault = isRestore ? undefined : actorFault(draft.state(ROSTER), by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
   draft.append(ref, [grant.event("grant.revoked", { by, reason, ...channelField(command) })]);
   return { kind: "revoked" };

@@ -314,7 +314,7 @@ function recordCodec({ keyType, valueType }: z.ZodRecord, form: Form): Codec {
 
 function readText(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodBoolean) return z.stringbool({ truthy: ["true"], falsy: ["false"] });
-  return schema instanceof z.ZodNumber ? z.coerce.number().pipe(schema) : schema;
+  return schema instanceof z.ZodNumber ? schema.clone({ ...schema.def, coerce: true }) : schema;
 }
 
 /** Only length checks: all others apply to the library's values. */

@@ -37,6 +37,8 @@ export type VerbFacts<Http> = {
   readonly summary: string;
   /** Additional text for the OpenAPI document. */
   readonly description?: string;
+  /** Schemas of names in the path. Default: the text of an id. */
+  readonly names?: { readonly [name: string]: z.ZodType };
   /** Name of the input in the reference: `hp.grants.give(offer)`. Default: `input`. */
   readonly takes?: string;
   /** Singular noun for the input, in messages. Default: the contract's owner. */
@@ -101,7 +103,7 @@ export function contract<const Name extends string, All extends Verbs>(
 export function plainVerb<
   const Http extends `${Method} /${string}`,
   Out extends z.ZodType,
-  const More extends Pick<VerbContract, "wrap">,
+  const More extends Pick<VerbContract, "wrap" | "call">,
 >(facts: VerbFacts<Http> & { readonly output: Out } & More) {
   return { status: 200 as const, ...facts, input: undefined };
 }

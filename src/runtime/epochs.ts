@@ -10,14 +10,14 @@
 import { actionRows } from "../effects/actions.ts";
 import { type Clock, stopwatch } from "../kernel/clock.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, rejectInput } from "../kernel/fields.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
 import { readOwnTenant } from "../people/tenants/stream.ts";
 import { takePolicy } from "../policy/rules/adopt.ts";
 import type { EpochHold, TenantStore, ViewRow } from "../stores/store.ts";
+import type { FleetNode, NodeList, NodePage, NodeStatus } from "./contract.ts";
 import { eachRow, forEachReadable, rowPage } from "./lists.ts";
-import { type Epoch, freshId, type PoliciesInForce, type Runtime, type RuntimeOpener } from "./runtime.ts";
+import { type Epoch, freshId, type PoliciesInForce, type Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 import { type EpochFacts, endEpoch, openEpoch } from "./stream.ts";
 
@@ -195,44 +195,6 @@ export function runtimeEpochs(
   };
 }
 
-/** `lapsed`: not ended, but it no longer holds its epoch. `closed`: it ended by itself. */
-export type NodeStatus = "live" | "lapsed" | "closed" | "died";
-
-export type FleetNode = {
-  /** Id of its epoch. */
-  readonly id: string;
-  readonly tenant: string;
-  readonly status: NodeStatus;
-  /** `server`, `worker` or `program`. */
-  readonly kind: string;
-  readonly version: string | null;
-  readonly agent: string;
-  /** `host/pid`. */
-  readonly process: string;
-  /** By the store's clock. */
-  readonly openedAt: number;
-  readonly endedAt: number | null;
-  /** Names of the workflows it can run, as of its start; null if it did not report them. */
-  readonly definitions: readonly string[] | null;
-  /** Workflows it runs now. Waiting workflows belong to no node. */
-  readonly workflows: number;
-  /** Effects it has started that have not ended. */
-  readonly effects: number;
-};
-
-export type NodePage = {
-  /** Includes nodes that have ended. */
-  readonly all?: boolean;
-  readonly limit?: number;
-  readonly after?: string;
-};
-export type NodeList = { readonly items: readonly FleetNode[]; readonly next: string | null };
-
-export type Nodes = {
-  /** Newest first; `next` is the cursor of the next page. */
-  list(page?: NodePage): Promise<NodeList>;
-};
-
 const NODES = "nodes";
 
 type NodeLoad = {
@@ -273,9 +235,10 @@ async function nodeOf(place: TenantStore, row: ViewRow, load: NodeLoad): Promise
   };
 }
 
-export async function listNodes(place: TenantStore, page: NodePage = {}): Promise<NodeList> {
-  const { all = false, limit = 100, after } = checkFields("A page of nodes", page, ["all", "limit", "after"]);
-  if (typeof all !== "boolean") rejectInput("all is true or false.");
+export async function listNodes(
+  place: TenantStore,
+  { all = false, limit = 100, after }: NodePage = {},
+): Promise<NodeList> {
   const list = { view: NODES, kind: "epoch", prefix: "epo", bucket: all ? "any" : "open" } as const;
   const { rows, next } = await rowPage(place, { ...list, order: "newest", limit, after });
   const load = await countLoad(place);
@@ -305,7 +268,3 @@ export async function endDeadNodes(runtime: Runtime): Promise<void> {
     if (stream.id !== own.id) others.push(stream.id);
   await forEachReadable(others, (id) => endIfDead(runtime, id, own.id));
 }
-
-export const nodesOf = (open: RuntimeOpener): Nodes => ({
-  list: async (page = {}) => listNodes(await open(), page),
-});

@@ -1,16 +1,14 @@
-/** Reads the journal: by id, as an export, and to verify it. */
+/** Reads the journal: by page, by stream, by id, as an export, and to verify it. */
 
 import type { ApprovalQuestion } from "../approvals/state.ts";
 import { findAction } from "../effects/actions.ts";
 import { requestName } from "../effects/rules/propose.ts";
 import type { Header } from "../journal/entry.ts";
 import { exportLine } from "../journal/export.ts";
-import { type PublicJwk, readPublicJwk } from "../journal/jws.ts";
-import type { Seal } from "../journal/seal.ts";
+import type { PublicJwk } from "../journal/jws.ts";
 import { type Report, startVerification } from "../journal/verify.ts";
 import type { Finding, SavedSeal } from "../journal/verify-seals.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, checkId, checkListener, rejectInput } from "../kernel/fields.ts";
 import { isJsonObject, type Json } from "../kernel/json.ts";
 import { LISTED_KINDS } from "../kernel/registry.ts";
 import {
@@ -21,19 +19,11 @@ import {
   streamName,
   workflowStream,
 } from "../kernel/stream.ts";
-import type { JournalEntry, Rebuilt, TenantStore } from "../stores/store.ts";
-import { getSavedSeal, sealTenant } from "./keyring.ts";
-import type { RuntimeOpener } from "./runtime.ts";
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
+import type { JournalRecord } from "./contract.ts";
 import { logEntries, logPages } from "./subscribe.ts";
 
 const MOST_FINDINGS = 1_000;
-
-/** One entry in readable form. `body` is null if it was erased. */
-export type JournalRecord = Pick<Header, "stream" | "seq" | "type" | "at"> & {
-  readonly position: number;
-  readonly hash: string;
-  readonly body: Json;
-};
 
 export function parseRecord(entry: JournalEntry): JournalRecord {
   const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
@@ -129,7 +119,7 @@ export async function readJournal(place: TenantStore, id: string): Promise<reado
 }
 
 /** Lines of an export. Seals are read first: one made in between would cover entries that are not in the export. */
-async function* exportJournal(place: TenantStore, keys: readonly PublicJwk[]): AsyncGenerator<string> {
+export async function* exportJournal(place: TenantStore, keys: readonly PublicJwk[]): AsyncGenerator<string> {
   const { tenant, store } = place;
   yield exportLine({ holdpoint: "export", v: 1, tenant, incarnation: store.incarnation });
   for (const key of keys) yield exportLine({ key });
@@ -216,62 +206,4 @@ function requestOf({ header, body }: JournalEntry) {
   } catch {
     return [];
   }
-}
-
-function checkVerification<Given extends object>(options: Given): Given {
-  const given: { keys?: unknown; savedSeal?: unknown; progress?: unknown; requireSealed?: unknown } =
-    checkFields("A verification", options, ["keys", "savedSeal", "requireSealed", "progress"]);
-  const { keys, savedSeal, progress, requireSealed } = given;
-  if (requireSealed !== undefined && typeof requireSealed !== "boolean")
-    rejectInput("requireSealed is true or false.");
-  const isKey = (key: unknown) => readPublicJwk(key) !== undefined;
-  if (keys !== undefined && !(Array.isArray(keys) && keys.every(isKey)))
-    rejectInput("Keys are a list of public Ed25519 keys as JWK.");
-  const saved = savedSeal as { jws?: unknown; key?: unknown } | null | undefined;
-  if (saved !== undefined && !(typeof saved?.jws === "string" && isKey(saved.key)))
-    rejectInput("A saved seal is { jws, key }, as seals.save() answered it.");
-  checkListener(progress);
-  return options;
-}
-
-export type Journal = {
-  /** Everything about an action, an approval or a workflow, in commit order. */
-  read(id: string): Promise<readonly JournalRecord[]>;
-  /** Lines of NDJSON for the separate verifier. */
-  export(): AsyncGenerator<string>;
-  verify(options?: Partial<VerifyOptions>): Promise<Report>;
-  rebuildViews(progress?: (done: number, total: number) => void): Promise<Rebuilt>;
-};
-
-export function journalOf(open: RuntimeOpener): Journal {
-  return {
-    read: async (id) => readJournal(await open(), checkId("An action", id)),
-    async *export() {
-      const runtime = await open();
-      yield* exportJournal(runtime, await runtime.knownKeys());
-    },
-    async verify(options = {}) {
-      checkVerification(options);
-      const runtime = await open();
-      return verifyStore(runtime, { ...options, keys: options.keys ?? (await runtime.knownKeys()) });
-    },
-    async rebuildViews(progress) {
-      checkListener(progress);
-      return (await open()).store.rebuildViews(progress);
-    },
-  };
-}
-
-export type Seals = {
-  /** Seals what was written since the last seal; undefined if nothing was. */
-  create(): Promise<Seal | undefined>;
-  /** Seals now and returns the last seal with its key, to save outside the store; undefined if there is no entry. */
-  save(): Promise<SavedSeal | undefined>;
-};
-
-export function sealMethods(open: RuntimeOpener): Seals {
-  return {
-    create: async () => sealTenant(await open()),
-    save: async () => getSavedSeal(await open()),
-  };
 }

@@ -158,3 +158,33 @@ async function workflowNamed({ store, tenant }: TenantStore, requestId: string):
 export function findWorkflows(place: TenantStore, text: string): Promise<readonly string[]> {
   return text.startsWith("wf_") ? findIds(place, "workflows", text) : workflowNamed(place, text);
 }
+
+/** Most bytes of one page. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+type FilledPage<Row> = {
+  readonly rows: readonly Row[];
+  /** Whether the page was full before the source ended. */
+  readonly isCut: boolean;
+};
+
+const rowBytes = (row: unknown): number => Buffer.byteLength(JSON.stringify(row) ?? "");
+
+/**
+ * A page is full at the requested number of rows or the most bytes of one answer. One row always fits. Reads row by row,
+ * at most one more than it keeps: the one that shows that the page is full.
+ */
+export async function fillPage<Row>(
+  source: AsyncIterable<Row>,
+  limit: number,
+  weigh: (row: Row) => number = rowBytes,
+): Promise<FilledPage<Row>> {
+  const rows: Row[] = [];
+  let bytes = 0;
+  for await (const row of source) {
+    bytes += weigh(row);
+    if (rows.length >= limit || (rows.length > 0 && bytes > PAGE_BYTES)) return { rows, isCut: true };
+    rows.push(row);
+  }
+  return { rows, isCut: false };
+}

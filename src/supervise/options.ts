@@ -127,24 +127,6 @@ export type SuperviseInput = {
   readonly onHeld: "stop" | "wait";
 };
 
-const FIELDS = [
-  "goal",
-  "tools",
-  "model",
-  "policy",
-  "id",
-  "name",
-  "limits",
-  "onRefusal",
-  "onDoubt",
-  "onHeld",
-  "system",
-  "finalSystem",
-  "maxOutputTokens",
-  "agent",
-  "notify",
-];
-
 const isText = (value: unknown): boolean =>
   typeof value === "string" && value.trim() !== "" && value.isWellFormed();
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
@@ -174,6 +156,8 @@ const CHECKS: readonly (readonly [keyof SuperviseOptions, (value: unknown) => bo
   ["maxOutputTokens", isOptional(isWhole), "a whole number of at least 1"],
   ["agent", isOptional((who) => isPrincipal(who) && String(who).startsWith("agent:")), "agent:<name>"],
 ];
+
+const FIELDS = [...CHECKS.map(([field]) => field), "policy", "limits"];
 
 function toolNameIn(tool: SupervisedTool): string {
   return typeof tool === "function" ? tool.toolName : tool?.name;

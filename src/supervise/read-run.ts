@@ -6,7 +6,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { isArtifactRef } from "../kernel/stored-value.ts";
 import { workflowStream } from "../kernel/stream.ts";
-import { type JournalRecord, readJournal } from "../runtime/journal.ts";
+import type { JournalRecord } from "../runtime/contract.ts";
+import { readJournal } from "../runtime/journal.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue } from "../runtime/store-access.ts";
 import { entriesOf, loadInto } from "../workflows/entries.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Approvals } from "../../src/approvals/contract.ts";
 import { isHoldpointError } from "../../src/index.ts";
-import type { Journal } from "../../src/runtime/journal.ts";
+import type { Journal } from "../../src/runtime/verbs.ts";
 
 export type Racer = { readonly approvals: Approvals; readonly journal: Journal };
 type Pay = (args: { readonly n: number }, options: { requestId: string; waitMs: number }) => Promise<unknown>;

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Route, routeName } from "../../src/api/route.ts";
 import { allRoutes, type RouteParts } from "../../src/api/routes.ts";
-import { CALLS, type CallFacts, NO_CALL } from "../../src/client/calls.ts";
+import { CALLS, type CallFacts } from "../../src/client/calls.ts";
 import { type Client, createClient, isClientError } from "../../src/client/client.ts";
 import type { Holdpoint } from "../../src/index.ts";
 
 import { serverBench } from "../fixtures/server.ts";
+import { PAGES, STREAMS } from "../http/by-hand.ts";
 
 const nothing = {} as unknown;
 const ROUTES: readonly Route[] = allRoutes({
@@ -16,7 +17,7 @@ const ROUTES: readonly Route[] = allRoutes({
 const TABLE: readonly CallFacts[] = Object.values(CALLS).flatMap((calls) => Object.values(calls));
 
 test("every route has a call and every call a route", () => {
-  const called = [...TABLE.map(({ route }) => route), ...NO_CALL];
+  const called = [...TABLE.map(({ route }): string => route), ...PAGES, ...STREAMS];
   assert.deepEqual(called.toSorted(), ROUTES.map(routeName).toSorted());
 });
 

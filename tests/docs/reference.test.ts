@@ -86,7 +86,8 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))
     .map((code) => code.replace(/\(.*$/, ""));
-  assert.deepEqual(written.toSorted(), expected.toSorted());
+  // The library's own `verify` of a journal takes the place of its verb.
+  assert.deepEqual(written.toSorted(), [...new Set(expected)].toSorted());
 });
 
 test("docs/reference/admin.md has every method of administration, and no other", () => {

@@ -368,6 +368,28 @@ test("receipts are signed and verify, the journal verifies, and so does its expo
   assert.equal(outcome.status, 0, outcome.stdout + outcome.stderr);
 });
 
+test("the journal is read in pages, and one stream at a time", async (t) => {
+  const hp = temporaryFolder(t).open();
+  const tool = hp.gate({ name: "t", policy: "approve", run: () => "done" });
+  for (const requestId of ["1", "2"]) await tool({}, { requestId });
+  const all = (await hp.journal.list()).items;
+  const seen: (typeof all)[number][] = [];
+  for (let after: string | null = "0"; after !== null; ) {
+    const page: Awaited<ReturnType<typeof hp.journal.list>> = await hp.journal.list({ limit: 3, after });
+    seen.push(...page.items);
+    after = page.next;
+  }
+  assert.deepEqual(seen, all);
+  const { id } = await hp.actions.get("2");
+  const { entries, nextSeq } = await hp.journal.stream("action", id, { limit: 1 });
+  assert.deepEqual([entries.map(({ type }) => type), nextSeq], [["action.proposed"], 2]);
+  const rest = await hp.journal.stream("action", id, { fromSeq: 2 });
+  assert.deepEqual([...entries, ...rest.entries], await hp.journal.read("2"));
+  await assert.rejects(hp.journal.stream("acton", id), { code: "invalid_input" });
+  await assert.rejects(hp.journal.stream("action", "act_none"), { code: "unknown_id" });
+  await assert.rejects(hp.journal.list({ after: "x" }), { code: "invalid_input" });
+});
+
 test("an instance that could not open says why each time, recovers when it can, and closes without a word", async (t) => {
   const folder = temporaryFolder(t);
   const hp = folder.open({ mode: "existing" });

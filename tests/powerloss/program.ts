@@ -15,10 +15,10 @@ import { signingKeyFromPkcs8 } from "../../src/journal/jws.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { KillSwitch } from "../../src/kill-switch/contract.ts";
 import { bindKillSwitch } from "../../src/kill-switch/verbs.ts";
-import { type Journal, journalOf, type Seals, sealMethods } from "../../src/runtime/journal.ts";
 import { MAINTENANCE_INTERVALS } from "../../src/runtime/maintenance.ts";
 import { type OpenRuntime, openRuntime } from "../../src/runtime/open.ts";
 import { bindLibrary } from "../../src/runtime/verb.ts";
+import { type Journal, journalOf, type Seals, sealMethods } from "../../src/runtime/verbs.ts";
 import type { Store } from "../../src/stores/store.ts";
 
 export const TENANT = "acme";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { schemaRules } from "../../src/effects/arguments.ts";
 import { validateProposal } from "../../src/supervise/rules/proposal.ts";
-import { isStopReason } from "../../src/supervise/rules/stop-reason.ts";
+import { isStopReason } from "../fixtures/stop-reasons.ts";
 import { runs } from "./runs.ts";
 
 const SCHEMAS: { readonly [name: string]: z.ZodType } = {

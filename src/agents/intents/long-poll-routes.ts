@@ -8,9 +8,11 @@ import type { ServerResponse } from "node:http";
 import { z } from "zod";
 import {
   type EventAudience,
+  endStream,
   type JournalListener,
   RETRY_MS,
   waitForDrain,
+  whenClosed,
 } from "../../api/events/listeners.ts";
 import { ok, route } from "../../api/route.ts";
 import { idParams, json } from "../../api/wire.ts";
@@ -91,14 +93,7 @@ const intentFrame = (id: string, data: unknown): string =>
 function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): JournalListener {
   const over = new AbortController();
   const isOver = () => response.destroyed || response.writableEnded;
-  const gone = new Promise<void>((resolve) => {
-    const left = () => {
-      over.abort();
-      resolve();
-    };
-    if (response.destroyed || response.closed) left();
-    else response.once("close", left);
-  });
+  const gone = whenClosed(response).then(() => over.abort());
 
   async function hand(): Promise<void> {
     for await (const delivery of deliveries(over.signal)) {
@@ -110,7 +105,7 @@ function streamIntentsTo({ response, deliveries, onWire }: IntentStreamParts): J
 
   function end(): void {
     over.abort();
-    if (!isOver()) response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+    endStream(response);
   }
 
   response.write(`retry: ${RETRY_MS}\nevent: ready\ndata: {}\n\n`);

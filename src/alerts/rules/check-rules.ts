@@ -3,165 +3,68 @@
  * words). An unknown field is a fault and never ignored: a misspelt limit would be no limit.
  */
 
+import type { z } from "zod";
 import { durationMs } from "../../kernel/duration.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
-import {
-  checkNothing,
-  functionCheck,
-  noField,
-  oneOfCheck,
-  rejectInput,
-  type ValueCheck,
-} from "../../kernel/fields.ts";
+import { noField, rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject } from "../../kernel/json.ts";
-import { amountCheck, parseMoney } from "../../kernel/money.ts";
+import { parseMoney } from "../../kernel/money.ts";
 import { didYouMean } from "../../kernel/spelling.ts";
 import { displayValue } from "../../kernel/text.ts";
 import type { PolicyFault } from "../../policy/rules/document.ts";
-import { BAD_OUTCOMES, type MonitorRule, PER, SEVERITIES } from "./monitor-rule.ts";
+import { baseline, LONGEST_SPAN_MS, type MonitorRule, monitorName, RULES } from "./monitor-rule.ts";
 
-const MOST = 1_000;
-const LONGEST_MS = 366 * 24 * 60 * 60 * 1000;
+type RuleKind = MonitorRule["kind"];
 
-const whole = (least: number, most: number): ValueCheck => ({
-  isRight: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
-  what: `is a whole number from ${least} to ${most}`,
-});
-const MS = whole(1, LONGEST_MS);
-const COUNT = whole(1, MOST);
-const AMOUNT = whole(0, Number.MAX_SAFE_INTEGER);
-const SHARE: ValueCheck = {
-  isRight: (value) => typeof value === "number" && value >= 0 && value < 1,
-  what: "is a share from 0 to less than 1",
-};
-const POSITIVE: ValueCheck = {
-  isRight: (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
-  what: "is a number above 0",
+/** One, or at least one, of these fields. All others that a rule cannot do without are in its schema. */
+const CHOICES: { readonly [kind in RuleKind]?: readonly ["one" | "at least one", readonly string[]] } = {
+  rate: ["one", ["above", "baseline"]],
+  errors: ["one", ["last", "windowMs"]],
+  progress: ["at least one", ["fewerThan", "moreThan"]],
+  resources: ["at least one", ["tokens", "cost", "operations", "elapsedMs", "apiCalls"]],
 };
 
-const BASELINE_FIELDS: Readonly<Record<string, ValueCheck>> = {
-  deviations: POSITIVE,
-  warmUp: COUNT,
-  least: AMOUNT,
-};
-
-const COMMON_FIELDS: Readonly<Record<string, ValueCheck>> = {
-  kind: checkNothing,
-  name: {
-    isRight: (value) =>
-      typeof value === "string" && value.isWellFormed() && /^[^\s/#][^/#\n\r]{0,59}$/u.test(value),
-    what: "is a text of 1 to 60 characters without / and #, and does not begin with a space",
-  },
-  severity: oneOfCheck(SEVERITIES),
-  raise: oneOfCheck(["alert", "checkpoint"]),
-};
-
-/** Every field of every kind of rule. */
-const RULE_FIELDS: { readonly [kind in MonitorRule["kind"]]: Readonly<Record<string, ValueCheck>> } = {
-  rate: {
-    of: oneOfCheck(["calls", "errors", "escalations"]),
-    per: oneOfCheck(PER),
-    windowMs: MS,
-    above: whole(0, MOST),
-    baseline: { isRight: isBaseline, what: "is an object of deviations, warmUp and least" },
-  },
-  errors: {
-    above: SHARE,
-    last: COUNT,
-    windowMs: MS,
-    least: COUNT,
-    of: {
-      isRight: (value) =>
-        Array.isArray(value) &&
-        value.length > 0 &&
-        value.every((one) => BAD_OUTCOMES.some((bad) => bad === one)),
-      what: `is a list of ${BAD_OUTCOMES.join(", ")}`,
-    },
-    per: oneOfCheck(PER),
-  },
-  silence: { forMs: MS },
-  progress: { withinMs: MS, fewerThan: COUNT, moreThan: COUNT },
-  resources: {
-    tokens: AMOUNT,
-    cost: amountCheck,
-    operations: AMOUNT,
-    elapsedMs: MS,
-    apiCalls: AMOUNT,
-  },
-  when: {
-    condition: functionCheck,
-    per: oneOfCheck(PER),
-  },
-};
-
-/** A rule has exactly one, or at least one, of these fields. */
-const NEEDS: {
-  readonly [kind in MonitorRule["kind"]]: readonly (readonly ["one" | "some", readonly string[]])[];
-} = {
-  rate: [
-    ["one", ["above", "baseline"]],
-    ["one", ["of"]],
-    ["one", ["windowMs"]],
-  ],
-  errors: [
-    ["one", ["last", "windowMs"]],
-    ["one", ["above"]],
-  ],
-  silence: [["one", ["forMs"]]],
-  progress: [
-    ["some", ["fewerThan", "moreThan"]],
-    ["one", ["withinMs"]],
-  ],
-  resources: [["some", ["tokens", "cost", "operations", "elapsedMs", "apiCalls"]]],
-  when: [["one", ["condition"]]],
-};
-
-function isBaseline(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).every(([field, one]) => BASELINE_FIELDS[field]?.isRight(one) === true);
-}
-
-function isKind(kind: unknown): kind is MonitorRule["kind"] {
-  return typeof kind === "string" && Object.hasOwn(RULE_FIELDS, kind);
-}
+const isKind = (kind: unknown): kind is RuleKind => typeof kind === "string" && Object.hasOwn(RULES, kind);
+const fieldsOfKind = (kind: RuleKind): readonly string[] => Object.keys(RULES[kind].shape);
 
 type RuleInput = Readonly<Record<string, unknown>>;
 
-function checkRuleFields(where: string, kind: MonitorRule["kind"], rule: RuleInput): void {
-  const fields = { ...COMMON_FIELDS, ...RULE_FIELDS[kind] };
-  for (const [field, value] of Object.entries(rule)) {
-    const check = Object.hasOwn(fields, field) ? fields[field] : undefined;
-    if (check === undefined) rejectInput(`${where}${noField(field, Object.keys(fields))}.`);
-    else if (value !== undefined && !check.isRight(value)) rejectInput(`${where}: "${field}" ${check.what}.`);
-  }
+/** Of several faults an unknown field, then a wrong value, then a missing one. */
+function ruleFault(kind: RuleKind, rule: RuleInput, issues: readonly z.core.$ZodIssue[]): string {
+  const shape: { readonly [field: string]: z.ZodType } = RULES[kind].shape;
+  const extra = Object.keys(rule).find((field) => !Object.hasOwn(shape, field));
+  if (extra !== undefined) return noField(extra, Object.keys(shape));
+  const fields = issues.map(({ path: [field] }) => String(field));
+  const wrong = fields.find((field) => rule[field] !== undefined);
+  if (wrong !== undefined) return `: "${wrong}" ${shape[wrong]?.description}`;
+  return fields.includes("name") ? " has a name" : ` needs "${fields[0]}"`;
 }
 
-function checkNeeds(where: string, kind: MonitorRule["kind"], rule: RuleInput): void {
-  if (rule["name"] === undefined) rejectInput(`${where} has a name.`);
-  for (const [how, needed] of NEEDS[kind]) {
-    const count = needed.filter((field) => rule[field] !== undefined).length;
-    if (count === 0 && needed.length === 1) rejectInput(`${where} needs "${needed[0]}".`);
-    if (count === 0 || (how === "one" && count > 1))
-      rejectInput(`${where} has ${how === "one" ? "one" : "at least one"} of ${needed.join(", ")}.`);
-  }
-  const { last = MOST, least = 5 } = rule as { readonly last?: number; readonly least?: number };
-  if (kind === "errors" && last < least)
+function checkChoices(where: string, rule: MonitorRule): void {
+  const given: RuleInput = rule;
+  const [how, fields] = CHOICES[rule.kind] ?? ["at least one", ["name"]];
+  const count = fields.filter((field) => given[field] !== undefined).length;
+  if (count === 0 || (how === "one" && count > 1))
+    rejectInput(`${where} has ${how} of ${fields.join(", ")}.`);
+  if (rule.kind !== "errors") return;
+  const { last = Number.POSITIVE_INFINITY, least = 5 } = rule;
+  if (last < least)
     rejectInput(`${where}: the last ${last} outcomes are never as many as "least" wants, ${least}.`);
 }
 
+/** A copy: later changes by the program must not bypass the check. */
 function checkRule(given: unknown, at: number): MonitorRule {
   if (typeof given !== "object" || given === null)
     return rejectInput(`Rule ${at + 1} is an object: { kind, name, … }.`);
-  const rule = given as RuleInput;
-  const { kind } = rule;
-  const kinds = Object.keys(RULE_FIELDS).join(", ");
+  const { kind } = given as RuleInput;
+  const kinds = Object.keys(RULES).join(", ");
   if (!isKind(kind))
     return rejectInput(`Rule ${at + 1} has a kind: one of ${kinds}, not "${displayValue(kind)}".`);
   const where = `Rule ${at + 1} (${kind})`;
-  checkRuleFields(where, kind, rule);
-  checkNeeds(where, kind, rule);
-  // A copy: later changes by the program must not bypass the check.
-  return { ...rule } as unknown as MonitorRule;
+  const read = RULES[kind].safeParse(given);
+  if (!read.success) return rejectInput(`${where}${ruleFault(kind, given as RuleInput, read.error.issues)}.`);
+  checkChoices(where, read.data);
+  return read.data;
 }
 
 export function checkRules(given: unknown): readonly MonitorRule[] {
@@ -174,8 +77,8 @@ export function checkRules(given: unknown): readonly MonitorRule[] {
 }
 
 export function checkMonitorName(name: unknown): string {
-  if (COMMON_FIELDS["name"]?.isRight(name) === true) return name as string;
-  return rejectInput(`The name of a monitor ${COMMON_FIELDS["name"]?.what}.`);
+  const read = monitorName.safeParse(name);
+  return read.success ? read.data : rejectInput(`The name of a monitor ${monitorName.description}.`);
 }
 
 type Path = PolicyFault["path"];
@@ -217,7 +120,7 @@ function unknownKey({ faults }: Reading, path: Path, key: string, known: readonl
 
 function spanOf({ faults }: Reading, path: Path, value: unknown): unknown {
   const ms = typeof value === "string" ? durationMs(value) : undefined;
-  if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return ms;
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_SPAN_MS) return ms;
   const message = `${path.at(-1)} is not a length of time like "90s", "30m", "24h" or "7d", of at most 366d`;
   faults.push({ path, message });
   return undefined;
@@ -246,7 +149,7 @@ function nestedPart(reading: Reading, path: Path, field: string, value: unknown)
   if (SPAN_FIELDS.has(field)) return spanOf(reading, path, value);
   if (field === "cost") return moneyOf(reading, path, value);
   return field === "baseline" && isJsonObject(value)
-    ? renameField(reading, path, value, Object.keys(BASELINE_FIELDS))
+    ? renameField(reading, path, value, Object.keys(baseline.shape))
     : value;
 }
 
@@ -279,14 +182,13 @@ function ruleOf(reading: Reading, given: unknown, index: number): MonitorRule | 
     reading.faults.push({ path: key === "" ? path : [...path, key], message });
   };
   if (!isJsonObject(given)) return fault("", "a rule is an object: { kind, name, … }");
-  const kinds = Object.keys(RULE_FIELDS).filter((one) => one !== "when");
+  const kinds = Object.keys(RULES).filter((one) => one !== "when");
   const { kind } = given;
   if (kind === "when") return fault("kind", FUNCTION);
-  if (typeof kind !== "string" || !kinds.includes(kind))
+  if (!isKind(kind))
     return fault("kind", `kind is one of ${kinds.join(", ")}${didYouMean(String(kind ?? ""), kinds)}`);
-  const fields = [...Object.keys(COMMON_FIELDS), ...Object.keys(RULE_FIELDS[kind as MonitorRule["kind"]])];
   const before = reading.faults.length;
-  const rule = renameField(reading, path, given, fields);
+  const rule = renameField(reading, path, given, fieldsOfKind(kind));
   return reading.faults.length > before
     ? undefined
     : checkWritten(reading, path, () => checkRules([rule])[0]);

@@ -5,83 +5,129 @@
  * first, one with a standing alert last.
  */
 
+import { z } from "zod";
 import type { Json, JsonObject } from "../../kernel/json.ts";
-import type { Money } from "../../kernel/money.ts";
+import { amountCheck, type Money } from "../../kernel/money.ts";
 
 export const SEVERITIES = ["info", "warning", "critical"] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
 /** What a rule counts by. `all`: one count for everything that the monitor watches. */
-export const PER = ["tool", "agent", "workflow", "all"] as const;
-type Per = (typeof PER)[number];
-
+const PER = ["tool", "agent", "workflow", "all"] as const;
 export const BAD_OUTCOMES = ["failed", "refused", "in_doubt"] as const;
 type BadOutcome = (typeof BAD_OUTCOMES)[number];
 
-type Base = {
+const MOST = 1_000;
+export const LONGEST_SPAN_MS = 366 * 24 * 60 * 60 * 1000;
+
+/** The description of a field ends the sentence that refuses it: `"above" is a whole number …`. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional().describe(schema.description ?? "");
+const whole = (least: number, most: number) =>
+  z.int().min(least).max(most).describe(`is a whole number from ${least} to ${most}`);
+const word = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words).describe(`is one of ${words.join(", ")}`);
+const ms = whole(1, LONGEST_SPAN_MS);
+const count = optional(whole(1, MOST));
+const amount = optional(whole(0, Number.MAX_SAFE_INTEGER));
+
+/** Of a monitor, and of a rule. */
+export const monitorName = z
+  .string()
+  .regex(/^[^\s/#][^/#\n\r]{0,59}$/u)
+  .refine((text) => text.isWellFormed())
+  .describe("is a text of 1 to 60 characters without / and #, and does not begin with a space");
+
+const base = {
   /** Unique in its monitor. Identifies the rule's alerts. */
-  readonly name: string;
+  name: monitorName,
   /** Default: `warning`. */
-  readonly severity?: Severity;
+  severity: optional(word(SEVERITIES)),
   /** Default: `alert`. `checkpoint` also stops the affected workflow until a person has decided. */
-  readonly raise?: "alert" | "checkpoint";
+  raise: optional(word(["alert", "checkpoint"])),
 };
+/** Default: `all`; of a condition, `workflow`. */
+const per = optional(word(PER));
 
 /** Moving average and deviation of the count per window. */
-type Baseline = {
-  /** How many deviations above the average are too many. Default: 4. */
-  readonly deviations?: number;
-  /** Windows that must pass before the first signal. Default: 10. */
-  readonly warmUp?: number;
-  /** Counts up to this never signal. Default: 5. */
-  readonly least?: number;
-};
+export const baseline = z
+  .strictObject({
+    /** How many deviations above the average are too many. Default: 4. */
+    deviations: z.number().positive().optional(),
+    /** Windows that must pass before the first signal. Default: 10. */
+    warmUp: count,
+    /** Counts up to this never signal. Default: 5. */
+    least: amount,
+  })
+  .describe("is an object of deviations, warmUp and least");
 
-export type RateRule = Base & {
-  readonly kind: "rate";
-  readonly of: "calls" | "errors" | "escalations";
-  /** Default: `all`. */
-  readonly per?: Per;
-  readonly windowMs: number;
+const rate = z.strictObject({
+  kind: z.literal("rate"),
+  ...base,
+  of: word(["calls", "errors", "escalations"]),
+  per,
+  windowMs: ms,
   /** Signals above this count within the window. Alternative: `baseline`. */
-  readonly above?: number;
-  readonly baseline?: Baseline;
-};
-
-export type ErrorsRule = Base & {
-  readonly kind: "errors";
+  above: optional(whole(0, MOST)),
+  baseline: optional(baseline),
+});
+const errors = z.strictObject({
+  kind: z.literal("errors"),
+  ...base,
   /** A share from 0 to 1: signals when it is exceeded. */
-  readonly above: number;
+  above: z.number().min(0).lt(1).describe("is a share from 0 to less than 1"),
   /** Number of latest outcomes to consider. Alternative: `windowMs`. */
-  readonly last?: number;
-  readonly windowMs?: number;
+  last: count,
+  windowMs: optional(ms),
   /** Fewer outcomes than this never signal. Default: 5. */
-  readonly least?: number;
+  least: count,
   /** Outcomes that count as bad. Default: all three. */
-  readonly of?: readonly BadOutcome[];
-  /** Default: `all`. */
-  readonly per?: Per;
-};
-
-export type SilenceRule = Base & { readonly kind: "silence"; readonly forMs: number };
-
-export type ProgressRule = Base & {
-  readonly kind: "progress";
-  readonly withinMs: number;
+  of: z
+    .array(z.enum(BAD_OUTCOMES))
+    .min(1)
+    .readonly()
+    .optional()
+    .describe(`is a list of ${BAD_OUTCOMES.join(", ")}`),
+  per,
+});
+const silence = z.strictObject({ kind: z.literal("silence"), ...base, forMs: ms });
+const progress = z.strictObject({
+  kind: z.literal("progress"),
+  ...base,
+  withinMs: ms,
   /** Stuck: fewer operations than this within a period of that length. */
-  readonly fewerThan?: number;
+  fewerThan: count,
   /** Too fast: more operations than this within that time. */
-  readonly moreThan?: number;
-};
+  moreThan: count,
+});
+const resources = z.strictObject({
+  kind: z.literal("resources"),
+  ...base,
+  tokens: amount,
+  cost: z.custom<Money>(amountCheck.isRight).optional().describe(amountCheck.what),
+  operations: amount,
+  elapsedMs: optional(ms),
+  apiCalls: amount,
+});
+const when = z.strictObject({
+  kind: z.literal("when"),
+  ...base,
+  /** Pure and synchronous. Gets an entry, and the rule's state for the same subject. */
+  condition: z
+    .custom<(entry: MonitoredEntry, state: Json) => ConditionAnswer>((value) => typeof value === "function")
+    .describe("is a function"),
+  /** An entry outside of workflows then counts for `all`. */
+  per,
+});
+export const RULES = { rate, errors, silence, progress, resources, when };
 
-export type ResourcesRule = Base & {
-  readonly kind: "resources";
-  readonly tokens?: number;
-  readonly cost?: Money;
-  readonly operations?: number;
-  readonly elapsedMs?: number;
-  readonly apiCalls?: number;
-};
+export type Severity = (typeof SEVERITIES)[number];
+type Per = (typeof PER)[number];
+export type RateRule = z.output<typeof rate>;
+export type ErrorsRule = z.output<typeof errors>;
+export type SilenceRule = z.output<typeof silence>;
+export type ProgressRule = z.output<typeof progress>;
+export type ResourcesRule = z.output<typeof resources>;
+export type WhenRule = z.output<typeof when>;
+export type MonitorRule = RateRule | ErrorsRule | SilenceRule | ProgressRule | ResourcesRule | WhenRule;
 
 export type Figures = { readonly [name: string]: number | string };
 
@@ -90,16 +136,6 @@ export type ConditionAnswer =
   | boolean
   | undefined
   | { readonly holds?: boolean; readonly figures?: Figures; readonly state?: Json };
-
-export type WhenRule = Base & {
-  readonly kind: "when";
-  /** Pure and synchronous. Gets an entry, and the rule's state for the same subject. */
-  readonly condition: (entry: MonitoredEntry, state: Json) => ConditionAnswer;
-  /** Default: `workflow`. An entry outside of workflows then counts for `all`. */
-  readonly per?: Per;
-};
-
-export type MonitorRule = RateRule | ErrorsRule | SilenceRule | ProgressRule | ResourcesRule | WhenRule;
 
 /** A journal entry with its tool, agent and workflow. */
 export type MonitoredEntry = {

@@ -15,30 +15,9 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { readState } from "../../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import { WORKFLOW_STATUSES, type WorkflowStatus } from "../../workflows/state.ts";
-import { checkHasScopes, ok, type RouteRequest, route } from "../route.ts";
+import { checkHasScopes, ok, route } from "../route.ts";
 import type { TenantHost } from "../tenant-hosts.ts";
-import { time, timeOrNull, timeSchema } from "../wire.ts";
-import {
-  type Activity,
-  actionFact,
-  approvalFact,
-  countActivity,
-  DAY_MS,
-  type DayActivity,
-  type PersonActivity,
-} from "./rules.ts";
-
-type ReadActivity = Activity & {
-  /** Later than requested if there were more rows than the limit. */
-  readonly since: number;
-  readonly until: number;
-  readonly isAll: boolean;
-  readonly now: {
-    readonly pending: number;
-    readonly inDoubt: number;
-    readonly oldestPendingAt: number | null;
-  };
-};
+import { type Activity, actionFact, activityOnWire, approvalFact, countActivity, DAY_MS } from "./rules.ts";
 
 /** Limit for approvals, and for actions. */
 const MOST_ROWS = 100_000;
@@ -64,7 +43,7 @@ async function factsOf<Fact>(
   return { facts, since };
 }
 
-async function nowOf({ store, tenant }: ActivityDependencies): Promise<ReadActivity["now"]> {
+async function nowOf({ store, tenant }: ActivityDependencies): Promise<Activity["now"]> {
   const oldest = { view: "approvals", bucket: "pending", order: "oldest", limit: 1 } as const;
   const [pending, inDoubt, [first]] = await Promise.all([
     store.count(tenant, "approvals", "pending"),
@@ -79,7 +58,7 @@ export async function readActivity(
   place: ActivityDependencies,
   days: number,
   most = MOST_ROWS,
-): Promise<ReadActivity> {
+): Promise<Activity> {
   const until = place.clock.now();
   const asked = (Math.floor(until / DAY_MS) - days + 1) * DAY_MS;
   const pace = createYieldCheck(place);
@@ -89,7 +68,7 @@ export async function readActivity(
   const since = Math.min(actions.since, until);
   const counted = { since, until, approvals: approvals.facts, actions: actions.facts };
   const activity = await runYielding(countActivity(counted), pace);
-  return { ...activity, since, until, isAll: since === asked, now: await nowOf(place) };
+  return { since, until, isAll: since === asked, ...activity, now: await nowOf(place) };
 }
 
 /** Ended without a decision by a person. */
@@ -140,89 +119,22 @@ export async function readTenantStats(place: TenantStore) {
   };
 }
 
-const count = z.number().int().min(0);
-const decided = {
-  approved: count,
-  modified: count,
-  rejected: count,
-  expired: count,
-  cancelled: count,
-};
-const done = { applied: count, not_applied: count, in_doubt: count, refused: count };
-
-const day = z.object({
-  day: z.iso.date().meta({ description: "in UTC" }),
-  asked: count.meta({ description: "approvals that were asked for" }),
-  ...decided,
-  waited_p50_seconds: z.number().nullable().meta({ description: "from the question to people's decision" }),
-  waited_p90_seconds: z.number().nullable(),
-  actions: count.meta({ description: "actions that were proposed" }),
-  by_policy: count.meta({ description: "of those, decided without asking anybody" }),
-  verdicts: z
-    .object({ approve: count, revise: count, block: count, escalate: count })
-    .meta({ description: "what policy said of them; revise: it changed the arguments, then approved" }),
-  ...done,
-});
-
-const share = z.object({ name: z.string(), actions: count, asked: count, ...decided, ...done });
-
-const person = z.object({
-  person: z.string(),
-  decided: count,
-  rejected: count,
-  p50_seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
-  hasty: count.meta({ description: "decided within three seconds of the question" }),
-});
-
 /** A page requests this after every event. */
 const KEPT_MS = 5_000;
-const recent = cacheRecent<ReadActivity>(KEPT_MS);
+const recent = cacheRecent<Activity>(KEPT_MS);
 /** Each range is computed and cached separately, so there are few of them. */
 const RANGES = [7, 30, 90, 366] as const;
 
 const made = new WeakMap<TenantHost, Promise<unknown>>();
 
 /** Counting reads many rows, so one result is made at a time, however many ranges are requested. */
-function inTurn(office: TenantHost, make: () => Promise<ReadActivity>): Promise<ReadActivity> {
+function inTurn(office: TenantHost, make: () => Promise<Activity>): Promise<Activity> {
   const next = (made.get(office) ?? Promise.resolve()).then(make);
   made.set(
     office,
     next.catch(() => undefined),
   );
   return next;
-}
-
-const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
-
-function dayOnWire({ byPolicy, waitedP50, waitedP90, ...counts }: DayActivity) {
-  return {
-    ...counts,
-    by_policy: byPolicy,
-    waited_p50_seconds: seconds(waitedP50),
-    waited_p90_seconds: seconds(waitedP90),
-  };
-}
-
-const personOnWire = ({ p50, ...counts }: PersonActivity) => ({ ...counts, p50_seconds: seconds(p50) });
-
-/** How a person decides is visible only with `people:read`. */
-const peopleFor = ({ who }: Pick<RouteRequest, "who">, people: ReadActivity["people"]) =>
-  who.can("people:read") ? people.map(personOnWire) : [];
-
-function activityOnWire(
-  { who }: Pick<RouteRequest, "who">,
-  { days, people, tools, agents, now, ...read }: ReadActivity,
-) {
-  const { pending, inDoubt, oldestPendingAt } = now;
-  return {
-    since: time(read.since),
-    until: time(read.until),
-    is_all: read.isAll,
-    days: days.map(dayOnWire),
-    ...{ tools, agents },
-    people: peopleFor({ who }, people),
-    now: { pending, in_doubt: inDoubt, oldest_pending_at: timeOrNull(oldestPendingAt) },
-  };
 }
 
 export const activityRoutes = [
@@ -233,26 +145,14 @@ export const activityRoutes = [
     tag: "approvals",
     scope: "approvals:read",
     query: z.strictObject({ days: z.preprocess(Number, z.literal(RANGES)).default(30) }),
-    answers: {
-      200: z.object({
-        since: timeSchema.meta({
-          description: "later than was asked for where there was more than is counted",
-        }),
-        until: timeSchema,
-        is_all: z.boolean(),
-        days: z.array(day).meta({ description: "every day, oldest first, those without anything too" }),
-        tools: z
-          .array(share)
-          .meta({ description: "the hundred with the most to tell; so with agents and people" }),
-        agents: z.array(share),
-        people: z.array(person).meta({ description: "empty without the scope people:read" }),
-        now: z.object({ pending: count, in_doubt: count, oldest_pending_at: timeSchema.nullable() }),
-      }),
-    },
+    answers: { 200: activityOnWire.wire },
     async handle({ office, who, query: { days } }) {
       checkHasScopes({ who }, ["approvals:read", "actions:read"]);
       const make = () => inTurn(office, () => readActivity(office.runtime, days));
-      return ok(activityOnWire({ who }, await recent(office.runtime, String(days), { make })));
+      const activity = await recent(office.runtime, String(days), { make });
+      // How a person decides is visible only with `people:read`.
+      const people = who.can("people:read") ? activity.people : [];
+      return ok(activityOnWire.encode({ ...activity, people }));
     },
   }),
 ];

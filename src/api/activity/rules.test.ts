@@ -15,7 +15,7 @@ type Counted = Parameters<typeof countActivity>[0];
 const DAY = Date.parse("2026-05-04T00:00:00Z");
 const NOON = DAY + 12 * 3_600_000;
 
-function counted(given: Partial<Counted>): Activity {
+function counted(given: Partial<Counted>): Pick<Activity, "days" | "tools" | "agents" | "people"> {
   const steps = countActivity({ since: DAY, until: NOON, approvals: [], actions: [], ...given });
   for (;;) {
     const step = steps.next();
@@ -47,7 +47,7 @@ describe("activity by day", () => {
         ["2026-05-04", 1],
       ],
     );
-    assert.equal(days[0]?.waitedP50, null);
+    assert.equal(days[0]?.waitedP50Seconds, null);
   });
 
   test("a question counts when it was asked, a decision when it was made, an outcome when it was known", () => {
@@ -58,8 +58,8 @@ describe("activity by day", () => {
       actions: [action({ endedAt: NOON + DAY_MS }), action({ id: "act_2", outcome: "refused" })],
     });
     assert.partialDeepStrictEqual(days, [
-      { asked: 1, approved: 0, actions: 2, applied: 0, refused: 1, waitedP50: null },
-      { asked: 0, approved: 1, actions: 0, applied: 1, refused: 0, waitedP50: DAY_MS },
+      { asked: 1, approved: 0, actions: 2, applied: 0, refused: 1, waitedP50Seconds: null },
+      { asked: 0, approved: 1, actions: 0, applied: 1, refused: 0, waitedP50Seconds: 86_400 },
     ]);
   });
 
@@ -72,7 +72,7 @@ describe("activity by day", () => {
       ],
     });
     assert.partialDeepStrictEqual(days, [
-      { asked: 7, approved: 5, expired: 1, cancelled: 1, waitedP50: 3_000, waitedP90: 50_000 },
+      { asked: 7, approved: 5, expired: 1, cancelled: 1, waitedP50Seconds: 3, waitedP90Seconds: 50 },
     ]);
     assert.equal(people[0]?.decided, 5);
   });
@@ -148,8 +148,8 @@ describe("activity by tool, agent and person", () => {
       ],
     });
     assert.deepEqual(people, [
-      { person: "person:ann", decided: 2, rejected: 1, hasty: 1, p50: 3_000 },
-      { person: "person:bob", decided: 1, rejected: 0, hasty: 1, p50: 3_000 },
+      { person: "person:ann", decided: 2, rejected: 1, hasty: 1, p50Seconds: 3 },
+      { person: "person:bob", decided: 1, rejected: 0, hasty: 1, p50Seconds: 3 },
     ]);
   });
 });

@@ -7,8 +7,11 @@
  * - Waiting time runs from the request to the decision; expired and cancelled approvals have no deciding person.
  */
 
+import { z } from "zod";
 import { isQuestionEnd, QUESTION_ENDS, type QuestionEnd } from "../../approvals/state.ts";
+import { viewCodec } from "../../kernel/codec.ts";
 import type { JsonObject } from "../../kernel/json.ts";
+import { timestamp } from "../../kernel/values.ts";
 
 type ViewRow = {
   readonly stream: { readonly id: string };
@@ -101,34 +104,62 @@ export function percentile(values: readonly number[], percent: number): number |
   return sorted[rank - 1] ?? null;
 }
 
-type ActivityCounts = { readonly [Name in "asked" | "actions" | ActivityDecision | ActivityOutcome]: number };
-type Counting = { -readonly [Name in keyof ActivityCounts]: number };
-type Verdicts = { readonly [Name in ActivityVerdict]: number };
+const count = z.int().min(0);
+const decided = {
+  approved: count,
+  modified: count,
+  rejected: count,
+  expired: count,
+  cancelled: count,
+};
+const done = { applied: count, not_applied: count, in_doubt: count, refused: count };
 
-export type DayActivity = ActivityCounts & {
-  /** `2026-05-04` */
-  readonly day: string;
-  /** Actions of that day for which no person was asked. */
-  readonly byPolicy: number;
-  /** Verdicts on the actions of that day. */
-  readonly verdicts: Verdicts;
-  readonly waitedP50: number | null;
-  readonly waitedP90: number | null;
-};
-type ActivityShare = ActivityCounts & { readonly name: string };
-export type PersonActivity = {
-  readonly person: string;
-  readonly decided: number;
-  readonly rejected: number;
-  readonly p50: number | null;
-  readonly hasty: number;
-};
-export type Activity = {
-  readonly days: readonly DayActivity[];
-  readonly tools: readonly ActivityShare[];
-  readonly agents: readonly ActivityShare[];
-  readonly people: readonly PersonActivity[];
-};
+const day = z.object({
+  day: z.iso.date().meta({ description: "in UTC" }),
+  asked: count.meta({ description: "approvals that were asked for" }),
+  ...decided,
+  waitedP50Seconds: z.number().nullable().meta({ description: "from the question to people's decision" }),
+  waitedP90Seconds: z.number().nullable(),
+  actions: count.meta({ description: "actions that were proposed" }),
+  byPolicy: count.meta({ description: "of those, decided without asking anybody" }),
+  verdicts: z
+    .object({ approve: count, revise: count, block: count, escalate: count })
+    .meta({ description: "what policy said of them; revise: it changed the arguments, then approved" }),
+  ...done,
+});
+
+const share = z.object({ name: z.string(), actions: count, asked: count, ...decided, ...done });
+
+const person = z.object({
+  person: z.string(),
+  decided: count,
+  rejected: count,
+  p50Seconds: z.number().nullable().meta({ description: "from the question to their decision" }),
+  hasty: count.meta({ description: "decided within three seconds of the question" }),
+});
+
+const counted = z.object({
+  days: z.array(day).meta({ description: "every day, oldest first, those without anything too" }),
+  tools: z.array(share).meta({ description: "the hundred with the most to tell; so with agents and people" }),
+  agents: z.array(share),
+  people: z.array(person).meta({ description: "empty without the scope people:read" }),
+});
+
+const activity = z.object({
+  /** Later than requested if there were more rows than the limit. */
+  since: timestamp.meta({ description: "later than was asked for where there was more than is counted" }),
+  until: timestamp,
+  isAll: z.boolean(),
+  ...counted.shape,
+  now: z.object({ pending: count, inDoubt: count, oldestPendingAt: timestamp.nullable() }),
+});
+export const activityOnWire = viewCodec(activity);
+
+type ActivityCounts = Omit<z.output<typeof share>, "name">;
+type DayActivity = z.output<typeof day>;
+type PersonActivity = z.output<typeof person>;
+type CountedActivity = z.output<typeof counted>;
+export type Activity = z.output<typeof activity>;
 
 type Counted = {
   readonly since: number;
@@ -146,15 +177,15 @@ const AT_A_TIME = 1_000;
 const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-const noCounts = (): Counting => ({
+const noCounts = (): ActivityCounts => ({
   ...{ asked: 0, actions: 0, approved: 0, modified: 0, rejected: 0, expired: 0, cancelled: 0 },
   ...{ applied: 0, not_applied: 0, in_doubt: 0, refused: 0 },
 });
 
 type Day = {
-  readonly counts: Counting;
+  readonly counts: ActivityCounts;
   byPolicy: number;
-  readonly verdicts: { -readonly [Name in ActivityVerdict]: number };
+  readonly verdicts: DayActivity["verdicts"];
   readonly waits: number[];
 };
 type Person = { decided: number; rejected: number; hasty: number; readonly waits: number[] };
@@ -162,8 +193,8 @@ type Person = { decided: number; rejected: number; hasty: number; readonly waits
 type Book = {
   readonly first: number;
   readonly days: readonly Day[];
-  readonly tools: Map<string, Counting>;
-  readonly agents: Map<string, Counting>;
+  readonly tools: Map<string, ActivityCounts>;
+  readonly agents: Map<string, ActivityCounts>;
   readonly people: Map<string, Person>;
 };
 
@@ -187,12 +218,12 @@ function named<Value>(map: Map<string, Value>, name: string, make: () => Value):
   return found;
 }
 
-const sharesOf = (book: Book, tool: string | null, agent: string): readonly Counting[] => [
+const sharesOf = (book: Book, tool: string | null, agent: string): readonly ActivityCounts[] => [
   ...(tool === null ? [] : [named(book.tools, tool, noCounts)]),
   named(book.agents, agent, noCounts),
 ];
 
-function add(where: readonly Counting[], what: keyof ActivityCounts): void {
+function add(where: readonly ActivityCounts[], what: keyof ActivityCounts): void {
   for (const counts of where) counts[what] += 1;
 }
 
@@ -243,26 +274,34 @@ function mostOf<Value>(map: ReadonlyMap<string, Value>, weight: (value: Value) =
   return byWeight.slice(0, MOST_NAMES);
 }
 
-const sharesIn = (map: ReadonlyMap<string, Counting>): readonly ActivityShare[] =>
+const sharesIn = (map: ReadonlyMap<string, ActivityCounts>) =>
   mostOf(map, ({ actions, asked }) => actions + asked).map(([name, counts]) => ({ name, ...counts }));
 
-function* written({ first, days, tools, agents, people }: Book): Generator<void, Activity> {
+function secondsAt(waits: readonly number[], percent: number): number | null {
+  const ms = percentile(waits, percent);
+  return ms === null ? null : ms / 1_000;
+}
+
+function* written({ first, days, tools, agents, people }: Book): Generator<void, CountedActivity> {
   const written: DayActivity[] = [];
   for (const [index, { counts, byPolicy, verdicts, waits }] of days.entries()) {
-    const [waitedP50, waitedP90] = [percentile(waits, 50), percentile(waits, 90)];
-    written.push({ day: dayText(first + index), ...counts, byPolicy, verdicts, waitedP50, waitedP90 });
+    const waited = {
+      waitedP50Seconds: secondsAt(waits, 50),
+      waitedP90Seconds: secondsAt(waits, 90),
+    };
+    written.push({ day: dayText(first + index), ...counts, verdicts, byPolicy, ...waited });
     yield;
   }
   const persons: PersonActivity[] = [];
   for (const [person, { waits, ...counts }] of mostOf(people, ({ decided }) => decided)) {
-    persons.push({ person, ...counts, p50: percentile(waits, 50) });
+    persons.push({ person, ...counts, p50Seconds: secondsAt(waits, 50) });
     yield;
   }
   return { days: written, tools: sharesIn(tools), agents: sharesIn(agents), people: persons };
 }
 
-/** Times in milliseconds. A generator, so that the caller can do other work between steps. */
-export function* countActivity(counted: Counted): Generator<void, Activity> {
+/** A generator, so that the caller can do other work between steps. */
+export function* countActivity(counted: Counted): Generator<void, CountedActivity> {
   const { since, approvals, actions } = counted;
   const book = openBook(counted);
   const asked = new Set<string>();

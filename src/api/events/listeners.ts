@@ -10,6 +10,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { logPages } from "../../runtime/subscribe.ts";
 import type { TenantStore } from "../../stores/store.ts";
+import { createTally, overQuota } from "../guards/quotas.ts";
 import type { TenantHost } from "../tenant-hosts.ts";
 import { createHub, type Frame, type Hub, readFrames } from "./hub.ts";
 import { createLongPolls, type LongPollLimits, type LongPolls } from "./long-polls.ts";
@@ -71,11 +72,17 @@ export function waitForDrain(response: ServerResponse): Promise<void> {
   });
 }
 
-const whenClosed = (response: ServerResponse): Promise<void> =>
+export const whenClosed = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     if (response.destroyed || response.closed) resolve();
     else response.once("close", resolve);
   });
+
+/** Ends a stream, with the delay before the client reconnects. */
+export function endStream(response: ServerResponse): void {
+  if (!response.destroyed && !response.writableEnded)
+    response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+}
 
 export function listenToJournal({ hub, place, wish, response, after }: Listening): JournalListener {
   let last = after;
@@ -130,7 +137,7 @@ export function listenToJournal({ hub, place, wish, response, after }: Listening
     beat: () => put(`:\nid: ${last}\n\n`),
     end() {
       leave();
-      if (!isOver()) response.end(`retry: ${RETRY_MS}\nevent: closing\ndata: {}\n\n`);
+      endStream(response);
     },
     cut: () => void response.destroy(),
   };
@@ -220,23 +227,15 @@ export function createAudience(parts: AudienceParts): EventAudience {
   const { clock, most, failed, beatMs = BEAT_MS } = parts;
   const hubs = createHubs(parts);
   const listeners = new Set<JournalListener>();
-  const places = new Map<string, number>();
+  const places = createTally();
   const pause = (signal: AbortSignal) => clock.sleep(beatMs, signal);
   const over = new AbortController();
 
-  function release(credential: string): void {
-    const left = (places.get(credential) ?? 1) - 1;
-    if (left <= 0) places.delete(credential);
-    else places.set(credential, left);
-  }
-
   function take(credential: string): void {
-    const taken = places.get(credential) ?? 0;
+    const taken = places.of(credential);
     if (taken >= most)
-      throw new HoldpointError("rate_limited", `There are ${taken} streams of this credential already.`, {
-        details: { retry_after: 5 },
-      });
-    places.set(credential, taken + 1);
+      throw overQuota("rate_limited", `There are ${taken} streams of this credential already.`, 5);
+    places.add(credential, 1);
   }
 
   function open(admission: Admission, reply: FastifyReply): void {
@@ -247,7 +246,7 @@ export function createAudience(parts: AudienceParts): EventAudience {
     listener.gone
       .then(() => {
         listeners.delete(listener);
-        release(credential);
+        places.add(credential, -1);
       })
       .catch(failed);
     keepAlive(listener, admission, pause).catch(failed);

@@ -8,6 +8,7 @@
 
 import { HoldpointError } from "../../kernel/errors.ts";
 import type { WaitLimit } from "../../runtime/waker.ts";
+import { createTally, overQuota } from "../guards/quotas.ts";
 import type { RouteRequest } from "../route.ts";
 
 export type LongPolls = {
@@ -37,10 +38,6 @@ export type LongPollLimits = {
 type Pause = (signal: AbortSignal) => Promise<void>;
 
 const AGAIN_SECONDS = 5;
-
-function refuse(code: "rate_limited" | "server_busy", what: string): never {
-  throw new HoldpointError(code, what, { details: { retry_after: AGAIN_SECONDS } });
-}
 
 /** Aborts `lost` once the credential is invalid. If that cannot be determined, it checks again later. */
 async function watchCredential(
@@ -84,32 +81,25 @@ export function createLongPolls(
   over: AbortSignal,
   pause: Pause,
 ): LongPolls {
-  const places = new Map<string, number>();
-  const byTenant = new Map<string, number>();
+  const places = createTally();
+  const byTenant = createTally();
   let size = 0;
+  const busy = (what: string) => overQuota("server_busy", what, AGAIN_SECONDS);
 
-  const add = (counts: Map<string, number>, name: string, count: number) => {
-    const left = (counts.get(name) ?? 0) + count;
-    if (left > 0) counts.set(name, left);
-    else counts.delete(name);
-  };
-
-  function take(tenant: string, name: string): void {
-    const own = places.get(name) ?? 0;
-    if (own >= each) refuse("rate_limited", `There are ${own} requests of this principal that wait already.`);
-    if (size >= all) refuse("server_busy", "As many requests wait here as the server takes.");
+  function checkRoom(tenant: string, name: string): void {
+    const own = places.of(name);
+    const what = `There are ${own} requests of this principal that wait already.`;
+    if (own >= each) throw overQuota("rate_limited", what, AGAIN_SECONDS);
+    if (size >= all) throw busy("As many requests wait here as the server takes.");
     const share = tenants() > 1 ? Math.ceil(all / 2) : all;
-    if ((byTenant.get(tenant) ?? 0) >= share)
-      refuse("server_busy", "As many requests of this tenant wait here as the server takes of one.");
-    add(places, name, 1);
-    add(byTenant, tenant, 1);
-    size += 1;
+    if (byTenant.of(tenant) >= share)
+      throw busy("As many requests of this tenant wait here as the server takes of one.");
   }
 
-  function giveBack(tenant: string, name: string): void {
-    add(places, name, -1);
-    add(byTenant, tenant, -1);
-    size -= 1;
+  function take(tenant: string, name: string, count: 1 | -1): void {
+    places.add(name, count);
+    byTenant.add(tenant, count);
+    size += count;
   }
 
   return {
@@ -118,12 +108,13 @@ export function createLongPolls(
       const { tenant, who, gone } = asked;
       if (seconds <= 0) return wait({ holdMs: 0, signal: over });
       const name = `${tenant} ${who.principal ?? who.credential}`;
-      take(tenant, name);
+      checkRoom(tenant, name);
+      take(tenant, name, 1);
       try {
         const hold = { holdMs: seconds * 1_000, signal: AbortSignal.any([over, gone()]) };
         return await waitingCount(asked, hold, { wait, pause });
       } finally {
-        giveBack(tenant, name);
+        take(tenant, name, -1);
       }
     },
   };

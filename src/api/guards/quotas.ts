@@ -12,6 +12,33 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { eachRow } from "../../runtime/lists.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 
+/** Over a quota: when to call again, and what else to do. */
+export function overQuota(
+  code: "rate_limited" | "server_busy",
+  what: string,
+  seconds: number,
+  next?: string,
+): HoldpointError {
+  return new HoldpointError(code, what, {
+    details: { retry_after: seconds },
+    ...(next === undefined ? {} : { next }),
+  });
+}
+
+/** Counts by name. A name that counts nothing is forgotten. */
+export function createTally() {
+  const counts = new Map<string, number>();
+  const of = (name: string): number => counts.get(name) ?? 0;
+  return {
+    of,
+    add(name: string, count: number): void {
+      const left = of(name) + count;
+      if (left > 0) counts.set(name, left);
+      else counts.delete(name);
+    },
+  };
+}
+
 export type BackpressureLimits = {
   /** Unread bytes allowed: per principal, and in total. */
   readonly each: number;
@@ -35,35 +62,30 @@ export type ResponseBackpressure = {
 
 const BACKPRESSURE_RETRY_SECONDS = 5;
 
-function refuseBackpressure(code: "rate_limited" | "server_busy", what: string): never {
-  throw new HoldpointError(code, what, {
-    details: { retry_after: BACKPRESSURE_RETRY_SECONDS },
-    next: "Read the answers that are on their way, then call again; ask for shorter pages.",
-  });
-}
+const READ_FIRST = "Read the answers that are on their way, then call again; ask for shorter pages.";
 
 export function createResponseBackpressure({ each, all, stillMs }: BackpressureLimits): ResponseBackpressure {
-  const waiting = new Map<string, number>();
+  const waiting = createTally();
   let total = 0;
 
   function add(name: string, bytes: number): void {
-    const left = (waiting.get(name) ?? 0) + bytes;
     total += bytes;
-    if (left > 0) waiting.set(name, left);
-    else waiting.delete(name);
+    waiting.add(name, bytes);
   }
+  const refused = (code: "rate_limited" | "server_busy", what: string) =>
+    overQuota(code, what, BACKPRESSURE_RETRY_SECONDS, READ_FIRST);
 
   return {
     check(name, bytes) {
-      const own = waiting.get(name) ?? 0;
+      const own = waiting.of(name);
       // A single reply always fits.
       if (own > 0 && own + bytes > each)
-        refuseBackpressure(
+        throw refused(
           "rate_limited",
           "Answers of this principal wait to be read, as many as the server keeps.",
         );
       if (total > 0 && total + bytes > all)
-        refuseBackpressure("server_busy", "As many answers wait to be read as the server keeps.");
+        throw refused("server_busy", "As many answers wait to be read as the server keeps.");
     },
     follow(name, bytes, response) {
       if (bytes === 0 || response.destroyed) return;
@@ -85,10 +107,6 @@ type ConcurrencyQuota = <Result>(name: string, work: () => Promise<Result>) => P
 
 const CONCURRENCY_RETRY_SECONDS = 1;
 
-function refuseConcurrency(what: string): never {
-  throw new HoldpointError("rate_limited", what, { details: { retry_after: CONCURRENCY_RETRY_SECONDS } });
-}
-
 export function createConcurrencyQuota({
   each,
   all,
@@ -96,25 +114,20 @@ export function createConcurrencyQuota({
   readonly each: number;
   readonly all: number;
 }): ConcurrencyQuota {
-  const taken = new Map<string, number>();
+  const taken = createTally();
   let sum = 0;
-
-  function move(name: string, by: 1 | -1): void {
-    sum += by;
-    const own = (taken.get(name) ?? 0) + by;
-    if (own === 0) taken.delete(name);
-    else taken.set(name, own);
-  }
+  const refused = (what: string) => overQuota("rate_limited", what, CONCURRENCY_RETRY_SECONDS);
 
   return async (name, work) => {
-    if ((taken.get(name) ?? 0) >= each)
-      refuseConcurrency(`${each} of these requests are under way for you already.`);
-    if (sum >= all) refuseConcurrency(`${all} of these requests are under way already.`);
-    move(name, 1);
+    if (taken.of(name) >= each) throw refused(`${each} of these requests are under way for you already.`);
+    if (sum >= all) throw refused(`${all} of these requests are under way already.`);
+    sum += 1;
+    taken.add(name, 1);
     try {
       return await work();
     } finally {
-      move(name, -1);
+      sum -= 1;
+      taken.add(name, -1);
     }
   };
 }
@@ -128,12 +141,8 @@ export type PendingQuota = {
 const PENDING_RETRY_SECONDS = 60;
 const COUNTED_MS = 1_000;
 
-function refusePending(principal: string, most: number): never {
-  throw new HoldpointError("rate_limited", `${principal} has ${most} questions before people already.`, {
-    details: { retry_after: PENDING_RETRY_SECONDS },
-    next: "Wait until people have decided some, or take some back, then ask again; HOLDPOINT_PENDING of the server is how many there may be.",
-  });
-}
+const DECIDE_FIRST =
+  "Wait until people have decided some, or take some back, then ask again; HOLDPOINT_PENDING of the server is how many there may be.";
 
 async function countOf(runtime: Runtime, principal: string, most: number): Promise<number> {
   let count = 0;
@@ -182,7 +191,10 @@ export function createPendingQuota(most: number): PendingQuota {
       if (room.left-- > 0) return true;
       return (await counted(runtime, principal)).count < most;
     },
-    refuse: (principal) => refusePending(principal, most),
+    refuse(principal) {
+      const what = `${principal} has ${most} questions before people already.`;
+      throw overQuota("rate_limited", what, PENDING_RETRY_SECONDS, DECIDE_FIRST);
+    },
   };
 }
 
@@ -195,13 +207,6 @@ type RateLimiter = {
 type Bucket = { left: number; at: number };
 /** Most buckets kept. Full ones are dropped first. */
 const MOST_BUCKETS = 10_000;
-
-function refuseRate(seconds: number): HoldpointError {
-  const wait = Math.max(1, Math.ceil(seconds));
-  return new HoldpointError("rate_limited", "There were too many requests.", {
-    details: { retry_after: wait },
-  });
-}
 
 /** `elapsed`: monotonic milliseconds. */
 export function createRateLimiter({ perSecond, burst }: RateLimit, elapsed: () => number): RateLimiter {
@@ -231,7 +236,8 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, elapsed: () =
   return {
     take(name) {
       const bucket = fill(name);
-      if (bucket.left < 1) throw refuseRate((1 - bucket.left) / perSecond);
+      const wait = Math.max(1, Math.ceil((1 - bucket.left) / perSecond));
+      if (bucket.left < 1) throw overQuota("rate_limited", "There were too many requests.", wait);
       bucket.left -= 1;
     },
   };

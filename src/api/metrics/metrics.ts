@@ -63,20 +63,11 @@ function addProcess(registry: Registry, { kind, version }: NodeFacts): void {
 }
 
 function addInHand(registry: Registry, { inHand }: NodeFacts, whose: MetricScope): void {
-  const of = (name: string, help: string, read: (now: WorkInHand) => number | null) =>
-    registry.registerMetric(
-      new Gauge({
-        ...{ name, help, registers: [] },
-        async collect() {
-          const value = read(await inHand(whose));
-          if (value === null) this.remove();
-          else this.set(value);
-        },
-      }),
-    );
-  of("holdpoint_node_workflows_running", "Workflows that this node runs now", ({ workflows }) => workflows);
-  of("holdpoint_node_effects_running", "Effects that this node performs now", ({ effects }) => effects);
-  of(
+  const add = (name: string, help: string, read: (now: WorkInHand) => number | null) =>
+    gauge(registry, { name, help, value: async () => read(await inHand(whose)) });
+  add("holdpoint_node_workflows_running", "Workflows that this node runs now", ({ workflows }) => workflows);
+  add("holdpoint_node_effects_running", "Effects that this node performs now", ({ effects }) => effects);
+  add(
     "holdpoint_node_lease_seconds",
     "How long this node's lease lasts unless it is renewed",
     ({ leaseLeftMs }) => (leaseLeftMs === null ? null : leaseLeftMs / SECOND_MS),
@@ -129,14 +120,17 @@ export type Metrics = {
 type GaugeDefinition = {
   readonly name: string;
   readonly help: string;
-  readonly value: () => number | Promise<number>;
+  /** null: it is not reported now. */
+  readonly value: () => number | null | Promise<number | null>;
 };
 
 function gauge(registry: Registry, { name, help, value }: GaugeDefinition): void {
   const asked = new Gauge({
     ...{ name, help, registers: [] },
     async collect() {
-      this.set(await value());
+      const now = await value();
+      if (now === null) this.remove();
+      else this.set(now);
     },
   });
   registry.registerMetric(asked);
@@ -145,9 +139,9 @@ function gauge(registry: Registry, { name, help, value }: GaugeDefinition): void
 /** Ends the help text of figures that every server reports alike. */
 const OF_ALL = "(of all nodes: take the max over servers, not the sum)";
 
-type MetricRegistry = { readonly registry: Registry; readonly tally: JournalCounters };
+type MetricRegistry = ReturnType<typeof openMetricRegistry>;
 
-function openMetricRegistry({ inDoubt, pending, node }: MetricSources, whose: MetricScope): MetricRegistry {
+function openMetricRegistry({ inDoubt, pending, node }: MetricSources, whose: MetricScope) {
   const registry = new Registry();
   const registers = [registry];
   const labelNames = ["outcome"] as const;
@@ -172,29 +166,7 @@ function openMetricRegistry({ inDoubt, pending, node }: MetricSources, whose: Me
   const waits = `Approvals that wait for people ${OF_ALL}`;
   gauge(registry, { name: "holdpoint_approvals_pending", help: waits, value: () => pending(whose) });
   addInHand(registry, node, whose);
-  const tally: JournalCounters = {
-    checkpoint: (outcome) => checkpoints.inc({ outcome }),
-    decided: (outcome, seconds) => latency.observe({ outcome }, seconds),
-    action: (outcome) => actions.inc({ outcome }),
-  };
-  return { registry, tally };
-}
-
-function both(one: JournalCounters, other: JournalCounters): JournalCounters {
-  return {
-    checkpoint(outcome) {
-      one.checkpoint(outcome);
-      other.checkpoint(outcome);
-    },
-    decided(outcome, seconds) {
-      one.decided(outcome, seconds);
-      other.decided(outcome, seconds);
-    },
-    action(outcome) {
-      one.action(outcome);
-      other.action(outcome);
-    },
-  };
+  return { registry, checkpoints, latency, actions };
 }
 
 /** Figures of the process, for all callers. */
@@ -227,7 +199,20 @@ export function createMetrics(standing: MetricSources): Metrics {
   return {
     answered: ({ method, route, status, ms }) =>
       requests.observe({ method, route, status: String(status) }, ms / 1_000),
-    of: (tenant) => both(bookOf(tenant).tally, all.tally),
+    of(tenant) {
+      const both = [bookOf(tenant), all];
+      return {
+        checkpoint(outcome) {
+          for (const { checkpoints } of both) checkpoints.inc({ outcome });
+        },
+        decided(outcome, seconds) {
+          for (const { latency } of both) latency.observe({ outcome }, seconds);
+        },
+        action(outcome) {
+          for (const { actions } of both) actions.inc({ outcome });
+        },
+      };
+    },
     async text(whose) {
       const book = whose === "all" ? all : bookOf(whose.tenant);
       return `${await registry.metrics()}\n${await book.registry.metrics()}`;

@@ -15,11 +15,12 @@ import {
 } from "../../kernel/contract.ts";
 import { viewerIn } from "../../kernel/values.ts";
 import { killSwitch, withNames } from "../../kill-switch/contract.ts";
+import { journal } from "../../runtime/contract.ts";
 import { workflows } from "../../workflows/contract.ts";
 import type { Instance } from "../shell/command.ts";
 import { CommandError } from "../shell/failure.ts";
 import { fromClientError, type RemoteActor, relay } from "./relay.ts";
-import { remoteJournal, remoteNodes, remoteWorkflows } from "./work.ts";
+import { remoteJournal, remoteWorkflows } from "./work.ts";
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -131,9 +132,8 @@ export function remoteHoldpoint(speaker: RemoteActor): Instance {
     ...Object.fromEntries(CONTRACTS.map((one) => [one.name, remoteVerbs(speaker, one as Contract)])),
     approvals: remoteApprovals(speaker),
     workflows: remoteWorkflows(speaker, remoteVerbs(speaker, workflows)),
-    journal: remoteJournal(speaker),
+    journal: remoteJournal(speaker, remoteVerbs(speaker, journal)),
     seals: {},
-    nodes: remoteNodes(speaker),
   };
   const known = Object.entries(groups).map(([name, verbs]) => [name, guarded(`${name}.`, verbs)] as const);
   const all = {

@@ -4,9 +4,8 @@ import type { AnswerOf } from "../../client/calls.ts";
 import type { Report } from "../../journal/verify.ts";
 import type { Library } from "../../kernel/contract.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
-import type { NodeList, Nodes } from "../../runtime/epochs.ts";
-import type { Journal } from "../../runtime/journal.ts";
+import type { JournalVerbs } from "../../runtime/contract.ts";
+import type { Journal } from "../../runtime/verbs.ts";
 import type { workflows as workflowContract } from "../../workflows/contract.ts";
 import type { WorkflowResult } from "../../workflows/definition.ts";
 import type { WorkflowSummary } from "../../workflows/read.ts";
@@ -71,37 +70,22 @@ export const remoteWorkflows = (
 const OWN_TRUST =
   "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";
 
-export function remoteJournal({ client }: RemoteActor): Pick<Journal, "read" | "verify"> {
-  return {
-    read: (id) =>
-      relay(async () => {
-        const { entries } = await client.journal.history(id);
-        return entries.map((entry) => ({ ...entry, at: Date.parse(entry.at), body: entry.body as Json }));
-      }),
-    async verify({ savedSeal, keys, requireSealed = false } = {}) {
-      if (savedSeal !== undefined || keys !== undefined)
-        throw new HoldpointError("invalid_input", OWN_TRUST, {
-          next: "Run it on the store, or verify an export: verifier/verify.mjs.",
-        });
-      const report = await relay(() =>
-        client.journal.verify({ require_sealed: requireSealed }, { timeoutSeconds: 3_600 }),
-      );
-      const { last_seal: seal, ok, total, findings, counts } = report;
-      const lastSeal = seal === null ? undefined : { n: seal.n, at: Date.parse(seal.at) };
-      return { ok, findings, total, counts, lastSeal } as unknown as Report;
-    },
-  };
-}
-
-export const remoteNodes = ({ client }: RemoteActor): Pick<Nodes, "list"> => ({
-  list: ({ all = false, limit, after } = {}) =>
-    relay(async (): Promise<NodeList> => {
-      const asked = definedFields({ limit, cursor: after });
-      const page = await client.nodes.list({ all: all ? "true" : "false", ...asked });
-      const items = page.nodes.map(({ epoch, since, ended_at, ...same }) => {
-        const endedAt = ended_at === null ? null : Date.parse(ended_at);
-        return { id: epoch, ...same, openedAt: Date.parse(since), endedAt };
+/** The server verifies by its own keys, and only so many entries. */
+export const remoteJournal = (
+  { client }: RemoteActor,
+  verbs: JournalVerbs,
+): Omit<Journal, "export" | "rebuildViews"> => ({
+  ...verbs,
+  async verify({ savedSeal, keys, requireSealed = false } = {}) {
+    if (savedSeal !== undefined || keys !== undefined)
+      throw new HoldpointError("invalid_input", OWN_TRUST, {
+        next: "Run it on the store, or verify an export: verifier/verify.mjs.",
       });
-      return { items, next: page.next_cursor };
-    }),
+    const report = await relay(() =>
+      client.journal.verify({ require_sealed: requireSealed }, { timeoutSeconds: 3_600 }),
+    );
+    const { last_seal: seal, ...same } = report;
+    const lastSeal = seal === null ? undefined : { n: seal.n, at: Date.parse(seal.at) };
+    return { ...same, lastSeal } as unknown as Report;
+  },
 });

@@ -5,7 +5,7 @@ import type { GrantUse, StandingGrant } from "../../grants/contract.ts";
 import { moneyText } from "../../kernel/money.ts";
 import type { CardDocument, RichText } from "../../kernel/terminal.ts";
 import { visible } from "../../kernel/text.ts";
-import type { FleetNode } from "../../runtime/epochs.ts";
+import type { FleetNode } from "../../runtime/contract.ts";
 import { act, type FlagValues, listing, type Resource, showing } from "../resource.ts";
 import { usage } from "../shell/failure.ts";
 import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";

@@ -6,7 +6,7 @@ import { makeId } from "../../kernel/ids.ts";
 import { SCOPES, type Scope } from "../../kernel/registry.ts";
 import { keyStream, ROSTER, tenantStream } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
-import { holderOfKey } from "../rules/credential.ts";
+import { holdersOfKey } from "../rules/credential.ts";
 import type { Role } from "../stream.ts";
 import { HOME_TENANT } from "../tenants/stream.ts";
 import { type IssueKeyCommand, issueKey, type RotateKeyCommand, revokeKey, rotateKey } from "./rules.ts";
@@ -236,7 +236,7 @@ describe("a key", () => {
       const world = given([issued(own, at), ...facts]).when(() => "look");
       const seen = { tenant: HOME_TENANT, standing: world.state(tenantStream(HOME_TENANT)) };
       const states = { ...seen, key: world.state(keyStream(FIRST)), roster: world.state(ROSTER) };
-      return holderOfKey(states, HASH, NOON + 5);
+      return holdersOfKey(states)(HASH, NOON + 5);
     };
     const removed = fact(ROSTER, "person.removed", { person: "person:ann", by: BY, reason: "left" });
     assert.partialDeepStrictEqual(held([person("ann", ["auditor"])]), {

@@ -13,7 +13,8 @@ import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
 import type { Scope } from "../../kernel/registry.ts";
 import { keyStream, ROSTER } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { standingFault } from "../rules/credential.ts";
+import { membershipFault } from "../rules/credential.ts";
+import { actorFault } from "../rules/roster.ts";
 import { scopesOf } from "../rules/scopes.ts";
 import { readOwnTenant } from "../tenants/stream.ts";
 import type { KeyTerms, LiveKey } from "./stream.ts";
@@ -33,11 +34,6 @@ type RotateAnswer =
   | KeyNotAllowed;
 type RevokeAnswer = { readonly kind: "revoked" | "unknown" } | KeyNotAllowed;
 
-export function whyActorMayNot(draft: Draft, by: string): string | undefined {
-  if (!isPerson(by)) return `${by} is not a person`;
-  return draft.state(ROSTER).suspended.includes(by) ? `${by} is not in good standing` : undefined;
-}
-
 type Wanted = Pick<KeyTerms, "principal" | "roles" | "scopes" | "by"> & Within;
 
 function whyNotFor(draft: Draft, { principal, roles, mayGive, by }: Wanted): string | undefined {
@@ -45,11 +41,7 @@ function whyNotFor(draft: Draft, { principal, roles, mayGive, by }: Wanted): str
   if (!isPerson(principal)) return roles.length === 0 ? `${principal} would have no role` : undefined;
   if (mayGive !== null && by !== principal) return `only ${principal} issues a key of theirs`;
   if (roles.length > 0) return `the roles of ${principal} are those in the list of people`;
-  const fault = standingFault(roster, principal, draft.now);
-  if (fault === undefined) return undefined;
-  return fault === "removed"
-    ? `${principal} is not in the list of people`
-    : `${principal} is not in good standing`;
+  return membershipFault(roster, principal, draft.now);
 }
 
 function whyNotGive(draft: Draft, { principal, roles, scopes, mayGive }: Wanted): string | undefined {
@@ -66,7 +58,10 @@ const whyShut = (draft: Draft): string | undefined =>
   draft.state(readOwnTenant(draft)).status === "closed" ? "the tenant is closed" : undefined;
 
 const whyNot = (draft: Draft, wanted: Wanted): string | undefined =>
-  whyShut(draft) ?? whyActorMayNot(draft, wanted.by) ?? whyNotFor(draft, wanted) ?? whyNotGive(draft, wanted);
+  whyShut(draft) ??
+  actorFault(draft.state(ROSTER), wanted.by) ??
+  whyNotFor(draft, wanted) ??
+  whyNotGive(draft, wanted);
 
 /** A retry after a lost answer finds the key `known`. */
 export function issueKey(draft: Draft, command: IssueKeyCommand): Need | IssueAnswer {
@@ -139,7 +134,7 @@ export function revokeKey(
   const state = draft.state(ref);
   if (state.status === "none") return { kind: "unknown" };
   if (state.status === "revoked") return { kind: "revoked" };
-  const fault = whyActorMayNot(draft, by);
+  const fault = actorFault(draft.state(ROSTER), by);
   if (fault !== undefined) return { kind: "not_allowed", reason: fault };
   draft.append(ref, [{ type: "key.revoked", tv: 1, body: { by, reason, ...channelField(command) } }]);
   return { kind: "revoked" };

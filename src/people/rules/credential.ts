@@ -32,6 +32,13 @@ export function standingFault(
   return suspended.includes(person) ? "suspended" : undefined;
 }
 
+/** The same in words, for a person who would get a credential now. */
+export function membershipFault(roster: RosterState, person: string, now: number): string | undefined {
+  const fault = standingFault(roster, person, now);
+  if (fault === undefined) return undefined;
+  return fault === "removed" ? `${person} is not in the list of people` : `${person} is not in good standing`;
+}
+
 /** A restored history lacks revocations made after its backup, so sessions and links from before it are void. */
 export const isFromBeforeRestore = ({ last }: StoreState, at: number): boolean =>
   last !== null && at <= last.at;
@@ -56,11 +63,7 @@ function holderIn(
 type TenantContext = { readonly tenant: string; readonly standing: TenantState };
 type KeyContext = TenantContext & { readonly key: KeyState; readonly roster: RosterState };
 
-export function holderOfKey(seen: KeyContext, hash: string, now: number): Holder | RefusedCredential {
-  return holdersOfKey(seen)(hash, now);
-}
-
-/** The same for a key that is used repeatedly: validity is checked on each call, roles and scopes are resolved once. */
+/** For a key that is used repeatedly: validity is checked on each call, roles and scopes are resolved once. */
 export function holdersOfKey(seen: KeyContext): (hash: string, now: number) => Holder | RefusedCredential {
   const { key, roster } = seen;
   let holder: Holder | undefined;

@@ -29,6 +29,12 @@ export type PeopleAnswer =
   | { readonly kind: "last_admin" }
   | { readonly kind: "not_allowed"; readonly reason: string };
 
+/** Why a principal may not change anything for people; undefined if it may. */
+export function actorFault({ suspended }: RosterState, by: string): string | undefined {
+  if (!isPerson(by)) return `${by} is not a person`;
+  return suspended.includes(by) ? `${by} is not in good standing` : undefined;
+}
+
 const hasAdmin = ({ members, suspended }: RosterState): boolean =>
   [...members].some(([person, { roles }]) => roles.includes("admin") && !suspended.includes(person));
 
@@ -47,8 +53,8 @@ function changeRoster(
   decide: (roster: RosterState) => readonly NewEvent[],
 ): PeopleAnswer {
   const roster = draft.state(ROSTER);
-  if (!isPerson(by)) return { kind: "not_allowed", reason: `${by} is not a person` };
-  if (roster.suspended.includes(by)) return { kind: "not_allowed", reason: `${by} is not in good standing` };
+  const reason = actorFault(roster, by);
+  if (reason !== undefined) return { kind: "not_allowed", reason };
   const events = decide(roster);
   if (leavesNoAdmin(roster, events)) return { kind: "last_admin" };
   draft.append(ROSTER, events);

@@ -23,14 +23,6 @@ export const ROLE_SCOPES = Object.fromEntries(
   ROLES.map((role) => [role, SCOPES.filter((scope) => hasScope(role, scope))]),
 ) as unknown as { readonly [role in Role]: readonly Scope[] };
 
-export function isScope(value: unknown): value is Scope {
-  return SCOPES.includes(value as Scope);
-}
-
-export function isRole(value: unknown): value is Role {
-  return ROLES.includes(value as Role);
-}
-
 type Bearer = {
   readonly tenant: string;
   readonly principal: string;

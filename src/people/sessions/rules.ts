@@ -5,10 +5,16 @@
  * - A link starts one session, once, before it expires.
  * - In a closed tenant no link is made, and none starts a session.
  */
-import { channelField, isPerson, type Via } from "../../kernel/principal.ts";
+import { channelField, type Via } from "../../kernel/principal.ts";
 import { loginStream, ROSTER, STORE_HISTORY, sessionStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import { isFromBeforeRestore, type StandingFault, standingFault } from "../rules/credential.ts";
+import {
+  isFromBeforeRestore,
+  membershipFault,
+  type StandingFault,
+  standingFault,
+} from "../rules/credential.ts";
+import { actorFault } from "../rules/roster.ts";
 import { readOwnTenant } from "../tenants/stream.ts";
 import { checkLogin, type LoginFault } from "./stream.ts";
 
@@ -26,11 +32,7 @@ type OfferAnswer =
 function whyNot(draft: Draft, person: string, by: string): string | undefined {
   const roster = draft.state(ROSTER);
   if (draft.state(readOwnTenant(draft)).status === "closed") return "the tenant is closed";
-  if (!isPerson(by)) return `${by} is not a person`;
-  if (roster.suspended.includes(by)) return `${by} is not in good standing`;
-  const fault = standingFault(roster, person, draft.now);
-  if (fault === undefined) return undefined;
-  return fault === "removed" ? `${person} is not in the list of people` : `${person} is not in good standing`;
+  return actorFault(roster, by) ?? membershipFault(roster, person, draft.now);
 }
 
 export function decideOfferLogin(draft: Draft, command: OfferLoginCommand): Need | OfferAnswer {

@@ -14,7 +14,7 @@ import {
 } from "../../kernel/stream.ts";
 import { type Fact, fact, given, NOON } from "../../testing/given.ts";
 import { issueKey, rotateKey } from "../keys/rules.ts";
-import { holderOfKey, holderOfSession } from "../rules/credential.ts";
+import { holderOfSession, holdersOfKey } from "../rules/credential.ts";
 import { decideLogIn, decideOfferLogin } from "../sessions/rules.ts";
 import { closeOwnTenant, foundTenant, mayClose, recordClosing, registerTenant } from "./rules.ts";
 import { HOME_TENANT, tenantFold } from "./stream.ts";
@@ -174,7 +174,7 @@ describe("in a tenant that was closed", () => {
       const seen = { tenant: "acme", standing: world.state(ACME), roster: world.state(ROSTER) };
       const [key, history] = [world.state(keyStream(KEY)), world.state(STORE_HISTORY)];
       const held = { ...seen, session: world.state(sessionStream(SESSION)), history };
-      for (const holder of [holderOfKey({ ...seen, key }, hash, NOON), holderOfSession(held, hash, NOON)])
+      for (const holder of [holdersOfKey({ ...seen, key })(hash, NOON), holderOfSession(held, hash, NOON)])
         assert.equal("refused" in holder ? holder.refused : undefined, refused);
     }
   });

@@ -11,8 +11,7 @@ import { channelField, type Via } from "../../kernel/principal.ts";
 import { ROSTER, switchStream, tenantStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import { decideSwitch, TENANT_SCOPE } from "../../kill-switch/stream.ts";
-import { whyActorMayNot } from "../keys/rules.ts";
-import { decideAddPerson } from "../rules/roster.ts";
+import { actorFault, decideAddPerson } from "../rules/roster.ts";
 import { readOwnTenant } from "./stream.ts";
 
 type TenantNotAllowed = { readonly kind: "not_allowed"; readonly reason: string };
@@ -26,7 +25,7 @@ export function registerTenant(
   const ref = tenantStream(name);
   const more = draft.need({ write: [ref], read: [ROSTER] });
   if (more !== undefined) return more;
-  const reason = whyActorMayNot(draft, by);
+  const reason = actorFault(draft.state(ROSTER), by);
   if (reason !== undefined) return { kind: "not_allowed", reason };
   const { status } = draft.state(ref);
   if (status !== "none") return { kind: status === "open" ? "known" : "closed" };
@@ -62,7 +61,7 @@ type CloseTenantCommand = RegisterTenantCommand & { readonly reason: string };
 export function mayClose(draft: Draft, by: string): Need | { readonly kind: "allowed" } | TenantNotAllowed {
   const more = draft.need({ read: [ROSTER] });
   if (more !== undefined) return more;
-  const reason = whyActorMayNot(draft, by);
+  const reason = actorFault(draft.state(ROSTER), by);
   return reason === undefined ? { kind: "allowed" } : { kind: "not_allowed", reason };
 }
 

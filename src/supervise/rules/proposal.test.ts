@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
+import { isStopReason } from "../../../tests/fixtures/stop-reasons.ts";
 import { schemaRules } from "../../effects/arguments.ts";
 import { LARGEST_OUTPUT_BYTES, type ToolCatalogue, validateProposal } from "./proposal.ts";
-import { isStopReason } from "./stop-reason.ts";
 
 const rules = (name: string, schema?: z.ZodType) =>
   [name, { name, ...schemaRules(schema, undefined) }] as const;

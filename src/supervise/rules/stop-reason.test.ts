@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isStopReason, parseStopReason } from "../../../tests/fixtures/stop-reasons.ts";
 import { REFUSALS, type RefusalCode, refusal } from "../../kernel/refusals.ts";
-import { isStopReason, parseStopReason, STOP_REASONS, stopOfRefusal } from "./stop-reason.ts";
+import { STOP_REASONS, stopOfRefusal } from "./stop-reason.ts";
 import { stopOfFailure } from "./turn.ts";
 
 test("every reason of the list is read back as itself, with what it was filled in with", () => {

@@ -63,23 +63,6 @@ export type SupervisePhase = "worker" | "supervisor" | "human_approval" | "execu
 
 export type RunStop = { readonly stop_reason: StopReason; readonly phase: SupervisePhase };
 
-const matcher = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(/<\w+>/g, "(.+)")}$`, "s");
-
-const MATCHERS = STOP_REASONS.map((pattern) => ({ pattern, matches: matcher(pattern) }));
-
-/** The pattern that a text matches and its placeholder values; undefined if it matches none. */
-export function parseStopReason(
-  text: string,
-): { readonly pattern: Pattern; readonly details: readonly string[] } | undefined {
-  for (const { pattern, matches } of MATCHERS) {
-    const found = matches.exec(text);
-    if (found !== null) return { pattern, details: found.slice(1) };
-  }
-  return undefined;
-}
-
-export const isStopReason = (text: string): text is StopReason => parseStopReason(text) !== undefined;
-
 /** A refusal by policy names its rule: `policy (limit:calls)`. */
 function ruleInRefusal(by: string): string | undefined {
   return /^policy \((.*)\)$/s.exec(by)?.[1];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { JournalLine } from "../../api/actions.ts";
 import { argsNote, argsStory, changedFields } from "./args-story.ts";
 
-const line = (stream: string, type: string, body: unknown): JournalLine => ({
+const line = (stream: string, type: string, body: JournalLine["body"]): JournalLine => ({
   ...{ position: 1, seq: 1, at: "2026-01-01T00:00:00.000Z", hash: "00" },
   ...{ stream, type, body },
 });

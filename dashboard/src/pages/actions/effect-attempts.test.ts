@@ -3,7 +3,12 @@ import { test } from "node:test";
 import type { JournalLine } from "../../api/actions.ts";
 import { attemptsOf } from "./effect-attempts.ts";
 
-const line = (seq: number, type: string, body: unknown, stream = "action/act_1"): JournalLine => ({
+const line = (
+  seq: number,
+  type: string,
+  body: JournalLine["body"],
+  stream = "action/act_1",
+): JournalLine => ({
   ...{ position: seq, seq, at: "2026-01-01T00:00:00.000Z", hash: "00" },
   ...{ stream, type, body },
 });

@@ -28,7 +28,7 @@ export function NodesPage() {
   const isAll = useSearch({ from: "/nodes" })["all"] === "true";
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ["nodes", isAll],
-    queryFn: () => client.nodes.list({ all: isAll ? "true" : "false", limit: MOST }),
+    queryFn: () => client.nodes.list({ all: isAll, limit: MOST }),
     refetchInterval: LOOK_MS,
   });
   const there = data?.nodes.filter(({ ended_at: ended }) => ended === null) ?? [];
