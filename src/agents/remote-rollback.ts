@@ -16,9 +16,9 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { readOperationTable } from "../workflows/entries.ts";
-import type { CallUndo, Irreversible } from "../workflows/events.ts";
+import type { CallUndo } from "../workflows/events.ts";
 import { workflowState } from "../workflows/read.ts";
-import type { OperationTable, RecordedOp } from "../workflows/rules/operations.ts";
+import { callsAfter, type RecordedOp } from "../workflows/rules/operations.ts";
 import {
   type CallToUndo,
   endRemoteRollback,
@@ -40,20 +40,9 @@ import {
   loadDeclaredUndo,
 } from "./remote-tool.ts";
 
-export const recordedCallsAfter = ({ ops }: OperationTable, after: number): readonly RecordedOp[] =>
-  [...ops.values()].filter(({ kind, seq }) => kind === "call" && seq > after);
-
 const undoKindOfCall = ({ body }: RecordedOp): CallUndo => (body["undo"] as CallUndo | undefined) ?? "none";
 
-/** Effects that a rejection could not undo. */
-export function irreversibleCalls(calls: readonly RecordedOp[]): readonly Irreversible[] {
-  return calls.flatMap((call) => {
-    const { op, body, settled } = call;
-    const hasHappened = settled?.kind === "answer" && settled.answer.executed === true;
-    const isLost = hasHappened && undoKindOfCall(call) === "none";
-    return isLost ? [{ op, action: String(body["action"]), tool: String(body["tool"]) }] : [];
-  });
-}
+export const hasNoUndo = (call: RecordedOp): boolean => undoKindOfCall(call) === "none";
 
 async function loadRangeCall(place: TenantStore, record: RecordedOp): Promise<CallToUndo> {
   const { op, seq, body } = record;
@@ -78,7 +67,7 @@ async function loadRollbackRange(
 ): Promise<RollbackRange> {
   const { table, seq } = await readOperationTable(place, workflow);
   const calls: CallToUndo[] = [];
-  for (const record of recordedCallsAfter(table, after)) calls.push(await loadRangeCall(place, record));
+  for (const record of callsAfter(table, after)) calls.push(await loadRangeCall(place, record));
   const undos: UndoAttempt[] = [];
   for (const { action, undoes, reason } of table.undos) {
     const { phase } = await readState(place, actionStream(action));
