@@ -15,6 +15,7 @@ import { keys } from "./people/keys/contract.ts";
 import { tenants } from "./people/tenants/contract.ts";
 import { policies } from "./policy/contract.ts";
 import { workflows } from "./workflows/contract.ts";
+import { workflow } from "./workflows/stream.ts";
 
 export const CONTRACTS = [
   actions,
@@ -34,4 +35,4 @@ export const CONTRACTS = [
   tenants,
   workflows,
 ] as const;
-export const STREAMS = [approval, grant] as const;
+export const STREAMS = [approval, grant, workflow] as const;

@@ -43,7 +43,7 @@ import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
-import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
+import { workflow } from "./workflows/stream.ts";
 
 /** The kinds of stream that an approval can be about. */
 const SUBJECTS: { readonly [kind in "action" | "intent" | "workflow"]: SubjectPort } = {
@@ -73,7 +73,7 @@ export const FOLDS: Folds = {
   store: storeFold,
   switch: switchFold,
   tenant: tenantFold,
-  workflow: { ...workflowFold, port: SUBJECTS.workflow },
+  workflow: { ...workflow.fold, port: SUBJECTS.workflow },
 };
 
 export type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
@@ -94,8 +94,7 @@ export function canFoldEvent({ stream, type, tv }: EventIdentity): boolean {
 export const PROJECTIONS = [
   ...approval.views,
   actionsView,
-  workflowsView,
-  runsView,
+  ...workflow.views,
   policiesView,
   ...grant.views,
   alertsView,

@@ -6,7 +6,8 @@
 
 import type { SettledAnswer } from "../../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
-import type { Irreversible, WorkflowEvent, WorkflowEventOf } from "../events.ts";
+import type { Irreversible } from "../events.ts";
+import type { WorkflowEvent, WorkflowEventOf } from "../stream.ts";
 import { raisedName } from "./ask.ts";
 
 export type OpKind =
