@@ -3,17 +3,7 @@
 /** By folder below src/. A capability of several resources has a line for each. */
 export const CAPABILITIES = [
   ...["grants", "approvals", "budgets", "kill-switch", "people", "people/keys", "people/sessions"],
-  ...[
-    "people/tenants",
-    "policy",
-    "effects",
-    "workflows",
-    "agents",
-    "agents/intents",
-    "agents/remote",
-    "alerts",
-    "notify",
-  ],
+  ...["people/tenants", "policy", "effects", "workflows", "agents", "agents/intents", "alerts", "notify"],
   ...["supervise", "runtime"],
 ];
 

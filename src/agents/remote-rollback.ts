@@ -29,7 +29,7 @@ import {
 } from "../workflows/rules/rollback.ts";
 import type { LiveWorkflow } from "../workflows/state.ts";
 import { withdrawOpen } from "../workflows/withdraw.ts";
-import type { RemoteAnswer } from "./remote/contract.ts";
+import type { RemoteAnswer } from "./contract.ts";
 import { checkActionId, checkPrincipal, notYoursError } from "./remote-checks.ts";
 import { askForUndo, updateUndoIntents, withdrawUndoIntents } from "./remote-compensation.ts";
 import { proposeChecked, takeUpPermit } from "./remote-proposal.ts";

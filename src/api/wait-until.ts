@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
-import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";
+import { workflowOnWire, workflowSchema } from "../agents/seed-forms.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/read.ts";
 import { approvalWire } from "../approvals/routes.ts";
