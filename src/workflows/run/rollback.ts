@@ -42,7 +42,8 @@ const LOOK_MS = 50;
 
 /** An effect of the run. `tool`, as in reports; `args`: what its undo gets. */
 type DoneEffect = EffectToUndo & {
-  readonly undoTool: Tool["undo"] | undefined;
+  /** null if there is none, or if it is not known here. */
+  readonly undoTool: Tool | null;
   readonly args: () => Promise<Json>;
 };
 
@@ -155,10 +156,11 @@ async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: n
   return { action: answer.action, refusal: answer.code === "not_applied" ? null : answer.reason };
 }
 
-function undoKind(undo: Tool["undo"] | undefined): EffectToUndo["undo"] {
-  if (undo === undefined) return "unknown";
-  if (undo === null) return "none";
-  return undo === "nothing" ? undo : "here";
+function undoOf(run: WorkflowRun, record: RecordedOp): Pick<DoneEffect, "undo" | "undoTool"> {
+  const known = undoToolOf(run, record);
+  if (known === undefined) return { undo: "unknown", undoTool: null };
+  if (known === null) return { undo: "none", undoTool: null };
+  return known === "nothing" ? { undo: known, undoTool: null } : { undo: "here", undoTool: known };
 }
 
 function doneBy(run: WorkflowRun, record: RecordedOp, state: ActionIn<"applied">): Omit<DoneEffect, "seq"> {
@@ -168,9 +170,7 @@ function doneBy(run: WorkflowRun, record: RecordedOp, state: ActionIn<"applied">
     result: await loadValue(run.runtime, state.outcome.result),
   });
   const [action, tool] = [String(body["action"]), String(body["tool"])];
-  const undoTool = undoToolOf(run, record);
-  const { startedAt: at } = state.effect;
-  return { op, action, tool, at, phase: "applied", undo: undoKind(undoTool), undoTool, args };
+  return { op, action, tool, at: state.effect.startedAt, phase: "applied", ...undoOf(run, record), args };
 }
 
 function passedAt(run: WorkflowRun, record: RecordedOp): Omit<DoneEffect, "seq"> {
@@ -179,8 +179,7 @@ function passedAt(run: WorkflowRun, record: RecordedOp): Omit<DoneEffect, "seq">
     args: { checkpoint: String(body["name"]) },
     result: await loadValue(run.runtime, body["outputs"] ?? null),
   });
-  const [tool, undoTool] = [String(body["name"]), undoToolOf(run, record)];
-  return { op, action: op, tool, at, phase: "applied", undo: undoKind(undoTool), undoTool, args };
+  return { op, action: op, tool: String(body["name"]), at, phase: "applied", ...undoOf(run, record), args };
 }
 
 type SortedEffects = {
@@ -271,8 +270,7 @@ async function undoEach(run: WorkflowRun, { applied, past }: SortedEffects): Pro
     if (step.kind === "waits") throw new TypeError(`${step.on.join(", ")} has not come to rest`);
     const { call: done, attempt } = step;
     const { action, op, undoTool } = done;
-    if (undoTool === undefined || undoTool === null || undoTool === "nothing")
-      return { waits: [unknownHere(run, done)] };
+    if (undoTool === null) return { waits: [unknownHere(run, done)] };
     const tool = tools.get(action) ?? (await undoUnderAllPolicies(run, op, undoTool));
     tools.set(action, tool);
     if (await readRefusals(run, action, refusals)) continue;
@@ -280,13 +278,13 @@ async function undoEach(run: WorkflowRun, { applied, past }: SortedEffects): Pro
     if (answer === "applied") continue;
     if ("wait" in answer) return { waits: [answer.wait] };
     refusals.set(answer.action, answer.refusal);
-    if (answer.refusal === null) await backOff(run, attempt);
+    await backOff(run, answer.refusal, attempt);
   }
 }
 
-/** No wait after the last attempt. */
-async function backOff({ runtime }: WorkflowRun, attempt: number): Promise<void> {
-  if (attempt >= MAX_UNDO_ATTEMPTS) return;
+/** An undo that ran and failed is tried again later. No wait after the last attempt. */
+async function backOff({ runtime }: WorkflowRun, refusal: string | null, attempt: number): Promise<void> {
+  if (refusal !== null || attempt >= MAX_UNDO_ATTEMPTS) return;
   await runtime.clock.sleep(Math.min(BACK_OFF_MS * 2 ** (attempt - 1), LONGEST_BACK_OFF_MS), runtime.closing);
   if (runtime.closing.aborted) throw new TurnedAway("closing");
 }
