@@ -101,6 +101,37 @@ describe("the way back", () => {
   });
 });
 
+describe("what a child tried to undo itself", () => {
+  const child = (phase: UndoAttempt["phase"], n = 1) => ({ ...undo(1, phase, n), isOfChild: true as const });
+
+  test("is undone, or was refused, for its parent too", () => {
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], [child("not_applied"), child("applied", 2)]), {
+      kind: "over",
+      report: { undone: ["act_1"] },
+    });
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], [child("refused")]), {
+      kind: "over",
+      report: { notUndone: [{ action: "act_1", reason: "not wanted" }] },
+    });
+  });
+
+  test("does not count as an attempt of the parent, whose undos have ids of their own", () => {
+    const tried = Array.from({ length: MAX_UNDO_ATTEMPTS }, (_, n) => child("not_applied", n));
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1, { undo: "here" })], tried), {
+      kind: "undo",
+      attempt: 1,
+      action: null,
+    });
+  });
+});
+
+describe("an undo that this process does not know", () => {
+  test("is the next step: nothing older is undone before it", () => {
+    const effects = [call(1, { undo: "here" }), call(2, { undo: "unknown" })];
+    assert.partialDeepStrictEqual(nextRollbackStep(effects, []), { kind: "undo", call: { action: "act_2" } });
+  });
+});
+
 describe("its end", () => {
   const { body, artifact, ask } = reach();
   const rejected = given(
