@@ -1,6 +1,7 @@
 /** Every contract and stream that is defined once. The generator of tables and reference rows reads these lists. */
-import { intents } from "./agents/intents/contract.ts";
+
 import { remote } from "./agents/contract.ts";
+import { intents } from "./agents/intents/contract.ts";
 import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { approval } from "./approvals/stream.ts";
