@@ -106,7 +106,9 @@ export const CONTRACTS = [${listed.map(({ name }) => name).join(", ")}] as const
 /** The commands of a resource are data, in a value of its own. */
 export async function resourceTable(): Promise<string> {
   const all = await exportsOf(sources.filter((file) => file.startsWith("src/cli/resources/")));
-  const found = all.filter(({ value }) => "parts" in value).toSorted((one, other) => byName(one.name, other.name));
+  const found = all
+    .filter(({ value }) => "parts" in value)
+    .toSorted((one, other) => byName(one.name, other.name));
   return `/** Made by \`npm run generate\`: every resource whose commands are data. */
 ${importsOf(found).replaceAll("./cli/", "./")}
 export const RESOURCES = [${found.map(({ name }) => name).join(", ")}] as const;

@@ -7,7 +7,14 @@ import type { Route } from "../src/api/route.ts";
 import type { RouteParts } from "../src/api/routes.ts";
 import type { CALLS } from "../src/client/calls.ts";
 import { clientCall, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
-import { contracts, contractTable, references, resourceTable, streamTable, verbTable } from "./generate-tables.ts";
+import {
+  contracts,
+  contractTable,
+  references,
+  resourceTable,
+  streamTable,
+  verbTable,
+} from "./generate-tables.ts";
 
 /** As the formatter writes it: a table that is written again is the same to the byte. */
 function formatted(text: string, name: string): string {

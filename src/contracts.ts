@@ -1,6 +1,6 @@
 /** Made by `npm run generate`: every contract, in the order of their names. */
+import { remote } from "./agents/contract.ts";
 import { intents } from "./agents/intents/contract.ts";
-import { remote } from "./agents/remote/contract.ts";
 import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
 import { budgets } from "./budgets/contract.ts";

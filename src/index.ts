@@ -1,7 +1,7 @@
 /** Entry point of the package, and the composition root of the library. */
 
 import type { Intents } from "./agents/intents/verbs.ts";
-import type { Remote } from "./agents/remote-methods.ts";
+import type { Remote } from "./agents/verbs.ts";
 import type { Approvals } from "./approvals/contract.ts";
 import type { Answer } from "./effects/answer.ts";
 import { putSecret } from "./effects/arguments.ts";
@@ -31,14 +31,14 @@ import { currentIn } from "./workflows/run/context.ts";
 import { declareWorkflow, workUntil } from "./workflows/start.ts";
 import type { Workflows } from "./workflows/verbs.ts";
 
-export type { Intent, IntentAnswer, OutgoingIntent } from "./agents/intents/contract.ts";
-export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
 export type {
   OutcomeReport,
   Permit,
   RemoteAnswer,
   RemoteProposal,
-} from "./agents/remote/contract.ts";
+} from "./agents/contract.ts";
+export type { Intent, IntentAnswer, OutgoingIntent } from "./agents/intents/contract.ts";
+export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
 export type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./agents/remote-checkpoint.ts";
 export type { RemoteTool } from "./agents/remote-tool.ts";
 export type { NewRemoteWorkflow, RemoteWorkflow } from "./agents/remote-workflow.ts";

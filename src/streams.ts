@@ -30,7 +30,7 @@ import { policiesView, policyFold } from "./policy/stream.ts";
 import { epochFold, nodesView } from "./runtime/stream.ts";
 import type { Folds } from "./states.ts";
 import { actionSubject, workflowSubject } from "./workflows/rules/apply-decision.ts";
-import { runsView, workflowFold, workflowsView } from "./workflows/stream.ts";
+import { workflow } from "./workflows/stream.ts";
 
 export const FOLDS: Folds = {
   action: { ...action.fold, port: actionSubject },
@@ -53,7 +53,7 @@ export const FOLDS: Folds = {
   store: storeFold,
   switch: switchFold,
   tenant: tenantFold,
-  workflow: { ...workflowFold, port: workflowSubject },
+  workflow: { ...workflow.fold, port: workflowSubject },
 };
 
 export const PROJECTIONS = [
@@ -74,6 +74,5 @@ export const PROJECTIONS = [
   policiesView,
   ...session.views,
   switchesView,
-  runsView,
-  workflowsView,
+  ...workflow.views,
 ] as const;

@@ -25,7 +25,7 @@ export const VERBS = {
     intents: () => load<typeof import("./agents/intents/verbs.ts")>("./agents/intents/verbs.ts").intentVerbs,
     journal: () => load<typeof import("./runtime/verbs.ts")>("./runtime/verbs.ts").journalVerbs,
     receipts: () => load<typeof import("./effects/verbs.ts")>("./effects/verbs.ts").receiptVerbs,
-    remote: () => load<typeof import("./agents/remote/verbs.ts")>("./agents/remote/verbs.ts").remoteVerbs,
+    remote: () => load<typeof import("./agents/verbs.ts")>("./agents/verbs.ts").remoteVerbs,
     workflows: () => load<typeof import("./workflows/verbs.ts")>("./workflows/verbs.ts").workflowVerbs,
   },
 };

@@ -11,7 +11,7 @@ import { MOST_QUORUM } from "../policy/rules/verdict.ts";
 import type { CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "./identify-agent.ts";
 import type { NewRemoteWorkflow, RemoteCheckpoint } from "./remote-workflow.ts";
-import { microsOf } from "./seed-wire.ts";
+import { microsOf } from "./seed-forms.ts";
 
 /** A duration as policy files write it, `30m` or `4h`, in milliseconds; undefined if it is not one. */
 const parseDurationMs = (text: string): number | undefined => durationMs(text);

@@ -19,7 +19,7 @@ import { actionStream } from "../kernel/stream.ts";
 import type { Draft, Need } from "../kernel/transaction.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
-import type { Permit, RemoteAnswer } from "./remote/contract.ts";
+import type { Permit, RemoteAnswer } from "./contract.ts";
 
 type RemoteOutcome = Extract<RemoteAnswer, { readonly receipt: unknown }>;
 

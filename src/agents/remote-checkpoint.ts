@@ -3,7 +3,6 @@
  * asked if the checkpoint says so.
  */
 
-import { keptApart } from "../approvals/rules/ask.ts";
 import { plainJson } from "../effects/arguments.ts";
 import { checkGateOptions } from "../effects/gate.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
@@ -12,22 +11,28 @@ import { checkFields, rejectInput } from "../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { workflowStream } from "../kernel/stream.ts";
-import { approvalTerms, whyUnmeetable } from "../policy/rules/stages.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { runCommand } from "../runtime/store-access.ts";
 import { readOperationTable } from "../workflows/entries.ts";
 import type { Declared } from "../workflows/events.ts";
 import { workflowState } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
-import { type CheckpointDefinition, checkpointId, whetherToAsk } from "../workflows/rules/checkpoints.ts";
+import type { CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
+import { callsAfter, irreversibleCalls } from "../workflows/rules/operations.ts";
 import { type RemoteReach, type RemoteReached, reachRemoteCheckpoint } from "../workflows/rules/remote.ts";
-import { buildSnapshot, type Captured, checkCaptured, restoreCaptured } from "../workflows/rules/snapshot.ts";
-import { capturedCost, checkPeople } from "../workflows/run/checkpoint.ts";
+import { type Captured, checkCaptured, restoreCaptured } from "../workflows/rules/snapshot.ts";
+import {
+  type AskingWorkflow,
+  type CheckpointCapture,
+  captureCheckpoint,
+  judgeCheckpoint,
+  notifyCheckpoint,
+  questionAt,
+} from "../workflows/run/checkpoint.ts";
 import { checkName } from "../workflows/run/operation.ts";
-import { captureSnapshot } from "../workflows/snapshots.ts";
 import type { LiveWorkflow, WorkflowStatus } from "../workflows/state.ts";
 import { checkPrincipal, requireDriver } from "./remote-checks.ts";
-import { irreversibleCalls, recordedCallsAfter } from "./remote-rollback.ts";
+import { hasNoUndo } from "./remote-rollback.ts";
 import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
 
 /** What a definition captures, plus the agent's own execution state. */
@@ -191,37 +196,12 @@ function definitionOf(declared: Declared | undefined): CheckpointDefinition | un
 }
 
 /** As declared; for an undeclared checkpoint, as the agent says. */
-function askedAt({ declared, asks: own = {} }: CheckpointArrival) {
-  const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS, ...terms } = own;
-  if (declared === undefined) return { seconds: timeoutSeconds, asks: terms };
-  const { when: _judged, ...asks } = declared.asks ?? {};
-  return { seconds: declared.timeoutSeconds, asks };
+function termsAt({ declared, asks = {} }: CheckpointArrival): Partial<CheckpointDefinition> {
+  const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS } = asks;
+  return definitionOf(declared) ?? { ...asks, timeoutSeconds };
 }
 
-function termsOf(standing: CheckpointArrival, requester: readonly string[], separate: boolean) {
-  const { name } = standing;
-  const { seconds, asks } = askedAt(standing);
-  const given = { ...asks, ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }) };
-  const terms = approvalTerms(separate ? keptApart(given) : given);
-  if (typeof terms === "string") return rejectInput(`The checkpoint "${name}": ${terms}.`);
-  const fault = whyUnmeetable(terms, requester);
-  if (fault !== undefined)
-    throw new HoldpointError("unsatisfiable_quorum", `The checkpoint "${name}" cannot be decided: ${fault}.`);
-  const { executeWithinMs: _never, ...people } = terms;
-  return people;
-}
-
-const textOf = (part: Json | undefined): string | null => (typeof part === "string" ? part : null);
-
-function partOf(snapshot: JsonObject, layer: string): JsonObject {
-  const value = snapshot[layer];
-  return isJsonObject(value) ? value : {};
-}
-
-type CapturedCheckpoint = Pick<RemoteReach, "artifact" | "handed"> & {
-  readonly body: Omit<RemoteReach["body"], "why">;
-  readonly says: string | null;
-};
+type Captures = CheckpointCapture & Pick<RemoteReach, "handed">;
 
 /** Excludes the fields that differ on every request. */
 function contentDigest(
@@ -231,23 +211,9 @@ function contentDigest(
   return digestOf(asks === undefined ? given : { ...given, asks });
 }
 
-/** Records and cards use the snapshot as stored, which holds no secret. */
-async function captureCheckpoint(
-  runtime: Runtime,
-  workflow: string,
-  standing: CheckpointArrival,
-): Promise<CapturedCheckpoint> {
-  const { name, declared, captured } = standing;
-  const id = freshId(runtime, "snap");
-  const checkpoint = declared?.id ?? checkpointId({ name });
-  const place = { snapshot: id, workflow, checkpoint, name, at: runtime.clock.now() };
-  const { artifact, ref, snapshot } = await captureSnapshot(runtime, buildSnapshot(captured, place));
-  const shown = partOf(snapshot, "approval_interface");
-  const outputs = partOf(snapshot, "task_state")["outputs"] ?? {};
-  const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
-  const agent = captured.agent ?? null;
-  const handed = contentDigest(snapshot, standing.asks);
-  return { artifact, says, handed, body: { name, checkpoint, snapshot: { id, ...ref }, outputs, agent } };
+async function captureArrival(flow: AskingWorkflow, standing: CheckpointArrival): Promise<Captures> {
+  const capture = await captureCheckpoint(flow, standing);
+  return { ...capture, handed: contentDigest(capture.stored, standing.asks) };
 }
 
 type CheckpointIds = { readonly approval: string; readonly nonce: string };
@@ -256,40 +222,20 @@ async function buildReach(
   runtime: Runtime,
   workflow: string,
   standing: CheckpointArrival,
-  { taken, ids }: { readonly taken: CapturedCheckpoint; readonly ids: CheckpointIds },
+  { capture, ids }: { readonly capture: Captures; readonly ids: CheckpointIds },
 ): Promise<Omit<RemoteReach, "requestId">> {
   const state = await workflowState(runtime, workflow);
+  const flow = { runtime, id: workflow, state };
   const { table, seq } = await readOperationTable(runtime, workflow);
-  const calls = recordedCallsAfter(table, state.passed.at(-1)?.seq ?? 0);
-  const { name, declared, captured } = standing;
+  const calls = callsAfter(table, state.passed.at(-1)?.seq ?? 0);
   const tools = calls.map(({ body }) => String(body["tool"]));
-  const confidence = captured.confidence ?? null;
-  const facts = {
-    name,
-    confidence,
-    cost: capturedCost(captured),
-    tools,
-    captured,
-    attempt: state.generation,
-  };
-  const { asks, why } = whetherToAsk(definitionOf(declared), facts);
-  const body = { ...taken.body, why };
-  const { artifact, handed } = taken;
-  if (!asks) return { seq, body, artifact, handed, ask: null };
-  const ask = {
-    ...ids,
-    kind: "checkpoint",
-    name,
-    args: body.outputs,
-    about: body.snapshot.hash,
-    says: taken.says,
-    reason: declared === undefined || declared.description === "" ? why : declared.description,
-    ...termsOf(standing, state.requester, runtime.separate === true),
-    canRollback: declared?.canRollback ?? true,
-    irreversible: [...state.irreversible, ...irreversibleCalls(calls)],
-  } as const;
-  await checkPeople({ runtime, state }, name, ask);
-  return { seq, body, artifact, handed, ask };
+  const { asks, why } = judgeCheckpoint(flow, standing, definitionOf(standing.declared), tools);
+  const { artifact, handed } = capture;
+  const reach = { seq, body: { ...capture.body, why }, artifact, handed };
+  if (!asks) return { ...reach, ask: null };
+  const irreversible = irreversibleCalls(calls, hasNoUndo);
+  const terms = termsAt(standing);
+  return { ...reach, ask: await questionAt(flow, capture, { ...ids, why, terms, irreversible }) };
 }
 
 type Conflict = { readonly name: string; readonly isRecorded: boolean };
@@ -314,14 +260,13 @@ async function recordReach(
   given: RemoteCheckpointRequest,
 ): Promise<RemoteReached> {
   const { checkpoint, agent, requestId = null, asks, ...capture } = given;
-  const standing = {
-    ...nameAt(await workflowState(runtime, workflow), checkpoint, asks),
-    captured: captureFromAgent(agent, capture),
-  };
-  const taken = await captureCheckpoint(runtime, workflow, standing);
+  const state = await workflowState(runtime, workflow);
+  const flow = { runtime, id: workflow, state };
+  const standing = { ...nameAt(state, checkpoint, asks), captured: captureFromAgent(agent, capture) };
+  const taken = await captureArrival(flow, standing);
   const ids = { approval: freshId(runtime, "apr"), nonce: freshId(runtime, "non") };
   for (;;) {
-    const found = await buildReach(runtime, workflow, standing, { taken, ids });
+    const found = await buildReach(runtime, workflow, standing, { capture: taken, ids });
     await runtime.reach("before_checkpoint");
     const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
       reachRemoteCheckpoint(draft, { workflow, agent }, { ...found, requestId }),
@@ -330,17 +275,8 @@ async function recordReach(
     if (answer.kind === "moved") continue;
     const reached = requireDriver(workflow, agent, "stand at a checkpoint", answer);
     if (reached.kind === "conflict") throw otherContentError(workflow, requestId, reached);
-    if (reached.approval === ids.approval && found.ask !== null) {
-      const { decideWithinMs } = found.ask;
-      const decideBy = decideWithinMs === null ? null : reached.state.changedAt + decideWithinMs;
-      runtime.notify({
-        kind: "waiting",
-        action: workflow,
-        approval: ids.approval,
-        tool: standing.name,
-        decideBy,
-      });
-    }
+    if (reached.approval === ids.approval && found.ask !== null)
+      notifyCheckpoint(flow, found.ask, reached.state.changedAt);
     return reached;
   }
 }

@@ -14,7 +14,7 @@ import { displayValue } from "../kernel/text.ts";
 import type { PermitAsker } from "../policy/rules/tool-rules.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import type { DriveRefused } from "../workflows/rules/remote.ts";
-import type { PermitRequest } from "./remote/contract.ts";
+import type { PermitRequest } from "./contract.ts";
 
 export function checkPrincipal(what: string, given: unknown): string {
   if (isPrincipal(given)) return given;

@@ -26,7 +26,7 @@ import { redactText } from "../runtime/secrets.ts";
 import { readState } from "../runtime/store-access.ts";
 import { workflowState } from "../workflows/read.ts";
 import type { Placement } from "../workflows/rules/calls.ts";
-import type { RemoteAnswer, RemoteProposal } from "./remote/contract.ts";
+import type { RemoteAnswer, RemoteProposal } from "./contract.ts";
 import {
   answerFromLocalCall,
   answerRemoteAgent,

@@ -22,7 +22,7 @@ import { forEachReadable } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { handlesIn, redactJson, redactText, resolveSecrets } from "../runtime/secrets.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
-import type { OutcomeReport, remote } from "./remote/contract.ts";
+import type { OutcomeReport, remote } from "./contract.ts";
 import { checkTextLength, notYoursError } from "./remote-checks.ts";
 import { loadOwnAction } from "./remote-proposal.ts";
 import { settleRollback } from "./remote-rollback.ts";

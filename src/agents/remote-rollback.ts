@@ -16,20 +16,20 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { readOperationTable } from "../workflows/entries.ts";
-import type { CallUndo, Irreversible } from "../workflows/events.ts";
+import type { CallUndo } from "../workflows/events.ts";
 import { workflowState } from "../workflows/read.ts";
-import type { OperationTable, RecordedOp } from "../workflows/rules/operations.ts";
+import { callsAfter, type RecordedOp } from "../workflows/rules/operations.ts";
 import {
-  type CallToUndo,
+  type EffectToUndo,
   endRemoteRollback,
-  nextRemoteRollbackStep,
-  type RemoteRollbackStep,
+  nextRollbackStep,
+  type RollbackStep,
   settleRefusedCall,
   type UndoAttempt,
 } from "../workflows/rules/rollback.ts";
 import type { LiveWorkflow } from "../workflows/state.ts";
 import { withdrawOpen } from "../workflows/withdraw.ts";
-import type { RemoteAnswer } from "./remote/contract.ts";
+import type { RemoteAnswer } from "./contract.ts";
 import { checkActionId, checkPrincipal, notYoursError } from "./remote-checks.ts";
 import { askForUndo, updateUndoIntents, withdrawUndoIntents } from "./remote-compensation.ts";
 import { proposeChecked, takeUpPermit } from "./remote-proposal.ts";
@@ -40,22 +40,11 @@ import {
   loadDeclaredUndo,
 } from "./remote-tool.ts";
 
-export const recordedCallsAfter = ({ ops }: OperationTable, after: number): readonly RecordedOp[] =>
-  [...ops.values()].filter(({ kind, seq }) => kind === "call" && seq > after);
-
 const undoKindOfCall = ({ body }: RecordedOp): CallUndo => (body["undo"] as CallUndo | undefined) ?? "none";
 
-/** Effects that a rejection could not undo. */
-export function irreversibleCalls(calls: readonly RecordedOp[]): readonly Irreversible[] {
-  return calls.flatMap((call) => {
-    const { op, body, settled } = call;
-    const hasHappened = settled?.kind === "answer" && settled.answer.executed === true;
-    const isLost = hasHappened && undoKindOfCall(call) === "none";
-    return isLost ? [{ op, action: String(body["action"]), tool: String(body["tool"]) }] : [];
-  });
-}
+export const hasNoUndo = (call: RecordedOp): boolean => undoKindOfCall(call) === "none";
 
-async function loadRangeCall(place: TenantStore, record: RecordedOp): Promise<CallToUndo> {
+async function loadRangeCall(place: TenantStore, record: RecordedOp): Promise<EffectToUndo> {
   const { op, seq, body } = record;
   const action = String(body["action"]);
   const state = (await readState(place, actionStream(action))) as LiveAction;
@@ -66,7 +55,7 @@ async function loadRangeCall(place: TenantStore, record: RecordedOp): Promise<Ca
 }
 
 type RollbackRange = {
-  readonly calls: readonly CallToUndo[];
+  readonly calls: readonly EffectToUndo[];
   readonly undos: readonly UndoAttempt[];
   readonly seq: number;
 };
@@ -77,8 +66,8 @@ async function loadRollbackRange(
   after: number,
 ): Promise<RollbackRange> {
   const { table, seq } = await readOperationTable(place, workflow);
-  const calls: CallToUndo[] = [];
-  for (const record of recordedCallsAfter(table, after)) calls.push(await loadRangeCall(place, record));
+  const calls: EffectToUndo[] = [];
+  for (const record of callsAfter(table, after)) calls.push(await loadRangeCall(place, record));
   const undos: UndoAttempt[] = [];
   for (const { action, undoes, reason } of table.undos) {
     const { phase } = await readState(place, actionStream(action));
@@ -111,7 +100,7 @@ export type Compensation = {
 type RollbackProgress = {
   readonly state: LiveWorkflow;
   readonly range: RollbackRange;
-  readonly way: RemoteRollbackStep;
+  readonly way: RollbackStep;
 };
 
 /** undefined: it is not rolling back. */
@@ -120,21 +109,21 @@ async function readRollback(runtime: Runtime, workflow: string): Promise<Rollbac
   const { rollback } = state;
   if (state.isOutside !== true || state.status !== "rolling_back" || rollback === null) return undefined;
   const range = await loadRollbackRange(runtime, workflow, rollback.toSeq);
-  return { state, range, way: nextRemoteRollbackStep(range.calls, range.undos) };
+  return { state, range, way: nextRollbackStep(range.calls, range.undos) };
 }
 
 type CallArgsAndResult = { readonly args: Json; readonly result: Json };
 
-const loadActionOfCall = async (runtime: Runtime, { action }: CallToUndo): Promise<LiveAction> =>
+const loadActionOfCall = async (runtime: Runtime, { action }: EffectToUndo): Promise<LiveAction> =>
   (await readState(runtime, actionStream(action))) as LiveAction;
 
-async function loadArgsAndResult(runtime: Runtime, call: CallToUndo): Promise<CallArgsAndResult> {
+async function loadArgsAndResult(runtime: Runtime, call: EffectToUndo): Promise<CallArgsAndResult> {
   const state = await loadActionOfCall(runtime, call);
   const result = "outcome" in state ? await loadValue(runtime, state.outcome.result) : null;
   return { args: await loadArgs(runtime, state), result };
 }
 
-const loadUndoOfCall = async (runtime: Runtime, call: CallToUndo): Promise<DeclaredUndoCall | undefined> =>
+const loadUndoOfCall = async (runtime: Runtime, call: EffectToUndo): Promise<DeclaredUndoCall | undefined> =>
   loadDeclaredUndo(runtime, await loadActionOfCall(runtime, call));
 
 /** What the agent has to undo now: at most one call at a time. */
@@ -185,11 +174,11 @@ async function withdrawPendingCalls(
 }
 
 /** An undo that the agent declared is a call of the declared tool, so the id contains its name. */
-const undoRequestId = ({ op }: CallToUndo, attempt: number, declared?: DeclaredUndoCall): string =>
+const undoRequestId = ({ op }: EffectToUndo, attempt: number, declared?: DeclaredUndoCall): string =>
   declared === undefined ? `${op}/undo#${attempt}` : `${op}/undo/${declared.tool}#${attempt}`;
 
 type PlacedUndo = {
-  readonly call: CallToUndo;
+  readonly call: EffectToUndo;
   readonly attempt: number;
   readonly declared?: DeclaredUndoCall;
 };
@@ -201,7 +190,7 @@ function placementOfUndo(workflow: string, { call, attempt, declared }: PlacedUn
 }
 
 /** The requesters of the original call may not decide about its undo either. */
-async function requestersOfUndo(runtime: Runtime, { requester }: LiveWorkflow, call: CallToUndo) {
+async function requestersOfUndo(runtime: Runtime, { requester }: LiveWorkflow, call: EffectToUndo) {
   const { requester: own } = await loadActionOfCall(runtime, call);
   return [...new Set([...requester, ...own])];
 }
@@ -295,7 +284,7 @@ function cannotUndoNow(workflow: string, undoes: string, why: string): Holdpoint
   });
 }
 
-function whyNotUndoNow(way: RemoteRollbackStep): string {
+function whyNotUndoNow(way: RollbackStep): string {
   if (way.kind === "waits") return `${way.on.map(effectIdOf).join(", ")} has not ended, or is in doubt`;
   return way.kind === "over" ? "nothing is left to undo" : `${way.call.action} comes first`;
 }

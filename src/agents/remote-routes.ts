@@ -1,37 +1,137 @@
-/** HTTP routes by which remote agents drive workflows. */
+/** HTTP routes by which remote agents drive workflows, and the forms of what they submit and are answered. */
 
 import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
 import { ok, route } from "../api/route.ts";
-import { idParams, json, reasonSchema } from "../api/wire.ts";
+import { idParams, idSchema, json, reasonSchema, undoSchema } from "../api/wire.ts";
+import { bodyCodec, viewCodec } from "../kernel/codec.ts";
 import { parseInput } from "../kernel/contract.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { workflowState } from "../workflows/read.ts";
+import { workflowStatus } from "../workflows/views.ts";
+import { permitRequest, proposal, proposalInWorkflow, remoteAnswer } from "./contract.ts";
+import { approverFields, readApproverTerms } from "./creation-input.ts";
 import { actingAgent, agentSchema, checkMayRepresent } from "./identify-agent.ts";
-import { proposal } from "./remote/contract.ts";
-import { mayPropose, unsettledIn } from "./remote/verbs.ts";
-import { reachRemoteCheckpointNow } from "./remote-checkpoint.ts";
+import {
+  type RemoteCheckpointRequest,
+  type RemoteCheckpointResult,
+  reachRemoteCheckpointNow,
+} from "./remote-checkpoint.ts";
 import { readPermitCaller } from "./remote-checks.ts";
 import { proposeRemoteAction, takeUpPermit } from "./remote-proposal.ts";
-import { proposeUndo, readOutstanding } from "./remote-rollback.ts";
-import {
-  answerWire,
-  checkpointArrivalFrom,
-  checkpointArrivalSchema,
-  checkpointReachedOnWire,
-  checkpointReachedSchema,
-  compensationOnWire,
-  compensationParams,
-  compensationSchema,
-  permitRequestWire,
-  proposalWire,
-} from "./remote-wire.ts";
+import { type Compensation, proposeUndo, readOutstanding } from "./remote-rollback.ts";
 import {
   completeRemoteWorkflowNow,
   failRemoteWorkflowNow,
   startRemoteWorkflowNow,
 } from "./remote-workflow.ts";
-import { readWorkflowAnswer, workflowSchema } from "./seed-wire.ts";
+import { readWorkflowAnswer, workflowSchema } from "./seed-forms.ts";
+import { mayPropose, unsettledIn } from "./verbs.ts";
+
+/** Forms that routes of remote workflows share with the verbs of remote agents. */
+const answerWire = viewCodec(remoteAnswer);
+const proposalWire = bodyCodec(proposalInWorkflow);
+const permitRequestWire = bodyCodec(permitRequest);
+
+const text = z.string().max(10_000);
+const object = z.record(z.string(), json);
+
+const checkpointArrivalSchema = z.strictObject({
+  checkpoint_id: z.string().min(1).max(100).meta({
+    description:
+      "its id or name; one that nobody declared asks too, and only such a one may say who is asked and how long",
+  }),
+  execution_state: object.nullish().meta({
+    description:
+      "agent_memory, api_calls, intermediate_outputs, decision_trace, resource_consumption; anything else is kept with the memory",
+  }),
+  summary: text.nullish(),
+  decision_needed: text.nullish(),
+  context: object.nullish(),
+  recommendation: z.enum(["approve", "modify", "reject"]).nullish(),
+  confidence: z.number().min(0).max(1).nullish(),
+  confidence_scores: z.record(z.string(), z.number()).nullish(),
+  inputs: object.nullish(),
+  outputs: object.nullish().meta({ description: "what people may modify" }),
+  artifacts: z.array(json).max(1_000).nullish(),
+  next_steps: z.array(text).max(1_000).nullish(),
+  risk: json.nullish(),
+  ...approverFields,
+  request_id: z.string().min(1).max(200).nullish(),
+  agent: agentSchema,
+});
+type CheckpointArrivalBody = z.output<typeof checkpointArrivalSchema>;
+
+/** In the library: `execution_state` is `executionState`. */
+const libraryName = (field: string): string =>
+  field === "checkpoint_id"
+    ? "checkpoint"
+    : field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function checkpointArrivalFrom(body: CheckpointArrivalBody, agent: string): RemoteCheckpointRequest {
+  const { timeout_seconds, on_timeout, approvers, stages, ...capture } = body;
+  const fields = Object.entries({ ...capture, agent }).filter(([, value]) => value != null);
+  const named = fields.map(([field, value]) => [libraryName(field), value]);
+  const asks = readApproverTerms({ timeout_seconds, on_timeout, approvers, stages });
+  return {
+    ...(Object.fromEntries(named) as RemoteCheckpointRequest),
+    ...(Object.keys(asks).length === 0 ? {} : { asks }),
+  };
+}
+
+const checkpointReachedSchema = z.object({
+  workflow_id: z.string(),
+  checkpoint_name: z.string(),
+  result: z.enum(["waiting", "passed", "decided"]).meta({
+    description: "people are asked; one may go on; or they have not agreed, see the workflow's last_decision",
+  }),
+  approval_id: z.string().nullable(),
+  snapshot_id: z.string().nullable(),
+  artifact_uri: z.string().nullable(),
+  status: workflowStatus,
+  attempt: z.number(),
+  message: z.string(),
+});
+
+const SAYS: { readonly [kind in RemoteCheckpointResult["kind"]]: string } = {
+  waiting: "Checkpoint reached - people are asked",
+  passed: "Checkpoint passed - go on",
+  decided: "Checkpoint decided - people have not agreed",
+};
+
+function checkpointReachedOnWire(workflow: string, stood: RemoteCheckpointResult) {
+  const { kind, checkpoint, approval, snapshot, status, attempt } = stood;
+  return {
+    workflow_id: workflow,
+    checkpoint_name: checkpoint,
+    result: kind,
+    approval_id: approval,
+    snapshot_id: snapshot?.id ?? null,
+    artifact_uri: snapshot?.uri ?? null,
+    ...{ status, attempt },
+    message: SAYS[kind],
+  };
+}
+
+const compensationSchema = z.object({
+  workflow_id: z.string(),
+  agent: z.string(),
+  undoes: z.string().meta({ description: "the action that it takes back" }),
+  tool: z.string(),
+  args: json,
+  result: json,
+  undo: undoSchema.meta({ description: "how its agent had said that it would take it back" }),
+  attempt: z.number(),
+  action_id: z.string().nullable().meta({ description: "its own action, once it was begun" }),
+  reason: z.string(),
+  by: z.string(),
+});
+
+function compensationOnWire({ workflow, action, ...rest }: Compensation) {
+  return { workflow_id: workflow, action_id: action, ...rest };
+}
+
+const compensationParams = z.object({ id: idSchema, action: idSchema });
 
 /** Without authentication, a request that names no agent acts as the agent of that workflow. */
 async function driverFromRequest(

@@ -8,18 +8,15 @@ import { checkFields, rejectInput } from "../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { checkAmount, type Money, moneyToJson } from "../kernel/money.ts";
 import { workflowStream } from "../kernel/stream.ts";
+import type { Draft, Need } from "../kernel/transaction.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
-import { DEFAULT_MAX_ATTEMPTS } from "../workflows/define.ts";
+import { DEFAULT_MAX_ATTEMPTS, declareCheckpoint } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
 import { getWorkflow, workflowState } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
-import {
-  type CheckpointConditions,
-  type CheckpointDefinition,
-  checkpointId,
-} from "../workflows/rules/checkpoints.ts";
+import type { CheckpointConditions, CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
 import {
   completeRemoteWorkflow,
   createRemoteWorkflow,
@@ -90,12 +87,10 @@ function askingOf({ approvers, stages, onTimeout, when }: RemoteCheckpoint): Dec
   };
 }
 
-function declaredOf(one: RemoteCheckpoint): Declared {
-  const { name, description = "", requiresApproval = true, canRollback = true } = one;
-  const { timeoutSeconds = DEFAULT_CHECKPOINT_SECONDS } = one;
+function declareRemotely(one: RemoteCheckpoint): Declared {
   const asks = askingOf(one);
-  const said = Object.keys(asks).length === 0 ? {} : { asks };
-  return { id: checkpointId(one), name, description, requiresApproval, canRollback, timeoutSeconds, ...said };
+  const declared = declareCheckpoint({ timeoutSeconds: DEFAULT_CHECKPOINT_SECONDS, ...one });
+  return Object.keys(asks).length === 0 ? declared : { ...declared, asks };
 }
 
 function checkpointsOf(
@@ -112,7 +107,7 @@ function checkpointsOf(
     rejectInput(
       "A checkpoint of a workflow from outside has no functions: no undo, and conditions as an object.",
     );
-  return (checkCheckpoints(list, requester) as readonly RemoteCheckpoint[]).map(declaredOf);
+  return (checkCheckpoints(list, requester) as readonly RemoteCheckpoint[]).map(declareRemotely);
 }
 
 const party = (what: string, given: string | undefined): string | null =>
@@ -185,17 +180,28 @@ export async function createRemoteWorkflowNow(runtime: Runtime, given: NewRemote
 
 type WorkflowDriver = { readonly agent: string };
 
+/** A move by its agent. `what`: as an error says it. */
+async function moveWorkflow<Answer extends { readonly kind: string }>(
+  runtime: Runtime,
+  { workflow, agent }: WorkflowDriver & { readonly workflow: string },
+  what: string,
+  rule: (draft: Draft, driver: { readonly workflow: string; readonly agent: string }) => Need | Answer,
+) {
+  checkPrincipal("The agent", agent);
+  await workflowState(runtime, workflow);
+  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
+    rule(draft, { workflow, agent }),
+  );
+  return requireDriver(workflow, agent, what, answer);
+}
+
 export async function startRemoteWorkflowNow(
   runtime: Runtime,
   workflow: string,
   { agent }: WorkflowDriver,
 ): Promise<WorkflowStatus> {
-  checkPrincipal("The agent", agent);
-  await workflowState(runtime, workflow);
-  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    startRemoteWorkflow(draft, { workflow, agent }),
-  );
-  return requireDriver(workflow, agent, "start", answer).state.status;
+  const done = await moveWorkflow(runtime, { workflow, agent }, "start", startRemoteWorkflow);
+  return done.state.status;
 }
 
 export async function completeRemoteWorkflowNow(
@@ -203,13 +209,11 @@ export async function completeRemoteWorkflowNow(
   workflow: string,
   { agent, result }: WorkflowDriver & { readonly result?: unknown },
 ): Promise<WorkflowStatus> {
-  checkPrincipal("The agent", agent);
   const kept = result === undefined ? null : plainJson(result);
-  await workflowState(runtime, workflow);
-  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    completeRemoteWorkflow(draft, { workflow, agent }, kept),
+  const done = await moveWorkflow(runtime, { workflow, agent }, "be completed", (draft, driver) =>
+    completeRemoteWorkflow(draft, driver, kept),
   );
-  return requireDriver(workflow, agent, "be completed", answer).state.status;
+  return done.state.status;
 }
 
 /** Withdraws what it began. If it was created with rollback enabled, begins to undo its effects. */
@@ -218,13 +222,10 @@ export async function failRemoteWorkflowNow(
   workflow: string,
   { agent, reason }: WorkflowDriver & { readonly reason: string },
 ): Promise<WorkflowStatus> {
-  checkPrincipal("The agent", agent);
   checkTextLength("The reason", reason, 10_000);
-  await workflowState(runtime, workflow);
-  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    failRemoteWorkflow(draft, { workflow, agent }, reason),
+  await moveWorkflow(runtime, { workflow, agent }, "fail", (draft, driver) =>
+    failRemoteWorkflow(draft, driver, reason),
   );
-  requireDriver(workflow, agent, "fail", answer);
   await withdrawOpen(runtime, workflow, { by: agent, reason });
   await settleRollback(runtime, workflow);
   return (await workflowState(runtime, workflow)).status;

@@ -47,7 +47,7 @@ import {
   seedWorkflowOnWire,
   statsSchema,
   workflowSchema,
-} from "./seed-wire.ts";
+} from "./seed-forms.ts";
 
 const seedBallotSchema = z.strictObject({
   request_id: idSchema.meta({ description: "the approval's id" }),

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { loadCheckpointAccount } from "../agents/remote-workflow.ts";
-import { workflowOnWire, workflowSchema } from "../agents/seed-wire.ts";
+import { workflowOnWire, workflowSchema } from "../agents/seed-forms.ts";
 import { approvalWire } from "../approvals/card-schema.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { getApproval } from "../approvals/read.ts";
@@ -12,8 +12,8 @@ import { expireIfDue, isApprovalOverdue } from "../approvals/rules/deadline.ts";
 import { findAction, getAction } from "../effects/actions.ts";
 import { type Action, actionSchema } from "../effects/contract.ts";
 import { viewCodec } from "../kernel/codec.ts";
-import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import type { Scope } from "../kernel/registry.ts";
+import { actionStream, approvalStream, type StreamRef, workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readStateAt, runCommand } from "../runtime/store-access.ts";
 import type { WaitLimit } from "../runtime/waker.ts";

@@ -38,7 +38,10 @@ export type CommandGroup = { readonly title: string; readonly commands: readonly
 /** Commands whose place in the overview is chosen; other resources' commands come last in the group that they name. */
 const CHOSEN: readonly CommandGroup[] = [
   { title: "First steps", commands: [welcome, init, demo, run] },
-  { title: "Decide", commands: [approvalsCommand, showCommand(ALL_RESOURCES), approve, reject, answer, ...ACTS] },
+  {
+    title: "Decide",
+    commands: [approvalsCommand, showCommand(ALL_RESOURCES), approve, reject, answer, ...ACTS],
+  },
   { title: "Workflows", commands: [resourceCommand(workflowList), start, rollback, fork] },
   {
     title: "Limit what agents may do",

@@ -126,22 +126,16 @@ export function definitionOf(workflow: Workflow<never, unknown> | Workflow<unkno
 
 export const DEFAULT_MAX_ATTEMPTS = 5;
 
-function declared({
+export function declareCheckpoint({
   name,
   id,
-  description,
-  requiresApproval,
-  canRollback,
-  timeoutSeconds,
-}: CheckpointDefinition): Declared {
-  return {
-    id: checkpointId({ name, ...(id === undefined ? {} : { id }) }),
-    name,
-    description: description ?? "",
-    requiresApproval: requiresApproval ?? true,
-    canRollback: canRollback ?? true,
-    timeoutSeconds: timeoutSeconds ?? null,
-  };
+  description = "",
+  requiresApproval = true,
+  canRollback = true,
+  timeoutSeconds = null,
+}: Omit<CheckpointDefinition, "when" | "undo">): Declared {
+  const own = { name, ...(id === undefined ? {} : { id }) };
+  return { id: checkpointId(own), name, description, requiresApproval, canRollback, timeoutSeconds };
 }
 
 function complexityOf({ options, name }: Definition, input: Json): string | null {
@@ -223,7 +217,7 @@ export function buildCreation(
     parties: { poster, executor, supervisor },
     escrow: escrow === undefined ? null : moneyToJson(escrow),
     complexity,
-    checkpoints: (set?.checkpoints ?? []).map(declared),
+    checkpoints: (set?.checkpoints ?? []).map(declareCheckpoint),
     attempts: options.attempts ?? DEFAULT_MAX_ATTEMPTS,
     rollbackEnabled: options.rollbackEnabled ?? origin.rollbackEnabled ?? false,
     onIrreversible: options.onIrreversible ?? "fail",

@@ -16,7 +16,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { loadValue, readState } from "../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../stores/store.ts";
 import { entriesOf, readChildRecords } from "./entries.ts";
-import type { CallUndo, Irreversible, ReachedBody, Snapshot, WorkflowEvent } from "./events.ts";
+import type { CallUndo, Irreversible, ReachedBody, Snapshot } from "./events.ts";
 import {
   applyEntry,
   emptyTable,
@@ -26,7 +26,7 @@ import {
 } from "./rules/operations.ts";
 import { openSnapshot } from "./snapshots.ts";
 import { type LiveWorkflow, mayMove, WORKFLOW_STATUSES, type WorkflowStatus } from "./state.ts";
-import { workflowFold } from "./stream.ts";
+import { type WorkflowEvent, workflow } from "./stream.ts";
 import type { Job, RollbackOutlook, WorkflowDetails } from "./views.ts";
 
 export async function workflowState(place: TenantStore, id: string): Promise<LiveWorkflow> {
@@ -65,10 +65,10 @@ export const isAfter = ({ seq, at }: WorkflowEntry, until: ReadUntil): boolean =
 export async function workflowAt(place: TenantStore, id: string, until: ReadUntil): Promise<WorkflowDetails> {
   if (until.seq === undefined && until.time === undefined) return getWorkflow(place, id);
   await workflowState(place, id);
-  let state = workflowFold.initial;
+  let state = workflow.fold.initial;
   for await (const entry of entriesOf(place, id)) {
     if (isAfter(entry, until)) break;
-    state = workflowFold.evolve(state, { ...entry, tv: 1 });
+    state = workflow.fold.evolve(state, { ...entry, tv: 1 });
   }
   if (state.status === "none")
     throw new HoldpointError("unknown_id", `The workflow ${id} did not exist at that time.`);

@@ -6,24 +6,25 @@
  * failed. No other move.
  * A checkpoint that was reached under a request id is kept, with a digest of its content, after every outcome.
  * An obstacle is the stream (kill switch or budget) that has to change before a held workflow can go on.
+ * Also the rows of its lists, as functions of the state.
  */
 
 import type { BudgetStreamState } from "../budgets/stream.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import type { Json } from "../kernel/json.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
 import type { Refusal, WithRefusals } from "../kernel/refusals.ts";
 import { budgetStream, parseStreamRef, type StreamRef, streamName, switchStream } from "../kernel/stream.ts";
 import type {
   CheckpointDecision,
   CreatedBody,
+  DefinedBody,
   FailureCode,
   Irreversible,
   ReachedBody,
   RollbackReport,
   Snapshot,
   Wait,
-  WorkflowEvent,
 } from "./events.ts";
 
 type CheckpointRequest = {
@@ -72,38 +73,12 @@ type OpenOperations = {
   readonly closing: boolean;
 };
 
-const withOpenOperation = <State extends OpenOperations>(state: State, id: string): State => ({
+export const withOpenOperation = <State extends OpenOperations>(state: State, id: string): State => ({
   ...state,
   open: [...state.open, id],
 });
 
-/** Adds an operation to `open` when it begins, and removes it when it ends. */
-export function trackOpenOperations<State extends OpenOperations>(state: State, event: WorkflowEvent): State {
-  switch (event.type) {
-    case "call.made":
-    case "compensation.made":
-      return withOpenOperation(state, event.body.action);
-    case "child.spawned":
-      return withOpenOperation(state, event.body.child);
-    case "question.asked":
-      return withOpenOperation(state, event.body.approval);
-    case "send.made":
-      return withOpenOperation(state, event.body.intent);
-    case "call.settled":
-    case "compensation.settled":
-      return withoutOpenOperation(state, event.body.action);
-    case "child.ended":
-      return withoutOpenOperation(state, event.body.child);
-    case "question.answered":
-      return withoutOpenOperation(state, event.body.approval);
-    case "send.ended":
-      return withoutOpenOperation(state, event.body.intent);
-    default:
-      return state;
-  }
-}
-
-function withoutOpenOperation<State extends OpenOperations>(state: State, id: string): State {
+export function withoutOpenOperation<State extends OpenOperations>(state: State, id: string): State {
   if (!state.open.includes(id)) return state;
   const open = state.open.filter((one) => one !== id);
   return { ...state, open, closing: state.closing && open.length > 0 };
@@ -114,20 +89,12 @@ type RequestedByName = {
   readonly requested?: { readonly by: string; readonly given: string; readonly isDefined: boolean };
 };
 
-/** undefined: not an event of this group. */
-export function evolveRequest<State extends RequestedByName>(
-  state: State,
-  event: WorkflowEvent,
-): State | undefined {
-  if (event.type === "workflow.requested") {
-    const { by, given } = event.body;
-    return { ...state, requested: { by, given, isDefined: false } };
-  }
-  if (event.type !== "workflow.defined") return undefined;
+/** Its definition has added its part. */
+export function defineRequest<State extends RequestedByName>(state: State, body: DefinedBody): State {
   const { requested } = state;
   if (requested === undefined || requested.isDefined)
     throw new HoldpointError("broken_rule", "A workflow was defined that does not wait for its definition.");
-  return { ...state, ...event.body, requested: { ...requested, isDefined: true } };
+  return { ...state, ...body, requested: { ...requested, isDefined: true } };
 }
 
 /** Number of snapshots captured, checkpoints that asked people, and decisions made. */
@@ -137,23 +104,13 @@ export type CheckpointTally = {
   readonly decisions: number;
 };
 
-export const EMPTY_TALLY: CheckpointTally = { snapshots: 0, questions: 0, decisions: 0 };
+const EMPTY_TALLY: CheckpointTally = { snapshots: 0, questions: 0, decisions: 0 };
 
-/** The tally after an event of that type. */
-export function countCheckpoint(tally: CheckpointTally, type: string): CheckpointTally {
-  const { snapshots, questions, decisions } = tally;
-  switch (type) {
-    case "checkpoint.reached":
-    case "checkpoint.raised":
-      return { ...tally, snapshots: snapshots + 1, questions: questions + 1 };
-    case "checkpoint.passed":
-      return { ...tally, snapshots: snapshots + 1 };
-    case "checkpoint.decided":
-      return { ...tally, decisions: decisions + 1 };
-    default:
-      return tally;
-  }
-}
+export const countCheckpoint = (tally: CheckpointTally, snapshots: number, questions: number) => ({
+  ...tally,
+  snapshots: tally.snapshots + snapshots,
+  questions: tally.questions + questions,
+});
 
 type Obstacle = StreamRef<"switch"> | StreamRef<"budget">;
 
@@ -198,13 +155,16 @@ export type PassedCheckpoint = {
   readonly requestId?: string | undefined;
 };
 
-type PendingCheckpoint = {
-  readonly op: string;
-  readonly name: string;
+export type CheckpointTerms = {
   readonly approval: string;
   readonly canRollback: boolean;
-  readonly snapshot: Snapshot;
   readonly irreversible: readonly Irreversible[];
+};
+
+type PendingCheckpoint = CheckpointTerms & {
+  readonly op: string;
+  readonly name: string;
+  readonly snapshot: Snapshot;
   /** The entry that recorded it. */
   readonly seq: number;
   /** The monitor that raised it; absent if the definition reached it. */
@@ -227,12 +187,14 @@ type LastDecision = {
   readonly requestId?: string;
 };
 
-type Rollback = {
+export type Rollback = {
+  /** The checkpoint's operation, or null for the start. */
   readonly to: string | null;
   readonly toSeq: number;
   readonly by: string;
   readonly reason: string;
   readonly after: "again" | "fail";
+  /** `declared`: only calls that were declared to be undone on failure. */
   readonly scope: "all" | "declared";
   readonly rejected: string | null;
 };
@@ -285,6 +247,44 @@ export type LiveWorkflow = CreatedBody &
   };
 export type WorkflowState = { readonly status: "none" } | LiveWorkflow;
 
+/** A fork has already passed the checkpoint that it was forked at, before its first entry. */
+function passedBefore({ fork }: CreatedBody): readonly PassedCheckpoint[] {
+  return fork?.passed === undefined ? [] : [{ ...fork.passed, name: fork.checkpoint, seq: 0 }];
+}
+
+export function createState(
+  _none: WorkflowState,
+  body: CreatedBody,
+  { at, seq }: { readonly at: number; readonly seq: number },
+): LiveWorkflow {
+  return {
+    ...body,
+    status: "initialized",
+    createdAt: at,
+    changedAt: at,
+    seq,
+    generation: 1,
+    runner: null,
+    written: 0,
+    isReady: body.isOutside !== true,
+    wakeAt: null,
+    waits: [],
+    operations: 0,
+    pending: null,
+    passed: passedBefore(body),
+    lastDecision: null,
+    tally: EMPTY_TALLY,
+    rollback: null,
+    rolledBack: null,
+    irreversible: [],
+    open: [],
+    settledSeq: 0,
+    closing: false,
+    forks: [],
+    end: null,
+  };
+}
+
 const MOVES: { readonly [from in WorkflowStatus]: readonly WorkflowStatus[] } = {
   initialized: ["executing", "failed"],
   executing: ["awaiting_approval", "rolling_back", "settling", "failed"],
@@ -297,4 +297,81 @@ const MOVES: { readonly [from in WorkflowStatus]: readonly WorkflowStatus[] } = 
 
 export function mayMove(from: WorkflowStatus, to: WorkflowStatus): boolean {
   return MOVES[from].includes(to);
+}
+
+export const runsBucket = (
+  where: string,
+  { name, isOfOneRun }: Pick<CreatedBody, "name" | "isOfOneRun">,
+): string => `${where} ${isOfOneRun === true ? "/" : ""}${name}`;
+
+/** The changing fields that the rows are made of. Most events of a workflow change none of them. */
+const SHOWN = ["status", "generation", "pending", "lastDecision", "passed", "end"] as const;
+const RUN = ["status", "runner", "isReady", "wakeAt", "waits", "end", "closing"] as const;
+
+const agree = (before: LiveWorkflow, after: LiveWorkflow, fields: readonly (keyof LiveWorkflow)[]): boolean =>
+  fields.every((field) => before[field] === after[field]);
+
+/** Names of the streams that hold it, each once. */
+const heldBy = ({ waits }: LiveWorkflow): readonly string[] => [
+  ...new Set(waits.flatMap(({ kind, on }) => (kind === "held" ? on : []))),
+];
+
+/** How the definitions that were tried differ from what is recorded. */
+const stuckOn = ({ waits }: LiveWorkflow): string | null =>
+  waits.find(({ kind }) => kind === "definition")?.on ?? null;
+
+export const isSameSummary = (before: LiveWorkflow, after: LiveWorkflow): boolean =>
+  agree(before, after, SHOWN) &&
+  stuckOn(before) === stuckOn(after) &&
+  heldBy(before).join("\n") === heldBy(after).join("\n");
+
+export const isSameRun = (before: LiveWorkflow, after: LiveWorkflow): boolean => agree(before, after, RUN);
+
+export function summaryRow(state: LiveWorkflow): JsonObject {
+  const { name, status, agent, generation, pending, lastDecision, passed, end } = state;
+  return {
+    name,
+    status,
+    agent,
+    attempt: generation,
+    checkpoint: pending?.name ?? null,
+    approval: pending?.approval ?? null,
+    held: heldBy(state),
+    stuck: stuckOn(state),
+    passed: passed.length,
+    checkpoints: state.checkpoints.length,
+    lastDecision: lastDecision === null ? null : lastDecision.decision,
+    createdAt: state.createdAt,
+    endedAt: end?.at ?? null,
+    reason: end?.status === "failed" ? end.reason : null,
+  };
+}
+
+type RunRow = { readonly bucket: string; readonly due?: number | null; readonly data: JsonObject };
+
+/** Processes do not run a workflow that an agent drives; they only finish its rollback. */
+export const isListedRun = ({ closing, end, isOutside, status }: LiveWorkflow): boolean =>
+  closing || (end === null && (isOutside !== true || status === "rolling_back"));
+
+/**
+ * The bucket of a run: `ready` to be taken, `running` in a process, `asleep` until something changes, `held` by a
+ * switch or a budget, `stuck` on a definition.
+ * All but `running` carry the definition's name, so a process without the definition never sees the run. A failed run
+ * is `closing` until what it began is withdrawn, which needs no definition.
+ */
+export function runRow(state: LiveWorkflow): RunRow {
+  const { name, runner, isOfOneRun, version, wakeAt: due } = state;
+  if (state.closing) return { bucket: "closing", data: { name } };
+  if (state.isOutside === true) return { bucket: "outside", data: { name } };
+  const own = isOfOneRun === true ? { isOfOneRun } : {};
+  const data = { name, ...own, ...(version === null ? {} : { version }) };
+  if (runner !== null) return { bucket: "running", data: { ...data, epoch: runner } };
+  if (state.isReady) return { bucket: runsBucket("ready", state), data };
+  if (stuckOn(state) !== null) return { bucket: runsBucket("stuck", state), data };
+  // What ends while a checkpoint is pending is handled after the decision.
+  if (state.status === "awaiting_approval") return { bucket: runsBucket("asleep", state), data };
+  const held = heldBy(state);
+  return held.length > 0
+    ? { bucket: runsBucket("held", state), due, data: { ...data, held } }
+    : { bucket: runsBucket("asleep", state), due, data };
 }

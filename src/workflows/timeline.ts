@@ -7,9 +7,10 @@ import { readTitles } from "../effects/actions.ts";
 import type { SettledAnswer } from "../effects/rules/receipt.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { entriesOf } from "./entries.ts";
-import type { ReachedBody, RollbackReport, WorkflowEvent } from "./events.ts";
+import type { ReachedBody, RollbackReport } from "./events.ts";
 import { isAfter, type ReadUntil, workflowState } from "./read.ts";
 import { keyOfOperation } from "./rules/operations.ts";
+import type { WorkflowEvent } from "./stream.ts";
 import type { TimelineRow } from "./views.ts";
 
 type TimelineCheckpoint = NonNullable<TimelineRow["checkpoint"]>;

@@ -66,8 +66,7 @@ const VERBS_READER = "src/api/routes.ts";
 const STORE_PORT = "src/stores/store.ts";
 
 /** Files of a capability that answer HTTP requests. */
-const ANSWERS =
-  /\/(?:[\w-]+-)?routes\.ts$|\/agents\/(?:creation-input|identify-agent|remote-wire|seed-wire)\.ts$/;
+const ANSWERS = /\/(?:[\w-]+-)?routes\.ts$|\/agents\/(?:creation-input|identify-agent|seed-forms)\.ts$/;
 
 /** Folders that no capability knows, and by whom each is known. */
 const OUTER: { readonly [folder: string]: (from: string) => boolean } = {

@@ -140,6 +140,15 @@ describe("a workflow from outside", () => {
     assert.ok(kinds.includes("checkpoint") && kinds.includes("call"));
   });
 
+  test("reaches no checkpoint that its poster alone could decide, where the poster is kept apart", async (context) => {
+    const hp = temporaryFolder(context).open();
+    const approvers = { from: ["person:ann"], separate: true };
+    const id = await begun(hp, { poster: "person:ann", checkpoints: [{ name: "Plan", approvers }] });
+    const reached = hp.remote.workflows.checkpoint(id, { checkpoint: "Plan", ...FAR });
+    await assert.rejects(reached, code("unsatisfiable_quorum"));
+    assert.equal((await hp.workflows.get(id)).status, "executing");
+  });
+
   test("is never run by a program that has a definition of its name", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();

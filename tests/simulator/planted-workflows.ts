@@ -4,7 +4,10 @@ import { inside, type Patch, type Planted } from "./planted-bug.ts";
 const bug = (name: string, ...patches: readonly Patch[]): Planted => ({ name, patches, inFlows: true });
 
 export const PLANTED_IN_FLOWS: readonly Planted[] = [
-  bug("effects are undone oldest first", inside("newestFirst", "return calls.reverse();", "return calls;")),
+  bug(
+    "effects are undone oldest first",
+    inside("newestFirst", "b.at - a.at || b.seq - a.seq", "a.at - b.at || a.seq - b.seq"),
+  ),
   bug(
     "an effect is undone twice",
     inside("undoOnce", "const requestId = `", "const requestId = run.state.seq + `"),

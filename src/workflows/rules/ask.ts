@@ -26,7 +26,7 @@ import {
   wasRecorded,
 } from "./lifecycle.ts";
 
-export type WorkflowQuestion = {
+type WorkflowQuestion = {
   readonly approval: string;
   readonly nonce: string;
   readonly kind: "checkpoint" | "question";
@@ -40,7 +40,7 @@ export type WorkflowQuestion = {
   readonly reason: string;
 } & Omit<ApprovalTerms, "executeWithinMs">;
 
-export function openWorkflowQuestion(
+function openWorkflowQuestion(
   draft: Draft,
   workflow: string,
   state: LiveWorkflow,
@@ -80,30 +80,41 @@ export type CheckpointReach = {
     | null;
 };
 
-/** Stores the captured state and asks people, or passes the checkpoint. */
-export function reachCheckpoint(draft: Draft, runner: Runner, reach: CheckpointReach): Need | Recorded {
-  const state = lockOwnRun(draft, runner, "run");
-  if ("kind" in state) return state;
-  if (wasRecorded(state, runner)) return reportWritten(draft, state, runner.workflow, []);
-  if (state.status !== "executing") return { kind: "turned" };
-  const { ask, before } = reach;
+type ReachRecorded = { readonly kind: "reached"; readonly events: readonly NewEvent[] };
+
+/** Stores the captured state and asks people, or passes the checkpoint. The caller has locked the workflow, which executes. */
+export function recordReach(
+  draft: Draft,
+  workflow: string,
+  state: LiveWorkflow,
+  { body: reached, before, artifact, ask }: CheckpointReach,
+): Need | ReachRecorded {
   const more = ask === null ? undefined : draft.need({ write: [approvalStream(ask.approval)] });
   if (more !== undefined) return more;
-  const ref = workflowStream(runner.workflow);
-  const body = { ...reach.body, outputs: draft.keep(reach.body.outputs) };
-  draft.attach(reach.artifact);
+  const body = { ...reached, outputs: draft.keep(reached.outputs) };
+  draft.attach(artifact);
   const event: NewEvent =
     ask === null
       ? { type: "checkpoint.passed", tv: 1, body }
       : { type: "checkpoint.reached", tv: 1, body: { ...body, ...askedTerms(ask) } };
   const events = [...before, event];
-  draft.append(ref, events);
-  if (ask !== null) openWorkflowQuestion(draft, runner.workflow, state, ask);
-  return reportWritten(draft, state, runner.workflow, events);
+  draft.append(workflowStream(workflow), events);
+  if (ask !== null) openWorkflowQuestion(draft, workflow, state, ask);
+  return { kind: "reached", events };
 }
 
 function askedTerms({ approval, canRollback, irreversible }: NonNullable<CheckpointReach["ask"]>) {
   return { approval, canRollback, irreversible };
+}
+
+/** A definition reaches it. */
+export function reachCheckpoint(draft: Draft, runner: Runner, reach: CheckpointReach): Need | Recorded {
+  const state = lockOwnRun(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return reportWritten(draft, state, runner.workflow, []);
+  if (state.status !== "executing") return { kind: "turned" };
+  const done = recordReach(draft, runner.workflow, state, reach);
+  return done.kind === "need" ? done : reportWritten(draft, state, runner.workflow, done.events);
 }
 
 export function askQuestion(

@@ -6,7 +6,8 @@
 
 import type { SettledAnswer } from "../../effects/rules/receipt.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
-import type { WorkflowEvent, WorkflowEventOf } from "../events.ts";
+import type { Irreversible } from "../events.ts";
+import type { WorkflowEvent, WorkflowEventOf } from "../stream.ts";
 import { raisedName } from "./ask.ts";
 
 export type OpKind =
@@ -129,6 +130,24 @@ function settle(
 }
 
 const opOf = (table: OperationTable, op: string): RecordedOp | undefined => table.ops.get(keyOfOperation(op));
+
+/** Calls that began after an entry. A call that the definition got wrong was never made. */
+export const callsAfter = ({ ops }: OperationTable, after: number): readonly RecordedOp[] =>
+  [...ops.values()].filter(
+    ({ kind, seq, settled }) => kind === "call" && seq > after && settled?.kind !== "refused",
+  );
+
+const hasHappened = ({ settled }: RecordedOp): boolean =>
+  settled?.kind === "answer" && settled.answer.executed === true;
+
+/** Effects that a rollback could not undo. */
+export const irreversibleCalls = (
+  calls: readonly RecordedOp[],
+  hasNoUndo: (call: RecordedOp) => boolean,
+): readonly Irreversible[] =>
+  calls
+    .filter((call) => hasHappened(call) && hasNoUndo(call))
+    .map(({ op, body }) => ({ op, action: String(body["action"]), tool: String(body["tool"]) }));
 
 /** Removes everything after the checkpoint. */
 function mask(table: OperationTable, toSeq: number): void {

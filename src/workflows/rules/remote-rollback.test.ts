@@ -5,14 +5,14 @@ import { created, flow, reach, WORKFLOW } from "../../../tests/fixtures/workflow
 import { fact, given } from "../../testing/given.ts";
 import { reachRemoteCheckpoint } from "./remote.ts";
 import {
-  type CallToUndo,
+  type EffectToUndo,
   endRemoteRollback,
   MAX_UNDO_ATTEMPTS,
-  nextRemoteRollbackStep,
+  nextRollbackStep,
   type UndoAttempt,
 } from "./rollback.ts";
 
-const call = (n: number, more: Partial<CallToUndo> = {}): CallToUndo => ({
+const call = (n: number, more: Partial<EffectToUndo> = {}): EffectToUndo => ({
   op: `op ${n}`,
   action: `act_${n}`,
   tool: `tool ${n}`,
@@ -32,21 +32,21 @@ const undo = (of: number, phase: UndoAttempt["phase"], n = 1): UndoAttempt => ({
 describe("the way back", () => {
   test("undoes the newest first, and the next only once that was undone", () => {
     const calls = [call(1), call(2), call(3)];
-    assert.partialDeepStrictEqual(nextRemoteRollbackStep(calls, []), {
+    assert.partialDeepStrictEqual(nextRollbackStep(calls, []), {
       kind: "undo",
       call: { action: "act_3" },
       attempt: 1,
       action: null,
     });
-    assert.partialDeepStrictEqual(nextRemoteRollbackStep(calls, [undo(3, "running")]), {
+    assert.partialDeepStrictEqual(nextRollbackStep(calls, [undo(3, "running")]), {
       call: { action: "act_3" },
       action: "act_3_1",
     });
-    assert.partialDeepStrictEqual(nextRemoteRollbackStep(calls, [undo(3, "applied")]), {
+    assert.partialDeepStrictEqual(nextRollbackStep(calls, [undo(3, "applied")]), {
       call: { action: "act_2" },
     });
     const all = [undo(3, "applied"), undo(2, "applied"), undo(1, "applied")];
-    assert.deepEqual(nextRemoteRollbackStep(calls, all), {
+    assert.deepEqual(nextRollbackStep(calls, all), {
       kind: "over",
       report: { undone: ["act_3", "act_2", "act_1"], notUndone: [], irreversible: [] },
     });
@@ -54,14 +54,14 @@ describe("the way back", () => {
 
   test("waits for what is under way and for what is in doubt, before anything is undone", () => {
     for (const phase of ["running", "in_doubt", "waiting", "open"] as const)
-      assert.deepEqual(nextRemoteRollbackStep([call(1), call(2, { phase })], []), {
+      assert.deepEqual(nextRollbackStep([call(1), call(2, { phase })], []), {
         kind: "waits",
         on: ["act_2"],
       });
   });
 
   test("waits at an undo that is in doubt", () => {
-    const back = nextRemoteRollbackStep([call(1), call(2)], [undo(2, "in_doubt")]);
+    const back = nextRollbackStep([call(1), call(2)], [undo(2, "in_doubt")]);
     assert.partialDeepStrictEqual(back, { kind: "undo", call: { action: "act_2" }, action: "act_2_1" });
   });
 
@@ -72,7 +72,7 @@ describe("the way back", () => {
       call(3, { undo: "nothing" }),
       call(4, { undo: "none" }),
     ];
-    assert.deepEqual(nextRemoteRollbackStep(calls, []), {
+    assert.deepEqual(nextRollbackStep(calls, []), {
       kind: "over",
       report: {
         undone: [],
@@ -84,20 +84,51 @@ describe("the way back", () => {
 
   test("tries an undo that did nothing again, a few times; one that was refused is not tried again", () => {
     const once = [undo(1, "not_applied")];
-    assert.partialDeepStrictEqual(nextRemoteRollbackStep([call(1)], once), {
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], once), {
       kind: "undo",
       attempt: 2,
       action: null,
     });
     const often = Array.from({ length: MAX_UNDO_ATTEMPTS }, (_, n) => undo(1, "not_applied", n));
-    assert.partialDeepStrictEqual(nextRemoteRollbackStep([call(1)], often), {
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], often), {
       kind: "over",
       report: { notUndone: [{ action: "act_1" }] },
     });
-    assert.partialDeepStrictEqual(nextRemoteRollbackStep([call(1)], [undo(1, "refused")]), {
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], [undo(1, "refused")]), {
       kind: "over",
       report: { notUndone: [{ action: "act_1", reason: "not wanted" }] },
     });
+  });
+});
+
+describe("what a child tried to undo itself", () => {
+  const child = (phase: UndoAttempt["phase"], n = 1) => ({ ...undo(1, phase, n), isOfChild: true as const });
+
+  test("is undone, or was refused, for its parent too", () => {
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], [child("not_applied"), child("applied", 2)]), {
+      kind: "over",
+      report: { undone: ["act_1"] },
+    });
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1)], [child("refused")]), {
+      kind: "over",
+      report: { notUndone: [{ action: "act_1", reason: "not wanted" }] },
+    });
+  });
+
+  test("does not count as an attempt of the parent, whose undos have ids of their own", () => {
+    const tried = Array.from({ length: MAX_UNDO_ATTEMPTS }, (_, n) => child("not_applied", n));
+    assert.partialDeepStrictEqual(nextRollbackStep([call(1, { undo: "here" })], tried), {
+      kind: "undo",
+      attempt: 1,
+      action: null,
+    });
+  });
+});
+
+describe("an undo that this process does not know", () => {
+  test("is the next step: nothing older is undone before it", () => {
+    const effects = [call(1, { undo: "here" }), call(2, { undo: "unknown" })];
+    assert.partialDeepStrictEqual(nextRollbackStep(effects, []), { kind: "undo", call: { action: "act_2" } });
   });
 });
 

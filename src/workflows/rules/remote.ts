@@ -12,11 +12,11 @@
 import { digestOf } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Artifact } from "../../kernel/stored-value.ts";
-import { actionStream, approvalStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
+import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
-import type { CreatedBody, Irreversible, ReachedBody, Snapshot } from "../events.ts";
+import type { CreatedBody, ReachedBody, Snapshot } from "../events.ts";
 import { isSameCheckpointRequest, type LiveWorkflow, mayMove } from "../state.ts";
-import { openWorkflowQuestion, type WorkflowQuestion } from "./ask.ts";
+import { type CheckpointReach, recordReach } from "./ask.ts";
 import { settleCall } from "./calls.ts";
 import { type Created, type Creation, createWorkflow } from "./create.ts";
 import { failWorkflow, lockWorkflow, type RefusedMove, refuseMove } from "./lifecycle.ts";
@@ -112,12 +112,7 @@ export type RemoteReach = {
   readonly handed: string;
   readonly artifact: Artifact;
   /** null: no approval needed. */
-  readonly ask:
-    | (Omit<WorkflowQuestion, "op"> & {
-        readonly canRollback: boolean;
-        readonly irreversible: readonly Irreversible[];
-      })
-    | null;
+  readonly ask: Omit<NonNullable<CheckpointReach["ask"]>, "op"> | null;
 };
 
 export type RemoteReached = {
@@ -184,28 +179,15 @@ export function reachRemoteCheckpoint(
   if (state.status !== "executing")
     return refuse(draft, driver, state, ["checkpoint", `it is ${state.status}`]);
   if (state.seq !== reach.seq) return { kind: "moved" };
-  const { ask } = reach;
-  const more = ask === null ? undefined : draft.need({ write: [approvalStream(ask.approval)] });
-  if (more !== undefined) return more;
+  const { ask, artifact, requestId, handed } = reach;
   const op = `${driver.workflow}/${state.generation}//${reach.body.name}#${reach.body.snapshot.id}`;
-  draft.attach(reach.artifact);
-  draft.append(workflowStream(driver.workflow), [reachedEvent(draft, reach, op)]);
-  if (ask !== null) openWorkflowQuestion(draft, driver.workflow, state, { ...ask, op });
+  const body = { ...reach.body, op, ...(requestId === null ? {} : { requestId, handed }) };
+  const recorded = { body, before: [], artifact, ask: ask === null ? null : { ...ask, op } };
+  const done = recordReach(draft, driver.workflow, state, recorded);
+  if (done.kind === "need") return done;
   const kind = ask === null ? "passed" : "waiting";
   const { name, snapshot } = reach.body;
   return reachedAt(kind, { name, approval: ask?.approval ?? null, snapshot }, live(draft, driver.workflow));
-}
-
-function reachedEvent(
-  draft: Draft,
-  { body: given, ask, requestId, handed }: RemoteReach,
-  op: string,
-): NewEvent {
-  const named = requestId === null ? {} : { requestId, handed };
-  const body = { ...given, op, outputs: draft.keep(given.outputs), ...named };
-  if (ask === null) return { type: "checkpoint.passed", tv: 1, body };
-  const { approval, canRollback, irreversible } = ask;
-  return { type: "checkpoint.reached", tv: 1, body: { ...body, approval, canRollback, irreversible } };
 }
 
 /** Records the end of refused actions in the workflow. Returns the actions that are still open. */

@@ -2,9 +2,9 @@
  * Going back to a checkpoint: the last approved one, a named one, or the start; never past one that was already rolled
  * back.
  * It ends only when every effect in its range was undone, could not be undone, or has no undo; the report says which.
- * If a remote agent drives the workflow, that agent undoes its own calls, one at a time: the call that began last is
- * undone first, the next one only after that has ended. Calls under way are awaited, and calls in doubt resolved,
- * before any undo.
+ * One at a time: the effect that began last is undone first, the next one only after that has ended. Effects under way
+ * are awaited, and effects in doubt resolved, before any undo. If a remote agent drives the workflow, that agent undoes
+ * its own calls.
  */
 
 import type { ActionState } from "../../effects/state.ts";
@@ -186,33 +186,37 @@ export function endRollback(draft: Draft, runner: Runner, report: RollbackReport
   return more ?? { kind: "failed", seq: (draft.state(ref) as LiveWorkflow).seq };
 }
 
-/** A call in the range, in its current phase. */
-export type CallToUndo = {
+/** An effect in the range, in its current phase. */
+export type EffectToUndo = {
   readonly op: string;
+  /** A checkpoint that has an undo: its operation. */
   readonly action: string;
   readonly tool: string;
-  readonly undo: CallUndo;
+  /** `unknown`: only another process may know how it is undone. */
+  readonly undo: CallUndo | "unknown";
   readonly phase: ActionState["phase"];
-  /** When it began, and its entry: calls with the same timestamp were proposed in this order. */
+  /** When it began, and its entry or position: effects with the same timestamp were proposed in this order. */
   readonly at: number;
   readonly seq: number;
 };
 
-/** One attempt to undo a call. */
+/** One attempt to undo an effect. */
 export type UndoAttempt = {
   readonly action: string;
   readonly undoes: string;
   readonly phase: ActionState["phase"];
   readonly reason: string;
+  /** Made by the child whose effect it is, under ids of its own. */
+  readonly isOfChild?: true;
 };
 
-export type RemoteRollbackStep =
+export type RollbackStep<Effect extends EffectToUndo = EffectToUndo> =
   /** Actions that have to end first. */
   | { readonly kind: "waits"; readonly on: readonly string[] }
   /** To be undone now. `attempt`: 1-based attempt number; `action`: its own action if already proposed. */
   | {
       readonly kind: "undo";
-      readonly call: CallToUndo;
+      readonly call: Effect;
       readonly attempt: number;
       readonly action: string | null;
     }
@@ -227,31 +231,35 @@ type UndoProgress =
   | { readonly kind: "not_undone"; readonly reason: string }
   | { readonly kind: "open"; readonly attempt: number; readonly action: string | null };
 
-/** How far the undo of one call has come. */
+/** How far the undo of one effect has come. */
 function undoProgress(undos: readonly UndoAttempt[]): UndoProgress {
   if (undos.some(({ phase }) => phase === "applied")) return { kind: "undone" };
-  const open = undos.findIndex(({ phase }) => UNDER_WAY.includes(phase));
-  const now = undos[open];
-  if (now !== undefined) return { kind: "open", attempt: open + 1, action: now.action };
-  const last = undos.at(-1);
   // Policy or a person refused it; a retry would not help.
-  const isFinal = last?.phase === "refused" || undos.length >= MAX_UNDO_ATTEMPTS;
-  if (last !== undefined && isFinal) return { kind: "not_undone", reason: last.reason };
-  return { kind: "open", attempt: undos.length + 1, action: null };
+  const refused = undos.find(({ phase }) => phase === "refused");
+  if (refused !== undefined) return { kind: "not_undone", reason: refused.reason };
+  const own = undos.filter(({ isOfChild }) => isOfChild !== true);
+  const open = own.findIndex(({ phase }) => UNDER_WAY.includes(phase));
+  const now = own[open];
+  if (now !== undefined) return { kind: "open", attempt: open + 1, action: now.action };
+  const last = own.at(-1);
+  if (last !== undefined && own.length >= MAX_UNDO_ATTEMPTS)
+    return { kind: "not_undone", reason: last.reason };
+  return { kind: "open", attempt: own.length + 1, action: null };
 }
 
-const newestFirst = (a: CallToUndo, b: CallToUndo): number => b.at - a.at || b.seq - a.seq;
+const newestFirst = (a: EffectToUndo, b: EffectToUndo): number => b.at - a.at || b.seq - a.seq;
 
-export function nextRemoteRollbackStep(
-  calls: readonly CallToUndo[],
+/** What comes next: done here, or by the agent that drives the workflow. */
+export function nextRollbackStep<Effect extends EffectToUndo>(
+  effects: readonly Effect[],
   undos: readonly UndoAttempt[],
-): RemoteRollbackStep {
-  const on = calls.filter(({ phase }) => UNDER_WAY.includes(phase)).map(({ action }) => action);
+): RollbackStep<Effect> {
+  const on = effects.filter(({ phase }) => UNDER_WAY.includes(phase)).map(({ action }) => action);
   if (on.length > 0) return { kind: "waits", on };
   const undone: string[] = [];
   const notUndone: { action: string; reason: string }[] = [];
   const irreversible: Irreversible[] = [];
-  for (const call of calls.filter(({ phase }) => phase === "applied").toSorted(newestFirst)) {
+  for (const call of effects.filter(({ phase }) => phase === "applied").toSorted(newestFirst)) {
     const { op, action, tool, undo } = call;
     if (undo === "nothing") continue;
     if (undo === "none") {

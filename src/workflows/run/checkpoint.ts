@@ -1,6 +1,7 @@
 /**
- * ctx.checkpoint: captures the state, and asks people if the checkpoint says so; who has to agree, and how a checkpoint
- * itself undoes what led to it. A rule that no set of people could meet is refused before anything is asked.
+ * A reached checkpoint, of a definition or of a remote agent: captures its state, judges whether people are asked, and
+ * builds the question. A rule that no set of people could meet is refused before anything is asked.
+ * Also `ctx.checkpoint`, by which a definition reaches one, and how a checkpoint itself undoes what led to it.
  */
 
 import { apartIn, keptApart } from "../../approvals/rules/ask.ts";
@@ -11,6 +12,7 @@ import { HoldpointError } from "../../kernel/errors.ts";
 import { rejectInput } from "../../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/json.ts";
 import type { Money } from "../../kernel/money.ts";
+import type { Artifact } from "../../kernel/stored-value.ts";
 import { ROSTER } from "../../kernel/stream.ts";
 import {
   type ApprovalTerms,
@@ -18,13 +20,12 @@ import {
   listStageRules,
   whyUnmeetable,
 } from "../../policy/rules/stages.ts";
-import { type ApproverRule, type EligibilityContext, namesGroups } from "../../policy/rules/verdict.ts";
-import { freshId } from "../../runtime/runtime.ts";
+import { type EligibilityContext, namesGroups } from "../../policy/rules/verdict.ts";
+import { freshId, type Runtime } from "../../runtime/runtime.ts";
 import { loadValue, readState } from "../../runtime/store-access.ts";
-import type { TenantStore } from "../../stores/store.ts";
 import type { Passed } from "../definition.ts";
 import { readChildCalls } from "../entries.ts";
-import type { Irreversible, ReachedBody } from "../events.ts";
+import type { Irreversible, ReachedBody, Snapshot } from "../events.ts";
 import { type CheckpointReach, reachCheckpoint } from "../rules/ask.ts";
 import {
   type CheckpointDefinition,
@@ -34,59 +35,160 @@ import {
   whetherToAsk,
   whetherToAskStill,
 } from "../rules/checkpoints.ts";
-import type { RecordedOp, Settlement } from "../rules/operations.ts";
+import { callsAfter, irreversibleCalls, type RecordedOp, type Settlement } from "../rules/operations.ts";
 import { buildSnapshot, type Captured, checkCaptured } from "../rules/snapshot.ts";
 import { captureSnapshot } from "../snapshots.ts";
 import type { LiveWorkflow } from "../state.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
 import { commitRun, startAgain, type WorkflowRun } from "./run.ts";
 
-/** The workflow that asks, and its store. */
-type AskingRun = {
-  readonly runtime: TenantStore;
-  readonly state: Pick<LiveWorkflow, "requester" | "parties">;
-};
+/** The workflow that asks. */
+export type AskingWorkflow = { readonly runtime: Runtime; readonly id: string; readonly state: LiveWorkflow };
 type PeopleTerms = Omit<ApprovalTerms, "executeWithinMs">;
 
-function refuseUnmeetable(run: AskingRun, name: string, terms: PeopleTerms, known: EligibilityContext): void {
-  const left = apartIn(terms, run.state.parties);
-  const fault = whyUnmeetable(terms, run.state.requester, { ...left, ...known });
+function refuseUnmeetable(
+  { state: { parties, requester } }: AskingWorkflow,
+  what: string,
+  terms: PeopleTerms,
+  known: EligibilityContext,
+): void {
+  const fault = whyUnmeetable(terms, requester, { ...apartIn(terms, parties), ...known });
   if (fault !== undefined)
-    throw new HoldpointError("unsatisfiable_quorum", `The question "${name}" cannot be answered: ${fault}.`);
+    throw new HoldpointError("unsatisfiable_quorum", `${what} cannot be decided: ${fault}.`);
 }
 
-function checkTerms(
-  run: WorkflowRun,
-  name: string,
+/** `what`: with its name, for errors. */
+export function checkTerms(
+  flow: AskingWorkflow,
+  what: string,
   given: Parameters<typeof checkWrittenTerms>[0],
 ): PeopleTerms {
   const written = checkWrittenTerms(given);
-  if (typeof written === "string") return rejectInput(`The question "${name}": ${written}.`);
-  const terms =
-    run.runtime.separate === true ? (checkWrittenTerms(keptApart(given)) as ApprovalTerms) : written;
-  refuseUnmeetable(run, name, terms, {});
+  if (typeof written === "string") return rejectInput(`${what}: ${written}.`);
+  const isSeparate = flow.runtime.separate === true;
+  const terms = isSeparate ? (checkWrittenTerms(keptApart(given)) as ApprovalTerms) : written;
+  refuseUnmeetable(flow, what, terms, {});
   const { executeWithinMs: _never, ...people } = terms;
   return people;
 }
 
 /** Checks again, with the members of the named roles and groups. */
-export async function checkPeople(run: AskingRun, name: string, terms: PeopleTerms): Promise<void> {
+export async function checkPeople(flow: AskingWorkflow, what: string, terms: PeopleTerms): Promise<void> {
   if (!listStageRules(terms).some(({ from }) => namesGroups(from))) return;
-  refuseUnmeetable(run, name, terms, { roster: await readState(run.runtime, ROSTER) });
+  refuseUnmeetable(flow, what, terms, { roster: await readState(flow.runtime, ROSTER) });
 }
 
-export function checkApprovers(run: WorkflowRun, name: string, given: unknown): ApproverRule {
-  const approvers = given as Partial<ApproverRule> | undefined;
-  return checkTerms(run, name, approvers === undefined ? {} : { approvers }).approvers;
+function capturedCost({ resources }: Captured): Money | null {
+  const usd = resources?.estimatedCostUsd;
+  return usd === undefined ? null : { currency: "USD", micros: BigInt(Math.round(usd * 1_000_000)) };
 }
 
-/** Calls since the last checkpoint that was approved or passed. */
-function callsSince(run: WorkflowRun): readonly RecordedOp[] {
-  const last = run.state.passed.at(-1)?.seq ?? 0;
-  return [...run.table.ops.values()].filter(
-    ({ kind, seq, settled }) => kind === "call" && seq > last && settled?.kind !== "refused",
-  );
+type ReachedCheckpoint = { readonly name: string; readonly captured: Captured };
+type Declaration = CheckpointDefinition | "left_out" | undefined;
+
+/** `tools`: called since the previous checkpoint. */
+export function judgeCheckpoint(
+  { state }: Pick<AskingWorkflow, "state">,
+  { name, captured }: ReachedCheckpoint,
+  declared: Declaration,
+  tools: readonly string[],
+) {
+  const { confidence = null } = captured;
+  const facts = {
+    name,
+    confidence,
+    cost: capturedCost(captured),
+    tools,
+    captured,
+    attempt: state.generation,
+  };
+  const recorded = state.checkpoints.find((one) => one.name === name);
+  return whetherToAskStill(whetherToAsk(declared, facts), declared, recorded);
 }
+
+export type CheckpointCapture = {
+  readonly body: Omit<ReachedBody, "op" | "why">;
+  readonly artifact: Artifact;
+  /** As stored, without the values of secrets. */
+  readonly stored: JsonObject;
+};
+
+function layerOf(snapshot: JsonObject, layer: string): JsonObject {
+  const value = snapshot[layer];
+  return isJsonObject(value) ? value : {};
+}
+
+/** Records and cards use the snapshot as stored, which holds no secret. `handles`: of the secrets that it may have met. */
+export async function captureCheckpoint(
+  { runtime, id: workflow, state }: AskingWorkflow,
+  { name, captured }: ReachedCheckpoint,
+  handles: Iterable<string> = [],
+): Promise<CheckpointCapture> {
+  const id = freshId(runtime, "snap");
+  const checkpoint = state.checkpoints.find((one) => one.name === name)?.id ?? checkpointId({ name });
+  const origin = { snapshot: id, workflow, checkpoint, name, at: runtime.clock.now() };
+  const capture = await captureSnapshot(runtime, buildSnapshot(captured, origin), handles);
+  const { artifact, ref, snapshot: stored } = capture;
+  const snapshot: Snapshot = { id, ...ref };
+  const outputs = layerOf(stored, "task_state")["outputs"] ?? {};
+  return { body: { name, checkpoint, snapshot, outputs, agent: captured.agent ?? null }, artifact, stored };
+}
+
+const textOf = (part: Json | undefined): string | null => (typeof part === "string" ? part : null);
+
+type CheckpointAsk = NonNullable<CheckpointReach["ask"]>;
+
+function pickTerms({ approvers, stages, onTimeout, timeoutSeconds = null }: Partial<CheckpointDefinition>) {
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(stages === undefined ? {} : { stages }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(timeoutSeconds === null ? {} : { decideWithinMs: timeoutSeconds * 1_000 }),
+  };
+}
+
+type CheckpointQuestion = Pick<CheckpointAsk, "approval" | "nonce" | "irreversible"> & {
+  readonly why: string;
+  readonly terms: Partial<CheckpointDefinition>;
+};
+
+/** `irreversible`: among the calls since the previous checkpoint. */
+export async function questionAt(
+  flow: AskingWorkflow,
+  { body: { name, outputs, snapshot }, stored }: CheckpointCapture,
+  { why, terms, irreversible, ...ids }: CheckpointQuestion,
+): Promise<Omit<CheckpointAsk, "op">> {
+  const shown = layerOf(stored, "approval_interface");
+  const { description = "", canRollback = true } = terms;
+  const what = `The checkpoint "${name}"`;
+  const people = checkTerms(flow, what, pickTerms(terms));
+  await checkPeople(flow, what, people);
+  return {
+    ...ids,
+    kind: "checkpoint",
+    name,
+    args: outputs,
+    about: snapshot.hash,
+    says: textOf(shown["summary"]) ?? textOf(shown["decision_needed"]),
+    reason: description === "" ? why : description,
+    ...people,
+    canRollback,
+    // Includes what earlier attempts could not undo.
+    irreversible: [...flow.state.irreversible, ...irreversible],
+  };
+}
+
+export function notifyCheckpoint(
+  { runtime, id }: AskingWorkflow,
+  { approval, name: tool, decideWithinMs }: Omit<CheckpointAsk, "op">,
+  now: number,
+): void {
+  const decideBy = decideWithinMs === null ? null : now + decideWithinMs;
+  runtime.notify({ kind: "waiting", action: id, approval, tool, decideBy });
+}
+
+/** The entry of the last checkpoint that was approved or passed. */
+const lastPassed = ({ state }: WorkflowRun): number => state.passed.at(-1)?.seq ?? 0;
 
 const childrenOf = (run: WorkflowRun): readonly RecordedOp[] =>
   [...run.table.ops.values()].filter(({ kind, settled }) => kind === "child" && settled?.kind !== "refused");
@@ -100,45 +202,23 @@ async function callsOfChildren(
   return calls;
 }
 
-function childCallsSince(run: WorkflowRun): Promise<readonly RecordedOp[]> {
-  const last = run.state.passed.at(-1)?.seq ?? 0;
-  return callsOfChildren(
-    run,
-    childrenOf(run).filter(({ seq }) => seq > last),
-  );
-}
-
 /** Includes children that had not ended at the last checkpoint: they may have called tools since. */
 async function toolsSince(run: WorkflowRun): Promise<readonly string[]> {
-  const last = run.state.passed.at(-1)?.seq ?? 0;
+  const last = lastPassed(run);
   const over = new Set(run.table.deliveries.flatMap(({ key, seq }) => (seq <= last ? [key] : [])));
   const children = childrenOf(run).filter(({ key }) => !over.has(key));
-  return [...callsSince(run), ...(await callsOfChildren(run, children))].map(({ body }) =>
-    String(body["tool"]),
-  );
+  const calls = [...callsAfter(run.table, last), ...(await callsOfChildren(run, children))];
+  return calls.map(({ body }) => String(body["tool"]));
 }
 
-/** Effects that a rejection could not undo. */
-function irreversibleIn(run: WorkflowRun, calls: readonly RecordedOp[]): readonly Irreversible[] {
-  return calls.flatMap(({ op, body, settled }) => {
+async function irreversibleSince(run: WorkflowRun): Promise<readonly Irreversible[]> {
+  const last = lastPassed(run);
+  const children = childrenOf(run).filter(({ seq }) => seq > last);
+  const calls = [...callsAfter(run.table, last), ...(await callsOfChildren(run, children))];
+  return irreversibleCalls(calls, ({ op, body }) => {
     const tool = String(body["tool"]);
-    const known = run.undos.get(op) ?? (isStep(op, tool) ? undefined : run.tools.get(tool));
-    const happened = settled?.kind === "answer" && settled.answer.executed === true;
-    return happened && known?.undo === null ? [{ op, action: String(body["action"]), tool }] : [];
+    return (run.undos.get(op) ?? (isStep(op, tool) ? undefined : run.tools.get(tool)))?.undo === null;
   });
-}
-
-export function capturedCost({ resources }: Captured): Money | null {
-  const usd = resources?.estimatedCostUsd;
-  return usd === undefined ? null : { currency: "USD", micros: BigInt(Math.round(usd * 1_000_000)) };
-}
-
-type ReachedCheckpoint = { readonly name: string; readonly captured: Captured };
-
-async function readFacts(run: WorkflowRun, { name, captured }: ReachedCheckpoint) {
-  const tools = await toolsSince(run);
-  const confidence = captured.confidence ?? null;
-  return { name, confidence, cost: capturedCost(captured), tools, captured, attempt: run.state.generation };
 }
 
 /** The checkpoint as the definition has it, with its functions. */
@@ -149,103 +229,40 @@ function declaredAs(run: WorkflowRun, name: string): CheckpointDefinition | "lef
     : checkpointNamed(chosenSet(checkpoints, run.state.complexity), name);
 }
 
-function textOf(part: Json | undefined): string | null {
-  return typeof part === "string" ? part : null;
-}
-
-type Captures = {
-  readonly body: ReachedBody;
-  readonly says: string | null;
-  readonly reach: Omit<CheckpointReach, "before" | "ask">;
-};
-
-/** Records and cards use the snapshot as stored, which holds no secret. */
-async function captureState(
+async function reach(
   run: WorkflowRun,
   op: string,
-  reached: ReachedCheckpoint,
-  why: string,
-): Promise<Captures> {
-  const { name, captured } = reached;
-  const { runtime } = run;
-  const id = freshId(runtime, "snap");
-  const declared = run.state.checkpoints.find((one) => one.name === name);
-  const checkpoint = declared?.id ?? checkpointId({ name });
-  const place = { snapshot: id, workflow: run.id, checkpoint, name, at: runtime.clock.now() };
-  const { artifact, ref, snapshot } = await captureSnapshot(
-    runtime,
-    buildSnapshot(captured, place),
-    run.handles,
-  );
-  const part = (layer: string): JsonObject => {
-    const value = snapshot[layer];
-    return isJsonObject(value) ? value : {};
-  };
-  const outputs = part("task_state")["outputs"] ?? {};
-  const shown = part("approval_interface");
-  const says = textOf(shown["summary"]) ?? textOf(shown["decision_needed"]);
-  const agent = captured.agent ?? null;
-  const body = { op, name, checkpoint, snapshot: { id, ...ref }, outputs, agent, why };
-  return { body, says, reach: { body, artifact } };
-}
-
-function pickTerms({ approvers, stages, onTimeout }: Partial<CheckpointDefinition> = {}) {
-  return {
-    ...(approvers === undefined ? {} : { approvers }),
-    ...(stages === undefined ? {} : { stages }),
-    ...(onTimeout === undefined ? {} : { onTimeout }),
-  };
-}
-
-async function questionFor(
-  run: WorkflowRun,
-  { body, says }: Captures,
-  definition: CheckpointDefinition | undefined,
-): Promise<NonNullable<CheckpointReach["ask"]>> {
-  const { runtime } = run;
-  const calls = [...callsSince(run), ...(await childCallsSince(run))];
-  const seconds = definition?.timeoutSeconds ?? null;
-  return {
-    approval: freshId(runtime, "apr"),
-    nonce: freshId(runtime, "non"),
-    kind: "checkpoint",
-    op: body.op,
-    name: body.name,
-    args: body.outputs,
-    about: body.snapshot.hash,
-    says,
-    reason: definition?.description ?? body.why,
-    ...checkTerms(run, body.name, {
-      ...pickTerms(definition),
-      ...(seconds === null ? {} : { decideWithinMs: seconds * 1_000 }),
-    }),
-    canRollback: definition?.canRollback ?? true,
-    // Includes what earlier attempts could not undo.
-    irreversible: [...run.state.irreversible, ...irreversibleIn(run, calls)],
-  };
-}
-
-async function reach(run: WorkflowRun, op: string, reached: ReachedCheckpoint): Promise<void> {
+  reached: { readonly name: string; readonly captured: Captured },
+): Promise<void> {
   const declared = declaredAs(run, reached.name);
-  const recorded = run.state.checkpoints.find(({ name }) => name === reached.name);
-  const today = whetherToAsk(declared, await readFacts(run, reached));
-  const { asks, why } = whetherToAskStill(today, declared, recorded);
-  const captures = await captureState(run, op, reached, why);
-  const definition = declared === "left_out" ? undefined : declared;
-  const question = asks ? await questionFor(run, captures, definition) : null;
-  if (question !== null) await checkPeople(run, reached.name, question);
+  const { asks, why } = judgeCheckpoint(run, reached, declared, await toolsSince(run));
+  const capture = await captureCheckpoint(run, reached, run.handles);
+  const question = asks ? await questionOf(run, op, capture, why) : null;
+  const { artifact } = capture;
+  const body = { ...capture.body, op, why };
   await run.runtime.reach("before_checkpoint");
   const answer = await commitRun(run, (draft, runner, before) =>
-    reachCheckpoint(draft, runner, { ...captures.reach, before, ask: question }),
+    reachCheckpoint(draft, runner, { body, artifact, before, ask: question }),
   );
   await run.runtime.reach("after_checkpoint");
   // While another checkpoint is pending, this one is not reached yet.
   if (answer.kind !== "recorded") return startAgain(run, op);
   if (question === null) return;
   waitFor(run, op, question.approval);
-  const decideBy = question.decideWithinMs === null ? null : answer.now + question.decideWithinMs;
-  const { approval } = question;
-  run.runtime.notify({ kind: "waiting", action: run.id, approval, tool: reached.name, decideBy });
+  notifyCheckpoint(run, question, answer.now);
+}
+
+async function questionOf(run: WorkflowRun, op: string, capture: CheckpointCapture, why: string) {
+  const declared = declaredAs(run, capture.body.name);
+  const irreversible = await irreversibleSince(run);
+  const question = await questionAt(run, capture, {
+    approval: freshId(run.runtime, "apr"),
+    nonce: freshId(run.runtime, "non"),
+    why,
+    terms: typeof declared === "object" ? declared : {},
+    irreversible,
+  });
+  return { ...question, op };
 }
 
 function waitFor(run: WorkflowRun, op: string, approval: string): void {

@@ -17,10 +17,17 @@ import type { Json } from "../../kernel/json.ts";
 import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import { type ChildRecords, readChildRecords } from "../entries.ts";
-import type { Irreversible, RollbackReport } from "../events.ts";
+import type { RollbackReport } from "../events.ts";
 import { cancelWorkflow } from "../rules/lifecycle.ts";
 import type { RecordedOp, RecordedUndo } from "../rules/operations.ts";
-import { endRollback, settleRefused } from "../rules/rollback.ts";
+import {
+  type EffectToUndo,
+  endRollback,
+  MAX_UNDO_ATTEMPTS,
+  nextRollbackStep,
+  settleRefused,
+  type UndoAttempt,
+} from "../rules/rollback.ts";
 import { openSnapshot } from "../snapshots.ts";
 import { obstacleName } from "../state.ts";
 import { withdrawQuestions, withdrawSends, withdrawSentBy } from "../withdraw.ts";
@@ -29,21 +36,14 @@ import { checkpointTool } from "./checkpoint.ts";
 import { dryRunChildren, dryRunDefinition } from "./context.ts";
 import { conclude, type OpenWait, readNews, releaseRun, type WorkflowRun } from "./run.ts";
 
-const MOST_TRIES = 5;
 const BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 10_000;
 const LOOK_MS = 50;
 
-/** An effect that happened: `id` is the action, or a checkpoint's operation if the checkpoint has an undo. */
-type DoneEffect = {
-  readonly op: string;
-  readonly id: string;
-  readonly tool: string;
-  /** When it began. */
-  readonly at: number;
-  readonly undo: Tool["undo"] | undefined;
-  /** Earlier attempts to undo it, by this workflow or by the child whose effect it is. */
-  readonly past: readonly RecordedUndo[];
+/** An effect of the run. `tool`, as in reports; `args`: what its undo gets. */
+type DoneEffect = EffectToUndo & {
+  /** null if there is none, or if it is not known here. */
+  readonly undoTool: Tool | null;
   readonly args: () => Promise<Json>;
 };
 
@@ -114,10 +114,10 @@ function undoToolOf(run: WorkflowRun, { kind, op, body }: RecordedOp): Tool["und
   return (run.undos.get(op) ?? (isStep(op, tool) ? undefined : run.tools.get(tool)))?.undo;
 }
 
-/** `isRefused`: it was not tried, since policy or a person refused it. */
+/** `refusal`: it was not tried, since policy or a person refused it; null: it ran and failed, and may be tried again. */
 type UndoResult =
-  | "undone"
-  | { readonly reason: string; readonly isRefused: boolean }
+  | "applied"
+  | { readonly action: string; readonly refusal: string | null }
   | { readonly wait: OpenWait };
 
 /** Decided or resolved in the meantime, and already read: no event would wake a run that waits for it. */
@@ -129,7 +129,7 @@ function cameMeanwhile(run: WorkflowRun, answer: Answer<Json>): boolean {
 
 /** One attempt at a compensation: an action of its own, under its own id. */
 async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: number): Promise<UndoResult> {
-  const { op, id, args } = done;
+  const { op, action: id, args } = done;
   // A child may have tried under its own id.
   const by = op.startsWith(`${run.id}/`) ? "" : `-by-${run.id}`;
   const requestId = `${op}/undo${by}#${tries}`;
@@ -143,7 +143,7 @@ async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: n
   });
   await run.runtime.reach("after_compensation");
   await readNews(run);
-  if (answer.status === "done") return "undone";
+  if (answer.status === "done") return "applied";
   if (cameMeanwhile(run, answer)) return undoOnce(run, done, undo, tries);
   if (answer.status === "in_doubt")
     return { wait: { op: requestId, kind: "doubt", on: answer.effect, until: null } };
@@ -153,87 +153,65 @@ async function undoOnce(run: WorkflowRun, done: DoneEffect, undo: Tool, tries: n
   if (answer.retry) return { wait: { op: requestId, kind: "held", on: obstacleName(answer), until: null } };
   await conclude(run, (draft, runner) => settleRefused(draft, runner, answer.action));
   await readNews(run);
-  return { reason: answer.reason, isRefused: answer.code !== "not_applied" };
+  return { action: answer.action, refusal: answer.code === "not_applied" ? null : answer.reason };
 }
 
-/** Why an undo of an earlier run was refused; an undo that ran and failed does not count. */
-async function refusedBefore(run: WorkflowRun, { past }: DoneEffect): Promise<string | undefined> {
-  for (const { action, status } of past) {
-    if (status !== "not_undone") continue;
-    const state = await readState(run.runtime, actionStream(action));
-    if (state.phase !== "refused") continue;
-    // A child's approval that was withdrawn when its parent took over was never answered.
-    const isOwn = state.within?.workflow === run.id;
-    if (isOwn || state.refusal.code !== "cancelled") return state.refusal.reason;
-  }
-  return undefined;
+function undoOf(run: WorkflowRun, record: RecordedOp): Pick<DoneEffect, "undo" | "undoTool"> {
+  const known = undoToolOf(run, record);
+  if (known === undefined) return { undo: "unknown", undoTool: null };
+  if (known === null) return { undo: "none", undoTool: null };
+  return known === "nothing" ? { undo: known, undoTool: null } : { undo: "here", undoTool: known };
 }
 
-async function undoFully(run: WorkflowRun, done: DoneEffect, undo: Tool): Promise<UndoResult> {
-  if (done.past.some(({ status }) => status === "undone")) return "undone";
-  const refused = await refusedBefore(run, done);
-  if (refused !== undefined) return { reason: refused, isRefused: true };
-  const failed = run.table.undos.filter((one) => one.undoes === done.id && one.status === "not_undone");
-  let tries = failed.length + 1;
-  for (; ; tries++) {
-    const answer = await undoOnce(run, done, undo, tries);
-    if (answer === "undone" || "wait" in answer) return answer;
-    if (answer.isRefused || tries >= MOST_TRIES) return answer;
-    const ms = Math.min(BACK_OFF_MS * 2 ** (tries - 1), LONGEST_BACK_OFF_MS);
-    await run.runtime.clock.sleep(ms, run.runtime.closing);
-    if (run.runtime.closing.aborted) throw new TurnedAway("closing");
-  }
-}
-
-type SortedEffects = { readonly applied: readonly DoneEffect[]; readonly doubts: readonly OpenWait[] };
-
-function doneBy(run: WorkflowRun, record: RecordedOp, state: ActionIn<"applied">): DoneEffect {
+function doneBy(run: WorkflowRun, record: RecordedOp, state: ActionIn<"applied">): Omit<DoneEffect, "seq"> {
   const { op, body } = record;
   const args = async () => ({
     args: await loadArgs(run.runtime, state),
     result: await loadValue(run.runtime, state.outcome.result),
   });
-  const [id, tool] = [String(body["action"]), String(body["tool"])];
-  return { op, id, tool, at: state.effect.startedAt, undo: undoToolOf(run, record), past: [], args };
+  const [action, tool] = [String(body["action"]), String(body["tool"])];
+  return { op, action, tool, at: state.effect.startedAt, phase: "applied", ...undoOf(run, record), args };
 }
 
-function passedAt(run: WorkflowRun, record: RecordedOp): DoneEffect {
+function passedAt(run: WorkflowRun, record: RecordedOp): Omit<DoneEffect, "seq"> {
   const { op, at, body } = record;
   const args = async () => ({
     args: { checkpoint: String(body["name"]) },
     result: await loadValue(run.runtime, body["outputs"] ?? null),
   });
-  return { op, id: op, tool: String(body["name"]), at, undo: undoToolOf(run, record), past: [], args };
+  return { op, action: op, tool: String(body["name"]), at, phase: "applied", ...undoOf(run, record), args };
 }
+
+type SortedEffects = {
+  readonly applied: readonly DoneEffect[];
+  /** Attempts of children to undo their effects. */
+  readonly past: readonly UndoAttempt[];
+  readonly doubts: readonly OpenWait[];
+};
 
 /** How far children had come with undoing their effects. */
 async function settleUndos(
   run: WorkflowRun,
   { records, undos }: ChildRecords,
-): Promise<Omit<SortedEffects, "applied"> & PastUndos> {
-  const past: RecordedUndo[] = [...run.table.undos];
+): Promise<Omit<SortedEffects, "applied">> {
+  const past: UndoAttempt[] = [];
   const doubts: OpenWait[] = [];
-  for (const undo of undos) {
-    const of = records.find(({ op, body }) => (body["action"] ?? op) === undo.undoes);
+  for (const { action, undoes, reason } of undos) {
+    const of = records.find(({ op, body }) => (body["action"] ?? op) === undoes);
     const tool = of === undefined ? undefined : undoToolOf(run, of);
-    const state = await atRest(run, undo.action, typeof tool === "object" ? (tool ?? undefined) : undefined);
+    const state = await atRest(run, action, typeof tool === "object" ? (tool ?? undefined) : undefined);
     if (state.phase === "in_doubt")
-      doubts.push({ op: of?.op ?? undo.undoes, kind: "doubt", on: state.effect.id, until: null });
-    past.push({ ...undo, status: state.phase === "applied" ? "undone" : "not_undone" });
+      doubts.push({ op: of?.op ?? undoes, kind: "doubt", on: state.effect.id, until: null });
+    // An approval that was withdrawn when its parent took over was never answered.
+    if (state.phase === "refused" && state.refusal.code === "cancelled") continue;
+    const why = state.phase === "refused" ? state.refusal.reason : reason;
+    past.push({ action, undoes, phase: state.phase, reason: why, isOfChild: true });
   }
   return { past, doubts };
 }
 
-type PastUndos = { readonly past: readonly RecordedUndo[] };
-
-/** In the order in which they are undone: last begun first, equal timestamps in reverse order of proposal. */
-function newestFirst(calls: DoneEffect[]): readonly DoneEffect[] {
-  calls.sort((one, other) => one.at - other.at);
-  return calls.reverse();
-}
-
 async function sort(run: WorkflowRun, did: ChildRecords): Promise<SortedEffects> {
-  const applied: DoneEffect[] = [];
+  const applied: Omit<DoneEffect, "seq">[] = [];
   const { past, doubts } = await settleUndos(run, did);
   const waits = [...doubts];
   for (const record of did.records) {
@@ -246,36 +224,69 @@ async function sort(run: WorkflowRun, did: ChildRecords): Promise<SortedEffects>
     if (state.phase === "in_doubt")
       waits.push({ op: record.op, kind: "doubt", on: state.effect.id, until: null });
   }
-  const known = applied.map((done) => ({ ...done, past: past.filter(({ undoes }) => undoes === done.id) }));
-  return { applied: newestFirst(known), doubts: waits };
+  return { applied: applied.map((done, seq) => ({ ...done, seq })), past, doubts: waits };
 }
 
 type SweepResult = { readonly report: RollbackReport } | { readonly waits: readonly OpenWait[] };
 
 /** Another process may know its undo: nothing older is undone before it. */
-function unknownHere(run: WorkflowRun, { op, id, tool }: DoneEffect): OpenWait {
-  const difference = `how "${tool}" is undone, which ${id} needs, is not known here`;
+function unknownHere(run: WorkflowRun, { op, action, tool }: DoneEffect): OpenWait {
+  const difference = `how "${tool}" is undone, which ${action} needs, is not known here`;
   run.runtime.notify({ kind: "definition_changed", workflow: run.id, name: run.definition.name, difference });
   return { op, kind: "definition", on: difference, until: null };
 }
 
-async function undoEach(run: WorkflowRun, applied: readonly DoneEffect[]): Promise<SweepResult> {
-  const undone: string[] = [];
-  const notUndone: { action: string; reason: string }[] = [];
-  const irreversible: Irreversible[] = [];
-  for (const done of applied) {
-    const { op, id: action, tool, undo } = done;
-    if (undo === "nothing") continue;
-    if (undo === undefined) return { waits: [unknownHere(run, done)] };
-    if (undo === null) irreversible.push({ op, action, tool });
-    else {
-      const answer = await undoFully(run, done, await undoUnderAllPolicies(run, op, undo));
-      if (answer === "undone") undone.push(action);
-      else if ("wait" in answer) return { waits: [answer.wait] };
-      else notUndone.push({ action, reason: answer.reason });
-    }
+const PHASES = { open: "open", undone: "applied", not_undone: "not_applied" } as const;
+
+/** By the action of an undo that ended without an effect: why it was refused, or null if it ran and failed. */
+type Refusals = Map<string, string | null>;
+
+function ownAttempts({ table }: WorkflowRun, refusals: Refusals): readonly UndoAttempt[] {
+  return table.undos.map(({ action, undoes, status, reason }) => {
+    const refusal = refusals.get(action) ?? null;
+    return refusal === null
+      ? { action, undoes, phase: PHASES[status], reason }
+      : { action, undoes, phase: "refused", reason: refusal };
+  });
+}
+
+/** Reads how earlier attempts at this effect ended. Returns whether one was refused. */
+async function readRefusals(run: WorkflowRun, effect: string, refusals: Refusals): Promise<boolean> {
+  for (const { action, undoes, status } of run.table.undos) {
+    if (undoes !== effect || status !== "not_undone" || refusals.has(action)) continue;
+    const state = await readState(run.runtime, actionStream(action));
+    refusals.set(action, state.phase === "refused" ? state.refusal.reason : null);
+    if (state.phase === "refused") return true;
   }
-  return { report: { undone, notUndone, irreversible } };
+  return false;
+}
+
+async function undoEach(run: WorkflowRun, { applied, past }: SortedEffects): Promise<SweepResult> {
+  const refusals: Refusals = new Map();
+  const tools = new Map<string, Tool>();
+  for (;;) {
+    const step = nextRollbackStep(applied, [...past, ...ownAttempts(run, refusals)]);
+    if (step.kind === "over") return step;
+    if (step.kind === "waits") throw new TypeError(`${step.on.join(", ")} has not come to rest`);
+    const { call: done, attempt } = step;
+    const { action, op, undoTool } = done;
+    if (undoTool === null) return { waits: [unknownHere(run, done)] };
+    const tool = tools.get(action) ?? (await undoUnderAllPolicies(run, op, undoTool));
+    tools.set(action, tool);
+    if (await readRefusals(run, action, refusals)) continue;
+    const answer = await undoOnce(run, done, tool, attempt);
+    if (answer === "applied") continue;
+    if ("wait" in answer) return { waits: [answer.wait] };
+    refusals.set(answer.action, answer.refusal);
+    await backOff(run, answer.refusal, attempt);
+  }
+}
+
+/** An undo that ran and failed is tried again later. No wait after the last attempt. */
+async function backOff({ runtime }: WorkflowRun, refusal: string | null, attempt: number): Promise<void> {
+  if (refusal !== null || attempt >= MAX_UNDO_ATTEMPTS) return;
+  await runtime.clock.sleep(Math.min(BACK_OFF_MS * 2 ** (attempt - 1), LONGEST_BACK_OFF_MS), runtime.closing);
+  if (runtime.closing.aborted) throw new TurnedAway("closing");
 }
 
 /** The captured state that the next attempt begins with must be readable before the rollback ends. */
@@ -292,8 +303,9 @@ async function sweep(run: WorkflowRun): Promise<SweepResult> {
   if (!did.records.every(isKnown)) await dryRunChildren(run);
   // An interrupted dry run proves nothing.
   if (run.runtime.closing.aborted) throw new TurnedAway("closing");
-  const { applied, doubts } = await sort(run, did);
-  return doubts.length > 0 ? { waits: doubts } : undoEach(run, applied);
+  const sorted = await sort(run, did);
+  const { doubts } = sorted;
+  return doubts.length > 0 ? { waits: doubts } : undoEach(run, sorted);
 }
 
 const isOurs = ({ state, epoch }: WorkflowRun): boolean =>

@@ -30,7 +30,7 @@ import {
 } from "../rules/operations.ts";
 import { secretValuesIn } from "../snapshots.ts";
 import type { LiveWorkflow } from "../state.ts";
-import { workflowFold } from "../stream.ts";
+import { workflow } from "../stream.ts";
 
 /** A run: the secrets that its definition has passed so far. */
 type SecretHolder = { readonly runtime: Pick<Runtime, "secrets">; readonly handles: Set<string> };
@@ -204,7 +204,7 @@ export function wakeHeld(run: WorkflowRun): void {
 }
 
 function applyToRun(run: WorkflowRun, entry: WorkflowEntry): void {
-  run.state = workflowFold.evolve(run.state, { ...entry, tv: 1 }) as LiveWorkflow;
+  run.state = workflow.fold.evolve(run.state, { ...entry, tv: 1 }) as LiveWorkflow;
   applyEntry(run.table, entry);
   run.seen = entry.seq;
   if (entry.type === "workflow.woken") retryWoken(run, String(entry.body["by"]));

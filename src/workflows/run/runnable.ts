@@ -17,8 +17,7 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { readState, runCommand } from "../../runtime/store-access.ts";
 import type { TenantStore, ViewRow } from "../../stores/store.ts";
 import type { Definition } from "../definition.ts";
-import { type LiveWorkflow, parseObstacle, remainingBudget } from "../state.ts";
-import { runsBucket } from "../stream.ts";
+import { type LiveWorkflow, parseObstacle, remainingBudget, runsBucket } from "../state.ts";
 
 const RUNS = "runs";
 const RUNS_PER_PAGE = 200;

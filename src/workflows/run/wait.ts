@@ -34,7 +34,7 @@ import { recordFacts } from "../rules/lifecycle.ts";
 import type { RecordedOp, Settlement } from "../rules/operations.ts";
 import { sendFromWorkflow, waitInWorkflow } from "../rules/send.ts";
 import type { LiveWorkflow } from "../state.ts";
-import { checkApprovers, checkPeople } from "./checkpoint.ts";
+import { checkPeople, checkTerms } from "./checkpoint.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";
 import {
   askedOperation,
@@ -107,8 +107,10 @@ type AskedQuestion = {
   readonly options: QuestionOptions<unknown>;
 };
 
+const questionWords = (name: string): string => `The question "${name}"`;
+
 function buildQuestion(run: WorkflowRun, op: string, { name, text, options }: AskedQuestion) {
-  const { answer, withinMs } = options;
+  const { answer, withinMs, approvers } = options;
   if (withinMs !== undefined && !(Number.isSafeInteger(withinMs) && withinMs > 0))
     return rejectInput(`The question "${name}" has withinMs that is not a whole number of at least 1.`);
   const { schemaText } = schemaRules(answer, undefined);
@@ -124,7 +126,7 @@ function buildQuestion(run: WorkflowRun, op: string, { name, text, options }: As
     about: schema?.hash ?? digestOf({}),
     says: null,
     reason: text,
-    approvers: checkApprovers(run, name, options.approvers),
+    approvers: checkTerms(run, questionWords(name), approvers === undefined ? {} : { approvers }).approvers,
     decideWithinMs: withinMs ?? null,
   } as const;
   return { question, schema };
@@ -146,7 +148,7 @@ async function askPeople(run: WorkflowRun, op: string, given: AskedQuestion): Pr
   const asked = { ...given, text, options: { ...given.options, suggestion } };
   const { question, schema } = readQuestion(run, op, asked);
   const { approval, name: tool, decideWithinMs } = question;
-  await checkPeople(run, tool, question);
+  await checkPeople(run, questionWords(tool), question);
   const answer = await commitRun(run, (draft, runner, before) =>
     askQuestion(draft, runner, { question, before, schema }),
   );

@@ -1,8 +1,8 @@
 /** Verbs of remote agents: they propose actions, perform them by a permit, and report. */
 import { z } from "zod";
-import { receipt, refusalFields } from "../../effects/contract.ts";
-import { contract, type Library, verb } from "../../kernel/contract.ts";
-import { agentWhoActs, anyJson, id, jsonValue, micros, timestamp } from "../../kernel/values.ts";
+import { receipt, refusalFields } from "../effects/contract.ts";
+import { contract, type Library, verb } from "../kernel/contract.ts";
+import { agentWhoActs, anyJson, id, jsonValue, micros, timestamp } from "../kernel/values.ts";
 
 const text = z.string().max(10_000);
 const toolName = z.string().min(1).max(128);
