@@ -110,7 +110,6 @@ export type JournalVerbs = Library<typeof journal>;
 export type JournalRecord = z.output<typeof record>;
 
 /** The processes that execute in a tenant. */
-export type Nodes = Library<typeof nodes>;
 export type FleetNode = z.output<typeof node>;
 /** `lapsed`: not ended, but it no longer holds its epoch. `closed`: it ended by itself. */
 export type NodeStatus = FleetNode["status"];
