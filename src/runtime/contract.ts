@@ -109,9 +109,9 @@ export type JournalVerbs = Library<typeof journal>;
 /** One entry in readable form. `body` is null if it was erased. */
 export type JournalRecord = z.output<typeof record>;
 
-/** The processes that execute in a tenant. */
+/** A process that executes in a tenant. */
 export type FleetNode = z.output<typeof node>;
 /** `lapsed`: not ended, but it no longer holds its epoch. `closed`: it ended by itself. */
 export type NodeStatus = FleetNode["status"];
 export type NodePage = z.input<(typeof nodes)["verbs"]["list"]["input"]>;
-export type NodeList = Awaited<ReturnType<Nodes["list"]>>;
+export type NodeList = Awaited<ReturnType<Library<typeof nodes>["list"]>>;
