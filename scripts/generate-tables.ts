@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Contract } from "../src/kernel/contract.ts";
-import { STREAM_KINDS, type StreamKind } from "../src/kernel/registry.ts";
+import { LISTED_KINDS, STREAM_KINDS, type StreamKind, scopeToRead } from "../src/kernel/registry.ts";
 
 type Found = {
   readonly file: string;
@@ -137,5 +137,23 @@ const load = partLoader(import.meta.url);
 
 export const VERBS = {
 ${tables.join("")}};
+`;
+}
+
+const capital = (text: string): string => text.replace(/^./, (first) => first.toUpperCase());
+
+/** A page in `pages/<resource>/<resource>-page.tsx` needs no entry in `places.ts` if it is a list of one kind of stream. */
+export function pageTable(): string {
+  const places = fs.readFileSync("dashboard/src/shell/places.ts", "utf8");
+  const rows = LISTED_KINDS.flatMap(({ kind, resource }) => {
+    const file = `pages/${resource}/${resource}-page.tsx`;
+    if (!fs.existsSync(`dashboard/src/${file}`) || places.includes(`to: "/${resource}"`)) return [];
+    const page = `lazyPage(() => import("../${file}"), "${capital(resource)}Page")`;
+    return `  { to: "/${resource}", name: "${capital(resource)}", scope: "${scopeToRead(kind)}", of: "${kind}", page: ${page} },\n`;
+  });
+  const imports = rows.length === 0 ? "" : 'import { lazyPage } from "./lazy-page.ts";\n\n';
+  return `/** Made by \`npm run generate\`: pages of lists that \`places.ts\` does not name. */
+${imports}export const LISTED_PAGES = [
+${rows.join("")}] as const;
 `;
 }

@@ -10,6 +10,7 @@ import { clientCall, httpMethod, pathNames, type VerbContract } from "../src/ker
 import {
   contracts,
   contractTable,
+  pageTable,
   references,
   resourceTable,
   streamTable,
@@ -38,6 +39,7 @@ keepCode("src/streams.ts", streamTable());
 keepCode("src/contracts.ts", contractTable());
 keepCode("src/verbs.ts", await verbTable());
 keepCode("src/cli/resource-table.ts", await resourceTable());
+keepCode("dashboard/src/shell/listed-pages.ts", pageTable());
 // Its modules read the tables above.
 const { COMMANDS } = await import("../src/cli/commands.ts");
 const { routeName, scopesOfRoute } = await import("../src/api/route.ts");

@@ -45,7 +45,7 @@ type Props = { readonly places: readonly Place[]; readonly isOpen: boolean; read
 export function KeysHelp({ places, isOpen, onClose }: Props) {
   const pages = useShownKeys();
   const isOn = useKeysOn();
-  const goes = places.map(({ name, key }) => ({ keys: `g ${key}`, does: name }));
+  const goes = places.flatMap(({ name, key }) => (key === "" ? [] : { keys: `g ${key}`, does: name }));
   return (
     <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
       <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">

@@ -1,9 +1,10 @@
 /**
- * Every page that can be gone to, in the order of the menu, and what one has to be allowed to in order to see it. A page that
- * lists streams of one kind needs no more than its entry here: `of` is the kind, and `page` loads it.
+ * Every page of the menu, in its order, and the scope that shows it. A page that lists streams of one kind needs no entry
+ * here: `npm run generate` finds `pages/notes/notes-page.tsx` for the list `notes` of `src/kernel/registry.ts`.
  */
 import type { RouteComponent } from "@tanstack/react-router";
 import type { IconName } from "../ui/icon.tsx";
+import { LISTED_PAGES } from "./listed-pages.ts";
 
 export type Place = {
   readonly to: string;
@@ -12,13 +13,15 @@ export type Place = {
   readonly scope: string;
   /** Stays in reach of a thumb. */
   readonly isMain?: true;
-  /** The key that goes there after `g`. */
+  /** The key that goes there after `g`. Empty: none. */
   readonly key: string;
   /** The kind of stream that the page lists. An entry of that kind makes queries whose key begins with it stale. */
   readonly of?: string;
   /** Where the router has no route of its own for it. */
   readonly page?: RouteComponent;
 };
+
+const LISTED: readonly Omit<Place, "icon" | "key">[] = LISTED_PAGES;
 
 export const PLACES: readonly Place[] = [
   { to: "/", name: "Today", icon: "home", scope: "approvals:read", isMain: true, key: "t" },
@@ -30,5 +33,6 @@ export const PLACES: readonly Place[] = [
   { to: "/activity", name: "Activity", icon: "chart", scope: "approvals:read", key: "y" },
   { to: "/nodes", name: "Nodes", icon: "nodes", scope: "journal:read", key: "n" },
   { to: "/kill-switch", name: "Kill switch", icon: "stop", scope: "switch:read", key: "x" },
+  ...LISTED.map((page) => ({ ...page, icon: "policy" as const, key: "" })),
   { to: "/settings", name: "Settings", icon: "settings", scope: "approvals:read", key: "s" },
 ];

@@ -32,7 +32,7 @@ import { isArtifactRef } from "../../../kernel/stored-value.ts";
 import type { Fold, RecordedEvent } from "../../../kernel/stream.ts";
 import type { Fork } from "../../../workflows/events.ts";
 import type { WorkflowState } from "../../../workflows/state.ts";
-import { workflow as workflowKind } from "../../../workflows/stream.ts";
+import { workflow as flows } from "../../../workflows/stream.ts";
 import type { ApprovalTerms } from "../../rules/stages.ts";
 import { type CallKind, UNDO_NOT_NAMED } from "../../rules/tools.ts";
 import type { PastCall, PolicyInput } from "../../rules/verdict.ts";
@@ -305,17 +305,11 @@ function takeWorkflow(replay: ReplayState, entry: ReplayEntry): ReplayEvent | un
   const { id, type, position } = entry;
   const isNew = type === "workflow.created";
   const one = isNew
-    ? {
-        state: workflowKind.fold.initial,
-        isWhole: true,
-        settled: startSettledCalls(),
-        began: [],
-        actions: [],
-      }
+    ? { state: flows.fold.initial, isWhole: true, settled: startSettledCalls(), began: [], actions: [] }
     : replay.workflows.get(id);
   if (one === undefined) return undefined;
   if (isNew) replay.workflows.set(id, one);
-  const event = advance(one, workflowKind.fold, entry);
+  const event = advance(one, flows.fold, entry);
   if (event === undefined) one.isWhole &&= !IN_HISTORY.test(type);
   else noteSettled(one.settled, { ...event, body: event.body ?? {} });
   const { state } = one;
