@@ -13,7 +13,7 @@ test("docs/reference/stop-reasons.md has every stop reason, and no other", () =>
 test("docs/reference/settings.md has every option of a supervised run, and no other", () => {
   const source = readRoot("src/supervise/options.ts");
   const checks = /const CHECKS.*\[\] = \[([\s\S]*?)\n\];/.exec(source)?.[1] ?? "";
-  const list = /const FIELDS = \[([^\]]*)\]/.exec(source)?.[1] ?? "";
+  const list = /const FIELDS = \[(.*)\];/.exec(source)?.[1] ?? "";
   const named = [...checks.matchAll(/^ {2}\[\s*"(\w+)"/gm), ...list.matchAll(/"(\w+)"/g)];
   const fields = named.map(([, field]) => field ?? "");
   const sections = readRoot("docs/reference/settings.md").split("\n## ");
