@@ -9,7 +9,7 @@ import { isJsonObject, type Json } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { hasMovedHandle } from "../kernel/stored-value.ts";
 import { actionStream, approvalStream, ROSTER, type StreamRef } from "../kernel/stream.ts";
-import { chargeEditGuess, keepText } from "../people/secret-guesses/limit.ts";
+import { chargeEditGuess, keepText, settleTexts } from "../people/secret-guesses/limit.ts";
 import type { Issue } from "../policy/rules/tool-rules.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import {
@@ -145,9 +145,7 @@ async function castWithNote(
 ): Promise<Decided> {
   if (text === undefined) return cast(null);
   const kept = keepText(runtime, { by, text, known });
-  const decided = await cast(kept.text);
-  kept.done();
-  return decided;
+  return settleTexts([kept], () => cast(kept.text));
 }
 
 export async function approveApproval(runtime: Runtime, id: string, given: Decision): Promise<Decided> {

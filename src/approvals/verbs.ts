@@ -7,7 +7,7 @@ import { channelField, type Via } from "../kernel/principal.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { approvalStream, ROSTER } from "../kernel/stream.ts";
 import { type Draft, isNeed, type Need, type Needs } from "../kernel/transaction.ts";
-import { keepText } from "../people/secret-guesses/limit.ts";
+import { keepText, settleTexts } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime, RuntimeOpener } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
@@ -120,12 +120,11 @@ const actVerb = <In extends Written & { readonly [Name in Field]: string }, Answ
       const known = await secretsOf(runtime, before);
       const kept = keepText(runtime, { by, text, known }, { isWholeAct: field === "text" });
       const command = { ...input, approval, [field]: kept.text };
-      return { input: { command, how, before, done: kept.done }, needs: needs(approval, before) };
+      return { input: { command, how, before, kept }, needs: needs(approval, before) };
     },
     (draft, { command, how }) => withState(draft, command.approval, rule(draft, command, how)),
-    (runtime, { answer, state }, { command: { approval: id }, before, done }) => {
-      check(id, answer);
-      done();
+    async (runtime, { answer, state }, { command: { approval: id }, before, kept }) => {
+      await settleTexts([kept], () => check(id, answer));
       return describeState(runtime, id, state, before);
     },
   );

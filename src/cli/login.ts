@@ -9,8 +9,15 @@ import { sectionsOn } from "./shell/sections.ts";
 import { formatMoment } from "./shell/terminal.ts";
 
 /** `ann` and `person:ann` are the same person. */
-export const readPerson = (given: string): string =>
-  given.startsWith("person:") ? given : `person:${given}`;
+export function readPerson(given: string): string {
+  if (given === "")
+    throw new CommandError(
+      "usage",
+      "Whom? A person's name is needed.",
+      "Such as: holdpoint people add ann --role admin",
+    );
+  return given.startsWith("person:") ? given : `person:${given}`;
+}
 
 export const login: Command = {
   name: "login",

@@ -48,6 +48,12 @@ describe("a scenario file", () => {
     assert.ok("faults" in readScenario([]));
   });
 
+  test("names the same agent twice if one of the two has its kind before the name", () => {
+    const agents = [{ name: "a" }, { name: "agent:a", roles: ["admin"] }];
+    const read = readScenario({ agents, approvers: [{ name: "ann" }] } as never);
+    assert.ok("faults" in read && read.faults.includes('agents has "a" twice'), JSON.stringify(read));
+  });
+
   test("keys are kept where the platform keeps such things, for nobody else to read", (t) => {
     const around = (platform: string, variables: Record<string, string> = {}) =>
       scenarioKeysFile({ platform, home: "/h", environment: (name) => variables[name] });

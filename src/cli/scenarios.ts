@@ -91,9 +91,11 @@ const pathText = (path: readonly PropertyKey[]): string =>
 
 function repeatedNames(given: JsonObject, field: "agents" | "approvers"): readonly string[] {
   const items = Array.isArray(given[field]) ? (given[field] as readonly Json[]) : [];
-  const names = items.map((one) => (isJsonObject(one) ? one["name"] : undefined));
-  const again = names.filter((name, at) => typeof name === "string" && names.indexOf(name) !== at);
-  return [...new Set(again)].map((name) => `${field} has "${String(name)}" twice`);
+  const names = items
+    .map((one) => (isJsonObject(one) ? one["name"] : undefined))
+    .map((name) => (typeof name === "string" ? name.replace(/^(?:agent|person):/, "") : undefined));
+  const again = names.filter((name, at) => name !== undefined && names.indexOf(name) !== at);
+  return [...new Set(again)].map((name) => `${field} has "${name}" twice`);
 }
 
 /** The scenario, or all its faults. */

@@ -4,7 +4,7 @@ import { isId } from "../kernel/ids.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import { actionStream } from "../kernel/stream.ts";
 import { displayValue } from "../kernel/text.ts";
-import { keepText } from "../people/secret-guesses/limit.ts";
+import { keepText, settleTexts } from "../people/secret-guesses/limit.ts";
 import { findIds } from "../runtime/lists.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { tryResolveSecrets } from "../runtime/secrets.ts";
@@ -36,12 +36,8 @@ async function prepareStatement(runtime: Runtime, given: Resolution, how: Via) {
   const words = keepText(runtime, { by, text: reason, known });
   const found = evidence === undefined ? null : keepText(runtime, { by, text: evidence, known });
   const texts = { reason: words.text, evidence: found?.text ?? null };
-  const done = () => {
-    words.done();
-    found?.done();
-  };
   const command = { action, status, by, ...texts, ...channelField(how) };
-  return { input: { id, command, done }, needs: { write: [ref] } };
+  return { input: { id, command, kept: found === null ? [words] : [words, found] }, needs: { write: [ref] } };
 }
 
 /** Throws if the rule did not resolve the effect. */
@@ -63,9 +59,8 @@ export const actionVerbs = capability(actions, {
   resolve: preparedVerb(
     prepareStatement,
     (draft, { command }) => resolveByPerson(draft, command),
-    (runtime, answer, { id, done }) => {
-      requireResolved(id, answer);
-      done();
+    async (runtime, answer, { id, kept }) => {
+      await settleTexts(kept, () => requireResolved(id, answer));
       return getAction(runtime, id);
     },
   ),

@@ -2,7 +2,7 @@
  * The registry: what every kind of stream and every scope is called, as data without imports. Tables that need these
  * words are derived from it: ids and their prefixes, live events, lookups of ids, roles, the walls of the architecture
  * test. Tables that need a capability's code are generated from its folder: `src/streams.ts`, `src/contracts.ts`,
- * `src/verbs.ts` and `src/cli/contract-commands.ts` (`npm run generate`).
+ * `src/verbs.ts` and `src/cli/resource-table.ts` (`npm run generate`).
  *
  * - Words of the journal never change: the name of a kind, the prefix of an id.
  * - The order of scopes is the order of every list of them.

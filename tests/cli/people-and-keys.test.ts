@@ -147,6 +147,7 @@ describe("people and keys", () => {
       [["keys", "revoke", "grt_ABCDEFGH", "--reason", "x"], 3, /those begin with key_/],
       [["login-link", "ann"], 1, /not in the list/],
       [["login-link", "root", "--url", "javascript:x"], 2, /not a server's address/],
+      [["login-link", ""], 2, /A person's name is needed/],
     ];
     const ran = await Promise.all(cases.map(([line]) => runCli(folder, [...line, "--json"])));
     for (const [at, [line, code, said]] of cases.entries()) {

@@ -3,8 +3,8 @@
  * is stored in clear. A writer who learns whether a value was found could use that to guess.
  * - One allowance per writer and tenant, charged before any text is searched (rules.ts).
  * - A text that contains a value is dropped as a whole. The position of the value is never revealed.
- * - A wrong guess is given back when its act is done. If the act is refused, every text costs what a right guess costs:
- *   the allowance tells a person who may not act nothing.
+ * - The price of a right guess is held until the act ends. A wrong guess gets it back. So does every text of a refused
+ *   act: nothing of it is stored, and the allowance tells a person who may not act nothing.
  * - A rejection always gets through: if a decision or a withdrawal exceeds the allowance, only its text is dropped.
  * - Counted in this process, for as long as it runs.
  */
@@ -78,10 +78,11 @@ type Wording = {
   readonly known: ReadonlyMap<string, string>;
 };
 
-/** `done`: called when the act was done, never when it was refused: a refusal must cost a right guess and a wrong one alike. */
-type KeptText = { readonly text: string; readonly done: () => void };
+type ActEnd = "done" | "refused";
+/** `settle` is called once, at the end of the act. */
+type KeptText = { readonly text: string; readonly settle: (end: ActEnd) => void };
 
-const nothing = (): void => undefined;
+const settleNothing = (): void => undefined;
 
 /** Text to store with an act. Over the allowance the text is dropped; if it is the whole act, the act is refused. */
 export function keepText(
@@ -89,13 +90,33 @@ export function keepText(
   { by, text, known }: Wording,
   { isWholeAct }: { readonly isWholeAct: boolean } = { isWholeAct: false },
 ): KeptText {
-  if (known.size === 0) return { text, done: nothing };
+  if (known.size === 0) return { text, settle: settleNothing };
   const answer = chargeTo(place, by, text.length);
   if (answer.kind !== "charged")
-    return isWholeAct ? refuse(answer) : { text: BEYOND_ALLOWANCE, done: nothing };
-  return redactText(text, known) === text
-    ? { text, done: () => giveBack(place, by) }
-    : { text: TEXT_HELD_A_SECRET, done: nothing };
+    return isWholeAct ? refuse(answer) : { text: BEYOND_ALLOWANCE, settle: settleNothing };
+  const isRight = redactText(text, known) !== text;
+  const settle = (end: ActEnd) => {
+    if (end === "refused" || !isRight) giveBack(place, by);
+  };
+  return { text: isRight ? TEXT_HELD_A_SECRET : text, settle };
+}
+
+/** Runs an act with kept texts. A `HoldpointError` is a refusal; after any other the price stays spent. */
+export async function settleTexts<Result>(
+  texts: readonly KeptText[],
+  act: () => Promise<Result> | Result,
+): Promise<Result> {
+  const settleAll = (end: ActEnd) => {
+    for (const { settle } of texts) settle(end);
+  };
+  try {
+    const result = await act();
+    settleAll("done");
+    return result;
+  } catch (error) {
+    if (isHoldpointError(error)) settleAll("refused");
+    throw error;
+  }
 }
 
 function remember({ last }: Written, name: string, edit: Json): void {
