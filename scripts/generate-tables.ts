@@ -48,9 +48,9 @@ function streamOf(kind: StreamKind) {
 }
 
 const streams = STREAM_KINDS.map(streamOf);
-export const references = streams.flatMap(
-  ({ whole }) =>
-    (whole?.value["reference"] ?? []) as readonly { readonly type: string; readonly meaning: string }[],
+type Reference = { readonly type: string; readonly meaning: string };
+export const references = streams.flatMap(({ kind, whole }) =>
+  ((whole?.value["reference"] ?? []) as readonly Reference[]).map((one) => ({ ...one, kind })),
 );
 
 const importsOf = (found: readonly Pick<Found, "file" | "name">[]): string =>
@@ -143,17 +143,29 @@ ${tables.join("")}};
 const capital = (text: string): string => text.replace(/^./, (first) => first.toUpperCase());
 
 /** A page in `pages/<resource>/<resource>-page.tsx` needs no entry in `places.ts` if it is a list of one kind of stream. */
+const pageOf = (resource: string): string => `pages/${resource}/${resource}-page.tsx`;
+const places = fs.readFileSync("dashboard/src/shell/places.ts", "utf8");
+const pages = LISTED_KINDS.filter(
+  ({ resource }) =>
+    fs.existsSync(`dashboard/src/${pageOf(resource)}`) && !places.includes(`to: "/${resource}"`),
+);
+
 export function pageTable(): string {
-  const places = fs.readFileSync("dashboard/src/shell/places.ts", "utf8");
-  const rows = LISTED_KINDS.flatMap(({ kind, resource }) => {
-    const file = `pages/${resource}/${resource}-page.tsx`;
-    if (!fs.existsSync(`dashboard/src/${file}`) || places.includes(`to: "/${resource}"`)) return [];
-    const page = `lazyPage(() => import("../${file}"), "${capital(resource)}Page")`;
+  const rows = pages.map(({ kind, resource }) => {
+    const page = `lazyPage(() => import("../${pageOf(resource)}"), "${capital(resource)}Page")`;
     return `  { to: "/${resource}", name: "${capital(resource)}", scope: "${scopeToRead(kind)}", of: "${kind}", page: ${page} },\n`;
   });
   const imports = rows.length === 0 ? "" : 'import { lazyPage } from "./lazy-page.ts";\n\n';
   return `/** Made by \`npm run generate\`: pages of lists that \`places.ts\` does not name. */
 ${imports}export const LISTED_PAGES = [
 ${rows.join("")}] as const;
+`;
+}
+
+/** The server answers these pages too, and a login leads back to them. */
+export function pageNames(): string {
+  const names = pages.map(({ resource }) => JSON.stringify(resource));
+  return `/** Made by \`npm run generate\`: names of the pages of lists that the desk makes no route for by hand. */
+export const LISTED_PAGES = [${names.join(", ")}] as const;
 `;
 }

@@ -1,5 +1,5 @@
-// Writes what is derived from the folders of capabilities: tables of streams, contracts and verbs, the client's table of calls,
-// the commands of contracts, and rows of the reference pages.
+// Writes what is derived from the registry and the folders of capabilities: tables of streams, contracts and verbs, of commands
+// that are data and of pages that list, the client's table of calls, and rows of the reference pages.
 // `npm run generate` writes them; `npm run generate -- --check` only says whether they are up to date.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -7,9 +7,14 @@ import type { Route } from "../src/api/route.ts";
 import type { RouteParts } from "../src/api/routes.ts";
 import type { CALLS } from "../src/client/calls.ts";
 import { clientCall, httpMethod, pathNames, type VerbContract } from "../src/kernel/contract.ts";
+import { SCOPES } from "../src/kernel/registry.ts";
+import { ROLE_SCOPES, scopesOf } from "../src/people/rules/scopes.ts";
+import { ROLES } from "../src/people/stream.ts";
+import { HOME_TENANT } from "../src/people/tenants/stream.ts";
 import {
   contracts,
   contractTable,
+  pageNames,
   pageTable,
   references,
   resourceTable,
@@ -40,8 +45,10 @@ keepCode("src/contracts.ts", contractTable());
 keepCode("src/verbs.ts", await verbTable());
 keepCode("src/cli/resource-table.ts", await resourceTable());
 keepCode("dashboard/src/shell/listed-pages.ts", pageTable());
+keepCode("src/api/pages/listed-pages.ts", pageNames());
 // Its modules read the tables above.
 const { COMMANDS } = await import("../src/cli/commands.ts");
+const { RESOURCES } = await import("../src/cli/resource-table.ts");
 const { routeName, scopesOfRoute } = await import("../src/api/route.ts");
 const { allRoutes } = await import("../src/api/routes.ts");
 
@@ -97,6 +104,19 @@ const ROWS: { readonly [page: string]: readonly (readonly [string, string])[] } 
   ),
 };
 
+/** A kind that has no section yet gets one at the end. */
+function withSections(text: string): string {
+  const missing = [...new Set(references.map(({ kind }) => kind))].filter(
+    (kind) => !text.includes(`\n## \`${kind}/`),
+  );
+  const sections = missing.map((kind) => {
+    const rows = references.filter((one) => one.kind === kind);
+    const lines = rows.map(({ type, meaning }) => `| \`${type}\` | ${meaning} |\n`);
+    return `\n## \`${kind}/…\`\n\n| type | meaning |\n|---|---|\n${lines.join("")}`;
+  });
+  return [text, ...sections].join("");
+}
+
 /** A row that is not there yet comes after the row before it. */
 function withRows(page: string, text: string, rows: readonly (readonly [string, string])[]): string {
   const lines = text.split("\n");
@@ -126,6 +146,14 @@ const NO_PARTS = {
   ...{ audience: nothing, hands: nothing, metrics: nothing },
 } as unknown as RouteParts;
 
+const OF_AGENTS = scopesOf({ tenant: HOME_TENANT, principal: "agent:any", roles: ROLES }, null);
+
+/** Which role brings a scope, and whether agents and services can have it. */
+function scopeRow(scope: (typeof SCOPES)[number]): string {
+  const cells = ROLES.map((role) => (ROLE_SCOPES[role].includes(scope) ? "yes" : ""));
+  return `| \`${scope}\` | ${cells.join(" | ")} | ${OF_AGENTS.includes(scope) ? "yes" : "never"} |`;
+}
+
 /** Tables that are written whole: by page, the first line of the head and the rows. */
 const tables = (calls: typeof CALLS) =>
   ({
@@ -141,15 +169,29 @@ const tables = (calls: typeof CALLS) =>
         Object.entries(all).map(([call, { route }]) => `| \`${resource}.${call}\` | \`${route}\` |`),
       ),
     ],
+    "docs/guide/people-and-keys.md": [
+      `| scope | ${ROLES.join(" | ")} | agents and services |`,
+      SCOPES.map(scopeRow),
+    ],
   }) as const;
 
-/** A command's words and flags. What it does and its exit codes are written by hand, in the cells after them. */
+/**
+ * A command's words and flags. What it does and its exit codes are written by hand, in the cells after them; a command that
+ * has no row yet gets one after the command before it, with its summary.
+ */
 function withCommands(text: string): string {
   const lines = text.split("\n");
-  for (const { name, words, flags } of COMMANDS) {
-    const at = lines.findIndex((line) => /^\| `([^`]*)`/.exec(line)?.[1]?.concat(" ").startsWith(`${name} `));
-    const cells = (lines[at] ?? "").split(/(?<!\\)\|/).slice(3);
-    if (cells.length === 0) throw new Error(`docs/reference/cli.md has no row for ${name}: add it by hand`);
+  let last = lines.findIndex((line) => line.startsWith("| command |")) + 1;
+  for (const { name, words, flags, summary } of COMMANDS) {
+    const found = lines.findIndex((line) =>
+      /^\| `([^`]*)`/.exec(line)?.[1]?.concat(" ").startsWith(`${name} `),
+    );
+    const at = found < 0 ? last + 1 : found;
+    const exits = words.some((word) => /\bid\b/.test(word)) ? " 3 unknown id " : " ";
+    const made = [` ${lower(summary)} `, exits, ""];
+    const cells = found < 0 ? made : (lines[found] ?? "").split(/(?<!\\)\|/).slice(3);
+    if (found < 0) lines.splice(at, 0, "");
+    last = at;
     const usage = [name, ...words].join(" ").replaceAll("|", "\\|");
     const typed = Object.entries(flags).map(
       ([flag, { value }]) => `\`--${flag}${value === undefined ? "" : ` ${value}`}\``,
@@ -166,7 +208,13 @@ function withTable(text: string, head: string, rows: readonly string[]): string 
   return [...lines.slice(0, first), ...rows, ...lines.slice(end)].join("\n");
 }
 
+const unplaced = RESOURCES.filter(({ name }) => !COMMANDS.some((command) => command.name === name));
+for (const { name } of unplaced)
+  throw new Error(`the command ${name} is in no group: name one as its section, such as "Operate"`);
+
 keepCode("src/client/contract-calls.ts", clientTable());
+const EVENT_PAGE = "docs/reference/events.md";
+keep(EVENT_PAGE, withSections(fs.readFileSync(EVENT_PAGE, "utf8")));
 for (const [page, rows] of Object.entries(ROWS))
   keep(page, withRows(page, fs.readFileSync(page, "utf8"), rows));
 // Its contracts' part was written above.

@@ -1,8 +1,8 @@
 /**
  * The registry: what every kind of stream and every scope is called, as data without imports. Tables that need these
  * words are derived from it: ids and their prefixes, live events, lookups of ids, roles, the walls of the architecture
- * test. Tables that need a capability's code are generated from its folder: `src/streams.ts`, `src/contracts.ts`,
- * `src/verbs.ts` and `src/cli/resource-table.ts` (`npm run generate`).
+ * test. Tables that need a capability's code are generated from its files: `src/streams.ts`, `src/contracts.ts`,
+ * `src/verbs.ts`, `src/cli/resource-table.ts` and both `listed-pages.ts` (`npm run generate`).
  *
  * - Words of the journal never change: the name of a kind, the prefix of an id.
  * - The order of scopes is the order of every list of them.

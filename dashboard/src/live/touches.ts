@@ -6,6 +6,7 @@
  *     many others an agent writes.
  */
 import type { Query } from "@tanstack/react-query";
+import type { LISTED_PAGES } from "../shell/listed-pages.ts";
 import { PLACES } from "../shell/places.ts";
 
 export const SUBJECTS = [
@@ -25,8 +26,8 @@ export const SUBJECTS = [
   "budgets",
   "journal",
 ] as const;
-/** A subject, or the name of one stream. */
-export type Subject = (typeof SUBJECTS)[number] | `${string}/${string}`;
+/** A subject, the kind that a page lists, or the name of one stream. */
+export type Subject = (typeof SUBJECTS)[number] | (typeof LISTED_PAGES)[number]["of"] | `${string}/${string}`;
 
 /** By the kind of stream that the entry stands in. */
 const TOUCHED: { readonly [kind: string]: readonly Subject[] } = {

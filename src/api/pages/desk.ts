@@ -10,6 +10,7 @@ import { z } from "zod";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { contentPolicy } from "../reply.ts";
 import { publicRoute, type ReplyHeaders, type RouteAnswer } from "../route.ts";
+import { LISTED_PAGES } from "./listed-pages.ts";
 
 type DeskFile = { readonly type: string; readonly plain: Uint8Array; readonly brotli: Uint8Array | null };
 
@@ -97,6 +98,7 @@ const PAGES = [
   ["/kill-switch", "The kill switch"],
   ["/settings", "Settings"],
   ["/more", "The pages that a phone's bar has no room for"],
+  ...LISTED_PAGES.map((name) => [`/${name}`, `The list of ${name}`] as const),
 ] as const;
 
 const nothing = z.object({});

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { contentPolicy } from "../reply.ts";
 import { COLOURS, html, LOGO, LOGO_IMAGE, type Markup, THEME_SCRIPT } from "./html-theme.ts";
+import { LISTED_PAGES } from "./listed-pages.ts";
 
 const STYLE = `${COLOURS}
 * { box-sizing: border-box; }
@@ -23,9 +24,14 @@ code { font: 0.92em/1.4 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospa
 [hidden] { display: none; }
 `;
 
+const NAMES = [
+  ...["in-doubt", "policies", "agents", "activity", "nodes", "kill-switch", "settings", "more"],
+  ...LISTED_PAGES,
+].join("|");
 /** A page of this server. Nothing that a browser could take for an address on another server. */
-const PAGE =
-  /^\/(?:(?:approvals|workflows|actions)(?:\/[\w.:~%-]{1,600}(?:\/plain)?)?|in-doubt|policies|agents|activity|nodes|kill-switch|settings|more)?(?:\?[\w.~%=&+-]{0,1000})?$/;
+const PAGE = new RegExp(
+  String.raw`^/(?:(?:approvals|workflows|actions)(?:/[\w.:~%-]{1,600}(?:/plain)?)?|${NAMES})?(?:\?[\w.~%=&+-]{0,1000})?$`,
+);
 
 const SCRIPT = `
 const form = document.querySelector("form");
