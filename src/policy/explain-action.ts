@@ -99,7 +99,9 @@ export async function policiesNow(
 ): Promise<KeptPolicies> {
   const all = await reader.list();
   const then = said === null ? { kept: [], gone: [] } : await policiesThen(reader, said);
-  const names = [...new Set(then.kept.map(({ name }) => name))];
+  // The list has the name of an erased document too.
+  const asked = said === null ? [] : documentsNamed(said);
+  const names = [...new Set(all.flatMap(({ digest, name }) => (asked.includes(digest) ? name : [])))];
   const sets = names.length === 0 ? [all] : names.map((name) => all.filter((one) => one.name === name));
   const current = sets.flatMap((versions) => versionInForce(versions)?.digest ?? []);
   const now = await getAllKept(reader, current);

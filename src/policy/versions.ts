@@ -18,6 +18,9 @@ import type {
 import type { PolicyText } from "./rules/document.ts";
 import { policyYaml } from "./yaml.ts";
 
+/** Printed for what was erased. */
+const ERASED = "(erased)";
+
 type PolicyEntry = { readonly type: string; readonly at: number; readonly body: JsonObject };
 
 function parsePolicyEntry({ header, body }: JournalEntry): PolicyEntry {
@@ -30,7 +33,7 @@ type ProgramLife = { readonly process: string; readonly until: number | null; re
 /** A killed program has no end in the journal until another process detects it. The store knows if it runs. */
 async function readProgramLife({ store, tenant }: TenantStore, epoch: string): Promise<ProgramLife> {
   const [opened, ended] = (await store.read(tenant, epochStream(epoch))).map(parsePolicyEntry);
-  const process = String(opened?.body["process"] ?? "(erased)");
+  const process = String(opened?.body["process"] ?? ERASED);
   if (ended !== undefined) return { process, until: ended.at, runs: false };
   return { process, until: null, runs: await store.epochHeld(epoch) };
 }
@@ -90,12 +93,21 @@ const readPolicyEntries = async (
   name: string,
 ): Promise<readonly PolicyEntry[]> => (await store.read(tenant, policyStream(name))).map(parsePolicyEntry);
 
+/** If one adoption is erased, programs that judged by it still name its digest: the one that no other adoption has. */
+function erasedDigestIn(told: readonly PolicyEntry[]): string {
+  const adopted = told.flatMap(({ type, body }) => (type === "policy.adopted" ? [body["digest"]] : []));
+  const others = told.flatMap(({ body: { digest } }) => (adopted.includes(digest) ? [] : String(digest)));
+  const isOne = adopted.filter((digest) => digest === undefined).length === 1 && new Set(others).size === 1;
+  return isOne ? (others[0] ?? ERASED) : ERASED;
+}
+
 /** Oldest first. An erased version keeps its place. */
 function adoptionsIn(name: string, told: readonly PolicyEntry[]): readonly AdoptedVersion[] {
   const all = told.filter(({ type }) => type === "policy.adopted");
+  const erasedDigest = erasedDigestIn(told);
   return all.map(({ at, body }, index) => {
-    const text = (field: string) => String(body[field] ?? "(erased)");
-    const facts = { name, digest: text("digest"), by: text("by"), source: text("source") };
+    const text = (field: string, erased = ERASED) => String(body[field] ?? erased);
+    const facts = { name, digest: text("digest", erasedDigest), by: text("by"), source: text("source") };
     return { ...facts, at, kept: body["document"], replacedAt: all[index + 1]?.at ?? null };
   });
 }

@@ -209,6 +209,30 @@ describe("a back-test over a journal with gaps", () => {
     assert.equal(report.missing.erased, 2);
   });
 
+  test("takes no answer for the same as an erased revision, not even one that revises nothing", async (context) => {
+    const folder = temporaryFolder(context);
+    const hp = folder.open({
+      policy: policy({
+        id: "cap",
+        when: "args.amount > 5",
+        verdict: "revise",
+        set: { amount: 5 },
+        reason: "a cap",
+      }),
+    });
+    const pay = hp.gate<{ amount: number }, unknown>({ name: "pay", run: () => null });
+    for (const amount of [9, 3]) await pay({ amount }, { requestId: `pay ${amount}` });
+    await hp.close();
+    erase(folder, `header LIKE '%"action.revised"%'`);
+    const { policies } = admin(folder.open({ mode: "existing" }));
+    const { compared, changed, transitions } = await policies.backtest(policy());
+    assert.deepEqual([compared, changed], [2, 1]);
+    assert.deepEqual(
+      transitions.map(({ from, to, count }) => [from, to, count]),
+      [["approve, revised", "approve", 1]],
+    );
+  });
+
   test("counts actions whose large arguments are gone", async (context) => {
     const folder = temporaryFolder(context);
     const hp = folder.open();

@@ -53,6 +53,26 @@ test("a grant is not offered for what several people are asked about", async (co
   assert.ok(!out.includes("grants give"));
 });
 
+test("a number that is no amount is kept as people approved it, and the sentence says so", async (context) => {
+  const folder = temporaryFolder(context);
+  const hp = folder.open();
+  type Purge = { readonly keep_days: number; readonly port: number; readonly price: number };
+  const purge = hp.gate<Purge, unknown>({ name: "purge", policy: "escalate", run: () => null });
+  for (const n of TIMES) {
+    const args = { keep_days: 30 + n, port: 443, price: 2 + n };
+    const answer = await purge(args, { requestId: `${n}`, waitMs: 0 });
+    const id = answer.status === "pending" ? (answer.approval ?? "") : "";
+    await hp.approvals.approve(id, { by: n % 2 === 0 ? "person:ann" : "person:bob" });
+  }
+  const { suggestions } = await admin(hp).policies.suggest({ min: 3 });
+  const [{ headline = "", when = "" } = {}] = suggestions;
+  assert.match(headline, / with keep_days from 30 to 35, port 443 and price up to 7: approved 6 of 6/);
+  const holds = (change: Partial<Purge>) =>
+    conditionHolds(when, { keep_days: 30, port: 443, price: 2, ...change });
+  assert.deepEqual([holds({}), holds({ price: 1 })], [true, true]);
+  assert.deepEqual([holds({ keep_days: 0 }), holds({ port: 22 })], [false, false]);
+});
+
 test("an approval that was taken back is not one to build on", async (context) => {
   const { hp, ask, by } = till(context);
   for (const n of TIMES) {

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { DatabaseSync } from "node:sqlite";
+import { describe, type TestContext, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
+import { HoldpointError } from "../../src/kernel/errors.ts";
+import { policiesNow } from "../../src/policy/explain-action.ts";
 import { livePolicy } from "../../src/policy/live-policy.ts";
 import { listPolicies } from "../../src/policy/versions.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
@@ -187,4 +190,59 @@ test("a version of which no program has said anything is unused, and was in forc
   const [first, second] = await admin(folder.open()).policies.list();
   assert.equal(first?.until, second?.at);
   assert.partialDeepStrictEqual(second, { standing: "unused", until: null, by: "agent:tester" });
+});
+
+describe("an action that was judged by a version whose document was erased", () => {
+  /** One action under `house`; then a newer `house`, and another policy, are put in force. */
+  async function judged(context: TestContext) {
+    const folder = temporaryFolder(context);
+    const texts = [named("house"), named("house", "description: newer\n"), named("other")];
+    const actions: string[] = [];
+    for (const [index, policy] of texts.entries()) {
+      const hp = folder.open({ policy: fileIn(folder, policy) });
+      const { action } = await hp.gate({ name: "act", run: () => null })({}, { requestId: `${index}` });
+      actions.push(action);
+      await hp.close();
+    }
+    return { folder, action: actions[0] ?? "" };
+  }
+
+  const explained = async (hp: Holdpoint, action: string) =>
+    (await admin(hp).policies.explain({ id: action })).map(({ policy, digest }) => [policy, digest]);
+
+  test("is explained by the policy of that name that is in force now, and by no other", async (context) => {
+    const { folder, action } = await judged(context);
+    const whole = folder.open({ mode: "existing" });
+    const [house, newer] = await admin(whole).policies.list();
+    const before = await explained(whole, action);
+    assert.deepEqual(before, [["house", newer?.digest]]);
+    await whole.close();
+    const db = new DatabaseSync(join(folder.path, "journal.db"));
+    const erased = `header LIKE '%"policy.adopted"%' AND body LIKE '%${house?.digest}%'`;
+    assert.equal(
+      db.prepare(`UPDATE hp_entries SET body = NULL, salt = NULL WHERE ${erased}`).run().changes,
+      1,
+    );
+    db.close();
+    const hp = folder.open({ mode: "existing" });
+    assert.deepEqual(await explained(hp, action), before);
+    const { policies } = admin(hp);
+    const [left] = await policies.list();
+    assert.partialDeepStrictEqual(left, { name: "house", digest: house?.digest, by: "(erased)" });
+    await assert.rejects(policies.get(house?.digest ?? ""), { code: "body_erased" });
+  });
+
+  test("takes the name from the list: an erased document has none", async (context) => {
+    const { folder } = await judged(context);
+    const { policies } = admin(folder.open({ mode: "existing" }));
+    const [house, newer] = await policies.list();
+    const get: typeof policies.get = (digest) =>
+      digest === house?.digest
+        ? Promise.reject(new HoldpointError("body_erased", "The document was erased."))
+        : policies.get(digest);
+    const said = { verdict: "approve", rule: "default", reason: "", policy: house?.digest ?? "" } as const;
+    const documents = [house?.digest ?? ""];
+    const { kept, gone } = await policiesNow({ list: policies.list, get }, { ...said, documents } as never);
+    assert.deepEqual([kept.map(({ digest }) => digest), gone], [[newer?.digest], documents]);
+  });
 });

@@ -17,11 +17,17 @@ import { replayJournal } from "./replay-journal.ts";
 import type { FieldCondition, Narrowing, SuggestedRule, Suggestion } from "./rules/answers.ts";
 import { collectSample, openSamples, rulesFor, suggestionsFrom } from "./rules/suggestions.ts";
 
-function conditionWords(condition: FieldCondition): readonly string[] {
+function rangeWords({ field, value }: { readonly field: string; readonly value: number }, least = 0): string {
+  return least === 0 ? `${visible(field)} up to ${value}` : `${visible(field)} from ${least} to ${value}`;
+}
+
+function conditionWords(condition: FieldCondition, all: readonly FieldCondition[]): readonly string[] {
   const field = visible(condition.field);
   switch (condition.kind) {
-    case "most":
-      return [`${field} up to ${condition.value}`];
+    case "most": {
+      const least = all.find((one) => one.kind === "least" && one.field === condition.field);
+      return [rangeWords(condition, least?.kind === "least" ? least.value : 0)];
+    }
     case "is":
       return [`${field} ${JSON.stringify(condition.value)}`];
     case "one_of":
@@ -33,7 +39,10 @@ function conditionWords(condition: FieldCondition): readonly string[] {
 
 /** For example `pay by agent:support with amount_usd up to 120 and any note: approved 50 of 50, never changed`. */
 function headline({ tool, agent, conditions, open, approved }: Suggestion): string {
-  const words = [...conditions.flatMap(conditionWords), ...open.map((field) => `any ${visible(field)}`)];
+  const words = [
+    ...conditions.flatMap((one) => conditionWords(one, conditions)),
+    ...open.map((field) => `any ${visible(field)}`),
+  ];
   const [last, ...rest] = words.toReversed();
   const what = rest.length === 0 ? last : `${rest.toReversed().join(", ")} and ${last}`;
   const when = what === undefined ? "without arguments" : `with ${what}`;

@@ -67,6 +67,21 @@ describe("an action that is played again", () => {
     assert.deepEqual([one?.review.revised, one?.review.argsDigest], [true, "d5"]);
   });
 
+  test("is told as revised to unknown arguments where the last revision before its review was erased", () => {
+    const revised = (digest: string) =>
+      entry("action/act_1", "action.revised", { by: "policy", args: {}, argsDigest: digest });
+    const lost = { ...revised("d5"), text: null };
+    const saidAfter = (...revisions: readonly ReplayEntry[]) => {
+      const { heard } = play([proposed("act_1", {}), ...revisions, reviewed("act_1")]);
+      return only(heard, "reviewed").map((one) => [one.review.revised, one.review.argsDigest]);
+    };
+    assert.deepEqual(saidAfter(), [[false, "digest-act_1"]]);
+    assert.deepEqual(saidAfter(lost), [[true, ""]]);
+    assert.deepEqual(saidAfter(revised("d5"), lost), [[true, ""]]);
+    assert.deepEqual(saidAfter(lost, revised("d6")), [[true, "d6"]]);
+    assert.deepEqual(saidAfter({ ...revised("d5"), tv: 99 }), [[true, ""]]);
+  });
+
   test("is told once, at its first review", () => {
     const { kinds } = play([proposed("act_1", {}), reviewed("act_1"), reviewed("act_1", "block")]);
     assert.deepEqual(kinds, ["proposed", "reviewed"]);

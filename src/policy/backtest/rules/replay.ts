@@ -126,6 +126,8 @@ type Tracked<State> = { state: State; isWhole: boolean };
 type TrackedAction = Tracked<ActionState> & {
   readonly action: RecordedAction;
   isReviewed: boolean;
+  /** The last revision cannot be folded: what was reviewed is not known. */
+  isRevisionLost: boolean;
   /** Digests of the arguments of the last request, and of the last edit by a person. */
   asked: string | null;
   edited: string | null;
@@ -177,24 +179,23 @@ function propose({ actions, workflows }: ReplayState, entry: ReplayEntry): Repla
   advance(tracked, actionKind.fold, entry);
   const { state } = tracked;
   if (state.phase === "none") return { kind: "lost", at: entry.at, what: "proposal" };
-  const asking = { isReviewed: false, asked: null, edited: null, isEdit: false };
+  const asking = { isReviewed: false, isRevisionLost: false, asked: null, edited: null, isEdit: false };
   actions.set(entry.id, { ...tracked, action: { ...state, id: entry.id }, ...asking });
   if (state.within !== undefined) workflows.get(state.within.workflow)?.actions.push(entry.id);
   return { kind: "proposed", at: entry.at };
 }
+
+/** Equal to no arguments, so no answer counts as the same. */
+const LOST_REVISION = { argsDigest: "", from: "supervisor_revised" };
 
 function review(one: TrackedAction, before: ActionState, entry: ReplayEntry): ReplayEvent | undefined {
   const { action, state } = one;
   if (one.isReviewed || state.phase === "none" || before.phase === "none") return undefined;
   one.isReviewed = true;
   if (state.review === null) return { kind: "lost", at: action.proposedAt, what: "review" };
-  const { argsDigest, from } = before;
-  return {
-    kind: "reviewed",
-    action,
-    review: { ...state.review, argsDigest, revised: from !== "original" },
-    now: entry.at,
-  };
+  const { argsDigest, from } = one.isRevisionLost ? LOST_REVISION : before;
+  const said = { ...state.review, argsDigest, revised: from !== "original" };
+  return { kind: "reviewed", action, review: said, now: entry.at };
 }
 
 function takeAction(replay: ReplayState, entry: ReplayEntry): ReplayEvent | undefined {
@@ -203,7 +204,9 @@ function takeAction(replay: ReplayState, entry: ReplayEntry): ReplayEvent | unde
   const one = replay.actions.get(id);
   if (one === undefined) return undefined;
   const { state: before, action } = one;
-  if (advance(one, actionKind.fold, entry) === undefined) one.isWhole = false;
+  const isFolded = advance(one, actionKind.fold, entry) !== undefined;
+  one.isWhole &&= isFolded;
+  if (type === "action.revised") one.isRevisionLost = !isFolded;
   // Outside a workflow nothing depends on its outcome.
   const isStarted = type === "effect.started" || type === "action.refused";
   if (isStarted && action.within === undefined) replay.actions.delete(id);
@@ -239,15 +242,8 @@ function ask({ actions, approvals }: ReplayState, entry: ReplayEntry): ReplayEve
   Object.assign(asker, { asked: argsDigest, isEdit });
   approvals.set(entry.id, { ...tracked, asker, editedDigest: isEdit ? argsDigest : null });
   const ofSeveral = state.stages !== undefined || state.approvers.quorum !== 1;
-  return {
-    kind: "asked",
-    action: asker.action,
-    args,
-    argsDigest,
-    rule,
-    terms: recordedTerms(state),
-    ofSeveral,
-  };
+  const { action } = asker;
+  return { kind: "asked", action, args, argsDigest, rule, terms: recordedTerms(state), ofSeveral };
 }
 
 function takeApproval(replay: ReplayState, entry: ReplayEntry): ReplayEvent | undefined {

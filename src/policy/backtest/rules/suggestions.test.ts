@@ -128,6 +128,52 @@ describe("what people's decisions support", () => {
     assert.match(one?.when ?? "", /args\.user_id == 7/);
   });
 
+  test("takes a number that never varied as it was, unless it is an amount", () => {
+    const same = { keep_days: 365, port: 443, year: 2026, min_balance: 100, minTotal: 50 };
+    const [when = ""] = whens(times(30, () => yes(10, same)));
+    assert.match(when, /args\.keep_days == 365 && /);
+    const approved = { amount_usd: 10, ...same };
+    assert.equal(conditionHolds(when, approved), true);
+    for (const name of Object.keys(same)) {
+      assert.equal(conditionHolds(when, { ...approved, [name]: 1 }), false, `${name} lower`);
+      assert.equal(conditionHolds(when, { ...approved, [name]: 9_999 }), false, `${name} higher`);
+    }
+    assert.equal(conditionHolds(when, { ...approved, amount_usd: 9 }), true);
+  });
+
+  test("keeps another number between the lowest and the highest that they approved", () => {
+    const days = (i: number): Given => ({
+      args: { keep_days: 30 + i, min_total: 100 + i },
+      decision: "approved",
+    });
+    const [when = ""] = whens(times(30, days));
+    assert.match(when, /args\.keep_days >= 30 && args\.keep_days <= 59 && /);
+    assert.match(when, /args\.min_total >= 100 && args\.min_total <= 129 && /);
+    assert.equal(conditionHolds(when, { keep_days: 29, min_total: 110 }), false);
+    assert.equal(conditionHolds(when, { keep_days: 40, min_total: 99 }), false);
+    assert.deepEqual(whens([...times(30, days), { ...days(5), decision: "rejected" }]), []);
+    assert.equal(whens([...times(30, days), { ...days(-1), decision: "rejected" }]).length, 1);
+  });
+
+  test("goes down to 0 for each name of an amount", () => {
+    for (const name of [
+      "amount",
+      "amountUsd",
+      "total_price",
+      "unitPrice",
+      "refund_gbp",
+      "cost",
+      "amountCents",
+    ])
+      assert.deepEqual(whens(times(30, () => ({ args: { [name]: 7 }, decision: "approved" }))), [
+        `args.${name} >= 0 && args.${name} <= 7 && args.all(name, name in ["${name}"])`,
+      ]);
+    for (const name of ["cost_center", "price_group", "amounts", "keep_last", "minimum_amount"])
+      assert.deepEqual(whens(times(30, () => ({ args: { [name]: 7 }, decision: "approved" }))), [
+        `args.${name} == 7 && args.all(name, name in ["${name}"])`,
+      ]);
+  });
+
   test("says nothing about objects and lists that differ, and takes a list that is always the same", () => {
     assert.deepEqual(whens(times(30, (i) => yes(1, { to: { iban: "DE1", note: `${i}` } }))), []);
     assert.deepEqual(whens(times(30, (i) => yes(1, { items: [{ price: i }] }))), []);
@@ -197,12 +243,18 @@ describe("what people's decisions support", () => {
   });
 });
 
-/** Slow and obvious: every value of it was approved at its place, between 0 and the highest, or stands at a place that is left open. */
+/**
+ * Slow and obvious: every value of it was approved at its place, lies between the lowest (of an amount: 0) and the highest,
+ * or stands at a place that is left open.
+ */
 function isWithin(args: Json, approved: readonly Json[], open: readonly string[], field = ""): boolean {
   if (field !== "" && open.includes(field)) return true;
   if (typeof args === "number") {
     const numbers = approved.filter((one) => typeof one === "number");
-    return (numbers.some((one) => one <= args) || args >= 0) && numbers.some((one) => one >= args);
+    return (
+      (numbers.some((one) => one <= args) || (field === "amount_usd" && args >= 0)) &&
+      numbers.some((one) => one >= args)
+    );
   }
   if (!isJsonObject(args)) return approved.some((one) => JSON.stringify(one) === JSON.stringify(args));
   const objects = approved.filter(isJsonObject);

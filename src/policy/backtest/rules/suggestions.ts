@@ -6,9 +6,10 @@
  * - A suggestion covers every approval of one tool by one agent whose arguments can be read, and no action that a
  *   person rejected or changed; one with unreadable arguments counts as covered. It is based on at least `min` approvals,
  *   on two days or by two people.
- * - Amounts go from 0 to the highest that was approved. Another argument keeps its value, or is one of a few; texts and
- *   numbers that identify something are left open if there are too many to list. No other argument is let through.
- *   Nothing is suggested about other values that differ, or about names and values with hidden characters.
+ * - An amount, known by its name, goes from 0 to the highest that was approved. Another number that varied stays between
+ *   the lowest and the highest. Another argument keeps its value, or is one of a few; texts and numbers that identify
+ *   something are left open if there are too many to list. No other argument is let through. Nothing is suggested about
+ *   other values that differ, or about names and values with hidden characters.
  * - The expression itself is evaluated. It yields, since there may be many decisions.
  * - An approve rule does not outrank a rule that escalates: that rule is narrowed as well.
  */
@@ -154,6 +155,11 @@ const MOST_LISTED_VALUES = 20;
 const MOST_CHARACTERS = 64;
 /** A number that identifies something is not an amount and has no bounds. */
 const IDENTIFIES = /(^|_)id$|[a-z]Id$/;
+/** Only of an amount is less known to be the smaller request; of a minimum or a number of days it can be the larger. */
+const AMOUNT =
+  /^(?!(.*_)?(min|minimum|least)_)(.*_)?(amount|total|price|cost|fee|sum|cents|usd|eur|gbp|chf|jpy)$/;
+const isAmount = (field: string): boolean =>
+  AMOUNT.test(field.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase());
 
 /** A condition is only written for values that are displayed as they are. */
 function isPlain(value: Json): boolean {
@@ -163,18 +169,15 @@ function isPlain(value: Json): boolean {
 
 /** Undefined if there is none that the values can be told by; empty if any value is let through. */
 function conditionsOf(field: string, values: readonly Json[]): readonly FieldCondition[] | undefined {
-  const numbers = values.filter((one) => typeof one === "number");
-  if (numbers.length === values.length && !IDENTIFIES.test(field)) {
-    const [least, most] = numbers.reduce(
-      ([a, b], one) => [Math.min(a, one), Math.max(b, one)],
-      [0, Number.NEGATIVE_INFINITY],
-    );
+  const all = [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
+  const numbers = all.filter((one) => typeof one === "number").sort((a, b) => a - b);
+  const least = isAmount(field) ? Math.min(0, ...numbers.slice(0, 1)) : (numbers[0] ?? 0);
+  const most = numbers.at(-1) ?? least;
+  if (numbers.length === all.length && !IDENTIFIES.test(field) && least < most)
     return [
       { kind: "least", field, value: least },
       { kind: "most", field, value: most },
     ];
-  }
-  const all = [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
   const [value = null, ...rest] = all;
   if (all.length <= MOST_LISTED_VALUES && all.every(isPlain))
     return [rest.length === 0 ? { kind: "is", field, value } : { kind: "one_of", field, values: all }];
