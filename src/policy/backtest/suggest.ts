@@ -15,11 +15,13 @@ import type { PolicyText } from "../rules/document.ts";
 import { loadKeptDocument, loadPolicyNames } from "../versions.ts";
 import { replayJournal } from "./replay-journal.ts";
 import type { FieldCondition, Narrowing, SuggestedRule, Suggestion } from "./rules/answers.ts";
-import { collectSample, openSamples, rulesFor, suggestionsFrom } from "./rules/suggestions.ts";
+import { CURRENCY, collectSample, openSamples, rulesFor, suggestionsFrom } from "./rules/suggestions.ts";
 
 function conditionWords(condition: FieldCondition): readonly string[] {
   const field = visible(condition.field);
   switch (condition.kind) {
+    case "least":
+      return condition.value > 0 ? [`${field} from ${condition.value}`] : [];
     case "most":
       return [`${field} up to ${condition.value}`];
     case "is":
@@ -100,7 +102,6 @@ function ruleLines(suggestion: Suggestion, { rule, narrowings }: SuggestedRule):
 }
 
 const GRANTED_MS = 7 * 86_400_000;
-const CURRENCY = /_(usd|eur|gbp|chf|jpy)$/;
 const CENT = 10_000n;
 
 /** A bounded amount whose name has a currency. */

@@ -6,8 +6,9 @@
  * - A suggestion covers every approval of one tool by one agent whose arguments can be read, and no action that a
  *   person rejected or changed; one with unreadable arguments counts as covered. It is based on at least `min` approvals,
  *   on two days or by two people.
- * - Amounts go from 0 to the highest that was approved. Another argument keeps its value, or is one of a few; texts and
- *   numbers that identify something are left open if there are too many to list. No other argument is let through.
+ * - Amounts go from 0 to the highest that was approved. Another number that varied stays within the range that was
+ *   approved. Another argument keeps its value, or is one of a few; texts and numbers that identify something are left
+ *   open if there are too many to list. No other argument is let through.
  *   Nothing is suggested about other values that differ, or about names and values with hidden characters.
  * - The expression itself is evaluated. It yields, since there may be many decisions.
  * - An approve rule does not outrank a rule that escalates: that rule is narrowed as well.
@@ -154,6 +155,26 @@ const MOST_LISTED_VALUES = 20;
 const MOST_CHARACTERS = 64;
 /** A number that identifies something is not an amount and has no bounds. */
 const IDENTIFIES = /(^|_)id$|[a-z]Id$/;
+export const CURRENCY = /_(usd|eur|gbp|chf|jpy)$/;
+const AMOUNT = /(^|_)(amount|total|sum|price|cost|fee)(_|$)|[a-z](Amount|Total|Sum|Price|Cost|Fee)$/;
+const LOWER_BOUND = /^min(imum)?(_|[A-Z])|_min(imum)?(_|$)/;
+
+/** By its name. Those who approve an amount approve a lower one. A lower bound is less strict if it is lower. */
+const isAmount = (field: string): boolean =>
+  (CURRENCY.test(field) || AMOUNT.test(field)) && !LOWER_BOUND.test(field);
+
+/** From 0 for an amount. Undefined for another number that never varied: that keeps its value. */
+function rangeOf(field: string, numbers: readonly number[]): readonly FieldCondition[] | undefined {
+  const [least, most] = numbers.reduce<readonly [number, number]>(
+    ([a, b], one) => [Math.min(a, one), Math.max(b, one)],
+    [isAmount(field) ? 0 : Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+  if (least === most && !isAmount(field)) return undefined;
+  return [
+    { kind: "least", field, value: least },
+    { kind: "most", field, value: most },
+  ];
+}
 
 /** A condition is only written for values that are displayed as they are. */
 function isPlain(value: Json): boolean {
@@ -164,16 +185,9 @@ function isPlain(value: Json): boolean {
 /** Undefined if there is none that the values can be told by; empty if any value is let through. */
 function conditionsOf(field: string, values: readonly Json[]): readonly FieldCondition[] | undefined {
   const numbers = values.filter((one) => typeof one === "number");
-  if (numbers.length === values.length && !IDENTIFIES.test(field)) {
-    const [least, most] = numbers.reduce(
-      ([a, b], one) => [Math.min(a, one), Math.max(b, one)],
-      [0, Number.NEGATIVE_INFINITY],
-    );
-    return [
-      { kind: "least", field, value: least },
-      { kind: "most", field, value: most },
-    ];
-  }
+  const isNumber = numbers.length === values.length && !IDENTIFIES.test(field);
+  const range = isNumber ? rangeOf(field, numbers) : undefined;
+  if (range !== undefined) return range;
   const all = [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
   const [value = null, ...rest] = all;
   if (all.length <= MOST_LISTED_VALUES && all.every(isPlain))
