@@ -66,6 +66,20 @@ describe("what people's decisions support", () => {
     assert.deepEqual([one?.approved, one?.letThrough.total, one?.keptOut, rest.length], [50, 50, 0, 0]);
   });
 
+  test("lets no other number through than people saw, unless it is an amount", () => {
+    for (const field of ["keep_days", "port", "year", "keep_last", "min_balance", "min_amount"]) {
+      const same = suggested(times(30, () => ({ args: { [field]: 365 }, decision: "approved" })))[0];
+      assert.match(same?.when ?? "", new RegExp(`^args\\.${field} == 365 && args\\.all`));
+      const ranged = times(30, (i) => ({ args: { [field]: 300 + i }, decision: "approved" }) as const);
+      const [range] = suggested(ranged);
+      assert.match(range?.when ?? "", new RegExp(`${field} >= 300 && args\\.${field} <= 329 &&`));
+    }
+    for (const field of ["amount", "total_eur", "unitPrice", "shipping_cost", "paid_usd"]) {
+      const [one] = suggested(times(30, () => ({ args: { [field]: 365 }, decision: "approved" })));
+      assert.match(one?.when ?? "", new RegExp(`${field} >= 0 && args\\.${field} <= 365 &&`));
+    }
+  });
+
   test("is no habit where all of it was decided in one afternoon, however long it had waited", () => {
     assert.deepEqual(whens(times(50, (i) => ({ ...yes(i), day: i, decidedOn: 60 }))), []);
     const [one] = suggested(times(50, (i) => ({ ...yes(i), day: 1, decidedOn: 60 + (i % 3) })));
