@@ -109,6 +109,10 @@ export const typedName = (name: string): string | undefined =>
   /^[\p{L}\p{N} .,:()_-]+$/u.test(name) && visible(name) === name ? `"${name}"` : undefined;
 
 export function workflowCommands({ tool, workflow }: Approval, snapshot: Json): readonly string[] {
-  const typed = snapshot === null ? undefined : typedName(tool);
-  return [...(typed === undefined ? [] : [`show ${workflow} --checkpoint ${typed}`]), `show ${workflow}`];
+  const { snapshot_id: id } = isJsonObject(snapshot) ? snapshot : {};
+  const typed = snapshot === null ? undefined : (typedName(tool) ?? id);
+  return [
+    ...(typeof typed === "string" ? [`show ${workflow} --checkpoint ${typed}`] : []),
+    `show ${workflow}`,
+  ];
 }

@@ -112,11 +112,15 @@ function editSections({ edit, editRefused }: Approval, policies: PolicyNames): C
 
 const linked = (id: string | null | undefined): RichText | undefined => (id == null ? undefined : [{ id }]);
 
+/** The undo of a checkpoint names an operation, which has no page. */
+const undoneText = (undoes: string | null | undefined): RichText | null | undefined =>
+  undoes?.startsWith("act_") === true ? linked(undoes) : undoes;
+
 const actionIdentity = ({ approval, action }: AnyAction): CardFields => ({
   action: [{ id: action.id }],
   "request id": action.requestId ?? "-",
   workflow: linked(action.within?.workflow),
-  undoes: linked(action.within?.undoes),
+  undoes: undoneText(action.within?.undoes),
   agent: action.agent,
   args: [{ id: action.argsDigest }, ` (${action.executedFrom.replace("_", " ")})`],
   binding: linked(approval?.binding),
@@ -166,7 +170,7 @@ function outcomeSections({ action, receipt }: AnyAction): CardSections {
 }
 
 /** Without an approval nothing more than the effect class is known here. */
-const undoWords = ({ card, action: { effectClass, within } }: AnyAction): string =>
+export const undoWords = ({ card, action: { effectClass, within } }: AnyAction): string =>
   card?.effectWords ?? effectWords(effectClass, within === null ? "none" : "not_known");
 
 function approvedParts({ approval, card }: ApprovedAction, policies: PolicyNames): DocumentParts {

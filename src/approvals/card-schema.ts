@@ -99,6 +99,9 @@ const rejecting = z.object({
     "tools whose effects the agent says that it takes back; nobody else knows how",
   ),
   stays: list(z.string()).describe("tools whose effects cannot be"),
+  permanent: list(z.object({ action: id("action"), tool: z.string() })).describe(
+    "each effect of `stays`, also those of workflows that it started and of earlier attempts",
+  ),
 });
 
 const you = z.object({

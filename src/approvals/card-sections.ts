@@ -21,6 +21,7 @@ const THEN = "then";
 /** Most comments shown (the latest): rendering many long ones takes time. */
 const MOST_COMMENTS = 20;
 const MOST_EFFECTS = 20;
+const MOST_PERMANENT = 100;
 const MOST_CHANGES = 50;
 const LONGEST_VALUE = 200;
 
@@ -258,18 +259,22 @@ export function rejectionSections({
   workflow,
 }: Pick<Card, "rejecting" | "workflow">): CardSections {
   if (rejecting === null || workflow === null) return {};
-  const { isEnd, stays, claimed } = rejecting;
-  const known = workflow.done.filter(({ isSince, cannotUndo }) => isSince && cannotUndo);
-  // What a child of the workflow did is known by its tool alone.
-  const others = stays.filter((tool) => known.every((one) => one.tool !== tool));
-  const lost = [...known.map(({ tool, action }) => `${visible(tool)} (${action})`), ...others.map(visible)];
+  const { isEnd, permanent, claimed } = rejecting;
+  const listed = new Set(permanent.map(({ action }) => action));
+  // A checkpoint that a monitor raised does not list every effect.
+  const others = workflow.done.filter(({ action, isSince, cannotUndo, phase }) => {
+    return isSince && cannotUndo && phase === "applied" && !listed.has(action);
+  });
+  const lost = [...permanent, ...others].map(({ tool, action }) => `${visible(tool)} (${action}) stays done`);
+  const left = lost.length - MOST_PERMANENT;
+  const more = left > 0 ? [`${left} more effects stay done`] : [];
   return {
     "If you reject": {
       effect: { paragraphs: rejectionWords(rejecting, workflow) },
       claimed: claimed.length === 0 ? undefined : `undone as the agent says: ${claimed.join(", ")}`,
     },
     "What cannot be undone if you reject": !isEnd &&
-      lost.length > 0 && { lost: { warnings: lost.map((one) => `${one} stays done`) } },
+      lost.length > 0 && { lost: { warnings: [...lost.slice(0, MOST_PERMANENT), ...more] } },
   };
 }
 

@@ -36,6 +36,9 @@ type Call = {
 
 type Child = { readonly name: string; readonly seq: number; status: string };
 
+/** A new attempt began at `seq`: everything after `toSeq` was rolled back. */
+type Rollback = { readonly seq: number; readonly toSeq: number };
+
 type Notes = {
   readonly calls: Map<string, Call>;
   readonly undone: Set<string>;
@@ -44,6 +47,7 @@ type Notes = {
   /** By approval: the entry of its checkpoint. */
   readonly checkpoints: Map<string, number>;
   readonly children: Map<string, Child>;
+  readonly rollbacks: Rollback[];
 };
 
 type Notebook = { readonly notes: Notes; readSeq: number; reading: Promise<void> };
@@ -58,6 +62,7 @@ const emptyNotebook = (): Notebook => ({
     asked: new Map(),
     checkpoints: new Map(),
     children: new Map(),
+    rollbacks: [],
   },
   readSeq: 0,
   reading: Promise.resolve(),
@@ -83,7 +88,8 @@ function noteChild(children: Notes["children"], { type, seq, body }: WorkflowEnt
   if (type === "child.ended" && child !== undefined) child.status = String(body["status"]);
 }
 
-function note({ calls, undone, asked, checkpoints, children }: Notes, entry: WorkflowEntry): void {
+function note(notes: Notes, entry: WorkflowEntry): void {
+  const { calls, undone, asked, checkpoints, children, rollbacks } = notes;
   const { type, seq, at, body } = entry;
   noteChild(children, entry);
   const { approval } = body;
@@ -98,6 +104,8 @@ function note({ calls, undone, asked, checkpoints, children }: Notes, entry: Wor
   if (type === "call.settled" && call !== undefined)
     call.isVoid = (body["answer"] as unknown as SettledAnswer).executed === false;
   if (type === "compensation.settled" && body["status"] === "undone") undone.add(String(body["undoes"]));
+  if (type === "rollback.ended" && body["after"] === "again")
+    rollbacks.push({ seq, toSeq: Number(body["toSeq"]) });
 }
 
 export async function notesOf(place: TenantStore, workflow: string, most = MOST): Promise<Notes> {
@@ -131,20 +139,20 @@ type Done = Omit<NonNullable<Card["workflow"]>["done"][number], "args" | "isSinc
 /** Newest first. `total` also counts those that are not listed. */
 type DoneList = { readonly done: readonly Done[]; readonly total: number };
 /** As of the question: the entry that asked it, and its checkpoint if it is about one. */
-type SoFar = Pick<Notes, "calls" | "undone" | "children"> & {
+type SoFar = Pick<Notes, "calls" | "undone" | "children" | "rollbacks"> & {
   readonly askedSeq: number;
   readonly checkpoint: Checkpoint | undefined;
 };
 
 async function readSoFar(place: TenantStore, workflow: string, id: string, action: string): Promise<SoFar> {
-  const { calls, undone, asked, checkpoints, children } = await notesOf(place, workflow);
+  const { asked, checkpoints, ...notes } = await notesOf(place, workflow);
   const seq = checkpoints.get(id);
   const entry = seq === undefined ? undefined : await entryAt(place, workflow, seq);
   const isRaised = entry?.type === "checkpoint.raised";
   const checkpoint = entry && { ...(entry.body as unknown as Checkpoint), isRaised };
   const never = Number.POSITIVE_INFINITY;
-  const askedSeq = Math.min(asked.get(id) ?? never, calls.get(action)?.seq ?? never);
-  return { calls, undone, children, askedSeq, checkpoint };
+  const askedSeq = Math.min(asked.get(id) ?? never, notes.calls.get(action)?.seq ?? never);
+  return { ...notes, askedSeq, checkpoint };
 }
 
 /** At the checkpoint, the process that runs the definition listed what cannot be undone: the rest can, or need not. */
@@ -201,26 +209,37 @@ function rejectionOnCard(
   const { after, ...rejection } = rejectionOf(state, stake);
   const left = done.filter((one) => !one.isUndone && one.undo !== "nothing" && one.phase === "applied");
   const tools = (some: readonly { readonly tool: string }[]) => some.map(({ tool }) => tool);
-  if (rejection.isEnd) return { ...rejection, undone: [], claimed: [], stays: tools(left) };
+  const staying = (some: readonly Pick<Done, "action" | "tool">[]) => {
+    return { stays: tools(some), permanent: some.map(({ action, tool }) => ({ action, tool })) };
+  };
+  if (rejection.isEnd) return { ...rejection, undone: [], claimed: [], ...staying(left) };
   const over = left.filter(({ seq }) => seq > after);
   const undone = tools(over.filter(({ undo }) => isTakenBack(undo)));
   const claimed = tools(over.filter(({ undo }) => undo === "claimed"));
-  return { ...rejection, undone, claimed, stays: tools(stake.irreversible).reverse() };
+  return { ...rejection, undone, claimed, ...staying(stake.irreversible.toReversed()) };
 }
 
-/** The cut may have split a character. `after`: the entry to which a rejection goes back. */
+/** Whether a rejection would go back beyond an entry. What an earlier attempt rolled back does not count. */
+type IsSince = (seq: number) => boolean;
+
+function sinceEntry({ rollbacks, askedSeq }: SoFar, after: number): IsSince {
+  const before = rollbacks.filter(({ seq }) => seq < askedSeq);
+  return (entry) => entry > after && before.every(({ seq, toSeq }) => entry <= toSeq || entry > seq);
+}
+
+/** The cut may have split a character. */
 const showEffect =
-  (after: number) =>
+  (isSince: IsSince) =>
   ({ stored, ...one }: Done) => ({
     ...one,
     args: previewOf(stored).toWellFormed(),
-    isSince: one.seq > after,
+    isSince: isSince(one.seq),
   });
 
 /** Those that had been started when it was asked, newest first. */
-const childrenOf = ({ children, askedSeq }: SoFar) =>
+const listChildren = ({ children, askedSeq }: SoFar, isSince: IsSince) =>
   [...children]
-    .filter(([, { seq }]) => seq < askedSeq)
+    .filter(([, { seq }]) => seq < askedSeq && isSince(seq))
     .map(([workflow, { name, status }]) => ({ workflow, name, status }))
     .reverse();
 
@@ -255,12 +274,13 @@ export async function readWorkflow(runtime: Runtime, { id, approval, workflow, s
   const snapshot =
     checkpoint && (await snapshotUnlessGone(openSnapshotArtifact(runtime, checkpoint.snapshot)));
   const stake = approval.status === "pending" ? checkpoint : undefined;
-  const after = stake?.canRollback === true ? rejectionOf(state, stake).after : 0;
+  const isSince =
+    stake?.canRollback === true ? sinceEntry(soFar, rejectionOf(state, stake).after) : () => true;
   return {
     workflow: {
       ...{ workflow, name, status, attempt, attempts, total, cannotUndo, since: since.total },
-      done: done.map(showEffect(after)),
-      children: childrenOf(soFar),
+      done: done.map(showEffect(isSince)),
+      children: listChildren(soFar, isSince),
     },
     // A rollback also covers what happened while the approval was pending.
     rejecting: stake === undefined ? null : rejectionOnCard(state, stake, [...since.done, ...done]),

@@ -1,4 +1,12 @@
-import { type ActionFacts, actionDocument, approvalDocument } from "../approvals/card-document.ts";
+import {
+  type ActionFacts,
+  type ApprovalFacts,
+  actionDocument,
+  approvalDocument,
+  undoWords,
+} from "../approvals/card-document.ts";
+import type { Approval } from "../approvals/contract.ts";
+import { isHoldpointError } from "../kernel/errors.ts";
 import type { CardDocument } from "../kernel/terminal.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
 import { hasCard, type Resource, showItem } from "./resource.ts";
@@ -25,14 +33,46 @@ async function showAction(context: Context, id: string): Promise<void> {
   else print(context, actionDocument(facts));
 }
 
+const NO_CONTEXT = {
+  ...{ heading: "", isIrreversible: false, confirm: null, inputSchema: null, proposedArgs: null },
+  ...{ reviews: [], risk: null, costs: [], history: null, workflow: null, rejecting: null },
+  ...{ snapshot: null, voters: [] },
+} as const;
+
+const aboutAction = async (context: Context, { action }: Approval): Promise<ActionFacts | undefined> =>
+  action === null ? undefined : readAction(context, action);
+
+/** A key may be for approvals and actions alone. Those can be shown without what surrounds them. */
+async function readWithoutContext(context: Context, id: string, forbidden: unknown): Promise<ApprovalFacts> {
+  const approval = await context.hp.approvals.get(id);
+  if (approval.about === "checkpoint" || approval.about === "question") throw forbidden;
+  const about = await aboutAction(context, approval);
+  const words = about === undefined ? "" : undoWords(about);
+  return { approval, about, card: { ...NO_CONTEXT, title: approval.title, effectWords: words } };
+}
+
+async function printApproval(context: Context, id: string): Promise<void> {
+  const { hp, terminal, person } = context;
+  try {
+    const { approval, card } = await hp.approvals.card(id, { person });
+    print(context, approvalDocument({ approval, card, about: await aboutAction(context, approval) }));
+  } catch (error) {
+    if (!isHoldpointError(error, "forbidden")) throw error;
+    print(context, approvalDocument(await readWithoutContext(context, id, error)));
+    terminal.line();
+    terminal.line(`${terminal.paint("yellow", "!")} Costs, history, changes and workflow are not shown.`);
+    terminal.line(`  ${error.what}`);
+  }
+}
+
 /** The card of an approval, for any subject. */
 export async function showApproval(context: Context, id: string): Promise<void> {
-  const { hp, terminal, json, person } = context;
-  const { approval, card } = await hp.approvals.card(id, { person });
-  const { about: subject, action: of, workflow } = approval;
-  const about = of === null ? undefined : await readAction(context, of);
-  if (!json) print(context, approvalDocument({ approval, card, about }));
-  else if (about) terminal.json({ approval, action: about.action, receipt: about.receipt ?? null });
+  const { hp, terminal, json } = context;
+  if (!json) return printApproval(context, id);
+  const approval = await hp.approvals.get(id);
+  const { about: subject, workflow } = approval;
+  const about = await aboutAction(context, approval);
+  if (about) terminal.json({ approval, action: about.action, receipt: about.receipt ?? null });
   else if (subject === "intent" || workflow === null) terminal.json({ approval });
   else terminal.json({ approval, workflow: await hp.workflows.get(workflow) });
 }

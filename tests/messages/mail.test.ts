@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { delegate } from "../../src/approvals/rules/delegate.ts";
 import { cardLines } from "../../src/cli/shell/sections.ts";
 import type { Json } from "../../src/kernel/json.ts";
+import type { CardSections } from "../../src/kernel/terminal.ts";
 import { isMailAddress } from "../../src/notify/addresses.ts";
 import { composeMail } from "../../src/notify/mail.ts";
 import { ANNOUNCED_EVENTS, announcementOf, cutTitle } from "../../src/notify/rules/announced-events.ts";
@@ -348,6 +349,17 @@ test("a card of facts shows every one of them", () => {
   assert.match(lines, /reason: "\\u202eevil"/);
   assert.match(lines, /deep: "<b>"/);
   assert.ok(ANNOUNCED_EVENTS.has("switch.stopped"));
+});
+
+test("a very long list of lines is shown from its beginning, and how many there are is said first", () => {
+  const warnings = Array.from({ length: 3_000 }, (_, index) => `mail.send (act_${index}) stays done`);
+  const badge = { text: "pending", tone: "bold" } as const;
+  for (const kind of ["warnings", "lines", "paragraphs", "block"]) {
+    const sections = { Lost: { lost: { [kind]: warnings } } } as unknown as CardSections;
+    const lines = cardLines({ title: "apr_1", badge, sections, next: [] }, START);
+    assert.ok(lines.includes("  lost: the first 500 of 3000 lines"), kind);
+    assert.equal(lines.filter((line) => line.includes("stays done")).length, 500, kind);
+  }
 });
 
 test("only one plain address is a mail address", () => {

@@ -405,6 +405,52 @@ describe("the card of what a workflow asks", () => {
     assert.partialDeepStrictEqual(after.card["you"], { may_decide: false, why_not: "it is decided" });
   });
 
+  test("a checkpoint: what a rejection leaves, with each action; a child's workflow is listed since the last one", async (t) => {
+    const { bench, hp } = await serverSite(t);
+    const { mail } = book(hp, { undone: [] });
+    const inner = hp.workflow("inner", async (ctx, _: object) => void (await ctx.call(mail, {})));
+    const flow = hp.workflow("trip", { onIrreversible: "continue" }, async (ctx, _: object) => {
+      await ctx.spawn(inner, {});
+      await ctx.checkpoint("Plan");
+      await ctx.call(mail, {});
+      await ctx.spawn(inner, {});
+      await ctx.checkpoint("Done");
+    });
+    await flow.start({});
+    type Around = {
+      readonly workflow: { readonly done: readonly Fields[]; readonly children: readonly Fields[] };
+      readonly rejecting: { readonly stays: readonly string[]; readonly permanent: readonly Fields[] };
+    };
+    const around = async (id: string) => (await cardOf(bench, id)).card as unknown as Around;
+    const plan = await pendingOf(hp, "Plan");
+    assert.equal((await around(plan)).workflow.children.length, 1);
+    await hp.approvals.approve(plan, { by });
+    const first = await pendingOf(hp, "Done");
+    const { workflow, rejecting } = await around(first);
+    assert.equal(workflow.children.length, 1, "the first was before Plan");
+    assert.deepEqual(rejecting.stays, ["mail", "mail"]);
+    const actions = rejecting.permanent.map(({ action_id: id }) => id);
+    assert.equal(new Set(actions).size, 2);
+    assert.ok(actions.includes(workflow.done[0]?.["action_id"]));
+    await hp.approvals.reject(first, { by, reason: "again" });
+    const second = await until(async () => {
+      const { items } = await hp.approvals.list();
+      return items.find(({ id, tool }) => tool === "Done" && id !== first)?.id;
+    });
+    const again = await around(second);
+    assert.deepEqual(
+      again.workflow.done.map(({ is_since }) => is_since),
+      [true, false],
+      "what the attempt before did is not of this one",
+    );
+    const now = again.workflow.children.map(({ workflow_id: id }) => id);
+    assert.equal(now.length, 1);
+    assert.notDeepEqual(
+      now,
+      workflow.children.map(({ workflow_id: id }) => id),
+    );
+  });
+
   test("a question: its answer's schema; an intent: what was sent", async (t) => {
     const { bench, hp } = await serverSite(t);
     const flow = hp.workflow("survey", async (ctx, _: object) =>

@@ -100,10 +100,33 @@ async function* followApprovals(
   }
 }
 
+type CardParts = Partial<ReadCard["card"]>;
+type Rejecting = NonNullable<CardParts["rejecting"]>;
+
+/** An older server leaves fields out. Its workflow has what a person needs of them. */
+async function completeCard(speaker: RemoteActor, { approval, card }: ReadCard): Promise<ReadCard> {
+  const { sections, workflow, rejecting }: CardParts = card;
+  if (sections !== undefined) return { approval, card };
+  if (!workflow) return { approval, card: { ...card, sections: [] } };
+  const { attempts, pending } = await remoteVerbs(speaker, workflows).at(workflow.workflow);
+  const permanent = pending?.approval === approval.id ? pending.irreversible : [];
+  const final = new Set(permanent.map(({ action }) => action));
+  const done = workflow.done.map((one) => ({ ...one, isSince: true, cannotUndo: final.has(one.action) }));
+  return {
+    approval,
+    card: {
+      ...{ ...card, sections: [], workflow: { ...workflow, done, attempts, children: [] } },
+      rejecting: rejecting ? ({ ...rejecting, permanent } as Rejecting) : null,
+    },
+  };
+}
+
 const remoteApprovals = (speaker: RemoteActor): Approvals => ({
   ...remoteVerbs(speaker, approvals),
-  card: (id) =>
-    relay(async () => makeCodec(readCardSchema).decode(await speaker.client.approvals.card(id)) as ReadCard),
+  async card(id) {
+    const answer = await relay(() => speaker.client.approvals.card(id));
+    return completeCard(speaker, makeCodec(readCardSchema).decode(answer) as ReadCard);
+  },
   follow: (signal) => followApprovals(speaker, signal),
 });
 

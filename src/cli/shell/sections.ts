@@ -141,6 +141,9 @@ export function printCard(terminal: Paper, card: CardDocument, given: CardView):
 /** Characters of a value that plain lines show in full, and how many of a longer one: an agent chooses the length. */
 const MOST_SHOWN = 65_536;
 const BEGINNING = 8_192;
+/** Lines of a list that plain lines show. */
+const MOST_LINES = 500;
+const LINES: ReadonlySet<string> = new Set(["block", "lines", "paragraphs", "warnings"]);
 
 /** `left`: values that are not shown in full, with size and digest. */
 function shortenField(field: CardField, label: string, left: Set<string>): CardField {
@@ -152,10 +155,17 @@ function shortenField(field: CardField, label: string, left: Set<string>): CardF
   };
   const words = (text: RichText): RichText =>
     typeof text === "string" ? short(text) : text.map((one) => (typeof one === "string" ? short(one) : one));
+  const first = (lines: readonly string[]) => {
+    if (lines.length > MOST_LINES) left.add(`${label}: the first ${MOST_LINES} of ${lines.length} lines`);
+    return lines.slice(0, MOST_LINES).map(short);
+  };
   if (field == null) return field;
   if (isText(field)) return words(field);
   if ("each" in field) return { each: field.each.map(words) };
-  return Object.fromEntries(Object.entries(field).map(([kind, value]) => [kind, short(value)])) as CardField;
+  const entries = Object.entries(field).map(([kind, value]) => {
+    return [kind, LINES.has(kind) ? first(value as readonly string[]) : short(value)];
+  });
+  return Object.fromEntries(entries) as CardField;
 }
 
 function shortenFields(fields: CardFields, left: Set<string>): CardFields {

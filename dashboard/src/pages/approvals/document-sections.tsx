@@ -6,6 +6,7 @@ import { Known } from "../../ui/known.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
+import { OLDER_SERVER, sectionsOf } from "./words.ts";
 
 type Section = Card["sections"][number];
 type Field = Section["fields"][number];
@@ -70,9 +71,9 @@ function SectionPanel({ section: { heading, tone, fields } }: { readonly section
 type Props = { readonly card: Card; readonly parts: readonly string[] };
 
 /** In the order of `parts`. A section that has only values is not shown here. */
-export function DocumentSections({ card: { sections }, parts }: Props) {
-  const shown = parts.flatMap((part) => sections.filter((one) => one.part === part));
-  return shown
-    .filter(({ fields }) => fields.length > 0)
-    .map((section) => <SectionPanel key={section.heading} section={section} />);
+export function DocumentSections({ card, parts }: Props) {
+  const shown = sectionsOf(card, parts);
+  // Once on the page, where a reader looks for the reason.
+  if (shown === null) return parts.includes("why") ? <p className="text-small">{OLDER_SERVER}</p> : null;
+  return shown.map((section) => <SectionPanel key={section.heading} section={section} />);
 }

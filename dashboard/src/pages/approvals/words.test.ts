@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval } from "../../api/approvals.ts";
-import { endWords, needsText, notOverWords, statusWord, votesText } from "./words.ts";
+import { endWords, needsText, notOverWords, sectionsOf, statusWord, votesText } from "./words.ts";
 
 const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
 const approval = (fields: Partial<Approval>): Approval =>
@@ -48,4 +48,14 @@ test("a rejection that does not end it is not said to: as the server says, or wh
   assert.equal(notOverWords(true), null);
   assert.match(String(notOverWords(false)), /does not end it/);
   assert.match(String(notOverWords(null)), /only where too few are left/);
+});
+
+test("sections come in the order of the page; an older server sends none, which is not an empty list", () => {
+  const fields = [{ label: "rule", text: [{ kind: "text" as const, text: "large" }] }];
+  const why = { part: "why", heading: "Why it is asked", tone: null, fields };
+  const people = { ...why, part: "people", heading: "Who decides" };
+  const empty = { ...why, heading: "Values alone", fields: [] };
+  assert.deepEqual(sectionsOf({ sections: [people, empty, why] }, ["why", "people"]), [why, people]);
+  assert.deepEqual(sectionsOf({ sections: [people] }, ["costs"]), []);
+  assert.equal(sectionsOf({}, ["why"]), null);
 });

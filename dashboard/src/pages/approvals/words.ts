@@ -103,3 +103,16 @@ export function notOverWords(ends: boolean | null): string | null {
     ? "Your rejection counts, and does not end it: others can still agree to it."
     : "A rejection ends it only where too few are left who could still agree to it.";
 }
+
+export const OLDER_SERVER =
+  "This server is older than the page: why it is asked, what it costs and who decides are in `holdpoint show`.";
+
+/** Sections with texts, in the order of `parts`; null if the server is older and sends none. */
+export function sectionsOf(
+  { sections }: Partial<Pick<Card, "sections">>,
+  parts: readonly string[],
+): Card["sections"] | null {
+  if (sections === undefined) return null;
+  const shown = parts.flatMap((part) => sections.filter((one) => one.part === part));
+  return shown.filter(({ fields }) => fields.length > 0);
+}
