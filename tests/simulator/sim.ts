@@ -57,8 +57,8 @@ export type SimWorld = {
   readonly spent: Map<string, Map<string, bigint>>;
   /** How often the part of the world moved that a tool shows. */
   readonly levels: Map<string, number>;
-  /** What a life was last shown of an action, by `life/action`. */
-  readonly previews: Map<string, { readonly digest: string; readonly at: number }>;
+  /** What a life was shown of an action, oldest first, by `life/action`. */
+  readonly previews: Map<string, readonly { readonly digest: string; readonly at: number }[]>;
 };
 
 export type Acknowledged =

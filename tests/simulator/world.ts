@@ -196,7 +196,10 @@ export async function previewOf(
   const level = sim.world.levels.get(tool) ?? 0;
   const isBroken = sim.faultsOn && level % 3 === 2;
   const shown = isBroken ? { value: "it cannot tell", failed: true } : { value: { level }, failed: false };
-  sim.world.previews.set(`${life.number}/${action}`, { digest: digestOf(shown), at: sim.scheduler.now() });
+  const { previews } = sim.world;
+  const key = `${life.number}/${action}`;
+  const look = { digest: digestOf(shown), at: sim.scheduler.now() };
+  previews.set(key, [...(previews.get(key) ?? []), look]);
   if (!isBroken) return shown.value;
   count(sim, "preview failed");
   throw new Error("it cannot tell");
