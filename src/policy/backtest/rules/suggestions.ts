@@ -164,7 +164,7 @@ const isAmount = (field: string): boolean =>
   (CURRENCY.test(field) || AMOUNT.test(field)) && !LOWER_BOUND.test(field);
 
 /** From 0 for an amount. Undefined for another number that never varied: that keeps its value. */
-function rangeOf(field: string, numbers: readonly number[]): readonly FieldCondition[] | undefined {
+function numberRange(field: string, numbers: readonly number[]): readonly FieldCondition[] | undefined {
   const [least, most] = numbers.reduce<readonly [number, number]>(
     ([a, b], one) => [Math.min(a, one), Math.max(b, one)],
     [isAmount(field) ? 0 : Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
@@ -186,7 +186,7 @@ function isPlain(value: Json): boolean {
 function conditionsOf(field: string, values: readonly Json[]): readonly FieldCondition[] | undefined {
   const numbers = values.filter((one) => typeof one === "number");
   const isNumber = numbers.length === values.length && !IDENTIFIES.test(field);
-  const range = isNumber ? rangeOf(field, numbers) : undefined;
+  const range = isNumber ? numberRange(field, numbers) : undefined;
   if (range !== undefined) return range;
   const all = [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
   const [value = null, ...rest] = all;
