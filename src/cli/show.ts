@@ -8,6 +8,7 @@ import {
 import type { Approval } from "../approvals/contract.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import type { CardDocument } from "../kernel/terminal.ts";
+import { visible } from "../kernel/text.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
 import { hasCard, type Resource, showItem } from "./resource.ts";
 import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
@@ -61,7 +62,7 @@ async function printApproval(context: Context, id: string): Promise<void> {
     print(context, approvalDocument(await readWithoutContext(context, id, error)));
     terminal.line();
     terminal.line(`${terminal.paint("yellow", "!")} Costs, history, changes and workflow are not shown.`);
-    terminal.line(`  ${error.what}`);
+    terminal.line(`  ${visible(error.what)}`);
   }
 }
 

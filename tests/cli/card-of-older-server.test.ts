@@ -1,14 +1,13 @@
 // The card in a terminal, of a server that is older, and with a key that may not read all of it.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { admin } from "../../src/admin.ts";
 import { remoteHoldpoint } from "../../src/cli/remote/remote.ts";
 import type { Context, Instance } from "../../src/cli/shell/command.ts";
 import { createTerminal } from "../../src/cli/shell/terminal.ts";
 import { showApproval } from "../../src/cli/show.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { Holdpoint } from "../../src/index.ts";
-import { HoldpointError } from "../../src/kernel/errors.ts";
+import { addPerson, issueApiKey } from "../fixtures/people.ts";
 import { serverSite } from "../fixtures/server.ts";
 
 type Fields = Record<string, unknown>;
@@ -92,26 +91,28 @@ test("an action on a server that is older is shown, in a workflow and without on
   assert.match(await shown(far, await pendingOf(hp, "wire")), /trip \(wf_\w+\), attempt 1 of \d/);
 });
 
-/** As with a key without the scope workflows:read. */
-function narrowed(hp: Holdpoint): Instance {
-  const forbidden = async () => {
-    throw new HoldpointError("forbidden", "This needs the scope workflows:read.");
-  };
-  const approvals = { ...hp.approvals, card: forbidden };
-  return { ...hp, ...admin(hp), approvals, workflows: { ...hp.workflows, get: forbidden } } as Instance;
+async function narrowSite(t: TestContext): Promise<{ readonly hp: Holdpoint; readonly far: Instance }> {
+  const { bench, hp } = await serverSite(t, { noAuth: false });
+  const { runtime } = await bench.server.office();
+  await addPerson(runtime, { person: "person:ann", roles: ["supervisor"], by: "person:root" });
+  const scopes = ["approvals:read", "approvals:decide", "actions:read", "policies:read"] as const;
+  const offer = { principal: "person:ann", name: "narrow", by: "person:root", scopes };
+  const { text: key } = await issueApiKey(runtime, offer);
+  const client = createClient({ server: bench.url, credential: { key } });
+  return { hp, far: remoteHoldpoint({ client, principal: "person:ann" }) };
 }
 
 test("a key that may not read workflows is shown an action without what is around it, and no checkpoint", async (t) => {
-  const { hp } = await serverSite(t);
+  const { hp, far } = await narrowSite(t);
   const pay = hp.gate({ name: "pay", policy: "escalate", run: (_: { n: number }) => 1 });
   await pay({ n: 7 }, { requestId: "p", waitMs: 0 });
   const id = await pendingOf(hp, "pay");
-  const text = await shown(narrowed(hp), id);
+  const text = await shown(far, id);
   assert.match(text, /n: 7/);
   assert.match(text, /are not shown\.\n.*needs the scope workflows:read/);
-  assert.match(await shown(narrowed(hp), id, true), /"receipt":null/);
+  assert.match(await shown(far, id, true), /"receipt":null/);
   const flow = hp.workflow("trip", async (ctx, _: object) => void (await ctx.checkpoint("Plan")));
   await flow.start({});
   const plan = await pendingOf(hp, "Plan");
-  await assert.rejects(shown(narrowed(hp), plan), /workflows:read/);
+  await assert.rejects(shown(far, plan), /workflows:read/);
 });

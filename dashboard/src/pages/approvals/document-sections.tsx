@@ -6,7 +6,7 @@ import { Known } from "../../ui/known.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Strange } from "../../ui/strange.tsx";
 import { When } from "../../ui/when.tsx";
-import { OLDER_SERVER, sectionsOf } from "./words.ts";
+import { OLDER_SERVER, selectSections } from "./words.ts";
 
 type Section = Card["sections"][number];
 type Field = Section["fields"][number];
@@ -72,7 +72,7 @@ type Props = { readonly card: Card; readonly parts: readonly string[] };
 
 /** In the order of `parts`. A section that has only values is not shown here. */
 export function DocumentSections({ card, parts }: Props) {
-  const shown = sectionsOf(card, parts);
+  const shown = selectSections(card, parts);
   // Once on the page, where a reader looks for the reason.
   if (shown === null) return parts.includes("why") ? <p className="text-small">{OLDER_SERVER}</p> : null;
   return shown.map((section) => <SectionPanel key={section.heading} section={section} />);

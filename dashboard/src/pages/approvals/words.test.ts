@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Approval } from "../../api/approvals.ts";
-import { endWords, needsText, notOverWords, sectionsOf, statusWord, votesText } from "./words.ts";
+import { endWords, needsText, notOverWords, selectSections, statusWord, votesText } from "./words.ts";
 
 const RULE = { quorum: 2, from: ["person:ann", "role:supervisor"], veto: true, separate: false };
 const approval = (fields: Partial<Approval>): Approval =>
@@ -55,7 +55,7 @@ test("sections come in the order of the page; an older server sends none, which 
   const why = { part: "why", heading: "Why it is asked", tone: null, fields };
   const people = { ...why, part: "people", heading: "Who decides" };
   const empty = { ...why, heading: "Values alone", fields: [] };
-  assert.deepEqual(sectionsOf({ sections: [people, empty, why] }, ["why", "people"]), [why, people]);
-  assert.deepEqual(sectionsOf({ sections: [people] }, ["costs"]), []);
-  assert.equal(sectionsOf({}, ["why"]), null);
+  assert.deepEqual(selectSections({ sections: [people, empty, why] }, ["why", "people"]), [why, people]);
+  assert.deepEqual(selectSections({ sections: [people] }, ["costs"]), []);
+  assert.equal(selectSections({}, ["why"]), null);
 });

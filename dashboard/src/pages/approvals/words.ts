@@ -108,7 +108,7 @@ export const OLDER_SERVER =
   "This server is older than the page: why it is asked, what it costs and who decides are in `holdpoint show`.";
 
 /** Sections with texts, in the order of `parts`; null if the server is older and sends none. */
-export function sectionsOf(
+export function selectSections(
   { sections }: Partial<Pick<Card, "sections">>,
   parts: readonly string[],
 ): Card["sections"] | null {
