@@ -169,12 +169,11 @@ const ACTING: {
 
 /** If the verb has an actor, the credential determines it. */
 async function withActor(
-  input: z.ZodObject | undefined,
+  actor: ReturnType<typeof actorIn>,
   { runtime, who, params }: RouteRequest,
   given: object,
   defaultActor: AnyBinding["defaultActor"],
 ): Promise<object> {
-  const actor = actorIn(input);
   if (actor === undefined) return given;
   const { field, as, may } = actor;
   const { [field]: named } = given as { readonly [field: string]: string | null | undefined };
@@ -189,11 +188,10 @@ async function withActor(
 
 /** Adds the viewer, if the verb depends on it. Without authentication the request may name one. */
 function withViewer(
-  input: z.ZodObject | undefined,
+  field: string | undefined,
   { who }: Pick<RouteRequest, "who">,
   given: { readonly [field: string]: unknown },
 ): object {
-  const field = viewerIn(input);
   if (field === undefined || (who.principal === null && given[field] !== undefined)) return {};
   const { [field]: named = who.principal } = given;
   if (named === who.principal) return { [field]: who.principal };
@@ -219,12 +217,14 @@ function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
   const { perform = own } = serving;
   const what = nounFor(facts.noun ?? one.contract.owner);
   const part = httpMethod(facts.http) === "GET" ? "query" : "body";
+  // Looked up once: each request would walk all fields of the schema.
+  const [actor, viewer] = [actorIn(input), viewerIn(input)];
   const nameOf = (path: readonly PropertyKey[]) => [part, ...pathOnWire(input, path)].join(".");
   return async (asked, given) => {
     const { runtime, who, params, isGone } = asked;
-    const acting = await withActor(input, asked, wire.decode(given), defaultActor);
+    const acting = await withActor(actor, asked, wire.decode(given), defaultActor);
     const read = input === undefined ? {} : parseInput(what, input, acting, nameOf);
-    const all = { ...(params as object), ...read, ...withViewer(input, asked, read) };
+    const all = { ...(params as object), ...read, ...withViewer(viewer, asked, read) };
     const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
     return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);
   };

@@ -57,8 +57,12 @@ function escaped(character: string): string {
   return SHORT.get(character) ?? (code > 0xffff ? `\\u{${code.toString(16)}}` : unit(code));
 }
 
+/** Printable ASCII without a backslash: most names and values, and every row of a list shows several. */
+const PLAIN = /^[ -[\]-~]*$/;
+
 /** Always one line. */
 export function visible(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replaceAll("\\", "\\\\").replace(HIDDEN, escaped).replace(PILED, escaped);
 }
 

@@ -17,9 +17,14 @@ const MOST_TEMPLATE = 200;
 /** A brace that was doubled, a field, or a brace without its counterpart. */
 const TOKENS = /\{\{|\}\}|\{([^{}]*)\}|[{}]/g;
 
+/** Each of these is a piece of its own. Titles are made for each row of a list, so most texts must be cheap. */
+const PLAIN = /^[ -[\]-~]*$/;
+
 /** Splits neither an escape nor a character. */
 function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
+  const start = text.slice(0, most);
+  if (PLAIN.test(start)) return `${start.slice(0, -1)}…`;
   let kept = "";
   for (const [piece] of text.matchAll(PIECES)) {
     if (kept.length + piece.length >= most) break;
@@ -65,17 +70,18 @@ const PARTIES = [
   ...["path", "url", "file", "id", "name", "subject"],
 ];
 
-/** Position of the first listed word that is a part of the name, such as `customer` of `customerId`. */
-function rankIn(listed: readonly string[], name: string): number {
-  const words = name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).map((word) => word.toLowerCase());
+/** Position of the first listed word that is among these. */
+function rankIn(listed: readonly string[], words: readonly string[]): number {
   const rank = listed.findIndex((word) => words.includes(word));
   return rank === -1 ? listed.length : rank;
 }
 
-const fieldRank = (name: string): number => {
-  const amount = rankIn(AMOUNTS, name);
-  return amount < AMOUNTS.length ? amount : amount + rankIn(PARTIES, name);
-};
+/** By the parts of the name, such as `customer` of `customerId`. */
+function fieldRank(name: string): number {
+  const words = name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).map((word) => word.toLowerCase());
+  const amount = rankIn(AMOUNTS, words);
+  return amount < AMOUNTS.length ? amount : amount + rankIn(PARTIES, words);
+}
 
 const isTelling = (value: Json): boolean =>
   typeof value === "string" ? value !== "" : typeof value === "number" || typeof value === "boolean";
@@ -89,8 +95,9 @@ function namedText([name, value]: readonly [string, Json]): string {
 
 /** The best amount and the best party first, then the others by rank and name: not by their order, which is not kept. */
 function tellingFields(args: JsonObject): readonly string[] {
-  const ranked = Object.entries(args)
-    .filter(([, value]) => isTelling(value))
+  const telling = Object.entries(args).filter(([, value]) => isTelling(value));
+  if (telling.length < 2) return telling.map(namedText);
+  const ranked = telling
     .map((field) => ({ field, rank: fieldRank(field[0]) }))
     .toSorted((a, b) => a.rank - b.rank || (a.field[0] < b.field[0] ? -1 : 1));
   const isParty = ({ rank }: { readonly rank: number }) =>
