@@ -40,7 +40,12 @@ export type Caller = { readonly asker: PermitAsker; readonly isGone?: () => bool
  */
 export type CallSource = { readonly caller?: Caller } & (
   | { readonly proposal: Omit<ActionProposal, "executor"> }
-  | { readonly action: string; readonly approval: string | null }
+  | {
+      readonly action: string;
+      readonly approval: string | null;
+      /** The action most likely still waits: look before locking anything. */
+      readonly isLook?: true;
+    }
 );
 
 export const actionIdIn = (source: CallSource): string =>
@@ -147,8 +152,9 @@ function coveredIn(runtime: Runtime, source: CallSource): SwitchSubject {
 /** What the rules need in any case. Declaring it up front saves a second and third round. */
 function foreseen(runtime: Runtime, source: CallSource, epoch: string): Needs {
   const requestId = "proposal" in source ? source.proposal.requestId : null;
-  const approval = "action" in source ? source.approval : null;
+  const { approval, isLook } = "action" in source ? source : { approval: null, isLook: undefined };
   return {
+    ...(isLook && { isLook }),
     write: [actionStream(actionIdIn(source)), ...(approval === null ? [] : [approvalStream(approval)])],
     read: [
       ...switchScopes(coveredIn(runtime, source)).map(switchStream),

@@ -172,15 +172,23 @@ function teller(runtime: Runtime, tool: Tool, action: string): (waiting: Advance
   };
 }
 
+/** What was committed before the first watch wakes no one. That is rare, so a look without locks comes first. */
+const firstSource = ({ action, next }: Begun): CallSource =>
+  next === null || next.approval === null
+    ? { action, approval: null }
+    : { action, approval: next.approval, isLook: true };
+
 /** Returns to an action until it has an answer. Sleeps while nothing changes. */
 async function comeBack(
   runtime: Runtime,
   tool: Tool,
-  { action, next: first }: Begun,
+  begun: Begun,
   { giveUpAt, isKnown }: { readonly giveUpAt: number | null; readonly isKnown: boolean },
 ): Promise<Answer<Json>> {
+  const { action } = begun;
   const tell = isKnown ? () => undefined : teller(runtime, tool, action);
-  let { on, approval } = first ?? { on: [actionStream(action)], approval: null };
+  let on = begun.next?.on ?? [actionStream(action)];
+  let source = firstSource(begun);
   for (;;) {
     if (runtime.closing.aborted) throw closedDuringCall(action);
     const watch = await runtime.waker.watch(on);
@@ -189,7 +197,7 @@ async function comeBack(
         runtime,
         async () => {
           const age = stopwatch(runtime.clock);
-          const proposed = await moveByClass(runtime, tool, { action, approval }, null);
+          const proposed = await moveByClass(runtime, tool, source, null);
           const answer = answerTo(proposed);
           tell(answer);
           return step(runtime, tool, action, { answer, age });
@@ -201,7 +209,8 @@ async function comeBack(
       if (left !== null && left <= 0 && next.approval !== null) return pendingApproval(action, next.approval);
       const names = new Set(on.map(streamName));
       if (next.on.every((ref) => names.has(streamName(ref)))) await watch.moved(waitOf(next, left));
-      ({ on, approval } = next);
+      on = next.on;
+      source = { action, approval: next.approval };
     } finally {
       watch.close();
     }

@@ -20,6 +20,11 @@ export type Needs = {
   readonly names?: readonly string[];
   /** Keys of indexes that the decision looks up. */
   readonly index?: readonly IndexKey[];
+  /**
+   * The decision probably writes nothing. It is made in a snapshot without locks first, and again under locks if it
+   * writes after all.
+   */
+  readonly isLook?: true;
 };
 
 /** A stream under a key, with its indexed data. */

@@ -221,6 +221,27 @@ export function planAtOnce<Result>(
   }
 }
 
+/** Whether to make the decision in a snapshot first, without locks. */
+export const isRead = ({ isLook, write = [], names = [] }: Needs): boolean =>
+  names.length === 0 && (isLook === true || write.length === 0);
+
+const isEmptyPlan = ({ streams, names, artifacts }: TransactionPlan<unknown>): boolean =>
+  streams.length + names.length + artifacts.length === 0;
+
+/** In a snapshot. undefined: the decision writes, or probably will, and is made again under locks. */
+export function planReadOnly<Result>(
+  ground: TransactionContext,
+  needs: Needs,
+  decide: Decide<Result>,
+): TransactionPlan<Result> | undefined {
+  const steps = planDecision(ground, needs, decide);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return isEmptyPlan(step.value) ? step.value : undefined;
+    if (!isRead({ ...needs, ...step.value })) return undefined;
+  }
+}
+
 function latestTime(clock: number, known: DeclaredScope): number {
   let now = clock;
   for (const { head } of known.streams) now = Math.max(now, head.at);

@@ -25,7 +25,7 @@ import {
 } from "./append.ts";
 import type { Client } from "./driver.ts";
 import { isConnectionLost } from "./errors.ts";
-import { addNeeds, type BatchMember, onlyReads } from "./group-commit.ts";
+import { addNeeds, type BatchMember, isReader } from "./group-commit.ts";
 import type { FoundHead, LoadedHead, PostgresHeads } from "./heads.ts";
 import type { PostgresJournal } from "./journal.ts";
 import { type BatchNeeds, combineNeeds, expandNumberBlocks, type LoadedBatch } from "./lock-and-load.ts";
@@ -313,8 +313,8 @@ export async function runReadOnly(
   return writers;
 }
 
-/** A member that declared no writes but has some (artifacts) is decided again under locks. */
+/** Artifacts are not declared, and a look may turn out to write. */
 function asWriter(member: BatchMember): BatchMember {
-  if (onlyReads(member)) member.writes = true;
+  if (isReader(member)) member.writes = true;
   return member;
 }

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { HoldpointError, isHoldpointError } from "../../kernel/errors.ts";
 import { streamName } from "../../kernel/stream.ts";
 import type { Decide, Needs } from "../../kernel/transaction.ts";
-import { checkStoredText, indexName, MOST_ROUNDS } from "../decision.ts";
+import { checkStoredText, indexName, isRead, MOST_ROUNDS } from "../decision.ts";
 import { checkTenantLength } from "./encode.ts";
 import { type ConnectRetry, isTransient, pauseMs, translatePostgresError } from "./errors.ts";
 
@@ -25,14 +25,13 @@ export type BatchMember = {
   tries: number;
   /** Its batch failed: it is retried by itself. */
   alone: boolean;
-  /** It declared no writes, but writes artifacts. */
+  /** A reader that turned out to write: it is decided again under locks. */
   writes: boolean;
   answer(result: unknown): void;
   refuse(error: unknown): void;
 };
 
-export const onlyReads = ({ needs, writes }: BatchMember): boolean =>
-  !writes && (needs.write ?? []).length + (needs.names ?? []).length === 0;
+export const isReader = ({ needs, writes }: BatchMember): boolean => !writes && isRead(needs);
 
 /** Approximate number of locks it takes. */
 const lockCount = ({ needs }: BatchMember): number =>
@@ -42,8 +41,9 @@ const lockCount = ({ needs }: BatchMember): number =>
 export function addNeeds(member: BatchMember, more: Needs): void {
   if (++member.rounds >= MOST_ROUNDS)
     throw new HoldpointError("broken_rule", `A decision asked for more streams ${MOST_ROUNDS} times.`);
-  const { write = [], read = [], names = [], index = [] } = member.needs;
+  const { write = [], read = [], names = [], index = [], ...mode } = member.needs;
   member.needs = {
+    ...mode,
     write: [...write, ...(more.write ?? [])],
     read: [...read, ...(more.read ?? [])],
     names: [...names, ...(more.names ?? [])],
@@ -194,7 +194,7 @@ export function transactPostgres<Result>(
       answer: (result) => resolve(result as Result),
       refuse: reject,
     };
-    (onlyReads(member) ? lookers : writers).submit(member);
+    (isReader(member) ? lookers : writers).submit(member);
   });
 }
 

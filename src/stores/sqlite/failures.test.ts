@@ -36,6 +36,40 @@ test("a full disk refuses the write, keeps what was written, and works again wit
   checkChain(await store.read(TENANT, one));
 });
 
+test("a read waits for no writer, and sees what was committed before it", async (t) => {
+  const { open, file } = sqliteBench(t);
+  const store = await open();
+  await count(store, "one");
+  const other = new DatabaseSync(file, { timeout: 0 });
+  t.after(() => other.close());
+  other.exec("BEGIN IMMEDIATE");
+  other.exec("INSERT INTO hp_meta (key, value) VALUES ('held', '1')");
+  const read = () => store.transact(TENANT, { read: [one] }, (sight) => commitResult(sight.version(one)));
+  assert.equal(await read(), 1);
+  const look = { write: [one], isLook: true } as const;
+  assert.equal(await store.transact(TENANT, look, (sight) => commitResult(sight.version(one))), 1);
+  other.exec("COMMIT");
+  await count(store, "one");
+  assert.equal(await read(), 2);
+});
+
+test("a read does not hide from the writer that another process wrote", async (t) => {
+  const { open } = sqliteBench(t);
+  const [store, other] = [await open(), await open()];
+  await count(store, "one");
+  await count(other, "one");
+  const seen = await store.transact(TENANT, { read: [one] }, (sight) => commitResult(sight.version(one)));
+  assert.equal(seen, 2);
+  const absent = actionStream("absent");
+  const version = () =>
+    store.transact(TENANT, { read: [absent] }, (sight) => commitResult(sight.version(absent)));
+  assert.equal(await version(), 0);
+  await count(other, "absent");
+  assert.equal(await version(), 1);
+  assert.equal(await count(store, "absent"), 2);
+  checkChain(await store.read(TENANT, absent));
+});
+
 test("when the SQL of one call fails, the calls that shared its commit succeed", async (t) => {
   const { open } = sqliteBench(t);
   const store = await open({ hooks: { connected: (db) => db.exec(POISON) } });

@@ -86,7 +86,8 @@ export function createWriteTransaction(parts: TransactionParts): WriteTransactio
       begin.run();
       marker.clear();
       try {
-        const others = heads.refresh();
+        heads.refresh();
+        const others = heads.othersWrote();
         if (others) parts.check();
         return others;
       } catch (error) {

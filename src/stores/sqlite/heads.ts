@@ -76,8 +76,10 @@ function unpack(bytes: Uint8Array): { readonly state: unknown } | undefined {
 type SqliteHead = Head & { readonly sid: number };
 
 export type SqliteHeads = {
-  /** Inside the transaction, before the first head. Returns whether other processes wrote since the last call. */
-  refresh(): boolean;
+  /** Inside a transaction, before its first head. */
+  refresh(): void;
+  /** Whether other processes wrote since this was last asked. A refresh for a read does not hide it from the writer. */
+  othersWrote(): boolean;
   head(tid: number, stream: StreamRef, name: string): SqliteHead;
   moved(tid: number, stream: StreamRef, name: string, head: SqliteHead): void;
   committed(): void;
@@ -101,13 +103,19 @@ export function prepareSqliteHeads({ db, folds, snapshots, most }: Options): Sql
   const batch = new Map<string, { readonly kind: StreamKind; readonly head: SqliteHead }>();
   let seen = -1;
   let look = 0;
+  let others = false;
   return {
     refresh() {
       const now = Number(version.get()?.["data_version"]);
-      const others = now !== seen;
-      if (others) look += 1;
+      if (now === seen) return;
+      look += 1;
       seen = now;
-      return others;
+      others = true;
+    },
+    othersWrote() {
+      const wrote = others;
+      others = false;
+      return wrote;
     },
     head(tid, stream, name) {
       const key = `${tid}/${name}`;
@@ -116,7 +124,8 @@ export function prepareSqliteHeads({ db, folds, snapshots, most }: Options): Sql
       const cached = cache.get(key);
       if (cached?.look === look) return cached.head;
       const head = load(tid, stream, { name, cached: cached?.head });
-      if (head.seq > 0) cache.set(key, { head, look });
+      // Most switches never exist: that a stream is absent is worth caching too.
+      cache.set(key, { head, look });
       return head;
     },
     moved: (tid, { kind }, name, head) => batch.set(`${tid}/${name}`, { kind, head }),
@@ -163,7 +172,7 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
     };
   };
   return (tid, stream, { name, cached }) => {
-    const sid = cached?.sid ?? Number(findStream.get(tid, name)?.["sid"] ?? 0);
+    const sid = cached?.sid || Number(findStream.get(tid, name)?.["sid"] ?? 0);
     const row = sid === 0 ? undefined : last.get(sid);
     if (row === undefined) return { ...emptyHead(folds, stream.kind), sid };
     const seq = Number(row["seq"]);

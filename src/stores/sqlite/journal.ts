@@ -3,7 +3,7 @@
  * and written in one transaction. A tenant has a number, names that lead to its streams, and values outside its entries:
  * artifacts and encrypted secrets.
  */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -13,15 +13,17 @@ import { type Decide, MOST_INDEXED, type Needs } from "../../kernel/transaction.
 import type { Folds } from "../../states.ts";
 import {
   checkStoredText,
+  isRead,
   type PlannedName,
   type PlannedStream,
   planAtOnce,
+  planReadOnly,
   type TransactionContext,
   type TransactionPlan,
 } from "../decision.ts";
 import { type CacheLimit, emptyHead, foldOf, type Head } from "../head.ts";
 import type { Projections } from "../views.ts";
-import type { BusyRetry } from "./errors.ts";
+import { type BusyRetry, retryWhileBusy } from "./errors.ts";
 import { type BatchMarker, createBatchMarker, type PreparedWrite, type Writer } from "./group-commit.ts";
 import {
   prepareSqliteHeads,
@@ -173,6 +175,8 @@ export type SqliteJournal = SqliteJournalParts & {
   readonly seals: SqliteSeals;
   readonly marker: BatchMarker;
   readonly append: WritePlan;
+  readonly beginRead: StatementSync;
+  readonly endRead: StatementSync;
 };
 
 export function prepareSqliteJournal(parts: SqliteJournalParts): SqliteJournal {
@@ -195,16 +199,24 @@ export function prepareSqliteJournal(parts: SqliteJournalParts): SqliteJournal {
     reads: prepareSqliteReads(db, parts.patience),
     seals: prepareSqliteSeals(db),
     append: prepareSqliteAppend({ db, folds, heads, names, artifacts, snapshots, views, marker }),
+    beginRead: db.prepare("BEGIN"),
+    endRead: db.prepare("ROLLBACK"),
   };
 }
 
-export function transactSqlite<Result>(
-  { journal, writer }: { journal: SqliteJournal; writer: Writer },
+type WritingJournal = { readonly journal: SqliteJournal; readonly writer: Writer };
+
+export async function transactSqlite<Result>(
+  { journal, writer }: WritingJournal,
   tenant: string,
   needs: Needs,
   decide: Decide<Result>,
 ): Promise<Result> {
   checkStoredText("tenant", tenant);
+  if (isRead(needs)) {
+    const read = await retryWhileBusy(journal.patience, () => readOnly(journal, tenant, needs, decide));
+    if (read !== undefined) return read.result;
+  }
   return new Promise((resolve, refuse) => {
     const prepare = (): PreparedWrite => {
       const plan = planAtOnce(sqliteContext(journal, tenant), needs, decide);
@@ -212,6 +224,25 @@ export function transactSqlite<Result>(
     };
     writer.submit({ prepare, refuse });
   });
+}
+
+/** A read sees one snapshot and waits for no writer, of this process or another. */
+function readOnly<Result>(
+  journal: SqliteJournal,
+  tenant: string,
+  needs: Needs,
+  decide: Decide<Result>,
+): TransactionPlan<Result> | undefined {
+  const { db, heads, beginRead, endRead } = journal;
+  // The writer's transaction is open only while it runs, so a decision itself has asked: it is made in its turn.
+  if (db.isTransaction) return undefined;
+  beginRead.run();
+  try {
+    heads.refresh();
+    return planReadOnly(sqliteContext(journal, tenant), needs, decide);
+  } finally {
+    if (db.isTransaction) endRead.run();
+  }
 }
 
 export function sqliteContext(journal: SqliteJournal, tenant: string): TransactionContext {

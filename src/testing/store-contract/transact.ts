@@ -79,6 +79,35 @@ export function transactClaims(create: CreateDatabase): void {
       assert.equal(await store.position(), 0);
     });
 
+    test("a look that writes nothing is answered, and one that writes after all has written once", async (t) => {
+      const { store, another } = await openFixture(t, create);
+      const other = await another();
+      await count(other, "one");
+      const needs = { write: [one], read: [two], isLook: true } as const;
+      const seen = await store.transact(TENANT, needs, (sight) =>
+        commitResult(countStateOf(sight, one).count),
+      );
+      assert.equal(seen, 1);
+      assert.equal(await store.position(), await other.position());
+      const written = await store.transact(TENANT, needs, (sight) =>
+        commitResult(countStateOf(sight, one).count, { stream: one, events: [countedEvent()] }),
+      );
+      assert.equal(written, 1);
+      assert.equal((await other.read(TENANT, one)).length, 2);
+    });
+
+    test("a read that asks for more streams gets them, also to write", async (t) => {
+      const { store } = await openFixture(t, create);
+      await count(store, "one");
+      const answer = await store.transact(TENANT, { read: [one] }, (sight) => {
+        const more = sight.missing({ read: [two] }) ?? sight.missing({ write: [one] });
+        if (more !== undefined) return { kind: "need", needs: more };
+        return commitResult(countStateOf(sight, one).count, { stream: one, events: [countedEvent()] });
+      });
+      assert.equal(answer, 1);
+      assert.equal((await store.read(TENANT, one)).length, 2);
+    });
+
     test("a decision sees what an index lists under a key as of the last commit, newest first", async (t) => {
       const { store, another, clock } = await openFixture(t, create);
       const other = await another();
