@@ -7,7 +7,7 @@ import { intentKind } from "./agents/intents/stream.ts";
 import { alert, monitorFold } from "./alerts/stream.ts";
 import { answerFold } from "./api/idempotency/stream.ts";
 import { approval } from "./approvals/stream.ts";
-import { budgetFold, budgetsView } from "./budgets/stream.ts";
+import { budgetKind } from "./budgets/stream.ts";
 import { action } from "./effects/stream.ts";
 import { grant } from "./grants/stream.ts";
 import { storeFold } from "./journal/stream.ts";
@@ -37,7 +37,7 @@ export const FOLDS: Folds = {
   alert: alert.fold,
   answer: answerFold,
   approval: approval.fold,
-  budget: budgetFold,
+  budget: budgetKind.fold,
   endpoint: endpointFold,
   epoch: epochFold,
   grant: grant.fold,
@@ -60,7 +60,7 @@ export const PROJECTIONS = [
   ...action.views,
   ...alert.views,
   ...approval.views,
-  budgetsView,
+  ...budgetKind.views,
   endpointNamesView,
   endpointsView,
   nodesView,

@@ -4,15 +4,21 @@ import { isHoldpointError } from "../kernel/errors.ts";
 import type { NewEvent } from "../kernel/stream.ts";
 import {
   type BudgetStreamState,
-  budgetFold,
+  budgetKind,
   limitBudget,
   reserveAmount,
   settleReservation,
 } from "./stream.ts";
 
 const usd = (micros: bigint) => ({ currency: "USD", micros });
-const fold = (events: readonly NewEvent[], from: BudgetStreamState = budgetFold.initial): BudgetStreamState =>
-  events.reduce((state, event, index) => budgetFold.evolve(state, { ...event, at: 1, seq: index + 1 }), from);
+const fold = (
+  events: readonly NewEvent[],
+  from: BudgetStreamState = budgetKind.fold.initial,
+): BudgetStreamState =>
+  events.reduce(
+    (state, event, index) => budgetKind.fold.evolve(state, { ...event, at: 1, seq: index + 1 }),
+    from,
+  );
 const open = (micros: bigint) => fold(limitBudget(usd(micros), "person:ann"));
 const reserved = (state: BudgetStreamState, effect: string, micros: bigint) =>
   fold(reserveAmount(state, effect, usd(micros)).events, state);
@@ -79,7 +85,7 @@ describe("a budget", () => {
   test("cannot be read once an amount was erased", () => {
     const erased = { type: "budget.reserved", tv: 1, at: 1, seq: 1, body: null };
     assert.throws(
-      () => budgetFold.evolve(open(1n), erased),
+      () => budgetKind.fold.evolve(open(1n), erased),
       (error) => isHoldpointError(error, "body_erased"),
     );
   });

@@ -6,10 +6,9 @@
  * - A list row records only that a budget exists. Amounts stay in the streams, or every effect would write a row.
  */
 
-import type { JsonObject } from "../kernel/json.ts";
-import { type Money, moneyText, moneyToJson } from "../kernel/money.ts";
+import { type Money, type MoneyJson, moneyFromJson, moneyText, moneyToJson } from "../kernel/money.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
-import { eventBody, type Fold, type NewEvent } from "../kernel/stream.ts";
+import { defineStream, type NewEvent } from "../kernel/stream.ts";
 
 export type BudgetStreamState = {
   /** null: the budget was never opened. */
@@ -22,66 +21,64 @@ export type BudgetStreamState = {
   readonly reservations: ReadonlyMap<string, bigint>;
 };
 
-const BUDGET_EVENTS = [
-  "budget.limited",
-  "budget.reserved",
-  "budget.settled",
-  "budget.released",
-  "budget.refused",
-];
+type Amount = { readonly effect: string; readonly micros: string };
 
-const micros = (body: JsonObject): bigint => BigInt(String(body["micros"]));
-
-function without(
-  reservations: BudgetStreamState["reservations"],
-  effect: string,
-): BudgetStreamState["reservations"] {
-  const rest = new Map(reservations);
-  rest.delete(effect);
-  return rest;
+function reserve(state: BudgetStreamState, { effect, micros }: MoneyJson & Amount): BudgetStreamState {
+  const amount = BigInt(micros);
+  const reservations = new Map(state.reservations).set(effect, amount);
+  return { ...state, reserved: state.reserved + amount, reservations };
 }
 
-export const budgetFold: Fold<BudgetStreamState> = {
+function release(state: BudgetStreamState, { effect }: Pick<Amount, "effect">): BudgetStreamState {
+  const held = state.reservations.get(effect) ?? 0n;
+  const reservations = new Map(state.reservations);
+  reservations.delete(effect);
+  return { ...state, reserved: state.reserved - held, reservations };
+}
+
+function settle(state: BudgetStreamState, { effect, micros }: Amount): BudgetStreamState {
+  const over = BigInt(micros) - (state.reservations.get(effect) ?? 0n);
+  const overrun = state.overrun + (over > 0n ? over : 0n);
+  return { ...release(state, { effect }), spent: state.spent + BigInt(micros), overrun };
+}
+
+const { after, define } = defineStream<BudgetStreamState>();
+
+export const budgetKind = define("budget", {
+  what: "A budget",
   version: 2,
   initial: { limit: null, spent: 0n, reserved: 0n, overrun: 0n, reservations: new Map() },
-  evolve(state, event) {
-    const body = eventBody("A budget", event, BUDGET_EVENTS);
-    const effect = String(body["effect"]);
-    const held = state.reservations.get(effect) ?? 0n;
-    switch (event.type) {
-      case "budget.limited": {
-        return { ...state, limit: { currency: String(body["currency"]), micros: micros(body) } };
-      }
-      case "budget.reserved": {
-        const amount = micros(body);
-        const reservations = new Map(state.reservations).set(effect, amount);
-        return { ...state, reserved: state.reserved + amount, reservations };
-      }
-      case "budget.settled": {
-        const amount = micros(body);
-        const over = amount > held ? amount - held : 0n;
-        return {
-          ...state,
-          spent: state.spent + amount,
-          reserved: state.reserved - held,
-          overrun: state.overrun + over,
-          reservations: without(state.reservations, effect),
-        };
-      }
-      case "budget.released":
-        return {
-          ...state,
-          reserved: state.reserved - held,
-          reservations: without(state.reservations, effect),
-        };
-      default:
-        return state;
-    }
+  events: {
+    "budget.limited": after(
+      "live",
+      "it has this limit from now on",
+      (state, limit: MoneyJson & Via & { readonly by: string }) => ({
+        ...state,
+        limit: moneyFromJson(limit),
+      }),
+    ),
+    "budget.reserved": after("live", "an effect that starts has reserved this", reserve),
+    "budget.settled": after("live", "the effect happened; this was spent", settle),
+    "budget.released": after("live", "the effect certainly did not happen; the reservation ends", release),
+    "budget.refused": after(
+      "live",
+      "an effect asked for more than there was",
+      (state, _: MoneyJson & Amount & { readonly reason: string }) => state,
+    ),
   },
-};
+  lists: [
+    {
+      bucket: () => "open",
+      data: () => ({}),
+      /** Same timestamp for all rows, so that they sort by the age of their streams. */
+      orders: { age: { view: "budgets", version: 1, only: ({ limit }) => limit !== null, at: () => 0 } },
+      isFixed: true,
+    },
+  ],
+});
 
 export function limitBudget(limit: Money, by: string, how: Via = {}): NewEvent[] {
-  return [{ type: "budget.limited", tv: 1, body: { ...moneyToJson(limit), by, ...channelField(how) } }];
+  return [budgetKind.event("budget.limited", { ...moneyToJson(limit), by, ...channelField(how) })];
 }
 
 type Reservation =
@@ -92,7 +89,7 @@ export function reserveAmount(state: BudgetStreamState, effect: string, amount: 
   const no = (reason: string): Reservation => ({
     admitted: false,
     reason,
-    events: [{ type: "budget.refused", tv: 1, body: { effect, ...moneyToJson(amount), reason } }],
+    events: [budgetKind.event("budget.refused", { effect, ...moneyToJson(amount), reason })],
   });
   if (state.limit === null) return no("the budget was never opened: hp.budgets.limit() opens it");
   if (state.limit.currency !== amount.currency) {
@@ -106,7 +103,7 @@ export function reserveAmount(state: BudgetStreamState, effect: string, amount: 
   }
   return {
     admitted: true,
-    events: [{ type: "budget.reserved", tv: 1, body: { effect, ...moneyToJson(amount) } }],
+    events: [budgetKind.event("budget.reserved", { effect, ...moneyToJson(amount) })],
   };
 }
 
@@ -117,22 +114,10 @@ export function settleReservation(
   spent: bigint | "released",
 ): NewEvent[] {
   if (!state.reservations.has(effect)) return [];
-  if (spent === "released") return [{ type: "budget.released", tv: 1, body: { effect } }];
-  return [{ type: "budget.settled", tv: 1, body: { effect, micros: spent.toString() } }];
+  if (spent === "released") return [budgetKind.event("budget.released", { effect })];
+  return [budgetKind.event("budget.settled", { effect, micros: spent.toString() })];
 }
 
 export function isBudgetName(id: unknown): id is string {
   return typeof id === "string" && /^[A-Za-z0-9_.:-]{1,128}$/.test(id);
 }
-
-export const budgetsView = {
-  view: "budgets",
-  kind: "budget",
-  version: 1,
-  /** Same timestamp for all rows, so that they sort by the age of their streams. */
-  row(_id: string, { limit }: BudgetStreamState) {
-    return limit === null ? undefined : { bucket: "open", at: 0, due: null, data: {} };
-  },
-  isSame: (before: BudgetStreamState, after: BudgetStreamState) =>
-    (before.limit === null) === (after.limit === null),
-} as const;

@@ -177,3 +177,39 @@ test("a definition gives the events reference, references and keys", () => {
   assert.deepEqual(door.ref("d"), { kind: "alert", id: "d" });
   assert.deepEqual(door.by("doors_by_name", "front"), { view: "doors_by_name", key: "front" });
 });
+
+describe("a kind without a status", () => {
+  const kind = defineStream<{ readonly sum: number }>();
+  const till = kind.define("alert", {
+    what: "A till",
+    version: 1,
+    initial: { sum: 0 },
+    events: {
+      "till.paid": kind.after("live", "money came in", ({ sum }, { paid }: { readonly paid: number }) => ({
+        sum: sum + paid,
+      })),
+    },
+    lists: [
+      {
+        bucket: () => "open",
+        data: ({ sum }) => ({ sum }),
+        orders: { sum: { view: "tills", version: 1, only: ({ sum }) => sum !== 0, at: ({ sum }) => sum } },
+      },
+    ],
+  });
+  const paid = (state: { readonly sum: number }, type = "till.paid") =>
+    till.fold.evolve(state, { type, tv: 1, body: { paid: 5 }, at: 1, seq: 1 });
+
+  test("takes every event that it knows, also as the first", () => {
+    assert.deepEqual(paid(paid(till.fold.initial)), { sum: 10 });
+    assert.throws(() => paid(till.fold.initial, "till.robbed"), { code: "unknown_event" });
+  });
+
+  test("is listed from the beginning, unless its list filters it", () => {
+    const [view] = till.views;
+    assert.equal(view?.row("t", till.fold.initial), undefined);
+    assert.deepEqual(view?.row("t", { sum: 5 }), { bucket: "open", at: 5, due: null, data: { sum: 5 } });
+    assert.equal(view?.isSame(till.fold.initial, { sum: 5 }), false);
+    assert.equal(view?.isSame(till.fold.initial, { sum: 0 }), true);
+  });
+});

@@ -118,8 +118,6 @@ export const ROSTER: StreamRef<"roster"> = { kind: "roster", id: "people" };
 /** The only stream about the store itself. */
 export const STORE_HISTORY: StreamRef<"store"> = { kind: "store", id: "history" };
 
-/** A state whose field `Field` is its status. */
-type Status<Field extends string> = { readonly [Name in Field]: string };
 type Entry = { readonly at: number; readonly seq: number };
 type Upcast = (body: JsonObject) => JsonObject;
 
@@ -211,17 +209,18 @@ type Definition<State, Listed, Events, Indexes extends string> = {
 /**
  * `defineStream<State>()` returns the two functions for writing a definition: `after` for one event, `define` for the
  * whole. Curried, because the caller names the state and the compiler infers the rest. `field`: the one with the status.
+ * A state without that field is always live.
  */
-export function defineStream<
-  State extends Status<Field>,
-  Field extends string = "status",
-  Initial extends string = "none",
->(field: Field = "status" as Field) {
-  type Live = Exclude<State, { readonly [Name in Field]: Initial }>;
-  type In<From> = From extends readonly string[] ? State & { readonly [Name in Field]: From[number] } : Live;
+export function defineStream<State, Field extends string = "status", Initial extends string = "none">(
+  field: Field = "status" as Field,
+) {
+  type With<Status> = { readonly [Name in Field]: Status };
+  type Live = Exclude<State, With<Initial>>;
+  type StatusOf = State extends With<infer One extends string> ? One : never;
+  type In<From> = From extends readonly string[] ? State & With<From[number]> : Live;
 
   /** An event that may follow these statuses; `live`: all but the initial one. */
-  function after<Body, const From extends readonly State[Field][] | "live">(
+  function after<Body, const From extends readonly StatusOf[] | "live">(
     from: From,
     meaning: string,
     apply: (state: In<From>, body: Body, entry: Entry) => State,
@@ -236,11 +235,13 @@ export function defineStream<
     Indexes extends string = never,
   >(kind: Kind, definition: Definition<State, Live, Events, Indexes>): Stream<Kind, State, Events, Indexes> {
     const { events, initial } = definition;
-    const statusIn = (state: State): string => state[field];
-    const isLive = (state: State) => statusIn(state) !== statusIn(initial);
+    const statusIn = (state: State) => (state as Partial<With<string>>)[field];
+    const none = statusIn(initial);
+    const isLive = (state: State) => none === undefined || statusIn(state) !== none;
+    const steps = definition as unknown as Definition<State, unknown, Steps<State>, string>;
     return {
       kind,
-      fold: foldBy(definition as unknown as Definition<State, unknown, Steps<State>, string>, statusIn),
+      fold: foldBy(steps, (state) => statusIn(state) ?? "live", isLive),
       views: makeViews<Kind, State, Live>(kind, definition, isLive),
       reference: Object.entries(events).map(([type, { upcasts, meaning }]) => ({
         type,
@@ -262,9 +263,9 @@ const currentVersion = (step: { readonly upcasts: readonly Upcast[] } | undefine
 function foldBy<State>(
   { what, version, initial, words = {}, isOver, events }: Definition<State, unknown, Steps<State>, string>,
   statusIn: (state: State) => string,
+  isLive: (state: State) => boolean,
 ): Fold<State> {
   const inWords = (status: string) => words[status] ?? status;
-  const none = statusIn(initial);
   return {
     version,
     initial,
@@ -274,7 +275,7 @@ function foldBy<State>(
       const step = Object.hasOwn(events, type) ? events[type] : undefined;
       const body = bodyIn(what, recorded, step);
       const status = statusIn(state);
-      const isFit = step?.from === "live" ? status !== none : step?.from.includes(status);
+      const isFit = step?.from === "live" ? isLive(state) : step?.from.includes(status);
       if (step === undefined || isFit !== true) throw outOfOrder(what, type, inWords(status));
       return step.apply(state, body, recorded);
     },
