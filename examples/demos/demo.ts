@@ -6,8 +6,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Context, EXIT, flag, isOn, REFUND_FLAGS, word } from "../../src/cli/shell/command.ts";
-import { CommandError } from "../../src/cli/shell/failure.ts";
+import {
+  CommandError,
+  type Context,
+  EXIT,
+  flag,
+  isOn,
+  REFUND_FLAGS,
+  word,
+} from "../../src/cli/shell/command.ts";
 import { locateStore } from "../../src/cli/shell/files.ts";
 import { PersonLeft, type Prompt, prompt } from "../../src/cli/shell/prompt.ts";
 import type { Terminal } from "../../src/cli/shell/terminal.ts";

@@ -1,8 +1,7 @@
 /** Output of a demo: its start, the reviewer's card, its end, the story in the journal, and the total. */
 
-import { sectionsOn } from "../../src/cli/shell/sections.ts";
+import { sectionsOn, valueTree } from "../../src/cli/shell/sections.ts";
 import { fold, pad, type Terminal, widthOf } from "../../src/cli/shell/terminal.ts";
-import { valueTree } from "../../src/cli/shell/values.ts";
 import { readStory, type StoryLine } from "../../src/cli/workflows/story.ts";
 import type { Report } from "../../src/journal/verify.ts";
 import { visible } from "../../src/kernel/text.ts";

@@ -4,12 +4,20 @@ import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { visible } from "../kernel/text.ts";
-import { type Command, type Context, EXIT, FULL, isOn, needed, REASON, word } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import {
+  type Command,
+  CommandError,
+  type Context,
+  EXIT,
+  FULL,
+  isOn,
+  needed,
+  REASON,
+  word,
+} from "./shell/command.ts";
 import { resolveActionId } from "./shell/resolve-id.ts";
-import { sectionsOn } from "./shell/sections.ts";
+import { sectionsOn, valueTree } from "./shell/sections.ts";
 import { formatAgo, formatMoment } from "./shell/terminal.ts";
-import { valueTree } from "./shell/values.ts";
 
 const MOST_DOUBTFUL = 1_000;
 type Doubtful = Action & {

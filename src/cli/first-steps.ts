@@ -7,8 +7,16 @@ import type { ApprovalSummary } from "../approvals/contract.ts";
 import { visible } from "../kernel/text.ts";
 import { contentCell } from "./approvals/list.ts";
 import { whoPaused } from "./kill-switch.ts";
-import { type Command, type Context, EXIT, REFUND_FLAGS, version, word } from "./shell/command.ts";
-import { CommandError, fileError } from "./shell/failure.ts";
+import {
+  type Command,
+  CommandError,
+  type Context,
+  EXIT,
+  fileError,
+  REFUND_FLAGS,
+  version,
+  word,
+} from "./shell/command.ts";
 import { fit, formatSpan, pad } from "./shell/terminal.ts";
 
 const SHOWN = 3;

@@ -8,8 +8,17 @@ import { isJsonObject, type Json, parseJson } from "../kernel/json.ts";
 import { visible, visiblePreview } from "../kernel/text.ts";
 import type { JournalRecord } from "../runtime/contract.ts";
 import type { Acknowledged, Restored } from "../runtime/restore.ts";
-import { type Command, type Context, EXIT, FULL, flag, isOn, word } from "./shell/command.ts";
-import { CommandError, fileError } from "./shell/failure.ts";
+import {
+  type Command,
+  CommandError,
+  type Context,
+  EXIT,
+  FULL,
+  fileError,
+  flag,
+  isOn,
+  word,
+} from "./shell/command.ts";
 import { writeWholeFile } from "./shell/files.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
 import { sectionsOn } from "./shell/sections.ts";

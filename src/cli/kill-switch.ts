@@ -3,8 +3,16 @@
 import { agentScope } from "../kernel/stream.ts";
 import { visible } from "../kernel/text.ts";
 import type { Stoppable } from "../kill-switch/stream.ts";
-import { type Command, type Context, EXIT, type Flags, flag, needed, REASON } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import {
+  type Command,
+  CommandError,
+  type Context,
+  EXIT,
+  type Flags,
+  flag,
+  needed,
+  REASON,
+} from "./shell/command.ts";
 import { resolveWorkflowId } from "./shell/resolve-id.ts";
 import { formatAgo } from "./shell/terminal.ts";
 

@@ -11,8 +11,7 @@ import type { PolicyFinding } from "../policy/contract.ts";
 import { locate, parseYaml } from "../policy/read.ts";
 import { DEEPEST_YAML, isTooDeep } from "../policy/yaml.ts";
 import { readTextFile, unusableFile } from "./policy/load.ts";
-import type { Context } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import { CommandError, type Context } from "./shell/command.ts";
 import { importDefault } from "./workflows/load.ts";
 
 type MonitorReading =

@@ -2,8 +2,7 @@
 
 import { visible } from "../kernel/text.ts";
 import { loginAddress } from "../people/rules/credential.ts";
-import { type Command, EXIT, flag, word } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import { type Command, CommandError, EXIT, flag, word } from "./shell/command.ts";
 import { parseSpan } from "./shell/parse.ts";
 import { sectionsOn } from "./shell/sections.ts";
 import { formatMoment } from "./shell/terminal.ts";
@@ -31,7 +30,7 @@ export const login: Command = {
   flags: {},
   storeless: true,
   placeless: true,
-  run: async (context) => (await import("./remote/log-in.ts")).runLogIn(context),
+  run: async (context) => (await import("./remote/server.ts")).runLogIn(context),
 };
 
 export const logout: Command = {
@@ -42,7 +41,7 @@ export const logout: Command = {
   flags: {},
   storeless: true,
   placeless: true,
-  run: async (context) => (await import("./remote/log-in.ts")).logOut(context),
+  run: async (context) => (await import("./remote/server.ts")).logOut(context),
 };
 
 export const whoami: Command = {

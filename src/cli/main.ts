@@ -10,14 +10,16 @@ import { noteRestored } from "./journal.ts";
 import {
   COMMON_FLAGS,
   type Command,
+  CommandError,
   type Context,
   EXIT,
   type Flags,
+  fileError,
   flag,
   isOn,
+  printFailure,
   version,
 } from "./shell/command.ts";
-import { CommandError, fileError, printFailure } from "./shell/failure.ts";
 import { type LocatedStore, locateStore, openExistingStore } from "./shell/files.ts";
 import { flagsOf, type ParsedLine, parseLine } from "./shell/parse.ts";
 import { createTerminal, fold, pad, type Terminal } from "./shell/terminal.ts";

@@ -13,8 +13,7 @@ import { loginAddress } from "../people/rules/credential.ts";
 import { currentPerson, databaseWithoutPassword, dataFolder } from "../runtime/settings.ts";
 import type { StartedServer } from "../serve.ts";
 import type { StartedWorker } from "../work.ts";
-import { type Command, type Context, EXIT, version, word } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import { type Command, CommandError, type Context, EXIT, version, word } from "./shell/command.ts";
 import { loadDefinitions } from "./workflows/load.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;

@@ -18,10 +18,10 @@ import {
   type Flag,
   flag,
   isOn,
+  usage,
   whereFlags,
   word,
 } from "./shell/command.ts";
-import { usage } from "./shell/failure.ts";
 import { jsonWithMicros, printList, readLimit, readList } from "./shell/lists.ts";
 import { parseMoneyFlag, parseSpan } from "./shell/parse.ts";
 import { idKind, type ResolvedPrefix, resolveId } from "./shell/resolve-id.ts";

@@ -13,9 +13,8 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/j
 import { isPrincipal } from "../kernel/principal.ts";
 import { visible } from "../kernel/text.ts";
 import { ROLES } from "../people/stream.ts";
-import { definedFields } from "./remote/relay.ts";
-import { type Context, EXIT, word } from "./shell/command.ts";
-import { CommandError, fileError } from "./shell/failure.ts";
+import { definedFields } from "./remote/remote.ts";
+import { CommandError, type Context, EXIT, fileError, word } from "./shell/command.ts";
 import { writePrivateJson } from "./shell/files.ts";
 
 const TEXT = { error: "is a text of 1 to 200 characters" };

@@ -11,8 +11,16 @@ import type { CardDocument } from "../kernel/terminal.ts";
 import { visible } from "../kernel/text.ts";
 import { fetchPolicyNames } from "./policy/words.ts";
 import { hasCard, type Resource, showItem } from "./resource.ts";
-import { type Command, type Context, EXIT, FULL, isOn, whereFlags, word } from "./shell/command.ts";
-import { CommandError } from "./shell/failure.ts";
+import {
+  type Command,
+  CommandError,
+  type Context,
+  EXIT,
+  FULL,
+  isOn,
+  whereFlags,
+  word,
+} from "./shell/command.ts";
 import { resolveAnyId } from "./shell/resolve-id.ts";
 import { printCard } from "./shell/sections.ts";
 import { showWorkflow } from "./workflows/show.ts";

@@ -12,8 +12,8 @@ import {
 import { makeWaits, type Waits } from "./waits.ts";
 
 export type { AnswerOf, Call, CallOptions, InputOf, RouteName } from "./calls.ts";
-export { CLIENT_CODES, ClientError, isClientError } from "./client-error.ts";
 export type { ClientOptions, Credential } from "./connection.ts";
+export { CLIENT_CODES, ClientError, isClientError } from "./connection.ts";
 export type { EventsQuery, HandedIntent, JournalEvent, ListenQuery } from "./events.ts";
 
 export { type VerifyWebhook, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";

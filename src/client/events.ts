@@ -7,8 +7,15 @@
  */
 
 import type { AnswerOf } from "./calls.ts";
-import { isClientError, noAnswer } from "./client-error.ts";
-import { backOffMs, type Connection, credentialHeaders, mayRepeat, problemFrom } from "./connection.ts";
+import {
+  backOffMs,
+  type Connection,
+  credentialHeaders,
+  isClientError,
+  mayRepeat,
+  noAnswer,
+  problemFrom,
+} from "./connection.ts";
 
 export type SentEvent = {
   /** The last id that was sent, with this event or before it. */

@@ -6,8 +6,7 @@
  * - No connection is held longer than the caller allows. A server that is away is polled until it is back.
  */
 import type { AnswerOf, CallOptions, Resources } from "./calls.ts";
-import { type ClientError, isClientError } from "./client-error.ts";
-import { backOffMs, type Connection, mayRepeat } from "./connection.ts";
+import { backOffMs, type ClientError, type Connection, isClientError, mayRepeat } from "./connection.ts";
 
 export type WaitOptions = {
   /** How long one connection may be held, from 0 to 25. Default: 25. With 0 it polls every two seconds. */

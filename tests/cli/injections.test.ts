@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import type { Command, Context } from "../../src/cli/shell/command.ts";
-import { printFailure } from "../../src/cli/shell/failure.ts";
+import { type Command, type Context, printFailure } from "../../src/cli/shell/command.ts";
 import { jsonText, type Terminal } from "../../src/cli/shell/terminal.ts";
 
 import { visible } from "../../src/kernel/text.ts";

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_MEANINGS } from "../../src/cli/main.ts";
-import { COMMON_FLAGS } from "../../src/cli/shell/command.ts";
-import { OWN_CODES } from "../../src/cli/shell/failure.ts";
+import { COMMON_FLAGS, OWN_CODES } from "../../src/cli/shell/command.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/reference/cli.md"), "utf8");
 

@@ -11,14 +11,14 @@ import {
   flag,
   needed,
   REASON,
+  usage,
   word,
 } from "../shell/command.ts";
-import { usage } from "../shell/failure.ts";
 import { parseDuration, parseTime } from "../shell/parse.ts";
 import { resolveId } from "../shell/resolve-id.ts";
 import { richText } from "../shell/sections.ts";
 import { runCancelWorkflow } from "../workflows/operate.ts";
-import { statusWords } from "../workflows/words.ts";
+import { statusWords } from "../workflows/story.ts";
 
 type Verb = "comment" | "delegate" | "takeBack" | "extend" | "revoke" | "cancel";
 type Verbs = { readonly [name in Verb]: (id: string, input: never) => Promise<unknown> };

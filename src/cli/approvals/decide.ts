@@ -16,16 +16,15 @@ import {
   isOn,
   needed,
   REASON,
+  usage,
   word,
 } from "../shell/command.ts";
-import { usage } from "../shell/failure.ts";
 import { readList } from "../shell/lists.ts";
 import { PersonLeft, prompt } from "../shell/prompt.ts";
 import { resolveId } from "../shell/resolve-id.ts";
-import { sectionsOn } from "../shell/sections.ts";
-import { valueTree } from "../shell/values.ts";
+import { sectionsOn, valueTree } from "../shell/sections.ts";
 import { showApproval } from "../show.ts";
-import { goesOnWords, intentToldWords, placeWords, statusWords } from "../workflows/words.ts";
+import { goesOnWords, intentToldWords, placeWords, statusWords } from "../workflows/story.ts";
 import { awaitReview, type EditReview, reviewText } from "./await-review.ts";
 
 const HELP = "Try: holdpoint approve --help";

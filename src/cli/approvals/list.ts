@@ -12,8 +12,7 @@ import {
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
-import { type Command, type Context, EXIT, flag, isOn } from "../shell/command.ts";
-import { usage } from "../shell/failure.ts";
+import { type Command, type Context, EXIT, flag, isOn, usage } from "../shell/command.ts";
 import { DEFAULT_LIMIT, printTable, readLimit, readList } from "../shell/lists.ts";
 import { cut, fit, formatMoment, formatSpan, formatTimeLeft, type Terminal } from "../shell/terminal.ts";
 

@@ -1,10 +1,20 @@
+/** `holdpoint policy check`, and `holdpoint policy test`, which finds files with cases and their policies and runs them. */
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { visible } from "../../kernel/text.ts";
-import { type PolicyReading, toolsWithoutSchema } from "../../policy/read.ts";
+import {
+  isModule,
+  type PolicyReading,
+  policyFileOf,
+  readCases,
+  toolsWithoutSchema,
+} from "../../policy/read.ts";
+import { type CaseResult, runCase } from "../../policy/rules/cases.ts";
 import type { CompileOptions } from "../../policy/rules/compile.ts";
 import { type KnownTool, mergeNamedTools, namedTools } from "../../policy/rules/tools.ts";
-import { type Context, EXIT, flag, word } from "../shell/command.ts";
+import { CommandError, type Context, EXIT, flag, word } from "../shell/command.ts";
 import { hanging, pluralize, type Style } from "../shell/terminal.ts";
-import { findingLine, readPolicyFile, toolsFrom } from "./load.ts";
+import { findingLine, loadPolicy, readPolicyFile, readTextFile, toolsFrom, unusableFile } from "./load.ts";
 
 /** What a policy was checked against. */
 type Basis = {
@@ -52,7 +62,12 @@ function say({ terminal }: Context, line: string, style: Style = []): void {
   for (const part of hanging(line, terminal)) terminal.line(terminal.paint(style, part));
 }
 
-function print(context: Context, file: string, read: PolicyReading, { from, unchecked }: Against): void {
+function printReading(
+  context: Context,
+  file: string,
+  read: PolicyReading,
+  { from, unchecked }: Against,
+): void {
   const { terminal } = context;
   for (const finding of read.findings)
     say(context, findingLine(file, finding), finding.severity === "fault" ? "red" : "yellow");
@@ -86,6 +101,130 @@ export async function runCheck(context: Context): Promise<number> {
   const named = read.ok ? { name: read.policy.name, digest: read.policy.digest } : { looked: read.looked };
   if (context.json)
     context.terminal.json({ file, ok: read.ok, ...named, findings: read.findings, from, unchecked });
-  else print(context, file, read, { from, unchecked });
+  else printReading(context, file, read, { from, unchecked });
   return read.ok ? EXIT.ok : EXIT.refused;
+}
+
+const CASES = /\.test\.(ya?ml|json)$/;
+const SEARCHED = /\.test\.ya?ml$/;
+const LEFT_OUT = new Set(["node_modules", "dist", "coverage"]);
+const DEEPEST = 6;
+
+/** A file of cases, and its policy if one was named. */
+type CaseFile = { readonly file: string; readonly of?: string };
+
+const casesOf = (policy: string): string =>
+  isModule(policy)
+    ? policy.replace(/\.[cm]?[jt]s$/, ".test.yaml")
+    : policy.replace(/\.(ya?ml|json)$/, ".test.$1");
+
+/** The cases of a policy are in a file next to it. */
+function casesFor(given: string): CaseFile {
+  if (CASES.test(given)) return { file: given };
+  const cases = casesOf(given);
+  if (cases !== given && existsSync(cases)) return { file: cases, of: given };
+  throw new CommandError(
+    "usage",
+    `There are no cases beside ${given}.`,
+    `Write some into ${cases === given ? "a file that ends in .test.yaml" : cases}.`,
+  );
+}
+
+function below(folder: string, depth: number): readonly string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) return SEARCHED.test(entry.name) ? [path] : [];
+    const isWanted = entry.isDirectory() && !entry.name.startsWith(".") && !LEFT_OUT.has(entry.name);
+    return isWanted && depth > 0 ? below(path, depth - 1) : [];
+  });
+}
+
+const MODULES = [".ts", ".mts", ".js", ".mjs"];
+
+/** The policy next to the cases: the file of the same kind, else a module. If neither exists, the first. */
+function besideOf(file: string): string | undefined {
+  const beside = policyFileOf(file);
+  if (beside === undefined || existsSync(beside)) return beside;
+  const modules = MODULES.map((end) => beside.replace(/\.(ya?ml|json)$/, end));
+  return modules.find((one) => existsSync(one)) ?? beside;
+}
+
+/** A file found by searching may belong to something else. */
+function isOfPolicy(file: string): boolean {
+  const beside = besideOf(file);
+  if (beside !== undefined && existsSync(beside)) return true;
+  const read = readCases(readTextFile(file));
+  return read.ok && read.cases.policy !== undefined;
+}
+
+function caseFiles(given: readonly string[], here: string): readonly CaseFile[] {
+  if (given.length > 0)
+    return [...new Map(given.map(casesFor).map((one) => [caseFileKey(one), one])).values()];
+  const found = below(here, DEEPEST).filter(isOfPolicy);
+  if (found.length > 0) return found.map((file) => ({ file: relative(here, file) }));
+  throw new CommandError(
+    "usage",
+    "There are no cases here: files that end in .test.yaml beside a policy.",
+    "Name a file: holdpoint policy test <file>",
+  );
+}
+
+const caseFileKey = ({ file, of }: CaseFile): string => `${file} ${of === undefined ? besideOf(file) : of}`;
+
+/** The policy that the cases name comes first: they were written for it. */
+function policyOf(file: string, named: string | undefined, of?: string): string {
+  const beside = of ?? besideOf(file);
+  const policy = named === undefined ? beside : relative("", resolve(dirname(file), named));
+  if (policy !== undefined && existsSync(policy)) return policy;
+  throw new CommandError(
+    "usage",
+    `There is no policy ${policy ?? "beside"} for the cases in ${file}.`,
+    "Name it at the head of the cases: policy: <file>",
+  );
+}
+
+type Ran = CaseResult & { readonly file: string; readonly line: number };
+
+async function runFile(
+  context: Context,
+  { file, of }: CaseFile,
+  tools: readonly KnownTool[] | null,
+): Promise<readonly Ran[]> {
+  const read = readCases(readTextFile(file));
+  if (!read.ok) {
+    const next = "Correct the file: cases: [{ name, given, when: { tool, args }, then: { verdict } }]";
+    const what = `The cases in ${file} cannot be read`;
+    throw unusableFile(context, read.findings, { file, what, next });
+  }
+  const { policy } = await loadPolicy(context, policyOf(file, read.cases.policy, of));
+  return read.cases.cases.map((one, index) => ({
+    ...runCase(policy, one, tools),
+    file,
+    line: read.lines[index] ?? 1,
+  }));
+}
+
+const isOk = ({ differences }: Ran): boolean => differences.length === 0;
+
+function printCase({ terminal }: Context, ran: Ran): void {
+  const mark = isOk(ran) ? terminal.paint("green", "ok    ") : terminal.paint("red", "failed");
+  terminal.line(`${mark}  ${visible(`${ran.file}:${ran.line}`)}  ${terminal.strange(visible(ran.name))}`);
+  for (const line of ran.differences) terminal.line(`          ${terminal.strange(visible(line))}`);
+}
+
+export async function runTest(context: Context): Promise<number> {
+  const { terminal, hp, words } = context;
+  const given = flag(context, "tools");
+  const tools = given === undefined ? null : await toolsFrom(hp, given);
+  const all: Ran[] = [];
+  for (const one of caseFiles(words, process.cwd())) all.push(...(await runFile(context, one, tools)));
+  const failed = all.filter((ran) => !isOk(ran)).length;
+  if (context.json) for (const ran of all) terminal.json({ ok: isOk(ran), ...ran });
+  else {
+    for (const ran of all) printCase(context, ran);
+    const style = failed === 0 ? "green" : "red";
+    terminal.line(terminal.paint(style, `${pluralize(all.length, "case")}, ${failed} failed`));
+  }
+  return failed === 0 ? EXIT.ok : EXIT.refused;
 }

@@ -6,8 +6,7 @@
 import { visible } from "../../kernel/text.ts";
 import type { PolicyVersionSummary } from "../../policy/contract.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
-import { type Command, type Context, EXIT, flag, word } from "../shell/command.ts";
-import { CommandError } from "../shell/failure.ts";
+import { type Command, CommandError, type Context, EXIT, flag, word } from "../shell/command.ts";
 import { jsonWithMicros, printList } from "../shell/lists.ts";
 import { parseTime } from "../shell/parse.ts";
 import { fit, formatMoment } from "../shell/terminal.ts";
@@ -73,7 +72,7 @@ export const policyTest: Command = {
   flags: { tools: TOOLS },
   storeless: true,
   tenantless: true,
-  run: async (context) => (await import("./test.ts")).runTest(context),
+  run: async (context) => (await import("./check.ts")).runTest(context),
 };
 
 const SPAN = /^(\d{1,6})(m|h|d|w)$/;

@@ -23,8 +23,7 @@ import type { CompiledPolicy, CompileOptions } from "../../policy/rules/compile.
 import { issueFaults, type PolicyText } from "../../policy/rules/document.ts";
 import { EFFECT_CLASSES } from "../../policy/rules/tool-rules.ts";
 import type { KnownTool } from "../../policy/rules/tools.ts";
-import type { Context } from "../shell/command.ts";
-import { CommandError, fileError } from "../shell/failure.ts";
+import { CommandError, type Context, fileError } from "../shell/command.ts";
 import { hanging, pluralize } from "../shell/terminal.ts";
 
 const MODULE_SHAPE =

@@ -1,8 +1,15 @@
-/** A remote instance: the verbs that the command line uses, called on a server. */
+/**
+ * A remote instance: the verbs that the command line uses, called on a server, with the errors of the library.
+ * The actor is the credential's principal. Only without authentication is it the one that the caller names.
+ */
 import { z } from "zod";
 import { type ReadCard, readCardSchema } from "../../approvals/card-schema.ts";
 import { type Approvals, approvals } from "../../approvals/contract.ts";
+import type { AnswerOf } from "../../client/calls.ts";
+import type { Client } from "../../client/client.ts";
+import { type ClientError, isClientError } from "../../client/connection.ts";
 import { CONTRACTS } from "../../contracts.ts";
+import type { Report } from "../../journal/verify.ts";
 import { actorIn, makeCodec } from "../../kernel/codec.ts";
 import {
   type Contract,
@@ -13,14 +20,53 @@ import {
   pathNames,
   type VerbContract,
 } from "../../kernel/contract.ts";
+import { ERROR_CODES, type ErrorCode, HoldpointError } from "../../kernel/errors.ts";
 import { viewerIn } from "../../kernel/values.ts";
 import { killSwitch, withNames } from "../../kill-switch/contract.ts";
-import { journal } from "../../runtime/contract.ts";
-import { workflows } from "../../workflows/contract.ts";
-import type { Instance } from "../shell/command.ts";
-import { CommandError } from "../shell/failure.ts";
-import { fromClientError, type RemoteActor, relay } from "./relay.ts";
-import { remoteJournal, remoteWorkflows } from "./work.ts";
+import { type JournalVerbs, journal } from "../../runtime/contract.ts";
+import type { Journal } from "../../runtime/verbs.ts";
+import { type workflows as workflowContract, workflows } from "../../workflows/contract.ts";
+import type { WorkflowResult } from "../../workflows/definition.ts";
+import type { WorkflowSummary } from "../../workflows/read.ts";
+import type { Workflows } from "../../workflows/verbs.ts";
+import { CommandError, type Instance } from "../shell/command.ts";
+
+const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
+
+/** A server that does not answer counts as an unreachable store. */
+function codeOf({ code }: ClientError): ErrorCode {
+  if (isKnown(code)) return code;
+  return code === "no_answer" || code === "strange_answer" ? "store_unavailable" : "unexpected";
+}
+
+export function fromClientError(error: unknown): unknown {
+  if (!isClientError(error)) return error;
+  const { what, data, next, details } = error;
+  return new HoldpointError(codeOf(error), what, { data, next, details, cause: error });
+}
+
+/** Runs one or several calls of the client. */
+export async function relay<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await call();
+  } catch (error) {
+    throw fromClientError(error);
+  }
+}
+
+type RemoteActor = {
+  readonly client: Client;
+  /** null if the server runs without authentication. */
+  readonly principal: string | null;
+};
+
+/** Drops the fields that are undefined. */
+export function definedFields<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+}
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -128,6 +174,81 @@ const remoteApprovals = (speaker: RemoteActor): Approvals => ({
     return completeCard(speaker, makeCodec(readCardSchema).decode(answer) as ReadCard);
   },
   follow: (signal) => followApprovals(speaker, signal),
+});
+
+type WorkflowVerbs = Library<typeof workflowContract>;
+
+/** How long one request may be held before the next one is sent. */
+const HOLD_SECONDS = 25;
+
+async function resultAt(
+  { client }: RemoteActor,
+  verbs: WorkflowVerbs,
+  id: string,
+): Promise<WorkflowResult<unknown>> {
+  while (!(await relay(() => client.workflows.wait(id, { hold_seconds: HOLD_SECONDS }))).is_over);
+  const { end } = await verbs.at(id);
+  if (end === null) throw new TypeError("a workflow that is over has an end");
+  if (end.status === "completed") return { status: "completed", workflow: id, result: end.result };
+  const { code, reason, by: who, report } = end;
+  return { status: "failed", workflow: id, code, reason, by: who, report };
+}
+
+type ListedWorkflow = AnswerOf<"GET /api/workflows">["workflows"][number];
+
+/** A row of the library's list, made from the seed's. */
+const listedWorkflow = (one: ListedWorkflow): WorkflowSummary => ({
+  id: one.workflow_id,
+  name: one.name,
+  status: one.status,
+  agent: one.agent,
+  attempt: one.attempt,
+  checkpoint: one.checkpoint,
+  approval: one.approval_id,
+  held: one.held_by,
+  stuck: one.stuck_on,
+  passed: one.current_checkpoint - (one.checkpoint === null ? 0 : 1),
+  checkpoints: one.total_checkpoints,
+  lastDecision: one.last_decision,
+  createdAt: Date.parse(one.started_at),
+  endedAt: one.completed_at === null ? null : Date.parse(one.completed_at),
+  reason: one.error_message,
+});
+
+/** Lists are the seed's, and the end is awaited in turns. The other verbs are those of the contract. */
+const remoteWorkflows = (speaker: RemoteActor, verbs: WorkflowVerbs): Omit<Workflows, "follow" | "fork"> => ({
+  ...verbs,
+  get: (id) => verbs.at(id),
+  result: (id) => resultAt(speaker, verbs, id),
+  list: ({ after, text, ...page } = {}) =>
+    relay(async () => {
+      const asked = { ...page, ...definedFields({ cursor: after, q: text }) };
+      const { workflows, next_cursor: next } = await speaker.client.workflows.list(asked);
+      return { items: workflows.map(listedWorkflow), next };
+    }),
+});
+
+const OWN_TRUST =
+  "The server verifies with its own keys: a seal or key of yours (--seal, --key) is checked where the journal is.";
+
+/** The server verifies by its own keys, and only so many entries. */
+const remoteJournal = (
+  { client }: RemoteActor,
+  verbs: JournalVerbs,
+): Omit<Journal, "export" | "rebuildViews"> => ({
+  ...verbs,
+  async verify({ savedSeal, keys, requireSealed = false } = {}) {
+    if (savedSeal !== undefined || keys !== undefined)
+      throw new HoldpointError("invalid_input", OWN_TRUST, {
+        next: "Run it on the store, or verify an export: verifier/verify.mjs.",
+      });
+    const report = await relay(() =>
+      client.journal.verify({ require_sealed: requireSealed }, { timeoutSeconds: 3_600 }),
+    );
+    const { last_seal: seal, ...same } = report;
+    const lastSeal = seal === null ? undefined : { n: seal.n, at: Date.parse(seal.at) };
+    return { ...same, lastSeal } as unknown as Report;
+  },
 });
 
 export function onlyHere(what: string, why = "it works on the store itself"): CommandError {

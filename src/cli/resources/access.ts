@@ -5,7 +5,7 @@ import { loginAddress } from "../../people/rules/credential.ts";
 import type { CreatedTenant, Tenant } from "../../people/tenants/contract.ts";
 import { linkServer, readPerson, SERVER_FLAG } from "../login.ts";
 import { type About, act, type FlagValues, listing, type Resource } from "../resource.ts";
-import { usage } from "../shell/failure.ts";
+import { usage } from "../shell/command.ts";
 import { formatMoment } from "../shell/terminal.ts";
 
 const listed = (list: readonly string[]): string => list.join(",") || "-";

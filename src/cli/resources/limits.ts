@@ -7,7 +7,7 @@ import type { CardDocument, RichText } from "../../kernel/terminal.ts";
 import { visible } from "../../kernel/text.ts";
 import type { FleetNode } from "../../runtime/contract.ts";
 import { act, type FlagValues, listing, type Resource, showing } from "../resource.ts";
-import { usage } from "../shell/failure.ts";
+import { usage } from "../shell/command.ts";
 import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
 
 const words = (status: StandingGrant["status"]): string => status.replace("_", " ");

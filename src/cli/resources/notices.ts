@@ -10,8 +10,7 @@ import type {
 } from "../../notify/contract.ts";
 import { type EndpointTarget, MESSAGE_STATUSES } from "../../notify/stream.ts";
 import { act, type FlagValues, listing, type Resource, showing } from "../resource.ts";
-import { EXIT } from "../shell/command.ts";
-import { usage } from "../shell/failure.ts";
+import { EXIT, usage } from "../shell/command.ts";
 import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
 
 /** The address of a chat is a secret: only its host is shown. */

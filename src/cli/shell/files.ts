@@ -22,8 +22,7 @@ import type { Holdpoint } from "../../index.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { isJsonObject, parseJson } from "../../kernel/json.ts";
 import { databaseUrl, databaseWithoutPassword, dataFolder } from "../../runtime/settings.ts";
-import { EXIT, type Instance, type Values } from "./command.ts";
-import { CommandError, fileError } from "./failure.ts";
+import { CommandError, EXIT, fileError, type Instance, type Values } from "./command.ts";
 
 const FILE = "journal.db";
 const ABSENT = new Set(["ENOENT", "ENOTDIR"]);

@@ -1,8 +1,7 @@
 /** Lists: as many items as requested, over as many pages as needed, as an aligned table or as JSON. */
 
 import type { Json } from "../../kernel/json.ts";
-import { type Context, flag } from "./command.ts";
-import { CommandError } from "./failure.ts";
+import { CommandError, type Context, flag } from "./command.ts";
 import { fit, fold, pad, type Terminal, widthOf } from "./terminal.ts";
 
 export const DEFAULT_LIMIT = 50;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { COMMANDS } from "../commands.ts";
-import { CommandError } from "./failure.ts";
+import { CommandError } from "./command.ts";
 import { type ParsedLine, parseLine } from "./parse.ts";
 
 function refusal(...argv: readonly string[]): string {

@@ -10,8 +10,7 @@ import { type Money, parseMoney } from "../../kernel/money.ts";
 import { closestName } from "../../kernel/spelling.ts";
 import type { Moment } from "../../workflows/contract.ts";
 import type { WorkflowDetails } from "../../workflows/views.ts";
-import { COMMON_FLAGS, type Command, type Flags, type Values } from "./command.ts";
-import { CommandError } from "./failure.ts";
+import { COMMON_FLAGS, type Command, CommandError, type Flags, type Values } from "./command.ts";
 import { formatMoment } from "./terminal.ts";
 
 /** The only word that begins so, else the closest one. */

@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { CommandError } from "./failure.ts";
+import { CommandError } from "./command.ts";
 
 const MOST = 4_000;
 

@@ -2,8 +2,7 @@
 
 import { HoldpointError, isHoldpointError, WORKFLOW_ID_HINT } from "../../kernel/errors.ts";
 import { LISTED_KINDS, type ListedPrefix, type ListName } from "../../kernel/registry.ts";
-import type { Context } from "./command.ts";
-import { CommandError } from "./failure.ts";
+import { CommandError, type Context } from "./command.ts";
 
 const WHOLE = 26;
 const FEWEST = 6;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exampleOf } from "../../approvals/card-checkpoint.ts";
-import { schemaText } from "./values.ts";
+import { schemaText } from "./sections.ts";
 
 const schema = {
   type: "object",

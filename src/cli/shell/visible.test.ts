@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { FORBIDDEN, HOSTILE } from "../../../tests/cli/hostile.ts";
 import { visible, visibleJson } from "../../kernel/text.ts";
+import { valueTree } from "./sections.ts";
 import { cut, fit, fold, jsonText, widthOf } from "./terminal.ts";
-import { valueTree } from "./values.ts";
 
 const SHORT: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\" };
 

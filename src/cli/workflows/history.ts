@@ -9,10 +9,9 @@ import { quotedName, visible, visiblePreview } from "../../kernel/text.ts";
 import { LAYERS } from "../../workflows/rules/snapshot.ts";
 import type { TimelineRow, WorkflowDetails } from "../../workflows/views.ts";
 import { type Context, EXIT } from "../shell/command.ts";
-import { sectionsOn } from "../shell/sections.ts";
+import { sectionsOn, valueTree } from "../shell/sections.ts";
 import { cut, fold, formatMoment, missing, type Style, type Terminal, widthOf } from "../shell/terminal.ts";
-import { valueTree } from "../shell/values.ts";
-import { heldWords, startWords, statusWords } from "./words.ts";
+import { heldWords, startWords, statusWords } from "./story.ts";
 
 const MOST_ROWS = 60;
 const MOST_TEXT = 300;

@@ -10,7 +10,7 @@ import type { Holdpoint } from "../../index.ts";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { errorText } from "../../kernel/text.ts";
 import type { Workflow } from "../../workflows/definition.ts";
-import { CommandError } from "../shell/failure.ts";
+import { CommandError } from "../shell/command.ts";
 
 const DEFINITIONS_SHAPE =
   "Its default export is a function: export default (hp) => { hp.gate(…); hp.workflow(…); }";

@@ -14,16 +14,17 @@ import {
   type Command,
   type Context,
   EXIT,
+  fileError,
   flag,
   isOn,
   needed,
   REASON,
+  usage,
   whereFlags,
   word,
 } from "../shell/command.ts";
-import { fileError, usage } from "../shell/failure.ts";
 import { resolveWorkflowId } from "../shell/resolve-id.ts";
-import { goesOnWords, placeWords } from "./words.ts";
+import { goesOnWords, placeWords } from "./story.ts";
 
 /** `cancel` with a workflow's id. */
 export async function runCancelWorkflow(context: Context): Promise<number> {

@@ -9,8 +9,16 @@ import { type Json, parseJson } from "../../kernel/json.ts";
 import { visible } from "../../kernel/text.ts";
 import type { Notice } from "../../runtime/notices.ts";
 import { dataFolder, programName } from "../../runtime/settings.ts";
-import { type Command, type Context, EXIT, flag, isOn, shellQuote, word } from "../shell/command.ts";
-import { CommandError } from "../shell/failure.ts";
+import {
+  type Command,
+  CommandError,
+  type Context,
+  EXIT,
+  flag,
+  isOn,
+  shellQuote,
+  word,
+} from "../shell/command.ts";
 import { findProject, type LocatedStore, locateStore, PROJECT_FILE } from "../shell/files.ts";
 import { type LoadedWorkflow, loadWorkflow } from "./load.ts";
 import { printResult, readRequestId } from "./operate.ts";

@@ -11,14 +11,13 @@ import type { WorkflowSummary } from "../../workflows/read.ts";
 import { parseObstacle, WORKFLOW_STATUSES } from "../../workflows/state.ts";
 import type { TimelineRow, WorkflowDetails } from "../../workflows/views.ts";
 import { type FlagValues, listing, type Resource } from "../resource.ts";
-import { type Context, EXIT, flag, whereFlags } from "../shell/command.ts";
-import { CommandError, usage } from "../shell/failure.ts";
+import { CommandError, type Context, EXIT, flag, usage, whereFlags } from "../shell/command.ts";
 import { DEFAULT_LIMIT } from "../shell/lists.ts";
 import { parseMoment } from "../shell/parse.ts";
 import { type Sections, sectionsOn } from "../shell/sections.ts";
 import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
 import { printSnapshot, printTimeline, toolOfAction } from "./history.ts";
-import { heldWords, passedWords, STATUS_STYLES, statusWords, typedCheckpoint } from "./words.ts";
+import { heldWords, passedWords, STATUS_STYLES, statusWords, typedCheckpoint } from "./story.ts";
 
 type ShownWorkflow = {
   readonly state: WorkflowDetails;
