@@ -2,9 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FUNCTIONS } from "../../src/policy/expression/functions.ts";
-import { PARSE_LIMITS } from "../../src/policy/expression/parse.ts";
 import { LONGEST_PATTERN } from "../../src/policy/expression/pattern.ts";
-import { ASSUMED_ITEMS, COST_PER_EXPRESSION, COST_PER_POLICY } from "../../src/policy/expression/syntax.ts";
+import {
+  ASSUMED_ITEMS,
+  COST_PER_EXPRESSION,
+  COST_PER_POLICY,
+  PARSE_LIMITS,
+} from "../../src/policy/expression/syntax.ts";
 import { LONGEST_LIST, LONGEST_TEXT, STEPS_PER_VERDICT } from "../../src/policy/expression/values.ts";
 import { readCases, readPolicy } from "../../src/policy/read.ts";
 import { type CaseResult, casesSchema, runCase } from "../../src/policy/rules/cases.ts";

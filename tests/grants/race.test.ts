@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { holdpoint } from "../../src/index.ts";
-import { memoryStore } from "../../src/testing/memory-store.ts";
+import { memoryStore } from "../../src/testing/testing.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { raceFor } from "./race.ts";
 

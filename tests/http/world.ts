@@ -5,7 +5,7 @@ import { admin } from "../../src/admin.ts";
 import { type Holdpoint, holdpoint } from "../../src/index.ts";
 import { instanceDefinitions } from "../../src/open.ts";
 import { logIn } from "../../src/people/sessions/sessions.ts";
-import { beginTrial, getTrial } from "../../src/policy/backtest/trials.ts";
+import { beginTrial, getTrial } from "../../src/policy/backtest/run.ts";
 
 /** In names, arguments and reasons of everything that is made here. */
 export const CANARY = "heron-7f3a";

@@ -1,7 +1,7 @@
 // Policies on trial over HTTP: checked, explained, back-tested and suggested, and nothing is put in force by it.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { getTrial } from "../../src/policy/backtest/trials.ts";
+import { getTrial } from "../../src/policy/backtest/run.ts";
 import { issueApiKey } from "../fixtures/people.ts";
 import type { Bench } from "../fixtures/server.ts";
 import { approve, POLICY, type Refunds, refundsBench, reject } from "./refunds.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { compileOverArguments } from "./expression.ts";
-import { PARSE_LIMITS } from "./parse.ts";
+import { PARSE_LIMITS } from "./syntax.ts";
 
 function value(text: string, args: Json = {}): Json {
   const made = compileOverArguments(text, "json", null);

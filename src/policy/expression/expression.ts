@@ -3,8 +3,7 @@
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Findings, noFindings, typeOf } from "./check.ts";
 import { compileNode, type Evaluate, type EvaluationContext, type Readers } from "./evaluate.ts";
-import { parse } from "./parse.ts";
-import { COST_PER_EXPRESSION, costOf, type Flaw, type Node, namesIn, weightOf } from "./syntax.ts";
+import { COST_PER_EXPRESSION, costOf, type Flaw, type Node, namesIn, parse, weightOf } from "./syntax.ts";
 import { ANY, type Type, typeOfSchema } from "./types.ts";
 import { ExpressionError, kindText, STEPS_PER_VERDICT, spend, toJson, type Value } from "./values.ts";
 

@@ -9,8 +9,7 @@ import { canonicalJson } from "../../../kernel/canonical-json.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { errorText } from "../../../kernel/text.ts";
 import { compileChecked } from "../../expression/expression.ts";
-import { parse } from "../../expression/parse.ts";
-import { type Node, partsOf, pathText } from "../../expression/syntax.ts";
+import { type Node, parse, partsOf, pathText } from "../../expression/syntax.ts";
 import {
   isMoment,
   isSpan,
