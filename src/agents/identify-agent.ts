@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
-import type { CallerRights } from "../people/caller.ts";
+import type { CallerRights } from "../people/rules/scopes.ts";
 
 type PrincipalKind = "person" | "agent" | "service";
 

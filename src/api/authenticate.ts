@@ -15,8 +15,7 @@ import {
   type NotIdentified,
   readCredential,
 } from "../people/authenticate.ts";
-import type { CallerRights } from "../people/caller.ts";
-import { scopesOf } from "../people/rules/scopes.ts";
+import { type CallerRights, scopesOf } from "../people/rules/scopes.ts";
 import { ROLES } from "../people/stream.ts";
 import { HOME_TENANT } from "../people/tenants/stream.ts";
 import type { Store } from "../stores/store.ts";

@@ -10,7 +10,6 @@ import { readState, runCommand } from "../runtime/store-access.ts";
 import { type BoundVerb, capability, notEligible, preparedVerb, readVerb } from "../runtime/verb.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { clearingCredentials } from "./authenticate.ts";
-import { type CallerRights, checkAssignable, checkFullAdmin } from "./caller.ts";
 import { type LoginLink, type NewPerson, namesPerson, notAPerson, type Person, people } from "./contract.ts";
 import { makeSecret } from "./keys/verbs.ts";
 import {
@@ -21,6 +20,7 @@ import {
   decideRemovePerson,
   type PeopleAnswer,
 } from "./rules/roster.ts";
+import { type CallerRights, checkAssignable, checkFullAdmin } from "./rules/scopes.ts";
 import { decideOfferLogin } from "./sessions/rules.ts";
 import type { Member } from "./stream.ts";
 

@@ -11,7 +11,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { channelField, type Via } from "../kernel/principal.ts";
 import type { Draft, Need, Needs } from "../kernel/transaction.ts";
-import type { CallerRights } from "../people/caller.ts";
+import type { CallerRights } from "../people/rules/scopes.ts";
 import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 

@@ -10,7 +10,6 @@ import { readStateAt } from "../../runtime/store-access.ts";
 import { capability, decideVerb, preparedVerb, readVerb } from "../../runtime/verb.ts";
 import type { TenantStore } from "../../stores/store.ts";
 import { clearingCredentials } from "../authenticate.ts";
-import { grantableScopes } from "../caller.ts";
 import {
   CREDENTIAL_SECRET_BYTES,
   credentialSecretText,
@@ -18,6 +17,7 @@ import {
   hashOfSecret,
   type TextPrefix,
 } from "../rules/credential.ts";
+import { grantableScopes } from "../rules/scopes.ts";
 import { ROLES } from "../stream.ts";
 import { type ApiKey, keys } from "./contract.ts";
 import { issueKey, revokeKey, rotateKey } from "./rules.ts";
