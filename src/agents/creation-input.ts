@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
-import { json } from "../api/wire.ts";
+import { dropUndefinedFields, json } from "../api/wire.ts";
 import { durationMs } from "../kernel/duration.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { MOST_QUORUM } from "../policy/rules/verdict.ts";
@@ -12,9 +12,6 @@ import type { CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "./identify-agent.ts";
 import type { NewRemoteWorkflow, RemoteCheckpoint } from "./remote-workflow.ts";
 import { microsOf } from "./seed-forms.ts";
-
-/** A duration as policy files write it, `30m` or `4h`, in milliseconds; undefined if it is not one. */
-const parseDurationMs = (text: string): number | undefined => durationMs(text);
 
 const MOST_NAMES = 1_000;
 const MOST_STAGES = 10;
@@ -33,7 +30,7 @@ const ruleFields = {
     .string()
     .max(64)
     .refine(
-      (text) => (parseDurationMs(text) ?? 0) >= 60_000,
+      (text) => (durationMs(text) ?? 0) >= 60_000,
       "is a length of time of at least a minute, such as 4h",
     )
     .optional()
@@ -56,17 +53,11 @@ const approverSchema = z.strictObject(approverFields);
 type ApproverInput = z.output<typeof approverSchema>;
 type RuleInput = NonNullable<ApproverInput["stages"]>[number];
 
-function dropUndefined<Fields extends object>(
-  fields: Fields,
-): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
-
 function readRule({ escalate_at_half, remind_every, timeout_seconds, ...plain }: RuleInput) {
-  return dropUndefined({
+  return dropUndefinedFields({
     ...plain,
     escalateAtHalf: escalate_at_half,
-    remindEveryMs: remind_every === undefined ? undefined : parseDurationMs(remind_every),
+    remindEveryMs: remind_every === undefined ? undefined : durationMs(remind_every),
     decideWithinMs: timeout_seconds === undefined ? undefined : timeout_seconds * 1_000,
   });
 }
@@ -79,7 +70,7 @@ export function readApproverTerms({
   approvers,
   stages,
 }: ApproverInput): ApproverTerms {
-  return dropUndefined({
+  return dropUndefinedFields({
     timeoutSeconds: timeout_seconds,
     onTimeout: on_timeout,
     approvers: approvers === undefined ? undefined : readRule(approvers),
@@ -134,7 +125,7 @@ export const creationSchema = z.strictObject({
 type CreationInput = z.output<typeof creationSchema>;
 
 function readCheckpoint(one: z.output<typeof checkpointSchema>): RemoteCheckpoint {
-  return dropUndefined({
+  return dropUndefinedFields({
     name: one.name,
     id: one.checkpoint_id,
     description: one.description,
@@ -183,7 +174,7 @@ function readEscrow({ escrow_amount: amount, escrow_currency: currency }: Creati
 
 export function readCreation(who: Who, body: CreationInput): NewRemoteWorkflow {
   checkOwn(who, body);
-  return dropUndefined({
+  return dropUndefinedFields({
     name: body.name,
     description: body.description ?? undefined,
     input: body.input,

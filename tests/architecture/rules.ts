@@ -28,8 +28,6 @@ const UPWARD = new Set([
   "effects/rules/recover.ts workflows/rules/calls.ts",
   "effects/rules/review.ts workflows/state.ts",
   "workflows/rules/calls.ts agents/intents/stream.ts",
-  "workflows/rules/send.ts agents/intents/rules/answer.ts",
-  "workflows/rules/send.ts agents/intents/rules/send.ts",
 ]);
 
 /** Packages that pure files may import. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { type Cost, type Holdpoint, holdpoint, isHoldpointError, type Notice } from "../../src/index.ts";
-import { memoryStore } from "../../src/testing/memory-store.ts";
+import { memoryStore } from "../../src/testing/testing.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 const usd = (amount: number) => ({ currency: "USD", micros: BigInt(amount * 1_000_000) });

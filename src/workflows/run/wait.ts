@@ -4,7 +4,8 @@
  */
 
 import type { Waited } from "../../agents/intents/delivery.ts";
-import { readRecipient } from "../../agents/intents/rules/send.ts";
+import { waitInWorkflow } from "../../agents/intents/rules/answer.ts";
+import { readRecipient, sendFromWorkflow } from "../../agents/intents/rules/send.ts";
 import {
   checkWaitOptions,
   loadAnswerData,
@@ -32,7 +33,6 @@ import { askQuestion } from "../rules/ask.ts";
 import { spawnChild } from "../rules/create.ts";
 import { recordFacts } from "../rules/lifecycle.ts";
 import type { RecordedOp, Settlement } from "../rules/operations.ts";
-import { sendFromWorkflow, waitInWorkflow } from "../rules/send.ts";
 import type { LiveWorkflow } from "../state.ts";
 import { checkPeople, checkTerms } from "./checkpoint.ts";
 import { askOperation, type Branch, checkName } from "./operation.ts";

@@ -20,6 +20,13 @@ import type { Lineage } from "../../../workflows/events.ts";
 import { isParty } from "../../../workflows/rules/apply-decision.ts";
 import { notifyIntentSender, notifyIntentWaiter } from "../../../workflows/rules/calls.ts";
 import {
+  lockOwnRun,
+  type Recorded,
+  type Runner,
+  reportWritten,
+  wasRecorded,
+} from "../../../workflows/rules/lifecycle.ts";
+import {
   type IntentStatus,
   intentKind,
   isIntentOpen,
@@ -67,7 +74,7 @@ export function timeOutIntentIfDue(draft: Draft, id: string): Need | { readonly 
 }
 
 /** The caller has locked the workflow. A repeated call adds no second waiter. */
-export function awaitIntent(
+function awaitIntent(
   draft: Draft,
   intent: string,
   waiter: Lineage,
@@ -349,3 +356,34 @@ export const intentSubject: SubjectPort = {
   },
   reviewEdit: null,
 };
+
+type FlowWait = {
+  readonly op: string;
+  readonly intent: string;
+  readonly withinMs: number | null;
+  /** It was recorded before, and is resumed. */
+  readonly isKnown: boolean;
+  readonly before: readonly NewEvent[];
+};
+
+function beginWait(draft: Draft, { op, intent, withinMs, isKnown, before }: FlowWait): readonly NewEvent[] {
+  const until = withinMs === null ? null : draft.now + withinMs;
+  const began = { type: "wait.began", tv: 1, body: { op, intent, until } };
+  return isKnown ? before : [...before, began];
+}
+
+/** Returns none of the events it wrote: the runner reads the stream. */
+export function waitInWorkflow(
+  draft: Draft,
+  runner: Runner,
+  wait: FlowWait,
+): Need | Recorded | { readonly kind: "unknown" } {
+  const state = lockOwnRun(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return reportWritten(draft, state, runner.workflow, []);
+  if (state.status !== "executing" && !wait.isKnown) return { kind: "turned" };
+  draft.append(workflowStream(runner.workflow), beginWait(draft, wait));
+  const awaited = awaitIntent(draft, wait.intent, { workflow: runner.workflow, op: wait.op });
+  if (isNeed(awaited) || awaited.kind === "unknown") return awaited as Need | { readonly kind: "unknown" };
+  return reportWritten(draft, state, runner.workflow, []);
+}

@@ -5,13 +5,21 @@
  * - An intent that people are to approve is an approval: both are written in one commit.
  * - `agent://approver` means `role:supervisor`. In a tenant without a roster any person may decide instead.
  * - With a roster, approvers must be in it, in good standing, and have no role or one that decides.
+ * - A workflow's intent is created in the commit in which the workflow's stream records it, and sent once however often it is
+ *   replayed.
  */
 
 import { openQuestion } from "../../../approvals/rules/ask.ts";
 import { digestOf } from "../../../kernel/canonical-json.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { isPrincipal, type Via } from "../../../kernel/principal.ts";
-import { approvalStream, intentStream, ROSTER } from "../../../kernel/stream.ts";
+import {
+  approvalStream,
+  intentStream,
+  type NewEvent,
+  ROSTER,
+  workflowStream,
+} from "../../../kernel/stream.ts";
 import type { Draft, Need } from "../../../kernel/transaction.ts";
 import { ROLE_SCOPES } from "../../../people/rules/scopes.ts";
 import { type Member, peopleAmong, ROLES, type RosterState } from "../../../people/stream.ts";
@@ -22,6 +30,13 @@ import {
   excludedPeople,
   plainRule,
 } from "../../../policy/rules/verdict.ts";
+import {
+  lockOwnRun,
+  type Recorded,
+  type Runner,
+  reportWritten,
+  wasRecorded,
+} from "../../../workflows/rules/lifecycle.ts";
 import type { IntentTerms, LiveIntent } from "../stream.ts";
 
 export const HUMAN_APPROVAL_INTENT = "human_approval";
@@ -220,4 +235,28 @@ export function sendIntent(draft: Draft, sending: SendIntentCommand): Need | Sen
   if (ask === null) draft.append(ref, [sentEvent(draft, sending)]);
   if (requestId !== null) draft.take(intentName(requestId), ref);
   return { kind: "sent", intent, approval: ask?.approval ?? null };
+}
+
+type NotSent = { readonly kind: "unmeetable"; readonly reason: string };
+
+export function sendFromWorkflow(
+  draft: Draft,
+  runner: Runner,
+  {
+    op,
+    before,
+    sending,
+  }: { readonly op: string; readonly before: readonly NewEvent[]; readonly sending: SendIntentCommand },
+): Need | Recorded | NotSent {
+  const state = lockOwnRun(draft, runner, "run");
+  if ("kind" in state) return state;
+  if (wasRecorded(state, runner)) return reportWritten(draft, state, runner.workflow, []);
+  if (state.status !== "executing") return { kind: "turned" };
+  const sent = sendIntent(draft, sending);
+  if (sent.kind === "need" || sent.kind === "unmeetable") return sent;
+  const { intentType, to, payload } = sending;
+  const body = { op, intent: sent.intent, intentType, to, payloadDigest: digestOf(payload) };
+  const events = [...before, { type: "send.made", tv: 1, body }];
+  draft.append(workflowStream(runner.workflow), events);
+  return reportWritten(draft, state, runner.workflow, events);
 }
