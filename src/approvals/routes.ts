@@ -11,7 +11,7 @@ import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import type { Scope } from "../kernel/registry.ts";
 import type { CardDocument } from "../kernel/terminal.ts";
-import type { RenderCard } from "../notify/content.ts";
+import type { RenderCard } from "../notify/channel.ts";
 import { readActionDocument, readCard, readSealedCard } from "./card.ts";
 import { approvalDocument } from "./card-document.ts";
 import { approvalWire, cardCodec, triedSchema } from "./card-schema.ts";

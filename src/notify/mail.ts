@@ -8,15 +8,16 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { ROSTER } from "../kernel/stream.ts";
 import { readState } from "../runtime/store-access.ts";
-import { isMailAddress, kindOfAddress } from "./addresses.ts";
-import type { Channel, Delivery } from "./channel.ts";
 import {
+  type Channel,
+  type Delivery,
   type DeliveryContext,
   type DroppedOutcome,
   linkToPage,
   loadDocument,
   type MessageContent,
-} from "./content.ts";
+} from "./channel.ts";
+import { isMailAddress, kindOfAddress } from "./post.ts";
 import { mailAddressOf } from "./rules/endpoint.ts";
 import type { SendOutcome } from "./rules/message.ts";
 import type { DeliverySettings } from "./settings.ts";

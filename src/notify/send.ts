@@ -11,8 +11,8 @@ import { errorText } from "../kernel/text.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, readStateAt, runCommand } from "../runtime/store-access.ts";
 import { type Subscriber, subscribe } from "../runtime/subscribe.ts";
+import { type DeliveryContext, type DroppedOutcome, loadMessageContent, type SendJob } from "./channel.ts";
 import { channelFor } from "./channels.ts";
-import { type DeliveryContext, type DroppedOutcome, loadMessageContent, type SendJob } from "./content.ts";
 import { type ActiveEndpoint, createMessageMaker, OUTBOXES } from "./make-messages.ts";
 import { dropMessage, reportAttempt, type SendOutcome } from "./rules/message.ts";
 

@@ -3,7 +3,7 @@
 import { checkFields, rejectInput } from "../kernel/fields.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { Environment } from "../runtime/settings.ts";
-import { isMailAddress, type ResolveHost } from "./addresses.ts";
+import { isMailAddress, type ResolveHost } from "./post.ts";
 
 export type DeliveryOptions = {
   /** `smtp://user:password@host:587` or `smtps://…`. Default: `HOLDPOINT_SMTP_URL`; without either, mail waits. */

@@ -8,16 +8,19 @@ import { findIds, rowPage, rowSummary } from "../runtime/lists.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
 import { capability, decideVerb, readVerb, runVerb } from "../runtime/verb.ts";
-import type { DeliveryContext, DroppedOutcome, RenderCard } from "./content.ts";
+import type { DeliveryContext, DroppedOutcome, RenderCard } from "./channel.ts";
 import {
   type Endpoint,
   type EndpointChange,
   type EndpointSummary,
   type EndpointTest,
   endpoints,
+  isSecretAddress,
   type MessageSummary,
   messages,
+  readTarget,
   SECRET_ADDRESS,
+  targetName,
 } from "./contract.ts";
 import {
   addEndpoint,
@@ -35,7 +38,6 @@ import { requeueMessage, type SendOutcome, testEndpoint } from "./rules/message.
 import { runDelivery, sendMessage } from "./send.ts";
 import { type DeliveryOptions, deliverySettings } from "./settings.ts";
 import type { EndpointTarget } from "./stream.ts";
-import { isSecretAddress, readTarget, targetName } from "./target.ts";
 
 const unknownEndpoint = (id: string): HoldpointError => unknownId(endpoints, id, "endpoints --all");
 

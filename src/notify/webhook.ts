@@ -10,8 +10,14 @@ import type { JsonObject } from "../kernel/json.ts";
 import { intentStream, type StreamRef } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readState, runCommand } from "../runtime/store-access.ts";
-import type { Channel, Delivery } from "./channel.ts";
-import { type DeliveryContext, type DroppedOutcome, linkToPage, type MessageContent } from "./content.ts";
+import {
+  type Channel,
+  type Delivery,
+  type DeliveryContext,
+  type DroppedOutcome,
+  linkToPage,
+  type MessageContent,
+} from "./channel.ts";
 import { postOutcome, postSafely } from "./post.ts";
 import { webhookHeaders } from "./rules/endpoint.ts";
 import type { SendOutcome } from "./rules/message.ts";

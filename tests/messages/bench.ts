@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Admin } from "../../src/admin.ts";
 import { cardLines } from "../../src/cli/shell/sections.ts";
 import { ROSTER } from "../../src/kernel/stream.ts";
-import type { DeliveryContext } from "../../src/notify/content.ts";
+import type { DeliveryContext } from "../../src/notify/channel.ts";
 import { runDelivery } from "../../src/notify/send.ts";
 import type { DeliverySettings } from "../../src/notify/settings.ts";
 import { endpointVerbs, messageVerbs } from "../../src/notify/verbs.ts";

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { kindOfAddress } from "../../src/notify/addresses.ts";
-import { postSafely, type SafeAnswer } from "../../src/notify/post.ts";
+import { kindOfAddress, postSafely, type SafeAnswer } from "../../src/notify/post.ts";
 
 import { startReceiver } from "./receiver.ts";
 
