@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { idleClock } from "../kernel/clock.ts";
 import { intentStream, type StreamRef } from "../kernel/stream.ts";
 import type { Store, StoreChanges } from "../stores/store.ts";
-import { memoryStore } from "../testing/memory-store.ts";
+import { memoryStore } from "../testing/testing.ts";
 import { createWaker } from "./waker.ts";
 
 const TENANT = "acme";

@@ -9,7 +9,7 @@ import { type Approval, type Holdpoint, holdpoint, type SuperviseResult } from "
 import type { Model, ModelFailure } from "../../src/supervise/models/model.ts";
 import type { SuperviseOptions } from "../../src/supervise/options.ts";
 
-import { memoryStore } from "../../src/testing/memory-store.ts";
+import { memoryStore } from "../../src/testing/testing.ts";
 import { ROOT } from "../e2e/program.ts";
 
 export type Line = object | string;

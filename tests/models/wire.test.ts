@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
-import { retryAfterMs } from "../../src/supervise/models/ai-sdk.ts";
 import type { ModelAnswer, ModelFailure, ModelRequest } from "../../src/supervise/models/model.ts";
-import { openModel } from "../../src/supervise/models/open-model.ts";
+import { openModel, retryAfterMs } from "../../src/supervise/models/open-model.ts";
 
 import { type Line, openWire, type Wire } from "./wire/server.ts";
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Policy } from "../../src/effects/define-tool.ts";
-import { loadPackage } from "../../src/supervise/models/ai-sdk.ts";
 import type { Model } from "../../src/supervise/models/model.ts";
+import { loadPackage } from "../../src/supervise/models/open-model.ts";
 
 import { ANN, office, question, waiting } from "../workflows/office.ts";
 import { atStep, CONTEXT, FINAL, GOAL, given, scripted } from "./refund.ts";

@@ -7,7 +7,7 @@ import {
   randomOf,
   TENANT,
 } from "../../testing/store-contract/fixture.ts";
-import { storeContract } from "../../testing/store-contract.ts";
+import { storeContract } from "../../testing/testing.ts";
 import { backUp, createMemoryDatabase, restore } from "./database.ts";
 import { openMemoryStore } from "./open.ts";
 

@@ -1,7 +1,7 @@
 import { after, before } from "node:test";
 import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../../tests/fixtures/postgres-server.ts";
-import { storeContract } from "../../testing/store-contract.ts";
+import { storeContract } from "../../testing/testing.ts";
 import { openPostgresStore } from "./open.ts";
 
 let server: PostgresServer;

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { storeContract } from "../../testing/store-contract.ts";
+import { storeContract } from "../../testing/testing.ts";
 import { openSqliteStore } from "./open.ts";
 
 storeContract("SQLite", async (options) => {
