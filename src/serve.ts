@@ -6,8 +6,7 @@ import { authenticateByCredential, withoutAuthentication } from "./api/authentic
 import { createAudience, type EventAudience } from "./api/events/listeners.ts";
 import { defineExample, example } from "./api/example.ts";
 import type { BackpressureLimits } from "./api/guards/quotas.ts";
-import { createMetrics, readViewTotals, readWorkInHand } from "./api/metrics/metrics.ts";
-import { watchJournal } from "./api/metrics/watch-journal.ts";
+import { createMetrics, readViewTotals, readWorkInHand, watchJournal } from "./api/metrics/metrics.ts";
 import {
   followTenants,
   openAllTenants,
