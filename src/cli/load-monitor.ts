@@ -12,7 +12,7 @@ import { locate, parseYaml } from "../policy/read.ts";
 import { DEEPEST_YAML, isTooDeep } from "../policy/yaml.ts";
 import { readTextFile, unusableFile } from "./policy/load.ts";
 import { CommandError, type Context } from "./shell/command.ts";
-import { importDefault } from "./workflows/load.ts";
+import { importDefault } from "./shell/files.ts";
 
 type MonitorReading =
   | { readonly ok: true; readonly monitor: WrittenMonitor }

@@ -14,7 +14,7 @@ import { currentPerson, databaseWithoutPassword, dataFolder } from "../runtime/s
 import type { StartedServer } from "../serve.ts";
 import type { StartedWorker } from "../work.ts";
 import { type Command, CommandError, type Context, EXIT, version, word } from "./shell/command.ts";
-import { loadDefinitions } from "./workflows/load.ts";
+import { loadDefinitions } from "./shell/files.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const environment = (name: string): string | undefined => process.env[name];

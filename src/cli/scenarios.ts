@@ -9,11 +9,11 @@ import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import type { OutgoingIntent } from "../agents/intents/contract.ts";
+import { dropUndefinedFields } from "../api/wire.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../kernel/json.ts";
 import { isPrincipal } from "../kernel/principal.ts";
 import { visible } from "../kernel/text.ts";
 import { ROLES } from "../people/stream.ts";
-import { definedFields } from "./remote/remote.ts";
 import { CommandError, type Context, EXIT, fileError, word } from "./shell/command.ts";
 import { writePrivateJson } from "./shell/files.ts";
 
@@ -65,7 +65,7 @@ const intent = object({
     timeout_seconds: seconds,
     ...rest
   }) =>
-    definedFields({
+    dropUndefinedFields({
       ...{ intentType, toAgent, requestId },
       ...rest,
       withinMs: seconds === undefined ? undefined : seconds * 1_000,

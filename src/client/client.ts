@@ -1,5 +1,5 @@
 /** Entry point of `holdpoint/client`: a remote Holdpoint, in Node and in browsers, with nothing but `fetch`. */
-import { makeResources, type Resources } from "./calls.ts";
+import { makeResources, makeWaits, type Resources, type Waits } from "./calls.ts";
 import { type ClientOptions, openConnection } from "./connection.ts";
 import {
   type EventsQuery,
@@ -9,15 +9,23 @@ import {
   type JournalEvent,
   type ListenQuery,
 } from "./events.ts";
-import { makeWaits, type Waits } from "./waits.ts";
 
-export type { AnswerOf, Call, CallOptions, InputOf, RouteName } from "./calls.ts";
+export type {
+  AnswerOf,
+  Call,
+  CallOptions,
+  InputOf,
+  RouteName,
+  WaitedAction,
+  WaitedApproval,
+  WaitedIntent,
+  WaitedWorkflow,
+  WaitOptions,
+} from "./calls.ts";
 export type { ClientOptions, Credential } from "./connection.ts";
 export { CLIENT_CODES, ClientError, isClientError } from "./connection.ts";
 export type { EventsQuery, HandedIntent, JournalEvent, ListenQuery } from "./events.ts";
-
 export { type VerifyWebhook, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
-export type { WaitedAction, WaitedApproval, WaitedIntent, WaitedWorkflow, WaitOptions } from "./waits.ts";
 
 export type Client = Resources &
   Waits & {

@@ -3,6 +3,7 @@
  * The actor is the credential's principal. Only without authentication is it the one that the caller names.
  */
 import { z } from "zod";
+import { dropUndefinedFields } from "../../api/wire.ts";
 import { type ReadCard, readCardSchema } from "../../approvals/card-schema.ts";
 import { type Approvals, approvals } from "../../approvals/contract.ts";
 import type { AnswerOf } from "../../client/calls.ts";
@@ -59,14 +60,6 @@ type RemoteActor = {
   /** null if the server runs without authentication. */
   readonly principal: string | null;
 };
-
-/** Drops the fields that are undefined. */
-export function definedFields<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
-  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(there) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
-}
 
 type Call = (...args: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>>;
 type Calls = { readonly [resource: string]: { readonly [verb: string]: Call } };
@@ -222,7 +215,7 @@ const remoteWorkflows = (speaker: RemoteActor, verbs: WorkflowVerbs): Omit<Workf
   result: (id) => resultAt(speaker, verbs, id),
   list: ({ after, text, ...page } = {}) =>
     relay(async () => {
-      const asked = { ...page, ...definedFields({ cursor: after, q: text }) };
+      const asked = { ...page, ...dropUndefinedFields({ cursor: after, q: text }) };
       const { workflows, next_cursor: next } = await speaker.client.workflows.list(asked);
       return { items: workflows.map(listedWorkflow), next };
     }),

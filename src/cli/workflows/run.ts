@@ -19,8 +19,14 @@ import {
   shellQuote,
   word,
 } from "../shell/command.ts";
-import { findProject, type LocatedStore, locateStore, PROJECT_FILE } from "../shell/files.ts";
-import { type LoadedWorkflow, loadWorkflow } from "./load.ts";
+import {
+  findProject,
+  type LoadedWorkflow,
+  type LocatedStore,
+  loadWorkflow,
+  locateStore,
+  PROJECT_FILE,
+} from "../shell/files.ts";
 import { printResult, readRequestId } from "./operate.ts";
 import { createRunProgress } from "./story.ts";
 
