@@ -92,8 +92,5 @@ export function checkMayRepresent(
 }
 
 export function onlyForItselfError(does: string, next: string): HoldpointError {
-  return new HoldpointError("forbidden", `This credential ${does} only for itself.`, {
-    data: "Nothing was written.",
-    next,
-  });
+  return new HoldpointError("forbidden", `This credential ${does} only for itself.`, { next });
 }

@@ -9,10 +9,10 @@ import { HoldpointError, WORKFLOW_ID_HINT } from "../kernel/errors.ts";
 import { rejectInput } from "../kernel/fields.ts";
 import { isId } from "../kernel/ids.ts";
 import { isPrincipal } from "../kernel/principal.ts";
-import { refusalData } from "../kernel/refusals.ts";
 import { displayValue } from "../kernel/text.ts";
 import type { PermitAsker } from "../policy/rules/tool-rules.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
+import { refusedRequestError } from "../workflows/operate.ts";
 import type { DriveRefused } from "../workflows/rules/remote.ts";
 import type { PermitRequest } from "./contract.ts";
 
@@ -86,17 +86,6 @@ const NOT_DRIVEN: readonly string[] = [
 const isNotDriven = (answer: { readonly kind: string }): answer is DriveRefused =>
   NOT_DRIVEN.includes(answer.kind);
 
-function refusedDriverError(
-  workflow: string,
-  what: string,
-  answer: Extract<DriveRefused, { kind: "refused" }>,
-): HoldpointError {
-  return new HoldpointError("wrong_state", `The workflow ${workflow} cannot ${what}: ${answer.reason}.`, {
-    details: { status: answer.status },
-    data: refusalData("request", answer.isRecorded, "the workflow did not change"),
-  });
-}
-
 export function requireDriver<Answer extends { readonly kind: string }>(
   workflow: string,
   agent: string,
@@ -113,11 +102,8 @@ export function requireDriver<Answer extends { readonly kind: string }>(
       throw new HoldpointError(
         "wrong_state",
         `The workflow ${workflow} is run by its definition, not by an agent.`,
-        {
-          data: "Nothing was written.",
-        },
       );
     case "refused":
-      throw refusedDriverError(workflow, what, answer);
+      throw refusedRequestError(workflow, what, answer);
   }
 }

@@ -115,7 +115,6 @@ async function currentAnswer(runtime: Runtime, action: string): Promise<RemoteAn
 
 function notExecuting(workflow: string | undefined): HoldpointError {
   return new HoldpointError("wrong_state", `The workflow ${workflow} does not execute now.`, {
-    data: "Nothing was written.",
     next: "Look at the workflow: people may have to decide first, or it goes back.",
   });
 }

@@ -83,7 +83,6 @@ function requireAccepted(
         "wrong_state",
         `The action ${action} was not permitted: it is ${answer.state.phase}.`,
         {
-          data: "Nothing was written.",
           details: { phase: answer.state.phase },
         },
       );

@@ -17,6 +17,7 @@ import { loadArgs, loadValue, readState, runCommand } from "../runtime/store-acc
 import type { TenantStore } from "../stores/store.ts";
 import { readOperationTable } from "../workflows/entries.ts";
 import type { CallUndo } from "../workflows/events.ts";
+import { withdrawOpen } from "../workflows/operate.ts";
 import { workflowState } from "../workflows/read.ts";
 import { callsAfter, type RecordedOp } from "../workflows/rules/operations.ts";
 import {
@@ -28,7 +29,6 @@ import {
   type UndoAttempt,
 } from "../workflows/rules/rollback.ts";
 import type { LiveWorkflow } from "../workflows/state.ts";
-import { withdrawOpen } from "../workflows/withdraw.ts";
 import type { RemoteAnswer } from "./contract.ts";
 import { checkActionId, checkPrincipal, notYoursError } from "./remote-checks.ts";
 import { askForUndo, updateUndoIntents, withdrawUndoIntents } from "./remote-compensation.ts";
@@ -278,7 +278,6 @@ export async function settleRollback(runtime: Runtime, workflow: string): Promis
 
 function cannotUndoNow(workflow: string, undoes: string, why: string): HoldpointError {
   return new HoldpointError("wrong_state", `${undoes} cannot be undone now: ${why}.`, {
-    data: "Nothing was written.",
     next: `Ask what has to be undone in ${workflow}, and undo that.`,
     details: { workflow },
   });

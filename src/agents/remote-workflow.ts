@@ -14,6 +14,7 @@ import { loadValue, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { DEFAULT_MAX_ATTEMPTS, declareCheckpoint } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
+import { withdrawOpen } from "../workflows/operate.ts";
 import { getWorkflow, workflowState } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
 import type { CheckpointConditions, CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
@@ -25,7 +26,6 @@ import {
 } from "../workflows/rules/remote.ts";
 import type { CheckpointTally, WorkflowStatus } from "../workflows/state.ts";
 import type { WorkflowDetails } from "../workflows/views.ts";
-import { withdrawOpen } from "../workflows/withdraw.ts";
 import { checkPrincipal, checkTextLength, requesterWithAgent, requireDriver } from "./remote-checks.ts";
 import { type Compensation, listCompensations, settleRollback } from "./remote-rollback.ts";
 
@@ -280,10 +280,7 @@ export async function getRemoteWorkflow(runtime: Runtime, workflow: string): Pro
     throw new HoldpointError(
       "wrong_state",
       `The workflow ${workflow} is run by its definition, not by an agent.`,
-      {
-        data: "Nothing was written.",
-        next: "Read it with hp.workflows.get().",
-      },
+      { next: "Read it with hp.workflows.get()." },
     );
   const account = await loadCheckpointAccount(runtime, details);
   return { ...details, ...account, compensations: await listCompensations(runtime, workflow) };

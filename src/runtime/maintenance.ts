@@ -11,7 +11,7 @@ import { startProbing, startRecovery } from "../effects/recover.ts";
 
 import type { Clock } from "../kernel/clock.ts";
 import { approvalStream } from "../kernel/stream.ts";
-import { closeFailed } from "../workflows/withdraw.ts";
+import { closeFailed } from "../workflows/operate.ts";
 import { endDeadNodes, type OwnEpoch } from "./epochs.ts";
 import { sealTenant } from "./keyring.ts";
 import { forEachReadable, isUnreadable } from "./lists.ts";

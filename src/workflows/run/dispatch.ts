@@ -18,9 +18,9 @@ import { readState } from "../../runtime/store-access.ts";
 import { type Subscriber, subscribe } from "../../runtime/subscribe.ts";
 import type { ViewRow } from "../../stores/store.ts";
 import type { Definition } from "../definition.ts";
+import { withdrawOpen } from "../operate.ts";
 import { createListeners, type Dispatcher, type Listeners, repeatNotices, withListeners } from "../start.ts";
 import type { LiveWorkflow } from "../state.ts";
-import { withdrawOpen } from "../withdraw.ts";
 import { performRun } from "./perform-run.ts";
 import { readNews, type WorkflowRun, wakeHeld } from "./run.ts";
 import {

@@ -18,6 +18,7 @@ import { actionStream, workflowStream } from "../../kernel/stream.ts";
 import { loadArgs, loadValue, readState, runCommand } from "../../runtime/store-access.ts";
 import { type ChildRecords, readChildRecords } from "../entries.ts";
 import type { RollbackReport } from "../events.ts";
+import { withdrawQuestions, withdrawSends, withdrawSentBy } from "../operate.ts";
 import { cancelWorkflow } from "../rules/lifecycle.ts";
 import type { RecordedOp, RecordedUndo } from "../rules/operations.ts";
 import {
@@ -30,7 +31,6 @@ import {
 } from "../rules/rollback.ts";
 import { openSnapshot } from "../snapshots.ts";
 import { obstacleName } from "../state.ts";
-import { withdrawQuestions, withdrawSends, withdrawSentBy } from "../withdraw.ts";
 import { undoUnderAllPolicies } from "../workflow-policy.ts";
 import { checkpointTool } from "./checkpoint.ts";
 import { dryRunChildren, dryRunDefinition } from "./context.ts";
