@@ -7,8 +7,15 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HoldpointError } from "../kernel/errors.ts";
-import { asHoldpointError, PROBLEM_TYPE, problemOf } from "./problem.ts";
-import { type ReplyHeaders, type Route, type RouteAnswer, routeName } from "./route.ts";
+import {
+  asHoldpointError,
+  PROBLEM_TYPE,
+  problemOf,
+  type ReplyHeaders,
+  type Route,
+  type RouteAnswer,
+  routeName,
+} from "./route.ts";
 
 /** Checks the answer against the schema that the route declares. A kept one may have been given by an earlier version. */
 export function checkAnswerSchema(route: Route, answer: RouteAnswer): void {

@@ -31,7 +31,6 @@ import {
 } from "./guards/request.ts";
 import { handleIdempotently, readIdempotencyKey } from "./idempotency/handle.ts";
 import { correlationId, type Log } from "./log.ts";
-import { invalidInput } from "./problem.ts";
 import {
   checkAnswerSchema,
   prepareReply,
@@ -44,6 +43,7 @@ import {
   wantsPage,
 } from "./reply.ts";
 import {
+  invalidInput,
   isStream,
   type Route,
   type RouteAnswer,

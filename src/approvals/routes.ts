@@ -4,9 +4,8 @@
  */
 import { z } from "zod";
 import { actingPerson } from "../api/authenticate.ts";
-import { cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/card.ts";
-import type { Problem } from "../api/problem.ts";
-import { checkHasScopes, ok, type RouteAnswer, route } from "../api/route.ts";
+import { cardPage, type Decidable, problemPage, strangerPage } from "../api/pages/plain-pages.ts";
+import { checkHasScopes, ok, type Problem, type RouteAnswer, route } from "../api/route.ts";
 import { bySchema, idParams, json } from "../api/wire.ts";
 import { viewCodec } from "../kernel/codec.ts";
 import type { Scope } from "../kernel/registry.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { DARK_COLOURS, LIGHT_COLOURS } from "../../src/api/pages/html-theme.ts";
+import { DARK_COLOURS, LIGHT_COLOURS } from "../../src/api/pages/plain-pages.ts";
 import { readRoot } from "../docs/markdown.ts";
 import { type Bench, serverBench } from "../fixtures/server.ts";
 

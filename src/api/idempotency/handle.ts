@@ -8,8 +8,7 @@ import { answerStream } from "../../kernel/stream.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { loadValue, runCommand } from "../../runtime/store-access.ts";
 import type { Who } from "../authenticate.ts";
-import { asHoldpointError, PROBLEM_TYPE, problemOf } from "../problem.ts";
-import type { Route, RouteAnswer } from "../route.ts";
+import { asHoldpointError, PROBLEM_TYPE, problemOf, type Route, type RouteAnswer } from "../route.ts";
 import type { TenantHost } from "../tenant-hosts.ts";
 import { type BeginAnswerResult, type BeginCommand, beginAnswer, endAnswer } from "./rules.ts";
 

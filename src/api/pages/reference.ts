@@ -12,7 +12,7 @@ import {
 } from "../openapi.ts";
 import { contentPolicy } from "../reply.ts";
 import { publicRoute, type Route } from "../route.ts";
-import { html, type Markup, REFERENCE_STYLE } from "./html-theme.ts";
+import { html, type Markup, REFERENCE_STYLE } from "./plain-pages.ts";
 
 type ListedOperation = {
   readonly method: string;

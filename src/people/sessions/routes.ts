@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { checkNotNarrowed, SESSION_COOKIE, type Who } from "../../api/authenticate.ts";
-import { LOGIN_PAGE_HEADERS, loginPage } from "../../api/pages/login.ts";
+import { LOGIN_PAGE_HEADERS, loginPage } from "../../api/pages/plain-pages.ts";
 import { ok, publicRoute, type RouteAnswer, route } from "../../api/route.ts";
 import { idParams, time, timeSchema } from "../../api/wire.ts";
 import type { Clock } from "../../kernel/clock.ts";
