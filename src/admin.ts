@@ -13,7 +13,8 @@ import type { Seals } from "./runtime/verbs.ts";
 import { VERBS } from "./verbs.ts";
 
 export type { Alert, AlertList, AlertPage, AlertSummary } from "./alerts/contract.ts";
-export type { Monitor, MonitorOptions } from "./alerts/monitor.ts";
+export type { Monitor } from "./alerts/monitor.ts";
+export type { MonitorOptions } from "./alerts/rules/check-rules.ts";
 export type { ConditionAnswer, Figures, MonitoredEntry, MonitorRule } from "./alerts/rules/monitor-rule.ts";
 export type { Scope } from "./kernel/registry.ts";
 export type {

@@ -26,21 +26,9 @@ import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { recordSignal } from "./raise-alert.ts";
 import { keepMonitorPosition } from "./rules/alert.ts";
-import { checkMonitorName, checkRules } from "./rules/check-rules.ts";
+import { checkMonitorName, checkRules, type MonitorOptions } from "./rules/check-rules.ts";
 import { MOST_SUBJECTS, type MonitoredEntry, type MonitorRule, type Signal } from "./rules/monitor-rule.ts";
 import { saveRuleStates, type WatchedRule, watchRules } from "./rules/watch.ts";
-
-export type MonitorOptions = {
-  /** Its position is stored under this name. Several processes with the same name are one monitor. */
-  readonly name: string;
-  readonly rules: readonly MonitorRule[];
-  /** Only actions of these agents. A name may end in `*`. */
-  readonly agents?: readonly string[];
-  /** Only workflows of these names, and their calls. */
-  readonly workflows?: readonly string[];
-  /** Only calls of these tools. */
-  readonly tools?: readonly string[];
-};
 
 export type Monitor = {
   readonly name: string;

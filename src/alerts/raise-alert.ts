@@ -16,6 +16,8 @@ import { checkpointId } from "../workflows/rules/checkpoints.ts";
 import {
   applyEntry,
   emptyTable,
+  hasHappened,
+  irreversibleCalls,
   type OperationTable,
   type RecordedOp,
 } from "../workflows/rules/operations.ts";
@@ -58,9 +60,6 @@ async function readWorkflowRecord(runtime: Runtime, workflow: string): Promise<W
   return { state, table, calls };
 }
 
-const hasHappened = ({ settled }: RecordedOp): boolean =>
-  settled?.kind === "answer" && settled.answer.executed === true;
-
 /** Only a process with the tool knows whether it has an undo. A step's undo is only in the workflow definition. */
 function undoOfOperation({ tools }: Runtime, { op, body }: RecordedOp): "has" | "none" | "not_known" {
   const tool = String(body["tool"]);
@@ -100,13 +99,11 @@ async function prepareRaisedCheckpoint(
   const known = await readWorkflowRecord(runtime, workflow);
   if (known === undefined) return undefined;
   const { monitor, rule, alert, signal } = raising;
-  const done = known.calls.filter(hasHappened);
-  const of = (answer: ReturnType<typeof undoOfOperation>) =>
-    done.filter((call) => undoOfOperation(runtime, call) === answer);
-  const irreversible = of("none").map(({ op, body }) => ({
-    ...{ op, action: String(body["action"]), tool: String(body["tool"]) },
-  }));
-  const unknown = [...new Set(of("not_known").map(({ body }) => String(body["tool"])))];
+  const irreversible = irreversibleCalls(known.calls, (call) => undoOfOperation(runtime, call) === "none");
+  const open = known.calls.filter(
+    (call) => hasHappened(call) && undoOfOperation(runtime, call) === "not_known",
+  );
+  const unknown = [...new Set(open.map(({ body }) => String(body["tool"])))];
   const name = `${monitor}: ${rule}`;
   const id = freshId(runtime, "snap");
   const place = { snapshot: id, workflow, checkpoint: checkpointId({ name }), name, at: runtime.clock.now() };
@@ -117,17 +114,9 @@ async function prepareRaisedCheckpoint(
   };
   const { artifact, ref } = await captureSnapshot(runtime, buildSnapshot(captured, place));
   return {
-    ...{
-      workflow,
-      seq: known.state.seq,
-      name,
-      why: signal.says,
-      monitor,
-      rule,
-      alert,
-      artifact,
-      irreversible,
-    },
+    ...{ workflow, name, monitor, rule, alert, artifact, irreversible },
+    seq: known.state.seq,
+    why: signal.says,
     approval: freshId(runtime, "apr"),
     nonce: freshId(runtime, "non"),
     snapshot: { id, ...ref },

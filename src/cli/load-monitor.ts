@@ -5,8 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { MonitorOptions } from "../alerts/monitor.ts";
-import { readMonitorDocument, type WrittenMonitor } from "../alerts/rules/check-rules.ts";
+import { type MonitorOptions, readMonitorDocument } from "../alerts/rules/check-rules.ts";
 import type { PolicyFinding } from "../policy/contract.ts";
 import { locate, parseYaml } from "../policy/read.ts";
 import { DEEPEST_YAML, isTooDeep } from "../policy/yaml.ts";
@@ -15,7 +14,7 @@ import { CommandError, type Context } from "./shell/command.ts";
 import { importDefault } from "./shell/files.ts";
 
 type MonitorReading =
-  | { readonly ok: true; readonly monitor: WrittenMonitor }
+  | { readonly ok: true; readonly monitor: MonitorOptions }
   | { readonly ok: false; readonly findings: readonly PolicyFinding[] };
 
 const MOST_CHARACTERS = 262_144;

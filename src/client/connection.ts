@@ -6,25 +6,15 @@
  * - Back-off grows, has jitter, and respects the server's `retry_after`.
  */
 
-/** The error that a call throws: the server's problem with its advice, or a missing answer. */
-
 /** Codes of the client itself. All other codes come from the server, and are in the reference of errors. */
 export const CLIENT_CODES = ["no_answer", "strange_answer"] as const;
-type ErrorFacts = {
-  readonly code: string;
-  /** 0 if there was no answer. */
-  readonly status: number;
-  readonly what: string;
-  readonly data: string;
-  readonly next: string;
-  readonly retryable: boolean;
-  readonly details: Readonly<Record<string, unknown>>;
-  readonly correlationId: string | null;
-};
+type ErrorFacts = Omit<ClientError, keyof Error>;
 
+/** What a call throws: the server's problem with its advice, or a missing answer. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly code: string;
+  /** 0 if there was no answer. */
   readonly status: number;
   /** The fault, without the advice that `message` adds. */
   readonly what: string;

@@ -125,6 +125,7 @@ type WaitKind =
   | "node";
 export type Wait = { readonly op: string; readonly kind: WaitKind; readonly on: string };
 
+/** Location of a stored snapshot, and its size before and after compression. */
 export type Snapshot = {
   readonly id: string;
   readonly uri: string;

@@ -13,7 +13,8 @@ import { displayValue } from "../kernel/text.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { handlesIn, redactJson, type Secrets } from "../runtime/secrets.ts";
 import type { Store } from "../stores/store.ts";
-import { LAYERS, type SnapshotRef, snapshotUri } from "./rules/snapshot.ts";
+import type { Snapshot } from "./events.ts";
+import { LAYERS, snapshotUri } from "./rules/snapshot.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -27,7 +28,7 @@ const GZIP_SYSTEM_UNKNOWN = 255;
 type Capture = {
   /** To be attached to the commit that records the checkpoint. */
   readonly artifact: Artifact;
-  readonly ref: Omit<SnapshotRef, "id">;
+  readonly ref: Omit<Snapshot, "id">;
   /** As stored: any part of it that is recorded or shown in another place is copied from here. */
   readonly snapshot: JsonObject;
 };

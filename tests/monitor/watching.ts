@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import type { Admin } from "../../src/admin.ts";
 import type { Alert } from "../../src/alerts/contract.ts";
-import { type Monitor, type MonitorOptions, startMonitor } from "../../src/alerts/monitor.ts";
+import { type Monitor, startMonitor } from "../../src/alerts/monitor.ts";
+import type { MonitorOptions } from "../../src/alerts/rules/check-rules.ts";
 import type { MonitorRule } from "../../src/alerts/rules/monitor-rule.ts";
 import { alertVerbs } from "../../src/alerts/verbs.ts";
 import type { Notice } from "../../src/runtime/notices.ts";

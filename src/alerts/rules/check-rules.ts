@@ -83,16 +83,20 @@ export function checkMonitorName(name: unknown): string {
 
 type Path = PolicyFault["path"];
 
-export type WrittenMonitor = {
+export type MonitorOptions = {
+  /** Its position is stored under this name. Several processes with the same name are one monitor. */
   readonly name: string;
   readonly rules: readonly MonitorRule[];
+  /** Only actions of these agents. A name may end in `*`. */
   readonly agents?: readonly string[];
+  /** Only workflows of these names, and their calls. */
   readonly workflows?: readonly string[];
+  /** Only calls of these tools. */
   readonly tools?: readonly string[];
 };
 
 type MonitorShaped =
-  | { readonly ok: true; readonly monitor: WrittenMonitor }
+  | { readonly ok: true; readonly monitor: MonitorOptions }
   | { readonly ok: false; readonly faults: readonly PolicyFault[] };
 
 /** Fields that have a different name in a file. */
@@ -230,5 +234,5 @@ export function readMonitorDocument(document: unknown): MonitorShaped {
   const rules = rulesOf(reading, document["rules"]);
   const filters = (["agents", "workflows", "tools"] as const).map((key) => namesOf(reading, document, key));
   if (name === undefined || reading.faults.length > 0) return { ok: false, faults: reading.faults };
-  return { ok: true, monitor: Object.assign({ name, rules }, ...filters) as WrittenMonitor };
+  return { ok: true, monitor: Object.assign({ name, rules }, ...filters) as MonitorOptions };
 }

@@ -11,7 +11,7 @@ import { type Credential, isClientError } from "../../client/connection.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
 import { visible } from "../../kernel/text.ts";
 import { keyFile } from "../../runtime/settings.ts";
-import { type Command, CommandError, type Context, EXIT, type Values } from "../shell/command.ts";
+import { type Command, CommandError, type Context, EXIT, flag, type Values } from "../shell/command.ts";
 import { folderOf, hasStore, writePrivateJson } from "../shell/files.ts";
 import { askSecret } from "../shell/prompt.ts";
 import { fromClientError, onlyHere, relay } from "./remote.ts";
@@ -64,7 +64,6 @@ function forgetLogin(server: string): void {
 }
 
 const USUAL = "http://127.0.0.1:8000";
-const typedFlag = (values: Values, name: string): string | undefined => values.get(name)?.at(-1);
 const environment = (name: string): string | undefined => process.env[name] || undefined;
 
 const noAddress = (text: string, cause: unknown): CommandError =>
@@ -80,7 +79,7 @@ function serverAddress(text: string): string {
 }
 
 function namedServer(values: Values): string | undefined {
-  const server = typedFlag(values, "server");
+  const server = flag({ values }, "server");
   const isStoreTyped = values.has("data") || values.has("database");
   if (server !== undefined && isStoreTyped)
     throw new CommandError("usage", "--server excludes --data and --database.", "Leave one out.");

@@ -224,7 +224,7 @@ function handleEvent(running: BacktestRun, replay: Replay, event: ReplayEvent): 
   countEvent(tally, event);
   if (event.kind !== "reviewed" && event.kind !== "edited") return;
   const { action } = event;
-  if (!isInPeriod(tally, action)) return;
+  if (!isInPeriod(tally, action.proposedAt)) return;
   if (event.kind === "edited" || isArtifactRef(action.args)) return judgeLater(running, replay, event);
   const panel = panels(event.review);
   const validate = validators(action.schema);

@@ -137,7 +137,7 @@ export const callsAfter = ({ ops }: OperationTable, after: number): readonly Rec
     ({ kind, seq, settled }) => kind === "call" && seq > after && settled?.kind !== "refused",
   );
 
-const hasHappened = ({ settled }: RecordedOp): boolean =>
+export const hasHappened = ({ settled }: RecordedOp): boolean =>
   settled?.kind === "answer" && settled.answer.executed === true;
 
 /** Effects that a rollback could not undo. */

@@ -12,7 +12,7 @@ import { channelField, type Via } from "../../kernel/principal.ts";
 import { actionStream, type NewEvent, workflowStream } from "../../kernel/stream.ts";
 import type { Draft, Need } from "../../kernel/transaction.ts";
 import type { CallUndo, FailureCode, Irreversible, RollbackReport } from "../events.ts";
-import { type LiveWorkflow, mayMove, type PassedCheckpoint } from "../state.ts";
+import { type LiveWorkflow, mayMove, type PassedCheckpoint, type Rollback } from "../state.ts";
 import { settleCall, type Turned } from "./calls.ts";
 import { findBorrowingFork } from "./create.ts";
 import {
@@ -28,15 +28,8 @@ import {
   withdrawQuestion,
 } from "./lifecycle.ts";
 
-type RollbackPlan = Via & {
-  /** A checkpoint's name or operation, `start`, or null for the last approved one. */
-  readonly to: string | null;
-  readonly by: string;
-  readonly reason: string;
-  readonly after: "again" | "fail";
-  readonly scope: "all" | "declared";
-  readonly rejected: string | null;
-};
+/** `to`: a checkpoint's name or operation, `start`, or null for the last approved one. */
+type RollbackPlan = Via & Omit<Rollback, "toSeq">;
 
 type RollbackPoint = { readonly op: string | null; readonly seq: number };
 

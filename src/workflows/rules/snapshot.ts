@@ -76,15 +76,6 @@ export type Captured = ApproverLayer &
     readonly agent?: string;
   };
 
-/** Location of a stored snapshot, and its size before and after compression. */
-export type SnapshotRef = {
-  readonly id: string;
-  readonly uri: string;
-  readonly hash: string;
-  readonly bytes: number;
-  readonly compressedBytes: number;
-};
-
 /** Which snapshot of what, and when. `at` is in milliseconds. */
 type SnapshotOrigin = {
   readonly snapshot: string;

@@ -95,11 +95,9 @@ export function openTally(options: TallyOptions): BacktestTally {
   return { options, counts, ...kept, ...lists };
 }
 
-const isCounted = ({ options }: BacktestTally, at: number): boolean =>
+/** `at`: when the action was proposed. */
+export const isInPeriod = ({ options }: BacktestTally, at: number): boolean =>
   options.since === null || at >= options.since;
-
-export const isInPeriod = (tally: BacktestTally, { proposedAt }: RecordedAction): boolean =>
-  isCounted(tally, proposedAt);
 
 function list(tally: BacktestTally, name: "changes" | "dangers", one: Compared): void {
   if (tally[name].length < tally.options.limit) tally[name].push(one);
@@ -251,10 +249,10 @@ function countStart(tally: BacktestTally, { action, costs }: EventOf<"started">)
 export function countEvent(tally: BacktestTally, heard: ReplayEvent): void {
   switch (heard.kind) {
     case "proposed":
-      if (isCounted(tally, heard.at)) tally.counts.actions += 1;
+      if (isInPeriod(tally, heard.at)) tally.counts.actions += 1;
       return;
     case "lost":
-      if (!isCounted(tally, heard.at)) return;
+      if (!isInPeriod(tally, heard.at)) return;
       if (heard.what === "proposal") tally.counts.actions += 1;
       tally.counts[heard.what === "decision" ? "decisions" : "erased"] += 1;
       return;
