@@ -198,24 +198,12 @@ export function checkHasScopes({ who }: Pick<RouteRequest, "who">, needed: reado
 
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
-export type Problem = {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly code: string;
-  readonly data: string;
-  readonly next: string;
-  readonly retryable: boolean;
-  readonly instance: string;
-  readonly correlation_id: string;
-  readonly [more: string]: unknown;
-};
-
 type ProblemContext = { readonly instance: string; readonly requestId: string };
 
-export const problemOf = (error: HoldpointError, { instance, requestId }: ProblemContext): Problem =>
+export const problemOf = (error: HoldpointError, { instance, requestId }: ProblemContext) =>
   problemFields(error, { instance, correlation_id: requestId });
+
+export type Problem = Readonly<ReturnType<typeof problemOf>>;
 
 type Fault = { readonly field: string; readonly message: string };
 
