@@ -53,6 +53,22 @@ test("a read waits for no writer, and sees what was committed before it", async 
   assert.equal(await read(), 2);
 });
 
+test("reading in a loop lets everything else in the process go on", async (t) => {
+  const { open } = sqliteBench(t);
+  const store = await open();
+  await count(store, "one");
+  let isDone = false;
+  setImmediate(() => {
+    isDone = true;
+  });
+  let reads = 0;
+  while (!isDone && reads < 1_000) {
+    await store.transact(TENANT, { read: [one] }, (sight) => commitResult(sight.version(one)));
+    reads += 1;
+  }
+  assert.ok(reads < 1_000, "the event loop never turned");
+});
+
 test("a read does not hide from the writer that another process wrote", async (t) => {
   const { open } = sqliteBench(t);
   const [store, other] = [await open(), await open()];

@@ -4,6 +4,7 @@
  * artifacts and encrypted secrets.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sha256 } from "../../kernel/canonical-json.ts";
 import { HoldpointError } from "../../kernel/errors.ts";
@@ -214,6 +215,8 @@ export async function transactSqlite<Result>(
 ): Promise<Result> {
   checkStoredText("tenant", tenant);
   if (isRead(needs)) {
+    // A caller that reads in a loop must not keep the process from everything else.
+    await nextTurn();
     const read = await retryWhileBusy(journal.patience, () => readOnly(journal, tenant, needs, decide));
     if (read !== undefined) return read.result;
   }
