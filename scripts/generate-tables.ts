@@ -140,6 +140,19 @@ ${tables.join("")}};
 `;
 }
 
+/** Of each channel, without its code, what the journal calls it and what people read. */
+export async function channelTable(): Promise<string> {
+  const { CHANNELS } = await import("../src/notify/channels.ts");
+  const rows = Object.values(CHANNELS).map(
+    ({ kind, title, address, example, hint }) =>
+      `  ${kind}: ${JSON.stringify({ kind, title, address, example, hint })},\n`,
+  );
+  return `/** Made by \`npm run generate\` from \`channels.ts\`: the words of each channel, for the terminal and the desk. */
+export const CHANNEL_WORDS = {
+${rows.join("")}} as const;
+`;
+}
+
 const capital = (text: string): string => text.replace(/^./, (first) => first.toUpperCase());
 
 /** A page in `pages/<resource>/<resource>-page.tsx` needs no entry in `places.ts` if it is a list of one kind of stream. */

@@ -12,6 +12,7 @@ import { ROLE_SCOPES, scopesOf } from "../src/people/rules/scopes.ts";
 import { ROLES } from "../src/people/stream.ts";
 import { HOME_TENANT } from "../src/people/tenants/stream.ts";
 import {
+  channelTable,
   contracts,
   contractTable,
   pageNames,
@@ -43,6 +44,7 @@ const keepCode = (path: string, text: string): void => keep(path, formatted(text
 keepCode("src/streams.ts", streamTable());
 keepCode("src/contracts.ts", contractTable());
 keepCode("src/verbs.ts", await verbTable());
+keepCode("src/notify/rules/channel-words.ts", await channelTable());
 keepCode("src/cli/resource-table.ts", await resourceTable());
 keepCode("dashboard/src/shell/listed-pages.ts", pageTable());
 keepCode("src/api/pages/listed-pages.ts", pageNames());

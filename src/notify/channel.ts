@@ -1,5 +1,6 @@
 /**
- * The port of a channel: how messages get to one kind of target. A channel is one file, and a line in `channels.ts`.
+ * The port of a channel: how messages get to one kind of target. A channel is one file, and its name in
+ * `channels.ts`; `npm run generate` writes its words for the terminal and the desk.
  * Also the content of a message, read from its entries each time it is sent, and the parts that chats share: what a message says,
  * in plain texts that are cut to a chat's limits.
  * - Nothing that an agent, a tool or a person wrote is formatted, linked or expanded: it is shown as it is.
@@ -123,11 +124,14 @@ export type Delivery = {
 };
 
 export type Channel = {
-  /** Also the scheme of an address by name: `slack://prod`. */
+  /** Also the scheme of an address by name: `slack://prod`. The journal has it, so it never changes. */
   readonly kind: EndpointTarget["kind"];
   readonly title: string;
-  /** An address that is shown, one that is a secret itself, or people. */
+  /** An address that is shown, and whose messages are signed; one that is a secret itself; or people, which only mail has. */
   readonly address: "shown" | "secret" | "people";
+  /** An address, as it is typed, and what it is. */
+  readonly example: string;
+  readonly hint: string;
   /** What the journal and lists hold of a target. */
   readonly target: z.ZodType<EndpointTarget>;
   /** Hosts whose addresses are this channel's unless another kind is named. */

@@ -1,4 +1,4 @@
-/** The channels. Another one is another file and its line here, and its kind in `stream.ts`. */
+/** The channels. Another one is another file, and its name here. */
 import type { Channel } from "./channel.ts";
 import { mail } from "./mail.ts";
 import { slack } from "./slack.ts";
@@ -7,7 +7,8 @@ import { teams } from "./teams.ts";
 import { webhook } from "./webhook.ts";
 
 export const CHANNELS = { webhook, mail, slack, teams } as const satisfies {
-  readonly [kind in EndpointTarget["kind"]]: Channel;
+  readonly [Kind in EndpointTarget["kind"]]: Channel & { readonly kind: Kind };
 };
 
-export const channelFor = ({ kind }: Pick<EndpointTarget, "kind">): Channel => CHANNELS[kind];
+/** Undefined: a newer version added the endpoint. */
+export const channelFor = ({ kind }: Pick<EndpointTarget, "kind">): Channel | undefined => CHANNELS[kind];

@@ -18,22 +18,21 @@ import {
   timestamp,
 } from "../kernel/values.ts";
 import { ROLES } from "../people/stream.ts";
-import { CHANNELS, channelFor } from "./channels.ts";
+import { CHANNELS } from "./channels.ts";
 import { isMailAddress, readWebhookUrl } from "./post.ts";
 import { ANNOUNCED_EVENTS, isAnnouncedPattern } from "./rules/announced-events.ts";
 import { APPROVERS_RECIPIENT, isSigningSecret } from "./rules/endpoint.ts";
 import { type EndpointTarget, MESSAGE_STATUSES } from "./stream.ts";
 
-const { webhook, mail, slack, teams } = CHANNELS;
+const { webhook, ...others } = CHANNELS;
 const targetSchema = z.discriminatedUnion("kind", [
   webhook.target,
-  mail.target,
-  slack.target,
-  teams.target,
+  ...Object.values(others).map(({ target }) => target),
 ]) satisfies z.ZodType<EndpointTarget>;
 
-type AddressKind = Exclude<EndpointTarget["kind"], "mail">;
-const ADDRESS_KINDS = Object.values(CHANNELS).flatMap((one) => (one.kind === "mail" ? [] : [one.kind]));
+const ADDRESSED = Object.values(CHANNELS).filter((one) => one.address !== "people");
+type AddressKind = (typeof ADDRESSED)[number]["kind"];
+const ADDRESS_KINDS = ADDRESSED.map(({ kind }) => kind);
 const kindSchema = z
   .enum(ADDRESS_KINDS)
   .optional()
@@ -41,12 +40,10 @@ const kindSchema = z
 
 /** Whether the address of a target is a secret, which is neither shown nor changed in place. */
 export const isSecretAddress = (target: Pick<EndpointTarget, "kind">): boolean =>
-  channelFor(target).address === "secret";
+  CHANNELS[target.kind].address === "secret";
 
-function kindOfHost(host: string): AddressKind {
-  const found = Object.values(CHANNELS).find((one) => "hosts" in one && one.hosts.test(host));
-  return found === undefined || found.kind === "mail" ? "webhook" : found.kind;
-}
+const kindOfHost = (host: string): AddressKind =>
+  ADDRESSED.find((one) => "hosts" in one && one.hosts.test(host))?.kind ?? "webhook";
 
 type ReadUrl = { readonly target: EndpointTarget } | { readonly fault: string };
 
@@ -58,8 +55,8 @@ function readUrl(text: string, named?: AddressKind): ReadUrl {
     return { fault: `The endpoint's url ${why}.` };
   }
   const { url, hostname } = read;
-  const kind = named ?? kindOfHost(hostname);
-  return { target: kind === "webhook" ? { kind, url: url.href } : { kind, host: url.host.slice(0, 100) } };
+  const { kind, address } = CHANNELS[named ?? kindOfHost(hostname)];
+  return { target: address === "shown" ? { kind, url: url.href } : { kind, host: url.host.slice(0, 100) } };
 }
 
 const MOST_RECEIVERS = 100;
@@ -111,7 +108,7 @@ export function readTarget({ url, to, kind }: WrittenTarget): EndpointTarget | u
 /** Default name of an endpoint. */
 export function targetName(target: EndpointTarget): string {
   if (target.kind === "mail") return "mail";
-  return target.kind === "webhook" ? new URL(target.url).host.slice(0, 100) : target.host;
+  return "url" in target ? new URL(target.url).host.slice(0, 100) : target.host;
 }
 
 const STATUSES = ["on", "off", "removed"] as const;

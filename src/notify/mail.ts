@@ -169,6 +169,8 @@ export const mail = {
   kind: "mail",
   title: "Mail",
   address: "people",
+  example: "approvers, role:supervisor, ann@example.com",
+  hint: "Addresses, person:, role:, group:, or approvers: the people who may decide.",
   target: z.object({ kind: z.literal("mail"), to: z.array(z.string()).readonly() }),
   canSend: (settings) => settings.mail !== null,
   send: sendByMail,

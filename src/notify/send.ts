@@ -28,7 +28,9 @@ async function attemptSend(
   if (endpoint.status === "off" && state.type !== "endpoint.tested") return undefined;
   const content = await loadMessageContent(runtime, state);
   if (content === undefined) return { kind: "dropped", reason: "the entry that it tells of was erased" };
-  return channelFor(endpoint.target).send(office, { job, endpoint, content });
+  const channel = channelFor(endpoint.target);
+  if (channel === undefined) return { kind: "failed", status: null, problem: "unknown_channel" };
+  return channel.send(office, { job, endpoint, content });
 }
 
 /** What cannot be read or opened here may work on another node, or later. */
@@ -139,7 +141,10 @@ function createMessageSender(office: DeliveryContext, freed: (error?: unknown) =
   const { store, tenant, clock } = runtime;
   const slots = createSlots(office, freed);
 
-  const canSend = ({ target }: ActiveEndpoint): boolean => channelFor(target).canSend?.(settings) ?? true;
+  function canSend({ target }: ActiveEndpoint): boolean {
+    const channel = channelFor(target);
+    return channel !== undefined && (channel.canSend?.(settings) ?? true);
+  }
 
   async function nextOf(id: string, now: number): Promise<number | null> {
     const first = await Promise.all(

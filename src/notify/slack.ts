@@ -70,6 +70,8 @@ export const slack = {
   kind: "slack",
   title: "Slack",
   address: "secret",
+  example: "https://hooks.slack.com/services/…",
+  hint: "The address of an incoming webhook.",
   target: z.object({ kind: z.literal("slack"), host: z.string() }),
   hosts: /^hooks\.slack(?:-gov)?\.com$/,
   send: (context, delivery) =>

@@ -6,15 +6,19 @@
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { eventBody, type Fold, type RecordedEvent } from "../kernel/stream.ts";
+import type { CHANNEL_WORDS } from "./rules/channel-words.ts";
+
+type Words = (typeof CHANNEL_WORDS)[keyof typeof CHANNEL_WORDS];
+type KindWith<Address> = Extract<Words, { readonly address: Address }>["kind"];
 
 /**
  * A webhook; people by mail: addresses, `person:`, `role:`, `group:` and `approvers`; or a chat, whose address is the
  * endpoint's secret.
  */
 export type EndpointTarget =
-  | { readonly kind: "webhook"; readonly url: string }
-  | { readonly kind: "mail"; readonly to: readonly string[] }
-  | { readonly kind: "slack" | "teams"; readonly host: string };
+  | { readonly kind: KindWith<"shown">; readonly url: string }
+  | { readonly kind: KindWith<"people">; readonly to: readonly string[] }
+  | { readonly kind: KindWith<"secret">; readonly host: string };
 
 /** Handle of the secret, never its value. `until`: from then on it no longer counts. */
 type SigningSecret = { readonly secret: string; readonly until: number | null };

@@ -62,8 +62,10 @@ function fitted(message: ChatMessage) {
 
 export const teams = {
   kind: "teams",
-  title: "Microsoft Teams",
+  title: "Teams",
   address: "secret",
+  example: "https://….logic.azure.com/workflows/…",
+  hint: "The address of a workflow that starts when a webhook request is received.",
   target: z.object({ kind: z.literal("teams"), host: z.string() }),
   hosts: /\.(?:webhook\.office\.com|logic\.azure\.com|environment\.api\.powerplatform\.com)$/,
   send: (context, delivery) =>

@@ -90,6 +90,8 @@ export const webhook = {
   kind: "webhook",
   title: "Webhook",
   address: "shown",
+  example: "https://example.com/holdpoint",
+  hint: "Messages are signed. The secret is shown once, when the endpoint is added.",
   target: z.object({ kind: z.literal("webhook"), url: z.string() }),
   async send(context, delivery) {
     const { endpoint, content, job } = delivery;

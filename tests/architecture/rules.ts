@@ -179,8 +179,10 @@ function isAllowedOutside(from: string, { target, typeOnly }: Import): boolean {
   return OUTER[other]?.(from) ?? true;
 }
 
-/** What makes strangers' text visible, and the words of the registry: they import nothing. */
-const DESK_WORDS = new Set(["src/kernel/text.ts", "src/kernel/registry.ts"]);
+/** What makes strangers' text visible, and the words of the registry and of channels: they import nothing. */
+const DESK_WORDS = new Set([
+  ...["src/kernel/text.ts", "src/kernel/registry.ts", "src/notify/rules/channel-words.ts"],
+]);
 
 /** The desk is a room outside of `src/`: it has the client, what makes strangers' text visible, and what it declares. */
 export function deskImports(declared: ReadonlySet<string>): Rule {

@@ -8,6 +8,7 @@ import type {
   EndpointWithSecret,
   MessageSummary,
 } from "../../notify/contract.ts";
+import { CHANNEL_WORDS } from "../../notify/rules/channel-words.ts";
 import { type EndpointTarget, MESSAGE_STATUSES } from "../../notify/stream.ts";
 import { act, type FlagValues, listing, type Resource, showing } from "../resource.ts";
 import { EXIT, usage } from "../shell/command.ts";
@@ -16,8 +17,12 @@ import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
 /** The address of a chat is a secret: only its host is shown. */
 function targetText(target: EndpointTarget): string {
   if (target.kind === "mail") return target.to.join(" ");
-  return target.kind === "webhook" ? target.url : `${target.kind} at ${target.host}`;
+  return "url" in target ? target.url : `${target.kind} at ${target.host}`;
 }
+
+const ADDRESS_KINDS = Object.values(CHANNEL_WORDS).flatMap(({ kind, address }) =>
+  address === "people" ? [] : [kind],
+);
 
 const secretLines = (secret: string | null) =>
   secret === null
@@ -51,7 +56,10 @@ export const endpointsResource: Resource = {
   examples: ["holdpoint endpoints add --url https://example.com/hook --event 'approval.*'"],
   flags: {
     url: { value: "<url>", summary: "add, change, rotate: an https address, of a webhook or of a chat" },
-    kind: { value: "<kind>", summary: "add: webhook, slack or teams; by the host of the address unless set" },
+    kind: {
+      value: "<kind>",
+      summary: `add: ${ADDRESS_KINDS.slice(0, -1).join(", ")} or ${ADDRESS_KINDS.at(-1)}; by the host of the address unless set`,
+    },
     to: {
       value: "<receiver>",
       summary: "add, change: an address, person:<name>, role:<role>, group:<name> or approvers",

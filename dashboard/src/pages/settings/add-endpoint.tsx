@@ -1,5 +1,6 @@
 /** The form by which a webhook, people by mail, or a chat are added. */
 import { useState } from "react";
+import { CHANNEL_WORDS } from "../../../../src/notify/rules/channel-words.ts";
 import { client } from "../../api/client.ts";
 import { byOf, useSession } from "../../api/session.ts";
 import { useDeed } from "../../api/use-deed.ts";
@@ -41,12 +42,7 @@ export function AddEndpoint({ onShow, onClose }: Dialogue) {
       <Segments
         label="What kind"
         value={form.kind}
-        options={[
-          { id: "webhook", title: "Webhook" },
-          { id: "mail", title: "Mail" },
-          { id: "slack", title: "Slack" },
-          { id: "teams", title: "Teams" },
-        ]}
+        options={Object.values(CHANNEL_WORDS).map(({ kind, title }) => ({ id: kind, title }))}
         onChange={(kind) => change({ kind })}
       />
       <EndpointFields form={form} change={change} whenLeftOut="everything" />

@@ -1,4 +1,5 @@
 /** Where an endpoint goes, and what is told there. */
+import { CHANNEL_WORDS } from "../../../../src/notify/rules/channel-words.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import type { EndpointForm } from "./endpoint-form.ts";
 
@@ -11,22 +12,17 @@ type Props = {
   readonly isAdded?: boolean;
 };
 
-const EXAMPLES = {
-  webhook: "https://example.com/holdpoint",
-  slack: "https://hooks.slack.com/services/…",
-  teams: "https://….logic.azure.com/workflows/…",
-};
+const SECRET = "It is a secret: it is stored encrypted and not shown again.";
 
 function Where({ form, change }: Pick<Props, "form" | "change">) {
-  if (form.kind !== "mail")
+  const { address, example, hint } = CHANNEL_WORDS[form.kind];
+  if (address !== "people")
     return (
       <TextField
         label="Address"
         type="url"
-        placeholder={EXAMPLES[form.kind]}
-        hint={
-          form.kind === "webhook" ? undefined : "It is a secret: it is stored encrypted and not shown again."
-        }
+        placeholder={example}
+        hint={address === "secret" ? `${hint} ${SECRET}` : hint}
         value={form.url}
         onChange={(event) => change({ url: event.target.value })}
       />
@@ -35,8 +31,8 @@ function Where({ form, change }: Pick<Props, "form" | "change">) {
     <TextArea
       label="To"
       rows={2}
-      placeholder="approvers, role:supervisor, ann@example.com"
-      hint="Addresses, person:, role:, group:, or approvers: whoever may decide."
+      placeholder={example}
+      hint={hint}
       value={form.to}
       onChange={(event) => change({ to: event.target.value })}
     />
@@ -44,7 +40,7 @@ function Where({ form, change }: Pick<Props, "form" | "change">) {
 }
 
 export function EndpointFields({ form, change, whenLeftOut, isAdded = false }: Props) {
-  const isHidden = isAdded && (form.kind === "slack" || form.kind === "teams");
+  const isHidden = isAdded && CHANNEL_WORDS[form.kind].address === "secret";
   return (
     <>
       {isHidden ? null : <Where form={form} change={change} />}

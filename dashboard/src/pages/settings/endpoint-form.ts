@@ -19,12 +19,12 @@ export const BLANK_ENDPOINT: EndpointForm = {
 /** Where it goes, in words: the address of a chat is a secret, so only its host is known. */
 export function targetText(target: Endpoint["target"]): string {
   if (target.kind === "mail") return target.to.join(", ");
-  return target.kind === "webhook" ? target.url : target.host;
+  return "url" in target ? target.url : target.host;
 }
 
 export function endpointFormOf({ target, name, events, owner }: Endpoint): EndpointForm {
-  const url = target.kind === "webhook" ? target.url : "";
-  const to = target.kind === "mail" ? target.to.join(", ") : "";
+  const url = "url" in target ? target.url : "";
+  const to = "to" in target ? target.to.join(", ") : "";
   return { kind: target.kind, name, url, to, events: events.join(", "), owner };
 }
 
