@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Contract } from "../src/kernel/contract.ts";
-import { LISTED_KINDS, STREAM_KINDS, type StreamKind, scopeToRead } from "../src/kernel/registry.ts";
+import { STREAM_KINDS, type StreamKind, scopeToRead } from "../src/kernel/registry.ts";
 
 type Found = {
   readonly file: string;
@@ -155,18 +155,48 @@ ${rows.join("")}} as const;
 
 const capital = (text: string): string => text.replace(/^./, (first) => first.toUpperCase());
 
-/** A page in `pages/<resource>/<resource>-page.tsx` needs no entry in `places.ts` if it is a list of one kind of stream. */
-const pageOf = (resource: string): string => `pages/${resource}/${resource}-page.tsx`;
+/** Names of the lists of a kind of stream. */
+function listsOf({ whole, views }: (typeof streams)[number]): readonly string[] {
+  const all = whole?.value["views"] ?? views.map(({ value }) => value);
+  return (all as readonly { readonly view: string }[]).map(({ view }) => view);
+}
+
+/** A page in `pages/<list>/<list>-page.tsx` needs no entry in `places.ts`. */
+const pageOf = (list: string): string => `pages/${list}/${list}-page.tsx`;
 const places = fs.readFileSync("dashboard/src/shell/places.ts", "utf8");
-const pages = LISTED_KINDS.filter(
-  ({ resource }) =>
-    fs.existsSync(`dashboard/src/${pageOf(resource)}`) && !places.includes(`to: "/${resource}"`),
-);
+const pages = streams
+  .flatMap((stream) => listsOf(stream).map((list) => ({ kind: stream.kind, list })))
+  .filter(({ list }) => fs.existsSync(`dashboard/src/${pageOf(list)}`) && !places.includes(`to: "/${list}"`));
+
+const icons = fs.readFileSync("dashboard/src/ui/icon.tsx", "utf8");
+const iconFor = (list: string): string => (icons.includes(`\n  ${list}:`) ? list : "policy");
+
+/** The first letter of each name that goes to no other page. */
+function keysFor(lists: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Set([...places.matchAll(/key: "(\w)"/g)].map(([, key]) => key));
+  return new Map(
+    lists.map((list) => {
+      const key = [...list].find((letter) => !taken.has(letter)) ?? "";
+      taken.add(key);
+      return [list, key];
+    }),
+  );
+}
 
 export function pageTable(): string {
-  const rows = pages.map(({ kind, resource }) => {
-    const page = `lazyPage(() => import("../${pageOf(resource)}"), "${capital(resource)}Page")`;
-    return `  { to: "/${resource}", name: "${capital(resource)}", scope: "${scopeToRead(kind)}", of: "${kind}", page: ${page} },\n`;
+  const keys = keysFor(pages.map(({ list }) => list));
+  const rows = pages.map(({ kind, list }) => {
+    const name = capital(list);
+    const words = {
+      to: `/${list}`,
+      name,
+      icon: iconFor(list),
+      scope: scopeToRead(kind),
+      key: keys.get(list),
+      of: kind,
+    };
+    const page = `lazyPage(() => import("../${pageOf(list)}"), "${name}Page")`;
+    return `  { ${JSON.stringify(words).slice(1, -1)}, page: ${page} },\n`;
   });
   const imports = rows.length === 0 ? "" : 'import { lazyPage } from "./lazy-page.ts";\n\n';
   return `/** Made by \`npm run generate\`: pages of lists that \`places.ts\` does not name. */
@@ -177,7 +207,7 @@ ${rows.join("")}] as const;
 
 /** The server answers these pages too, and a login leads back to them. */
 export function pageNames(): string {
-  const names = pages.map(({ resource }) => JSON.stringify(resource));
+  const names = pages.map(({ list }) => JSON.stringify(list));
   return `/** Made by \`npm run generate\`: names of the pages of lists that the desk makes no route for by hand. */
 export const LISTED_PAGES = [${names.join(", ")}] as const;
 `;

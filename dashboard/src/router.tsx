@@ -1,9 +1,9 @@
 /** Which page an address opens. Pages are loaded when they are gone to; only the way there is in the first load. */
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { lazyPage } from "./shell/lazy-page.ts";
+import { LISTED_PAGES } from "./shell/listed-pages.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailure } from "./shell/page-failure.tsx";
-import { PLACES } from "./shell/places.ts";
 import { Shell } from "./shell/shell.tsx";
 import { Loading } from "./ui/states.tsx";
 
@@ -73,12 +73,6 @@ const routes = [
   }),
   createRoute({
     ...under,
-    path: "/nodes",
-    validateSearch: asText,
-    component: lazyPage(() => import("./pages/nodes/nodes-page.tsx"), "NodesPage"),
-  }),
-  createRoute({
-    ...under,
     path: "/kill-switch",
     component: lazyPage(() => import("./pages/kill-switch/kill-switch-page.tsx"), "KillSwitchPage"),
   }),
@@ -95,13 +89,12 @@ const routes = [
   }),
 ] as const;
 
-/** Pages that are only in the menu's list. */
-const listed = PLACES.flatMap(({ to, page }) =>
-  page === undefined ? [] : createRoute({ ...under, path: to, component: page }),
+const listed = LISTED_PAGES.map(({ to, page }) =>
+  createRoute({ ...under, path: to, validateSearch: asText, component: page }),
 );
 
 export const router = createRouter({
-  routeTree: root.addChildren([...routes, ...(listed as [])]),
+  routeTree: root.addChildren([...routes, ...listed]),
   defaultPreload: "intent",
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFailure,

@@ -74,15 +74,37 @@ test("ARCHITECTURE.md has four pages at most", () => {
   assert.ok(words.length <= MOST_WORDS, `${words.length} words`);
 });
 
+const roots = ["src", "tests", "docs", "dashboard", "scripts", "examples", "verifier"];
+const files = roots.flatMap((root) => readTree(root).map(({ path }) => path));
+const missingIn = (paths: readonly string[]): readonly string[] =>
+  paths.filter(
+    (path) => !files.some((file) => file === path || file.startsWith(path.endsWith("/") ? path : `${path}/`)),
+  );
+
 test("every path that ARCHITECTURE.md and the guarantees name exists", () => {
-  const roots = ["src", "tests", "docs", "dashboard", "scripts", "examples", "verifier"];
-  const files = roots.flatMap((root) => readTree(root).map(({ path }) => path));
   const named = [...`${article}${readRoot("docs/reference/guarantees.md")}`.matchAll(PATH)].map(
     ([, path = ""]) => path,
   );
-  const missing = named.filter(
-    (path) => !files.some((file) => file === path || file.startsWith(path.endsWith("/") ? path : `${path}/`)),
-  );
   assert.ok(named.length > 20);
-  assert.deepEqual(missing, []);
+  assert.deepEqual(missingIn(named), []);
+});
+
+/** By row of the steps for a capability: all that has a slash and is no code, also with a placeholder or without its root. */
+function pathsOfSteps(text: string): readonly (readonly string[])[] {
+  const [table = ""] = /\n\| step \|(?:.+\n)+/.exec(text) ?? [];
+  const rows = table.split("\n").filter((row) => /^\| \d/.test(row));
+  return rows.map((row) => [...row.matchAll(/`([\w./<>*-]+\/[\w./<>*-]*)`/g)].map(([, path = ""]) => path));
+}
+
+test("every step for a capability names files, and each of them exists", () => {
+  const steps = pathsOfSteps(article);
+  assert.ok(steps.length >= 8 && steps.every((paths) => paths.length > 0));
+  assert.deepEqual(missingIn(steps.flat()), []);
+});
+
+test("the test of steps finds a placeholder, and a path without its root", () => {
+  const row =
+    "| 1 | `src/<list>/stream.ts` | `NotesPage` in `pages/notes/notes-page.tsx`, as `src/grants/` |";
+  const paths = pathsOfSteps(`\n| step | file |\n|---|---|\n${row}\n\n\`src/none/\``).flat();
+  assert.deepEqual(missingIn(paths), ["src/<list>/stream.ts", "pages/notes/notes-page.tsx"]);
 });

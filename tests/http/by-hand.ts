@@ -4,7 +4,7 @@ import { LISTED_PAGES } from "../../src/api/pages/listed-pages.ts";
 export const PAGES = [
   ...["GET /", "GET /login", "GET /docs", "GET /approvals/{id}/plain", "GET /actions/{id}/plain"],
   ...["GET /approvals", "GET /approvals/{id}", "GET /workflows", "GET /workflows/{id}"],
-  ...["GET /actions/{id}", "GET /in-doubt", "GET /policies", "GET /agents", "GET /activity", "GET /nodes"],
+  ...["GET /actions/{id}", "GET /in-doubt", "GET /policies", "GET /agents", "GET /activity"],
   ...["GET /kill-switch", "GET /settings", "GET /more", "GET /assets/{file}"],
   ...LISTED_PAGES.map((name) => `GET /${name}`),
 ];

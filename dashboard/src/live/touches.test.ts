@@ -16,6 +16,11 @@ describe("what an entry makes stale", () => {
     assert.deepEqual(touchedBy("seal/1"), []);
   });
 
+  test("is the page of a list by the kind of its streams, without an entry here", () => {
+    assert.ok(isStale(query(["epoch", false]), after("epoch/epo_1")));
+    assert.ok(!isStale(query(["epoch", false]), after("endpoint/end_1")));
+  });
+
   test("is a card only where it is made of that stream", () => {
     const card = query(["approvals", "card", "apr_1"], ["approval/apr_1", "action/act_1", "roster/people"]);
     assert.ok(isStale(card, after("approval/apr_1")));

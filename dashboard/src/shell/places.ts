@@ -1,8 +1,7 @@
 /**
  * Every page of the menu, in its order, and the scope that shows it. A page that lists streams of one kind needs no entry
- * here: `npm run generate` finds `pages/notes/notes-page.tsx` for the list `notes` of `src/kernel/registry.ts`.
+ * here: `npm run generate` finds `pages/nodes/nodes-page.tsx` for the list `nodes`, and takes the icon of that name and a free letter.
  */
-import type { RouteComponent } from "@tanstack/react-router";
 import type { IconName } from "../ui/icon.tsx";
 import { LISTED_PAGES } from "./listed-pages.ts";
 
@@ -17,11 +16,7 @@ export type Place = {
   readonly key: string;
   /** The kind of stream that the page lists. An entry of that kind makes queries whose key begins with it stale. */
   readonly of?: string;
-  /** Where the router has no route of its own for it. */
-  readonly page?: RouteComponent;
 };
-
-const LISTED: readonly Omit<Place, "icon" | "key">[] = LISTED_PAGES;
 
 export const PLACES: readonly Place[] = [
   { to: "/", name: "Today", icon: "home", scope: "approvals:read", isMain: true, key: "t" },
@@ -31,8 +26,7 @@ export const PLACES: readonly Place[] = [
   { to: "/policies", name: "Policies", icon: "policy", scope: "policies:read", key: "p" },
   { to: "/agents", name: "Agents and keys", icon: "agent", scope: "people:read", key: "k" },
   { to: "/activity", name: "Activity", icon: "chart", scope: "approvals:read", key: "y" },
-  { to: "/nodes", name: "Nodes", icon: "nodes", scope: "journal:read", key: "n" },
+  ...LISTED_PAGES,
   { to: "/kill-switch", name: "Kill switch", icon: "stop", scope: "switch:read", key: "x" },
-  ...LISTED.map((page) => ({ ...page, icon: "policy" as const, key: "" })),
   { to: "/settings", name: "Settings", icon: "settings", scope: "approvals:read", key: "s" },
 ];

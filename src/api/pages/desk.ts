@@ -94,7 +94,6 @@ const PAGES = [
   ["/policies", "Policies: versions, back-tests, suggestions, standing grants"],
   ["/agents", "Agents and keys"],
   ["/activity", "What was asked, decided and done, in charts"],
-  ["/nodes", "Nodes"],
   ["/kill-switch", "The kill switch"],
   ["/settings", "Settings"],
   ["/more", "The pages that a phone's bar has no room for"],

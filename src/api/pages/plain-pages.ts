@@ -153,7 +153,7 @@ code { font: 0.92em/1.4 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospa
 `;
 
 const NAMES = [
-  ...["in-doubt", "policies", "agents", "activity", "nodes", "kill-switch", "settings", "more"],
+  ...["in-doubt", "policies", "agents", "activity", "kill-switch", "settings", "more"],
   ...LISTED_PAGES,
 ].join("|");
 /** A page of this server. Nothing that a browser could take for an address on another server. */

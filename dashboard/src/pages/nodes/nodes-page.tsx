@@ -27,7 +27,7 @@ function Explained({ hosts }: { readonly hosts: readonly string[] }) {
 export function NodesPage() {
   const isAll = useSearch({ from: "/nodes" })["all"] === "true";
   const { data, error, isPending, refetch } = useQuery({
-    queryKey: ["nodes", isAll],
+    queryKey: ["epoch", isAll],
     queryFn: () => client.nodes.list({ all: isAll, limit: MOST }),
     refetchInterval: LOOK_MS,
   });
