@@ -7,16 +7,38 @@ import { budgetVerbs } from "../../src/budgets/verbs.ts";
 import { ROLES } from "../../src/people/stream.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { getWorkflow } from "../../src/workflows/read.ts";
+import { listenTo } from "../fixtures/listen.ts";
 import { addPerson, getPerson, issueApiKey, revokeApiKey, setStanding } from "../fixtures/people.ts";
 import type { Answered, Sent } from "../fixtures/server.ts";
 import { verbsOn } from "../fixtures/verbs.ts";
 import { bodyFields, bodySchemaOf, type Listed } from "./listed.ts";
 import { addressOf, bodyOf, hasIds, type Ids, idsOf, unknownIds } from "./requests.ts";
-import { bearer, bearersOf, by, isScopeRefusal, mayAsk, OF_HOME, OTHER, OWN, openSite } from "./site.ts";
+import {
+  bearer,
+  bearersOf,
+  by,
+  isScopeRefusal,
+  mayAsk,
+  OF_HOME,
+  OTHER,
+  OWN,
+  openSite,
+  type Site,
+} from "./site.ts";
 import { CANARY, type World } from "./world.ts";
 
 const isStream = ({ operation }: Listed): boolean =>
   JSON.stringify(operation.responses).includes("text/event-stream");
+
+/** Written by readers of the log in the background, of what was there before. */
+const isBackground = (stream: string): boolean => /^(message|monitor|notifier)\//.test(stream);
+
+/** Types of the entries of both tenants after a position. */
+async function writtenSince({ own, other }: Site, from: number): Promise<readonly string[]> {
+  const logs = await Promise.all([own, other].map(({ store, tenant }) => store.log(tenant, from, 1_000)));
+  const headers = logs.flat().map(({ header }) => JSON.parse(header) as { stream: string; type: string });
+  return headers.filter(({ stream }) => !isBackground(stream)).map(({ type }) => type);
+}
 
 /** None of them is anybody. */
 async function nobodies(runtime: Runtime): Promise<readonly (readonly [string, Record<string, string>])[]> {
@@ -82,6 +104,14 @@ test("every route", async (t) => {
   const asked = (route: Listed, ids: Ids, headers: Record<string, string>, more: Partial<Sent> = {}) =>
     bench.ask(addressOf(route, ids), { method: route.method, headers, ...bodyOf(route, world), ...more });
 
+  const opened = async (route: Listed, text: string) => {
+    const ear = await listenTo(`${bench.url}${addressOf(route, idsOf(route, world))}`, {
+      headers: bearer(text),
+    });
+    ear.stop();
+    await ear.ended;
+  };
+
   await t.test("has a case", () => {
     for (const route of routes) addressOf(route, idsOf(route, world));
   });
@@ -112,6 +142,24 @@ test("every route", async (t) => {
         assert.notEqual(answer.status, 401, label);
         assert.ok(answer.status < 500, label);
       }
+  });
+
+  await t.test("asked by GET moves no stream: nothing is decided by opening an address", async () => {
+    const read = routes.filter(({ method }) => method === "GET");
+    assert.ok(read.length > 60, String(read.length));
+    const moved = async (route: Listed, text: string) => {
+      const from = await site.own.store.position();
+      await (isStream(route) ? opened(route, text) : asked(route, idsOf(route, world), bearer(text)));
+      return (await writtenSince(site, from)).map((type) => `${route.name} ${type}`);
+    };
+    for (const { who, role, text } of await bearersOf(site.own))
+      for (const route of read) assert.deepEqual(await moved(route, text), [], `${who} as ${role}`);
+    // What the recipient itself is given is recorded as delivered, and as nothing else.
+    const doer = { principal: "agent:doer", name: "doer", roles: ["executor" as const], by };
+    const { text } = await issueApiKey(site.own, doer);
+    const delivered = new Set<string>();
+    for (const route of read) for (const type of await moved(route, text)) delivered.add(type);
+    assert.deepEqual([...delivered], ["GET /api/intents/inbox intent.delivered"]);
   });
 
   await t.test("about a workflow is closed to every program that has no part in it", async () => {

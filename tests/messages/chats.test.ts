@@ -6,78 +6,12 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import { holdpoint } from "../../src/index.ts";
+import { addEndpoint } from "../../src/notify/rules/endpoint.ts";
+import type { EndpointTarget } from "../../src/notify/stream.ts";
+import { runCommand } from "../../src/runtime/store-access.ts";
 import { ANN, bench, type Desk } from "./bench.ts";
-import { type Got, type Receiver, startReceiver } from "./receiver.ts";
-
-const HOSTILE = "<!channel> <https://evil.example|Approve> & [ok](https://evil.example) *x* :tada: \u202eneP";
-
-type PlainText = { readonly type: string; readonly text: string; readonly emoji: boolean };
-type Block = {
-  readonly type: string;
-  readonly text?: PlainText;
-  readonly fields?: readonly PlainText[];
-  readonly elements?: readonly (PlainText & { readonly url?: string })[];
-};
-type SlackMessage = { readonly text: string; readonly blocks: readonly Block[] };
-const slackIn = ({ body }: Got): SlackMessage => JSON.parse(body);
-
-function isPlain(text: PlainText, most: number): void {
-  assert.equal(text.type, "plain_text");
-  assert.equal(text.emoji, false);
-  assert.ok(text.text.length >= 1 && text.text.length <= most, `${text.text.length} of ${most}`);
-}
-
-function checkBlock({ type, text, fields = [], elements = [] }: Block): void {
-  assert.ok(["header", "section", "context", "actions"].includes(type), type);
-  if (text !== undefined) isPlain(text, type === "header" ? 150 : 3_000);
-  assert.ok(fields.length <= 10);
-  for (const field of fields) isPlain(field, 2_000);
-  if (type === "context") for (const element of elements) isPlain(element, 2_000);
-  if (type === "actions") assert.equal(elements.length, 1);
-}
-
-/** The limits that Slack documents for Block Kit. */
-function checkSlack({ text, blocks }: SlackMessage): void {
-  assert.ok(text.length >= 1 && text.length <= 4_000);
-  assert.ok(blocks.length >= 1 && blocks.length <= 50);
-  for (const block of blocks) checkBlock(block);
-}
-
-const blockTexts = ({ blocks }: SlackMessage): readonly string[] =>
-  blocks
-    .flatMap(({ text, fields = [] }) => [...(text === undefined ? [] : [text]), ...fields])
-    .map(({ text }) => text);
-
-type Run = { readonly type: string; readonly text: string };
-type TeamsMessage = {
-  readonly type: string;
-  readonly attachments: readonly {
-    readonly contentType: string;
-    readonly content: {
-      readonly type: string;
-      readonly version: string;
-      readonly body: readonly { readonly type: string; readonly inlines: readonly Run[] }[];
-      readonly actions: readonly { readonly type: string; readonly url: string }[];
-    };
-  }[];
-};
-const teamsIn = ({ body }: Got): TeamsMessage => JSON.parse(body);
-
-function checkTeams(got: Got): readonly string[] {
-  assert.ok(Buffer.byteLength(got.body) <= 28 * 1_024, "Teams takes 28 KB");
-  const { type, attachments } = teamsIn(got);
-  assert.equal(type, "message");
-  const [attachment] = attachments;
-  assert.equal(attachment?.contentType, "application/vnd.microsoft.card.adaptive");
-  const { content } = attachment;
-  assert.equal(content.type, "AdaptiveCard");
-  const runs = content.body.flatMap(({ type: block, inlines }) => {
-    assert.equal(block, "RichTextBlock", "no text that Teams reads as Markdown");
-    return inlines;
-  });
-  for (const run of runs) assert.equal(run.type, "TextRun");
-  return runs.map(({ text }) => text);
-}
+import { blockTexts, checkSlack, checkTeams, HOSTILE, slackIn, teamsIn } from "./chat-payloads.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
 
 const addChat = (desk: Desk, { url }: Receiver, kind: "slack" | "teams", name?: string) =>
   desk.endpoints.add({
@@ -128,7 +62,6 @@ describe("Slack", () => {
     assert.ok(got !== undefined);
     const message = slackIn(got);
     checkSlack(message);
-    assert.doesNotMatch(message.text, /[<>]|&(?!amp;|lt;|gt;)/, "no mention and no link in what notifies");
     const texts = blockTexts(message);
     const said = texts.find((text) => text.startsWith("The agent says"));
     assert.match(said ?? "", /<!channel> <https:\/\/evil\.example\|Approve> & \[ok\]/, "plain text");
@@ -250,8 +183,27 @@ describe("Teams", () => {
   });
 });
 
+describe("an endpoint of a channel that this version does not have", () => {
+  test("keeps its messages for a node that has it, and the others are sent", async (context) => {
+    const place = bench(context);
+    const desk = place.open();
+    const receiver = await startReceiver(context);
+    const target = { kind: "pigeon", host: "loft.example" } as unknown as EndpointTarget;
+    const terms = { name: "loft", target, events: ["*"], owner: "person:ann", secret: null, ...ANN };
+    await runCommand(desk.runtime, {}, (draft) => addEndpoint(draft, { endpoint: "end_loft", ...terms }));
+    await addChat(desk, receiver, "slack");
+    await desk.ask();
+    desk.deliver();
+    await place.until(async () => (await desk.messages.count("delivered")) === 1);
+    const [kept] = (await desk.messages.list({ status: "waiting" })).items;
+    assert.partialDeepStrictEqual(kept, { endpoint: "end_loft", attempts: 0, last: null });
+    const tested = await desk.endpoints.test("end_loft", ANN);
+    assert.partialDeepStrictEqual(tested, { arrived: false, problem: "unknown_channel" });
+  });
+});
+
 describe("an endpoint that a run names", () => {
-  test("is told of the approvals of that run and of its children, and of no others", async (context) => {
+  test("gets messages that Slack takes of the approvals of `run` and of its children, and of no others", async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "hp-chats-"));
     const hp = holdpoint({ folder, keyFile: join(folder, "key"), agent: "teller" });
     const { endpoints, deliver } = admin(hp);
@@ -259,7 +211,8 @@ describe("an endpoint that a run names", () => {
     const receiver = await startReceiver(context);
     const events = ["endpoint.tested"];
     await endpoints.add({ url: receiver.url, kind: "slack", name: "prod", events, ...ANN });
-    const delivering = deliver(over.signal, { allowPrivate: true });
+    const publicUrl = "https://holdpoint.example";
+    const delivering = deliver(over.signal, { allowPrivate: true, publicUrl });
     let deciding = Promise.resolve();
     context.after(async () => {
       over.abort();
@@ -275,14 +228,19 @@ describe("an endpoint that a run names", () => {
     await assert.rejects(outer.start({}, { notify: "slack://other" }), { code: "unknown_id" });
     await assert.rejects(outer.start({}, { notify: "slack" }), { code: "invalid_input" });
     await outer.start({});
-    await outer.start({}, { notify: "slack://prod" });
     const decide = async () => {
       for await (const _ of hp.approvals.follow(over.signal))
         for (const { id } of (await hp.approvals.list()).items) await hp.approvals.approve(id, ANN);
     };
     deciding = decide();
-    await receiver.reached(4);
-    assert.deepEqual(receiver.got.map((got) => slackIn(got).text).toSorted(), [
+    await outer.run({}, { notify: "slack://prod" });
+    const messages = (await receiver.reached(4)).map(slackIn);
+    for (const message of messages) {
+      checkSlack(message);
+      const [button] = message.blocks.find(({ type }) => type === "actions")?.elements ?? [];
+      assert.match(button?.url ?? "", /^https:\/\/holdpoint\.example\/approvals\/apr_\w+$/);
+    }
+    assert.deepEqual(messages.map(({ text }) => text).toSorted(), [
       "Approval needed: Below",
       "Approval needed: Plan",
       "Approved: Below",

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { admin } from "../../src/admin.ts";
 import { type Holdpoint, NotApplied, secret } from "../../src/index.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { startReceiver } from "./receiver.ts";
+import { blockTexts, checkSlack, checkTeams, HOSTILE, slackIn } from "./chat-payloads.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
 import { readMail, startMailServer } from "./smtp-receiver.ts";
 
 const CANARY = "canary-6f1c2b77e0";
@@ -82,8 +83,9 @@ async function play(hp: Holdpoint, handle: unknown): Promise<number> {
   for (const [index, tool] of ran.entries())
     await tool(nested(handle, 20), { requestId: `run-${index}`, waitMs: 0 });
   const asks = hp.gate({ name: "asks", policy: "escalate", run: () => "done" });
-  const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, rationale: "please" });
-  const approved = await asks({ list: [handle, handle] }, { requestId: "ask-2", waitMs: 0 });
+  const rejected = await asks(nested(handle, 20), { requestId: "ask-1", waitMs: 0, rationale: HOSTILE });
+  const args = { list: [handle, handle], text: HOSTILE };
+  const approved = await asks(args, { requestId: "ask-2", waitMs: 0 });
   assert.ok("code" in rejected && "code" in approved);
   await hp.approvals.reject(String(rejected.approval), { ...ANN, reason: `no: ${CANARY}-row` });
   await hp.approvals.approve(String(approved.approval), { ...ANN, note: `yes: ${CANARY}-row` });
@@ -92,7 +94,28 @@ async function play(hp: Holdpoint, handle: unknown): Promise<number> {
   return seen.filter((value) => value.includes(CANARY)).length;
 }
 
-test("no secret is in a message, a mail, a notice, the journal or the store", async (context) => {
+/** A chat of each kind; its address is a secret too. */
+async function addChats(context: TestContext, hp: Holdpoint) {
+  const [slack, teams] = [await startReceiver(context), await startReceiver(context)];
+  for (const [kind, { url }] of Object.entries({ slack, teams }) as ["slack" | "teams", Receiver][])
+    await admin(hp).endpoints.add({ url: `${url}services/${CANARY}-address`, kind, ...ANN });
+  return { slack, teams };
+}
+
+/** What agents and people wrote is plain text, with hidden characters written out. */
+function checkChats({ slack, teams }: { readonly slack: Receiver; readonly teams: Receiver }): void {
+  assert.ok(slack.got.length >= 5 && slack.got.length === teams.got.length);
+  const messages = slack.got.map(slackIn);
+  for (const message of messages) checkSlack(message);
+  for (const texts of [messages.flatMap(blockTexts), teams.got.flatMap(checkTeams)]) {
+    const quoted = texts.flatMap((text) => text.split("\n")).filter((line) => /^│.*<!channel>/.test(line));
+    assert.ok(quoted.some((line) => /^│ <!channel> <https:.*\\u202eneP$/.test(line)));
+    assert.ok(quoted.some((line) => /^│ +"text": "<!channel> <https:.*\\u202eneP"$/.test(line)));
+    assert.ok(texts.every((text) => !text.includes("\u202e")));
+  }
+}
+
+test("no secret is in a message, a mail, a chat, a notice, the journal or the store, and a chat shows texts as they are", async (context) => {
   const folder = temporaryFolder(context);
   const hp = folder.open();
   const receiver = await startReceiver(context);
@@ -104,6 +127,7 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
   const hook = await admin(hp).endpoints.add({ url: receiver.url, ...ANN });
   const other = await admin(hp).endpoints.rotate(hook.id, ANN);
   await admin(hp).endpoints.add({ to: ["ann@example.com"], ...ANN });
+  const chats = await addChats(context, hp);
   const over = new AbortController();
   const smtpUrl = `smtp://canary-user:${PASSWORD}@127.0.0.1:${mail.port}`;
   const settings = { allowPrivate: true, smtpUrl, mailFrom: "holdpoint@example.com" };
@@ -124,6 +148,8 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
     "the password was used",
   );
 
+  checkChats(chats);
+
   const listed = JSON.stringify([
     (await admin(hp).messages.list({ limit: 1_000 })).items,
     await admin(hp).endpoints.list(),
@@ -135,6 +161,7 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
   const mails = mail.got.map((got) => `${got.raw}\n${readMail(got).text}\n${readMail(got).html}`);
   const texts = {
     webhooks: JSON.stringify(receiver.got),
+    chats: [...chats.slack.got, ...chats.teams.got].map(({ body }) => body).join("\n"),
     mails: mails.join("\n"),
     listed,
     notices,
@@ -146,7 +173,7 @@ test("no secret is in a message, a mail, a notice, the journal or the store", as
     .join("\n");
   const keys = [hook.secret ?? "", other.secret ?? ""].flatMap((key) => [key, key.slice(6)]);
   assert.ok(keys.every((key) => key.length > 40));
-  const values = [`${CANARY}-row`, `${CANARY}-env`, PASSWORD].flatMap(spellings);
+  const values = [`${CANARY}-row`, `${CANARY}-env`, `${CANARY}-address`, PASSWORD].flatMap(spellings);
   for (const [where, text] of Object.entries({ ...texts, stored }))
     for (const value of [...values, ...keys]) assert.ok(!text.includes(value), `${value} is in the ${where}`);
 });
