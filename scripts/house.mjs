@@ -100,6 +100,8 @@ function exportCounts(files, uses) {
   return { dead, onlyTested, homonyms: homonyms.map(([name, where]) => `${name} ${where.join(" ")}`) };
 }
 
+/** Lists a file for each of its entries, by hand. */
+const TABLE = "src/notify/channels.ts";
 /** A table lists every file of its kind. */
 const isGenerated = (text) => /^\/\*\*[\s*]*Made (?:from [^\n]* )?by `npm run generate`/.test(text);
 
@@ -107,7 +109,7 @@ function lonelyFiles(files, uses) {
   return [...files].flatMap(([file, text]) => {
     if (!isSource(file) || lineCount(text) >= SHORT_FILE) return [];
     const importers = new Set((uses.get(file) ?? []).map(({ by }) => by).filter((by) => !isTest(by)));
-    const isListed = [...importers].every((by) => isGenerated(files.get(by)));
+    const isListed = [...importers].every((by) => by === TABLE || isGenerated(files.get(by)));
     if (isListed || isGenerated(text)) return [];
     return importers.size === 1 ? [`${file} ${lineCount(text)} lines, of ${[...importers][0]}`] : [];
   });

@@ -81,6 +81,16 @@ test("a short file with one importer is counted; a long one, and one that two fi
   ]);
 });
 
+test("a short channel is a file of its own: the list of channels is its only importer", () => {
+  const pigeon = "src/notify/pigeon.ts";
+  const list = { "src/notify/channels.ts": 'import { pigeon } from "./pigeon.ts";\n' };
+  const short = { [pigeon]: "export const pigeon = 1;\n" };
+  const counter = "files with one importer and under 60 lines";
+  assert.deepEqual(count(counter, { ...list, ...short }), []);
+  const other = { "src/notify/send.ts": list["src/notify/channels.ts"] };
+  assert.deepEqual(count(counter, { ...other, ...short }), [`${pigeon} 1 lines, of src/notify/send.ts`]);
+});
+
 test("vague types, functions that end in Of and vague words are counted where they stand", () => {
   const files = {
     "src/core/a.ts": [
