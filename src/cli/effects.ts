@@ -4,89 +4,80 @@ import type { Action, ActionSummary } from "../effects/contract.ts";
 import type { Receipt } from "../effects/rules/receipt.ts";
 import { isHoldpointError } from "../kernel/errors.ts";
 import { visible } from "../kernel/text.ts";
+import { listing, resourceCommand } from "./resource.ts";
 import {
   type Command,
   CommandError,
   type Context,
   EXIT,
-  FULL,
   isOn,
   needed,
   REASON,
   word,
 } from "./shell/command.ts";
+import { readList } from "./shell/lists.ts";
 import { resolveActionId } from "./shell/resolve-id.ts";
-import { sectionsOn, valueTree } from "./shell/sections.ts";
-import { formatAgo, formatMoment } from "./shell/terminal.ts";
+import { sectionsOn } from "./shell/sections.ts";
+import { formatMoment, formatSpan } from "./shell/terminal.ts";
 
-const MOST_DOUBTFUL = 1_000;
 type Doubtful = Action & {
   readonly effect: NonNullable<Action["effect"]>;
   readonly outcome: NonNullable<Action["outcome"]>;
 };
+/** Started by a process that is gone. */
+type Abandoned = ActionSummary & { readonly abandoned: true };
 
 const isDoubtful = (action: Action): action is Doubtful => action.phase === "in_doubt";
 
-async function readDoubtful({
-  hp,
-}: Context): Promise<{ readonly doubtful: readonly Doubtful[]; readonly total: number }> {
-  const { items } = await hp.actions.list({ phase: "in_doubt", order: "oldest", limit: MOST_DOUBTFUL });
-  const actions = await Promise.all(items.map((item) => hp.actions.get(item.id)));
-  // One may have been resolved between the list and this read.
-  return { doubtful: actions.filter(isDoubtful), total: await hp.actions.count("in_doubt") };
+/** Oldest first. One may have been resolved between the list and the second read. */
+async function readUnknown({ hp }: Context): Promise<readonly (Doubtful | Abandoned)[]> {
+  const { items } = await readList(Number.POSITIVE_INFINITY, async (cursor) => {
+    const page = await hp.actions.list({ phase: "in_doubt", order: "oldest", ...cursor });
+    return { ...page, items: await Promise.all(page.items.map(({ id }) => hp.actions.get(id))) };
+  });
+  const abandoned = await hp.actions.abandoned();
+  return [...items.filter(isDoubtful), ...abandoned.map((item) => ({ ...item, abandoned: true }) as const)];
 }
 
-function printDoubtful({ terminal, now, full }: Context, action: Doubtful): void {
-  const sections = sectionsOn(terminal, full);
-  const { effect, outcome } = action;
-  terminal.line(`${terminal.paint("bold", effect.id)}  ${terminal.paint("red", visible(action.tool))}`);
-  sections.field("since", formatAgo(outcome.at, now));
-  sections.field("reason", outcome.reason);
-  sections.field("started", formatAgo(effect.startedAt, now));
-  sections.field("request id", action.requestId ?? "-");
-  for (const late of effect.late)
-    sections.field("late report", `${late.epoch}: ${late.status} ${late.reason}`);
-  sections.block(valueTree(action.args, full));
-  terminal.line();
-}
+const since = (item: Doubtful | Abandoned): number =>
+  "abandoned" in item ? (item.startedAt ?? item.proposedAt) : item.outcome.at;
 
-function printAbandoned({ terminal, now }: Context, waiting: readonly ActionSummary[]): void {
-  if (waiting.length === 0) return;
-  terminal.line(
-    terminal.paint("bold", "Started by a process that is gone; the next one that runs takes them over"),
-  );
-  for (const item of waiting)
-    terminal.line(
-      `  ${visible(item.id)}  ${visible(item.tool)}  started ${formatAgo(item.startedAt ?? item.proposedAt, now)}`,
-    );
-}
+const list = listing<Doubtful | Abandoned>({
+  read: readUnknown,
+  columns: [
+    ["ID", (item) => ("abandoned" in item ? item.id : item.effect.id)],
+    ["AGE", (item, now) => formatSpan(now - since(item))],
+    ["TITLE", ({ title }) => ({ escaped: title })],
+    ["REASON", (item) => ("abandoned" in item ? "its process is gone" : item.outcome.reason)],
+  ],
+  piped: [
+    ...["ID", ({ phase }: Doubtful | Abandoned) => phase],
+    (item) => ({ at: since(item) }),
+    ...[({ tool }: Doubtful | Abandoned) => tool, ({ requestId }: Doubtful | Abandoned) => requestId ?? "-"],
+    ...["TITLE", "REASON"],
+  ],
+  empty: "Nothing is in doubt.",
+  next: (items) => [
+    ...(items.some((item) => !("abandoned" in item))
+      ? ['Find out what happened, then: npx holdpoint resolve <effect> applied|not_applied --reason "…"']
+      : []),
+    ...(items.some((item) => "abandoned" in item)
+      ? ["An effect whose process is gone is taken over by the next one that runs."]
+      : []),
+  ],
+});
 
-export const inDoubtCommand: Command = {
+export const inDoubtCommand = resourceCommand({
   name: "in-doubt",
-  words: [],
   summary: "List effects with an unknown outcome",
-  details: ["Find out what happened, then: holdpoint resolve <effect> applied|not_applied --reason <text>"],
-  flags: { full: FULL },
-  async run(context) {
-    const { terminal, hp } = context;
-    const { doubtful, total } = await readDoubtful(context);
-    const abandoned = await hp.actions.abandoned();
-    if (context.json) {
-      for (const action of doubtful) terminal.json(action);
-      for (const item of abandoned) terminal.json({ ...item, abandoned: true });
-      return EXIT.ok;
-    }
-    for (const action of doubtful) printDoubtful(context, action);
-    if (total > doubtful.length) terminal.line(`… ${total - doubtful.length} more`);
-    printAbandoned(context, abandoned);
-    if (doubtful.length + abandoned.length === 0) terminal.line("Nothing is in doubt.");
-    else if (doubtful.length > 0)
-      terminal.line(
-        `Find out what happened, then: npx holdpoint resolve <effect> applied|not_applied --reason "…"`,
-      );
-    return EXIT.ok;
-  },
-};
+  details: [
+    "One in full: holdpoint show <id>",
+    "Find out what happened, then: holdpoint resolve <effect> applied|not_applied --reason <text>",
+    "In a pipe each line is tab-separated: effect, or action where a process left it behind; in_doubt or running; since; tool; request id or -; title; reason.",
+  ],
+  flags: {},
+  parts: { list },
+});
 
 export const resolveCommand: Command = {
   name: "resolve",

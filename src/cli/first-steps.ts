@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalSummary } from "../approvals/contract.ts";
 import { visible } from "../kernel/text.ts";
-import { contentCell } from "./approvals/list.ts";
+import { contentText } from "./approvals/list.ts";
 import { whoPaused } from "./kill-switch.ts";
 import {
   type Command,
@@ -67,7 +67,7 @@ function printState(context: Context, { counts, oldest, stopped }: State): void 
   if (stopped !== null) terminal.line(terminal.paint("red", `  The kill switch is on: ${stopped}`));
   if (oldest.length === 0) return;
   const facts = (item: ApprovalSummary) =>
-    `${formatSpan(now - Number(item["requestedAt"]))} ago  ${visible(String(item["tool"]))}  ${contentCell(item)}`;
+    `${formatSpan(now - Number(item["requestedAt"]))} ago  ${visible(String(item["tool"]))}  ${contentText(item)}`;
   const room = terminal.columns - 35;
   rows(
     context,

@@ -9,7 +9,7 @@
 import { parseJson } from "../kernel/json.ts";
 import { didYouMean } from "../kernel/spelling.ts";
 import type { CardDocument } from "../kernel/terminal.ts";
-import { visible } from "../kernel/text.ts";
+import { visible, visiblePreview } from "../kernel/text.ts";
 import {
   COMMON_FLAGS,
   type Command,
@@ -26,7 +26,7 @@ import { jsonWithMicros, printList, readLimit, readList } from "./shell/lists.ts
 import { parseMoneyFlag, parseSpan } from "./shell/parse.ts";
 import { idKind, type ResolvedPrefix, resolveId } from "./shell/resolve-id.ts";
 import { printCard } from "./shell/sections.ts";
-import { hanging } from "./shell/terminal.ts";
+import { formatMinute, formatMoment, hanging } from "./shell/terminal.ts";
 
 /** `field`: the field of the input, if the flag is not called so. `mostDays`: the longest span. `mayBeZero`: 0 is a span. */
 type ResourceFlag = Flag & {
@@ -45,7 +45,10 @@ type Part = {
   readonly word?: "id" | Word;
 };
 
-type Cell<Item> = (item: Item, now: number) => string;
+/** `escaped`: text in which hidden characters are escapes already, such as JSON. `at`: a time; null is none. */
+type CellValue = string | { readonly escaped: string } | { readonly at: number | null };
+type Cell<Item> = (item: Item, now: number, query: FlagValues) => CellValue;
+type Read<Item> = (context: Context, given: FlagValues) => Promise<readonly Item[]>;
 type Listing<Item> = Part & {
   readonly columns: readonly (readonly [head: string, cell: Cell<Item>])[];
   /** In a pipe, in the order that the reference documents: heads of columns, and other cells. Default: the columns. */
@@ -54,10 +57,14 @@ type Listing<Item> = Part & {
   readonly givesWay?: readonly string[];
   readonly empty: string | ((query: FlagValues) => string);
   /** The verb's filters. Default: the flags. */
-  readonly query?: (given: FlagValues) => FlagValues;
+  readonly query?: (given: FlagValues, context: Context) => FlagValues;
   readonly keeps?: (item: Item, given: FlagValues) => boolean;
-  /** For a verb that answers all items at once: the arguments of each call. */
-  readonly unpaged?: (given: FlagValues) => readonly (readonly unknown[])[];
+  /** For items that come all at once, or by several verbs. Default: the pages of the verb `list`. */
+  readonly read?: (context: Context, given: FlagValues) => Promise<readonly unknown[]>;
+  /** How many there are, where some are not shown. */
+  readonly total?: (context: Context, query: FlagValues) => Promise<number> | undefined;
+  /** Sentences below the items. */
+  readonly next?: (items: readonly Item[]) => readonly string[];
 };
 type Showing<Item> = Part & {
   readonly card: (item: Item, now: number) => CardDocument;
@@ -104,7 +111,7 @@ export type Resource = Pick<Command, "name" | "summary" | "details" | "examples"
 };
 
 /** They keep the type of an item where the data is written. */
-export const listing = <Item>(part: Listing<Item>): Listing<never> => part;
+export const listing = <Item>(part: Listing<Item> & { readonly read?: Read<Item> }): Listing<never> => part;
 export const showing = <Item>(part: Showing<Item>): Showing<never> => part;
 export const act = <After>(part: Act<After>): Act<never> => part;
 
@@ -171,34 +178,40 @@ function readGiven(context: Context, resource: Resource, { flags = [] }: Part): 
   );
 }
 
+function cellText(value: CellValue, formatTime: (at: number) => string): string {
+  if (typeof value === "string") return visible(value);
+  if ("escaped" in value) return visiblePreview(value.escaped);
+  return value.at === null ? "-" : formatTime(value.at);
+}
+
 async function list(context: Context, resource: Resource, part: Listing<never>): Promise<void> {
   const call = caller(context, resource);
   const given = readGiven(context, resource, part);
-  const { columns, piped, givesWay, empty, unpaged, keeps = () => true, query = () => given } = part;
-  const asked = query(given);
-  const all = async () => Promise.all((unpaged?.(given) ?? []).map((args) => call("list", ...args)));
+  const { columns, piped = columns.map(([head]) => head), keeps = () => true } = part;
+  const { empty, read, next = () => [], query = () => given } = part;
+  const asked = query(given, context);
   const page = async (cursor: object): Promise<Page> => {
-    const { items, next } = (await call("list", { ...asked, ...cursor })) as Page;
-    return { items: items.filter((item) => keeps(item, given)), next };
+    const leaf = (await call("list", { ...asked, ...cursor })) as Page;
+    return { items: leaf.items.filter((item) => keeps(item, given)), next: leaf.next };
   };
   const limit = part.flags?.includes("limit") === true ? readLimit(context) : Number.POSITIVE_INFINITY;
   const found =
-    unpaged === undefined
+    read === undefined
       ? await readList(limit, page)
-      : { items: (await all()).flat() as never[], isAll: true };
+      : { items: (await read(context, given)) as readonly never[], isAll: true };
+  const row = (cells: readonly Cell<never>[], formatTime: (at: number) => string) => (item: never) =>
+    cells.map((cell) => cellText(cell(item, context.now, asked), formatTime));
   const named = Object.fromEntries(columns);
-  const row = (cells: readonly Cell<never>[]) => (item: never) =>
-    cells.map((cell) => visible(cell(item, context.now)));
-  const layout = {
+  const pipedCells = piped.map((one) => (typeof one === "string" ? named[one] : one) as Cell<never>);
+  printList(context, found, {
     heads: columns.map(([head]) => head),
-    cells: row(columns.map(([, cell]) => cell)),
+    cells: row(Object.values(named), formatMinute),
+    piped: row(pipedCells, formatMoment),
+    givesWay: part.givesWay ?? [],
     empty: typeof empty === "string" ? empty : empty(asked),
-    ...(piped === undefined
-      ? {}
-      : { piped: row(piped.map((one) => (typeof one === "string" ? named[one] : one) as Cell<never>)) }),
-    ...(givesWay === undefined ? {} : { givesWay }),
-  };
-  printList(context, found, layout);
+    next: next(found.items),
+    total: found.isAll ? undefined : await part.total?.(context, asked),
+  });
 }
 
 const printItem = (context: Context, { card }: Showing<never>, item: unknown): void =>

@@ -84,7 +84,7 @@ const COMMANDS: readonly (() => readonly string[])[] = [
   () => ["show", effect, "--full"],
   () => ["journal", approval, "--full"],
   () => ["journal", effect],
-  () => ["in-doubt", "--full"],
+  () => ["in-doubt"],
   () => ["receipt", effect],
   () => ["workflows"],
   () => ["workflows", "--json"],

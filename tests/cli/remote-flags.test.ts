@@ -33,7 +33,6 @@ const HERE: { readonly [command: string]: readonly string[] } = {
   approve: ["full", "confirm"],
   endpoints: ["all"],
   grants: ["full"],
-  "in-doubt": ["full"],
   intents: ["full"],
   journal: ["full"],
   keys: ["all"],

@@ -19,6 +19,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{64}\b/g, "<sha256>"],
   [/\b[0-9a-f]{32}\b/g, "<hex32>"],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
+  [/\b\d{4}-\d\d-\d\d \d\d:\d\dZ/g, "<minute>"],
   [/\b1[5-9]\d{11}(?:\.\d+)?\b/g, "1800000000000"],
   [/(?<=\s)\d\d:\d\d:\d\d(?=\s)/g, "<clock>"],
   [/(?<=--binding )[0-9a-f]{12}\b/g, "<digits>"],

@@ -12,28 +12,25 @@ import {
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Json } from "../../kernel/json.ts";
 import { visible, visiblePreview } from "../../kernel/text.ts";
-import { type Command, type Context, EXIT, flag, isOn, usage } from "../shell/command.ts";
-import { DEFAULT_LIMIT, printTable, readLimit, readList } from "../shell/lists.ts";
+import { type FlagValues, listing, resourceCommand } from "../resource.ts";
+import { type Command, type Context, EXIT, isOn, usage } from "../shell/command.ts";
+import { DEFAULT_LIMIT, readList } from "../shell/lists.ts";
 import { cut, fit, formatMoment, formatSpan, formatTimeLeft, type Terminal } from "../shell/terminal.ts";
 
-const LONGEST_NAME = 24;
-
-function readChoice<Name extends string>(what: string, names: readonly Name[], given: string): Name {
+function readChoice<Name extends string>(what: string, names: readonly Name[], given: unknown): Name {
   const found = names.find((name) => name === given);
   if (found !== undefined) return found;
   throw usage(`There is no ${what} "${given}".`, `There are: ${names.join(", ")}.`);
 }
 
-function readStatus(context: Context): ListedStatus {
-  const given = flag(context, "status");
-  if (!isOn(context, "all")) return readChoice("status", LISTED_STATUSES, given ?? "pending");
-  if (given === undefined) return "any";
+function readStatus({ all, status }: FlagValues): ListedStatus {
+  if (all === undefined) return readChoice("status", LISTED_STATUSES, status ?? "pending");
+  if (status === undefined) return "any";
   throw usage("--all and --status exclude each other.", "Leave one out.");
 }
 
 /** Pending ones oldest first, since they wait longest; others newest first. */
-function readOrder(context: Context, status: ListedStatus): ApprovalOrder {
-  const given = flag(context, "order");
+function readOrder({ order: given }: FlagValues, status: ListedStatus): ApprovalOrder {
   if (given === undefined) return status === "pending" ? "oldest" : "newest";
   const order = readChoice("order", APPROVAL_ORDERS, given);
   if (order === "deadline" && status !== "pending")
@@ -43,120 +40,93 @@ function readOrder(context: Context, status: ListedStatus): ApprovalOrder {
   return order;
 }
 
-/** Flags that exclude each other. */
-function checkTogether(context: Context, status: ListedStatus): void {
-  const isMine = isOn(context, "mine");
-  if (isOn(context, "watch") && (status !== "pending" || isMine || isOn(context, "order")))
-    throw usage("--watch tells everything from now on.", "Leave --status, --all, --order and --mine out.");
-  if (isMine && status !== "pending")
-    throw usage("--mine is what waits for you.", "Leave --status and --all out.");
+function readQuery(given: FlagValues, { person }: Context): FlagValues {
+  const status = readStatus(given);
+  const query = { status, order: readOrder(given, status) };
+  if (given["mine"] === undefined) return query;
+  if (status !== "pending") throw usage("--mine is what waits for you.", "Leave --status and --all out.");
+  return { ...query, person, mine: true };
 }
-
-type Cell = (item: ApprovalSummary, now: number) => string;
-
-const name = (text: unknown): string => fit(visible(String(text).replace(/^agent:/, "")), LONGEST_NAME);
-const idCell: Cell = ({ id }) => visible(id);
-const statusCell: Cell = ({ status }) => visible(String(status));
-const votesCell: Cell = ({ votes, quorum, edit }) => `${votes}/${quorum}${edit === true ? "*" : ""}`;
 
 /** Rows by an older process have no stage and no subject. */
-const stageCell: Cell = ({ stage, stages = 1 }) => (Number(stages) > 1 ? `${stage}/${stages}` : "-");
-/** Visible text already. An older server sends none. */
-const titleCell = ({ title, tool }: ApprovalSummary): string =>
-  typeof title === "string" ? visiblePreview(title) : visible(String(tool));
-const aboutCell: Cell = ({ about = "action" }) => visible(String(about));
+const stageCell = ({ stage, stages = 1 }: ApprovalSummary) =>
+  Number(stages) > 1 ? `${stage}/${stages}` : "-";
+
+function askedCell({ from, stages = 1 }: ApprovalSummary): string {
+  if (Array.isArray(from)) return from.join(", ").replaceAll("person:", "");
+  return Number(stages) > 1 ? "any person" : "-";
+}
 
 /** Shows what happens at the deadline only if it is not the usual: that it expires. */
-const deadlineCell: Cell = ({ status, decideBy, atDeadline = "expire", stage }, now) => {
+function deadlineCell(
+  { status, decideBy, atDeadline = "expire", stage }: ApprovalSummary,
+  now: number,
+): string {
   if (status !== "pending" || typeof decideBy !== "number") return "-";
-  const then = atDeadline === "extend" ? ", then longer" : `, then stage ${Number(stage) + 1}`;
+  const then = atDeadline === "extend" ? " → longer" : ` → stage ${Number(stage) + 1}`;
   return `${formatTimeLeft(decideBy, now)}${atDeadline === "expire" ? "" : then}`;
-};
+}
 
-/** For a question, shows its text and not its suggestion. A failed preview is marked as failed. */
-export const contentCell = (item: ApprovalSummary): string => {
-  const { about, reason, args, preview, previewFailed } = item;
-  if (about === "question") return visible(String(reason));
+/** Visible text already. An older server sends none. */
+const titleText = ({ title, tool }: ApprovalSummary): string =>
+  typeof title === "string" ? title : visible(tool);
+const titleCell = (item: ApprovalSummary) => ({ escaped: titleText(item) });
+const questionCell = (item: ApprovalSummary) => ({
+  escaped: `${titleText(item)}: ${visible(String(item.reason))}`,
+});
+
+/** For a question, its text and not its suggestion. A failed preview is marked as failed. */
+function contentCell({ about, reason, args, preview, previewFailed }: ApprovalSummary) {
+  if (about === "question") return String(reason);
   const failed = previewFailed === true ? "preview failed: " : "";
-  const shown = typeof preview === "string" ? ` → ${failed}${visiblePreview(preview)}` : "";
-  return `${visiblePreview(String(args))}${shown}`;
-};
-
-const COLUMNS: { readonly [head: string]: Cell } = {
-  ID: idCell,
-  STATUS: statusCell,
-  AGE: ({ requestedAt }, now) => formatSpan(now - Number(requestedAt)),
-  STAGE: stageCell,
-  VOTES: votesCell,
-  DEADLINE: deadlineCell,
-  ASKED: ({ from }) => (Array.isArray(from) ? name(from.join(", ").replaceAll("person:", "")) : "any person"),
-  ABOUT: aboutCell,
-  AGENT: ({ agent }) => name(agent),
-  "TITLE, ARGUMENTS OR QUESTION": (item) => `${titleCell(item)}  ${contentCell(item)}`,
-};
-
-/** For pipes; the reference documents their order. */
-const PIPED: readonly Cell[] = [
-  idCell,
-  statusCell,
-  ({ requestedAt }) => formatMoment(Number(requestedAt)),
-  votesCell,
-  ({ decideBy }) => (typeof decideBy === "number" ? formatMoment(decideBy) : "-"),
-  ({ tool }) => visible(String(tool)),
-  ({ agent }) => visible(String(agent)),
-  contentCell,
-  aboutCell,
-  stageCell,
-  titleCell,
-];
-
-function printItems(
-  { terminal, now }: Context,
-  status: ListedStatus,
-  items: readonly ApprovalSummary[],
-): void {
-  if (!terminal.interactive) {
-    for (const item of items) terminal.line(PIPED.map((cell) => cell(item, now)).join("\t"));
-    return;
-  }
-  const hasStages = items.some((item) => stageCell(item, now) !== "-");
-  const columns = Object.entries(COLUMNS).filter(([head]) => {
-    if (head === "STATUS") return status === "any" || status === "decided";
-    return hasStages || (head !== "STAGE" && head !== "ASKED");
-  });
-  const heads = columns.map(([head]) => head);
-  const rows = items.map((item) => columns.map(([, cell]) => cell(item, now)));
-  printTable(terminal, heads, rows, ["ABOUT", "STAGE", "ASKED", "AGE"]);
+  return { escaped: `${args}${typeof preview === "string" ? ` → ${failed}${preview}` : ""}` };
 }
 
-function noneText(context: Context, status: ListedStatus): string {
-  if (isOn(context, "mine")) return "Nothing waits for your decision.";
-  if (status === "pending") return "Nothing waits for a decision.";
-  return status === "any" ? "There are no approvals yet." : `No approval is ${status}.`;
+/** What is asked, as visible text. */
+export function contentText(item: ApprovalSummary): string {
+  const content = contentCell(item);
+  return typeof content === "string" ? visible(content) : visiblePreview(content.escaped);
 }
 
-async function printList(context: Context, status: ListedStatus, limit: number): Promise<void> {
-  const { hp, terminal, person } = context;
-  const isMine = isOn(context, "mine");
-  const mine = isMine ? ({ person, mine: true } as const) : {};
-  const page = { status, order: readOrder(context, status), ...mine };
-  const { items, isAll } = await readList(limit, (cursor) => hp.approvals.list({ ...page, ...cursor }));
-  const shown = items.length;
-  const say = terminal.interactive ? terminal.line : terminal.note;
-  if (context.json) {
-    for (const item of items) terminal.json(item);
-    return;
-  }
-  if (shown === 0) say(noneText(context, status));
-  else printItems(context, status, items);
-  if (isMine) return isAll ? undefined : say(`… and more (use --limit ${shown * 2})`);
-  const total = await hp.approvals.count(status);
-  if (total > shown) say(`… ${total - shown} more (use --limit ${total})`);
-}
+const list = listing<ApprovalSummary>({
+  flags: ["status", "all", "order", "mine", "limit"],
+  query: readQuery,
+  columns: [
+    ["ID", ({ id }) => id],
+    ["STATUS", ({ status }, _now, query) => (/any|decided/.test(String(query["status"])) ? status : "")],
+    ["AGE", ({ requestedAt }, now) => formatSpan(now - Number(requestedAt))],
+    ["STAGE", stageCell],
+    ["VOTES", ({ votes, quorum, edit }) => `${votes}/${quorum}${edit === true ? "*" : ""}`],
+    ["DEADLINE", deadlineCell],
+    ["ASKED", askedCell],
+    ["ABOUT", ({ about = "action" }) => about],
+    ["AGENT", ({ agent }) => agent.replace(/^agent:/, "")],
+    ["TITLE", (item) => (item.about === "question" ? questionCell(item) : titleCell(item))],
+    ["ARGUMENTS", (item) => (item.about === "question" ? "-" : contentCell(item))],
+  ],
+  piped: [
+    ...["ID", ({ status }: ApprovalSummary) => status],
+    ({ requestedAt }) => ({ at: Number(requestedAt) }),
+    "VOTES",
+    ({ decideBy }) => ({ at: typeof decideBy === "number" ? decideBy : null }),
+    ({ tool }) => tool,
+    ({ agent }) => agent,
+    contentCell,
+    ...["ABOUT", "STAGE"],
+    titleCell,
+  ],
+  givesWay: ["ARGUMENTS", "ABOUT", "STAGE", "ASKED", "AGE", "AGENT"],
+  empty({ status, mine }) {
+    if (mine === true) return "Nothing waits for your decision.";
+    if (status === "pending") return "Nothing waits for a decision.";
+    return status === "any" ? "There are no approvals yet." : `No approval is ${status}.`;
+  },
+  total: ({ hp }, { status, mine }) =>
+    mine === true ? undefined : hp.approvals.count(status as ListedStatus),
+});
 
-export const approvalsCommand: Command = {
+const listed = resourceCommand({
   name: "approvals",
-  words: [],
   summary: "List what is waiting for a decision, oldest first",
   details: [
     "In a pipe each line is tab-separated: id, status, asked at, votes, deadline, name of the tool, checkpoint or question, agent, arguments or outputs or the question's text, what it is about (action, checkpoint or question), which of its stages is asked, such as 2/3, or -, and its title.",
@@ -174,12 +144,16 @@ export const approvalsCommand: Command = {
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
     watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },
   },
+  parts: { list },
+});
+
+export const approvalsCommand: Command = {
+  ...listed,
   async run(context) {
-    const status = readStatus(context);
-    const limit = readLimit(context);
-    checkTogether(context, status);
-    if (isOn(context, "watch")) await watch(context);
-    else await printList(context, status, limit);
+    if (!isOn(context, "watch")) return listed.run(context);
+    if (["status", "all", "mine", "order"].some((name) => isOn(context, name)))
+      throw usage("--watch tells everything from now on.", "Leave --status, --all, --order and --mine out.");
+    await watch(context);
     return EXIT.ok;
   },
 };

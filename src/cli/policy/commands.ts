@@ -3,13 +3,12 @@
  * `--since` takes a span, a day or a time.
  */
 
-import { visible } from "../../kernel/text.ts";
 import type { PolicyVersionSummary } from "../../policy/contract.ts";
 import { DEFAULT_MIN_DECISIONS } from "../../runtime/settings.ts";
+import { listing, resourceCommand } from "../resource.ts";
 import { type Command, CommandError, type Context, EXIT, flag, word } from "../shell/command.ts";
-import { jsonWithMicros, printList } from "../shell/lists.ts";
+import { jsonWithMicros } from "../shell/lists.ts";
 import { parseTime } from "../shell/parse.ts";
-import { fit, formatMoment } from "../shell/terminal.ts";
 import { programText, shortDigest, untilText } from "./words.ts";
 
 const TOOLS = {
@@ -196,49 +195,39 @@ export const policyBacktest: Command = {
   },
 };
 
-const MOST_NAME = 32;
-const HEADS = ["POLICY", "DIGEST", "IN FORCE SINCE", "UNTIL", "BY", "FROM"];
+const untilCell = (version: PolicyVersionSummary, now: number) =>
+  version.standing === "used" || version.until === null ? untilText(version, now) : { at: version.until };
 
-function cellsForPeople(version: PolicyVersionSummary, now: number): readonly string[] {
-  const { name, digest, at, source } = version;
-  return [
-    fit(visible(name), MOST_NAME),
-    visible(shortDigest(digest)),
-    formatMoment(at),
-    untilText(version, now),
-    visible(programText(version)),
-    visible(source),
-  ];
-}
-
-/** Columns as documented in the reference. */
-function cellsForPipe(version: PolicyVersionSummary): readonly string[] {
-  const { name, digest, at, until, by, source, standing } = version;
-  const end = until === null ? "-" : formatMoment(until);
-  const known = [visible(name), visible(digest), formatMoment(at), end, visible(by), visible(source)];
-  return [...known, standing, version.programs.length === 0 ? "-" : visible(programText(version))];
-}
-
-export const policyList: Command = {
+export const policyList = resourceCommand({
   name: "policy list",
-  words: [],
+  group: "policies",
   summary: "List the policy versions that were in force",
   details: [
     "A version is in force while a program judges by it: from its first effect on, until it ends or takes another version.",
     "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is, or where nobody knows), put in force by, file, used or ended or unused, the program that judges by it or did last (-: none).",
   ],
   flags: {},
-  async run(context) {
-    printList(
-      context,
-      { items: await context.hp.policies.list() },
-      {
-        heads: HEADS,
-        cells: (version) => cellsForPeople(version, context.now),
-        piped: cellsForPipe,
-        empty: "No policy document was ever in force here; tools may have policies of their own in code.",
-      },
-    );
-    return EXIT.ok;
+  parts: {
+    list: listing<PolicyVersionSummary>({
+      read: ({ hp }) => hp.policies.list(),
+      columns: [
+        ["POLICY", ({ name }) => name],
+        ["DIGEST", ({ digest }) => shortDigest(digest)],
+        ["IN FORCE SINCE", ({ at }) => ({ at })],
+        ["UNTIL", untilCell],
+        ["BY", programText],
+        ["FROM", ({ source }) => source],
+      ],
+      piped: [
+        ...["POLICY", ({ digest }: PolicyVersionSummary) => digest],
+        ...["IN FORCE SINCE", ({ until }: PolicyVersionSummary) => ({ at: until })],
+        ({ by }) => by,
+        "FROM",
+        ({ standing }) => standing,
+        (version) => (version.programs.length === 0 ? "-" : programText(version)),
+      ],
+      givesWay: ["DIGEST", "FROM"],
+      empty: "No policy document was ever in force here; tools may have policies of their own in code.",
+    }),
   },
-};
+});

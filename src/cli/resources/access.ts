@@ -65,7 +65,7 @@ export const peopleResource: Resource = {
   },
   parts: {
     list: listing<Person>({
-      unpaged: () => [[]],
+      read: ({ hp }) => hp.people.list(),
       columns: [
         ["PERSON", ({ person }) => person],
         ["NAME", ({ name }) => name],
@@ -73,7 +73,7 @@ export const peopleResource: Resource = {
         ["GROUPS", ({ groups }) => listed(groups)],
         ["MAIL", ({ mail }) => mail ?? "-"],
         ["STANDING", ({ suspended }) => (suspended ? "suspended" : "good")],
-        ["SINCE", ({ since }) => formatMoment(since)],
+        ["SINCE", ({ since }) => ({ at: since })],
       ],
       givesWay: ["SINCE", "NAME", "MAIL"],
       empty: "Nobody is in the list of people.",
@@ -162,7 +162,7 @@ export const keysResource: Resource = {
         ["NAME", ({ name }) => name],
         ["ROLES", ({ roles }) => roles.join(",") || "the person's"],
         ["SCOPES", ({ scopes }) => scopes?.join(",") ?? "all"],
-        ["EXPIRES", ({ expiresAt }) => (expiresAt === null ? "-" : formatMoment(expiresAt))],
+        ["EXPIRES", ({ expiresAt }) => ({ at: expiresAt })],
         ["ISSUED BY", ({ by }) => by],
       ],
       givesWay: ["ISSUED BY", "SCOPES", "EXPIRES"],
@@ -228,7 +228,7 @@ export const tenantsResource: Resource = {
         ["TENANT", ({ name }) => name],
         ["STATUS", ({ home, status }) => (home ? "home" : status)],
         ["BY", ({ by }) => by ?? "-"],
-        ["AT", ({ at }) => (at === null ? "-" : formatMoment(at))],
+        ["AT", ({ at }) => ({ at })],
         ["REASON", ({ reason }) => reason ?? "-"],
       ],
       givesWay: ["AT", "BY"],

@@ -8,7 +8,7 @@ import { visible } from "../../kernel/text.ts";
 import type { FleetNode } from "../../runtime/contract.ts";
 import { act, type FlagValues, listing, type Resource, showing } from "../resource.ts";
 import { usage } from "../shell/command.ts";
-import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
+import { formatAgo, formatSpan } from "../shell/terminal.ts";
 
 const words = (status: StandingGrant["status"]): string => status.replace("_", " ");
 const TONES = { active: "green", used_up: "yellow", expired: "yellow", revoked: "red" } as const;
@@ -99,7 +99,7 @@ export const grantsResource: Resource = {
         ["AGENT", ({ agent }) => agent ?? "any"],
         ["USES", ({ used, uses }) => `${used}/${uses}`],
         ["TOTAL", total],
-        ["EXPIRES", ({ expiresAt }) => formatMoment(expiresAt)],
+        ["EXPIRES", ({ expiresAt }) => ({ at: expiresAt })],
         ["OWNER", ({ by }) => by],
         ["ARGUMENTS", ({ when }) => when ?? "any"],
       ],
@@ -253,7 +253,7 @@ export const intentsResource: Resource = {
         ["TYPE", ({ intentType }) => intentType],
         ["FROM", ({ from }) => from],
         ["TO", ({ to }) => to],
-        ["SENT", ({ sentAt }) => formatMoment(sentAt)],
+        ["SENT", ({ sentAt }) => ({ at: sentAt })],
         ["PAYLOAD", ({ payload }) => payload],
       ],
       givesWay: ["SENT", "FROM"],
@@ -304,7 +304,7 @@ export const nodesResource: Resource = {
         ["PROCESS", ({ process }) => process],
       ],
       piped: [
-        ...["EPOCH", "STATUS", "KIND", "VERSION", ({ openedAt }: FleetNode) => formatMoment(openedAt)],
+        ...["EPOCH", "STATUS", "KIND", "VERSION", ({ openedAt }: FleetNode) => ({ at: openedAt })],
         ...["WORKFLOWS", "EFFECTS", "AGENT", "PROCESS"],
       ],
       givesWay: ["VERSION", "EFFECTS", "KIND"],

@@ -87,7 +87,10 @@ export const endpointsResource: Resource = {
   parts: {
     list: listing<EndpointSummary>({
       flags: ["all"],
-      unpaged: ({ all }) => (all === true ? [[], [{ status: "removed" }]] : [[]]),
+      read: async ({ hp }, { all }) => [
+        ...(await hp.endpoints.list()),
+        ...(all === true ? await hp.endpoints.list({ status: "removed" }) : []),
+      ],
       columns: [
         ["ID", ({ id }) => id],
         ["STATUS", ({ status }) => status],
@@ -98,7 +101,7 @@ export const endpointsResource: Resource = {
       ],
       piped: [
         ...["ID", "STATUS", "NAME", "TO", "EVENTS", "OWNER"],
-        ({ addedAt }) => formatMoment(addedAt),
+        ({ addedAt }) => ({ at: addedAt }),
         ({ off }) => off?.reason ?? "-",
       ],
       givesWay: ["OWNER"],
@@ -135,7 +138,6 @@ export const endpointsResource: Resource = {
 /** Outcome of the last attempt: a status, or a code. */
 const lastAttempt = ({ last }: MessageSummary): string =>
   last === null ? "-" : (last.problem ?? String(last.status ?? "-"));
-const receiver = ({ endpoint, to }: MessageSummary): string => (to === null ? endpoint : `${endpoint} ${to}`);
 
 function readMessageFilter({ status = "any" }: FlagValues): FlagValues {
   if (status === "any" || MESSAGE_STATUSES.some((known) => known === status)) return { status };
@@ -153,11 +155,11 @@ const messageList = (flags: readonly string[], query: (given: FlagValues) => Fla
       ["TRIED", ({ attempts }) => String(attempts)],
       ["LAST", lastAttempt],
       ["TYPE", ({ type }) => type],
-      ["TO", receiver],
+      ["TO", ({ endpoint, to }) => to ?? endpoint],
     ],
     piped: [
-      ...["ID", "STATUS", ({ madeAt }: MessageSummary) => formatMoment(madeAt), "TRIED", "LAST"],
-      ({ dueAt }) => (dueAt === null ? "-" : formatMoment(dueAt)),
+      ...["ID", "STATUS", ({ madeAt }: MessageSummary) => ({ at: madeAt }), "TRIED", "LAST"],
+      ({ dueAt }) => ({ at: dueAt }),
       "TYPE",
       ({ endpoint }) => endpoint,
       ({ to }) => to ?? "-",
@@ -269,7 +271,7 @@ export const alertsResource: Resource = {
         "ID",
         ({ status }) => status,
         ({ severity }) => severity,
-        ({ raisedAt }) => formatMoment(raisedAt),
+        ({ raisedAt }) => ({ at: raisedAt }),
         "SEEN BY",
         ({ monitor }) => monitor,
         ({ rule }) => rule,

@@ -2,7 +2,7 @@
 
 import type { Json } from "../../kernel/json.ts";
 import { CommandError, type Context, flag } from "./command.ts";
-import { fit, fold, pad, type Terminal, widthOf } from "./terminal.ts";
+import { clip, fit, hanging, pad, type Terminal, widthOf } from "./terminal.ts";
 
 export const DEFAULT_LIMIT = 50;
 const PAGE = 1_000;
@@ -37,132 +37,145 @@ export async function readList<Item>(
 }
 
 const GAP = "  ";
-/** The last column takes the rest of a line, and no less than this. */
-const LEAST_LAST = 30;
-/** What the other columns are cut to: first to the usual width, and if that is not enough, further. */
+/** The text of a column that is not cut as long as another column can be left out; the last one is cut earlier. */
 const USUAL = 28;
-const LEAST = 6;
+const USUAL_LAST = 24;
+const SHORTEST = 6;
+/** It is read first, so it is cut last. */
+const STATUS = "STATUS";
 
 type Cells = readonly string[];
-type Column = { readonly head: string; readonly cells: Cells; readonly width: number };
+/** `isWhole`: never cut. `width` is at least that of the head. */
+type Column = {
+  readonly head: string;
+  readonly cells: Cells;
+  readonly width: number;
+  readonly isWhole: boolean;
+};
+/** The least width of a column. */
+type Floor = (column: Column, isLast: boolean) => number;
 
-const columnWidth = (head: string, cells: Cells): number =>
-  cells.reduce((most, cell) => Math.max(most, widthOf(cell)), head.length);
+const cutTo = ({ head, width, isWhole }: Column, least: number): number =>
+  isWhole ? width : Math.min(width, Math.max(head.length, least));
+const legible: Floor = (column, isLast) => cutTo(column, isLast ? USUAL_LAST : USUAL);
+const short: Floor = (column) => (column.head === STATUS ? column.width : cutTo(column, SHORTEST));
+const shortest: Floor = (column) => cutTo(column, SHORTEST);
 
-/** The width that a line of these columns needs. */
-const lineWidth = (columns: readonly Column[]): number =>
-  columns.slice(0, -1).reduce((sum, { width }) => sum + width + GAP.length, 0) +
-  Math.min(LEAST_LAST, columns.at(-1)?.width ?? 0);
+const lineWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 
-/** Cuts the widest column by one character. An id, which comes first, and the last column stay as they are. */
-function narrow(columns: readonly Column[]): readonly Column[] {
-  const first = ANY_ID.test(columns[0]?.cells[0] ?? "") ? 1 : 0;
-  const widest = Math.max(0, ...columns.slice(first, -1).map(({ width }) => width));
-  if (widest <= LEAST) return columns;
-  const found = columns.findIndex(({ width }, at) => at >= first && width === widest);
-  return columns.map((column, at) => (at === found ? { ...column, width: widest - 1 } : column));
+/** Cuts the longest texts, and none below its floor. */
+function cutColumns(columns: readonly Column[], floors: readonly number[], room: number): readonly Column[] {
+  const widths = columns.map(({ width }) => width);
+  while (lineWidth(widths) > room) {
+    const spare = widths.map((width, at) => (width > (floors[at] ?? 0) ? width : 0));
+    const widest = Math.max(...spare);
+    if (widest === 0) break;
+    widths[spare.indexOf(widest)] = widest - 1;
+  }
+  return columns.map((column, at) => ({ ...column, width: widths[at] ?? 0 }));
 }
 
 const isEmpty = ({ cells }: Column): boolean => cells.every((cell) => cell === "" || cell === "-");
 
-/** Columns for one line: on a narrow terminal empty ones and then the least important are left out, the rest are cut. */
+/**
+ * Columns for one line. A column without a value in any row is left out. On a narrow terminal those that give way are left
+ * out until the texts of the others are legible; after that, texts are cut down to their heads, the status last.
+ */
 function fitColumns(all: readonly Column[], givesWay: Cells, room: number): readonly Column[] {
-  if (lineWidth(all) <= room) return all;
-  let columns = all.map((column, at) =>
-    at === 0 ? column : { ...column, width: Math.min(USUAL, column.width) },
-  );
-  const empty = all.slice(1, -1).filter(isEmpty);
-  for (const head of [...empty.map((column) => column.head), ...givesWay]) {
-    if (lineWidth(columns) <= room) break;
-    columns = columns.filter((column) => column.head !== head);
-  }
-  for (;;) {
-    const narrower = lineWidth(columns) <= room ? columns : narrow(columns);
-    if (narrower === columns) return columns;
-    columns = [...narrower];
-  }
+  const filled = all.filter((column, at) => at === 0 || !isEmpty(column));
+  const kept = filled.map(({ head }) => head).filter((head) => !givesWay.includes(head));
+  const others = kept
+    .slice(1, -1)
+    .filter((head) => head !== STATUS)
+    .toReversed();
+  const leavable = [...givesWay, ...others];
+  const attempt = (count: number, floor: Floor) => {
+    const columns = filled.filter(({ head }) => !leavable.slice(0, count).includes(head));
+    return { columns, floors: columns.map((one, at) => floor(one, at === columns.length - 1)) };
+  };
+  const attempts = [
+    ...Array.from({ length: givesWay.length + 1 }, (_, count) => attempt(count, legible)),
+    ...Array.from({ length: others.length + 1 }, (_, more) => attempt(givesWay.length + more, short)),
+  ];
+  const { columns, floors } =
+    attempts.find((one) => lineWidth(one.floors) <= room) ?? attempt(leavable.length, shortest);
+  return cutColumns(columns, floors, room);
 }
 
-const ID = /^([a-z]+_)([0-9A-Z]{26})$/;
+const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 const ANY_ID = /^[a-z]+_[0-9A-Z]{6,26}$/;
 /** Ten characters are the millisecond of creation; the rest is random. Commands take at least six. */
 const SHORT_ID = 12;
 
-/** In a table an id is cut to a prefix that no other row has. Commands that take an id complete it. */
-function shortenIds(rows: readonly Cells[]): readonly Cells[] {
-  const ids = rows.map(([first = ""]) => ID.exec(first));
-  const isUnique = (length: number) =>
-    new Set(ids.map((id, at) => id?.[0].slice(0, length) ?? String(at))).size === ids.length;
-  const prefix = Math.max(0, ...ids.map((id) => id?.[1]?.length ?? 0));
+/** In a table an id is cut to a prefix that no other id of its column has. Commands that take an id complete it. */
+function shortenIds(cells: Cells): Cells {
+  const ids = [...new Set(cells.filter((cell) => ID.test(cell)))];
+  const prefix = Math.max(0, ...ids.map((id) => id.indexOf("_") + 1));
   const lengths = Array.from({ length: 26 - SHORT_ID }, (_, more) => prefix + SHORT_ID + more);
-  const length = lengths.find(isUnique);
-  if (length === undefined) return rows;
-  return rows.map(([first = "", ...rest], at) => [
-    ids[at] === null ? first : first.slice(0, length),
-    ...rest,
-  ]);
+  const length = lengths.find((one) => new Set(ids.map((id) => id.slice(0, one))).size === ids.length);
+  return cells.map((cell) => (ID.test(cell) ? cell.slice(0, length) : cell));
 }
 
-/** `text` in at most `width` columns. A short cell has no room for a count of what is cut. */
-const clip = (text: string, width: number): string =>
-  widthOf(text) <= width || width >= LEAST_LAST
-    ? fit(text, width)
-    : `${fold(text, width - 1)[0]?.trimEnd()}…`;
-
-/** One line for each item. Cells are visible text. The last column takes the rest, and counts what it has to cut. */
-export function printTable(
-  terminal: Terminal,
-  heads: Cells,
-  items: readonly Cells[],
-  givesWay: Cells = [],
-): void {
-  const rows = shortenIds(items);
+/** One line for each item. Cells are visible text. A last column with room for it counts what it cuts. */
+function printTable(terminal: Terminal, heads: Cells, items: readonly Cells[], givesWay: Cells): void {
   const all = heads.map((head, at): Column => {
-    const cells = rows.map((row) => row[at] ?? "");
-    return { head, cells, width: columnWidth(head, cells) };
+    const cells = shortenIds(items.map((row) => row[at] ?? ""));
+    const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), head.length);
+    return { head, cells, width, isWhole: at === 0 && ANY_ID.test(cells[0] ?? "") };
   });
   const columns = fitColumns(all, givesWay, terminal.columns);
-  const lineOf = (cells: Cells): string => {
-    const last = cells.length - 1;
-    const start = cells.slice(0, last).map((cell, at) => {
-      const { width } = columns[at] ?? { width: 0 };
-      return pad(clip(cell, width), width) + GAP;
-    });
-    const line = start.join("");
-    return (line + fit(cells[last] ?? "", Math.max(1, terminal.columns - widthOf(line)))).trimEnd();
-  };
-  const heading = lineOf(columns.map(({ head }) => head)).replace(/… \+\d+$/, "…");
-  terminal.line(terminal.paint("dim", heading));
-  for (const at of rows.keys())
+  const lineOf = (cells: Cells): string =>
+    cells
+      .map((cell, at) => {
+        const { width } = columns[at] ?? { width: 0 };
+        const isCounted = at === cells.length - 1 && width >= USUAL;
+        return isCounted ? fit(cell, width) : pad(clip(cell, width), width);
+      })
+      .join(GAP)
+      .trimEnd();
+  terminal.line(terminal.paint("dim", lineOf(columns.map(({ head }) => head))));
+  for (const at of items.keys())
     terminal.line(terminal.strange(lineOf(columns.map(({ cells }) => cells[at] ?? ""))));
 }
 
 type ListLayout<Item> = {
   readonly heads: Cells;
   readonly cells: (item: Item) => Cells;
-  /** Columns in a pipe, as the reference documents them; without it, those of the table. */
-  readonly piped?: (item: Item) => Cells;
-  readonly givesWay?: Cells;
+  /** Columns in a pipe, as the reference documents them. */
+  readonly piped: (item: Item) => Cells;
+  readonly givesWay: Cells;
   /** Said if there is no item. */
   readonly empty: string;
+  /** Said below the items. */
+  readonly next: Cells;
+  /** Of all items, if it is known and some are not shown. */
+  readonly total: number | undefined;
 };
+
+const moreText = (shown: number, total: number | undefined): string =>
+  total === undefined
+    ? `… more (use --limit ${shown * 2})`
+    : `… ${total - shown} more (use --limit ${total})`;
 
 /** A table for people, tab-separated lines in a pipe, or JSON. */
 export function printList<Item>(
   { terminal, json }: Context,
-  { items, isAll = true }: Pick<ListResult<Item>, "items"> & { readonly isAll?: boolean },
-  layout: ListLayout<Item>,
+  { items, isAll }: ListResult<Item>,
+  { heads, cells, piped, givesWay, empty, next, total }: ListLayout<Item>,
 ): void {
-  const { heads, cells, piped = cells, givesWay, empty } = layout;
   if (json) {
     for (const item of items) terminal.json(jsonWithMicros(item));
     return;
   }
-  const say = terminal.interactive ? terminal.line : terminal.note;
+  const say = (text: string) => {
+    for (const line of hanging(text, terminal)) (terminal.interactive ? terminal.line : terminal.note)(line);
+  };
   if (items.length === 0) say(empty);
   else if (terminal.interactive) printTable(terminal, heads, items.map(cells), givesWay);
   else for (const item of items) terminal.line(piped(item).join("\t"));
-  if (!isAll) say(`… more (use --limit ${items.length * 2})`);
+  if (!isAll) say(moreText(items.length, total));
+  for (const line of next) say(line);
 }
 
 /** As JSON, with micros as text: they exceed the range of its numbers. */

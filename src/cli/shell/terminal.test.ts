@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { describe, test } from "node:test";
 import { visible } from "../../kernel/text.ts";
-import { printTable } from "./lists.ts";
+import type { Context } from "./command.ts";
+import { printList } from "./lists.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 
 type Screen = { readonly terminal: Terminal; readonly stdout: EventEmitter; text(): string };
@@ -52,6 +53,14 @@ describe("a terminal", () => {
   });
 });
 
+type Cells = readonly string[];
+
+function printTable(terminal: Terminal, heads: Cells, rows: readonly Cells[], givesWay: Cells = []): void {
+  const cells = (row: Cells) => row;
+  const layout = { heads, cells, piped: cells, givesWay, empty: "", next: [], total: undefined };
+  printList({ terminal, json: false } as Context, { items: rows, isAll: true }, layout);
+}
+
 describe("a table", () => {
   const rows = [
     ["apr_1", "3 s", '{"a":1}'],
@@ -87,11 +96,38 @@ describe("a table", () => {
     }
   });
 
-  test("leaves out an empty column before any other", () => {
-    const { terminal, text } = screen({ columns: 68, env: { NO_COLOR: "1" } });
+  test("leaves out a column that is empty in every row", () => {
+    const { terminal, text } = screen({ columns: 200, env: { NO_COLOR: "1" } });
     const row = ["apr_01K9ZQ0000", "3 s", "-", "agent:refund", "x".repeat(100)];
     printTable(terminal, ["ID", "AGE", "DEADLINE", "AGENT", "ARGUMENTS"], [row], ["AGE"]);
     assert.match(text(), /^ID\s+AGE\s+AGENT\s+ARGUMENTS\n/);
+  });
+
+  test("cuts no text below its head, not at a space, and the status last", () => {
+    const { terminal, text } = screen({ columns: 60, env: { NO_COLOR: "1" } });
+    const row = [
+      "apr_01K9ZQ0000",
+      "in 4 h, later",
+      "waiting for somebody",
+      "on call of finance",
+      "y".repeat(60),
+    ];
+    printTable(terminal, ["ID", "DEADLINE", "STATUS", "NAME", "WHAT"], [row]);
+    const [head = "", line = ""] = text().split("\n");
+    assert.equal(head.replaceAll(/ +/g, " "), "ID DEADLINE STATUS WHAT");
+    assert.match(line, /^apr_01K9ZQ0000 {2}in 4 h, l… {2}waiting for somebody {2}y{9}…$/);
+    const names = screen({ columns: 40, env: { NO_COLOR: "1" } });
+    printTable(names.terminal, ["NAME", "WHAT"], [["a bb c dddddddddddddddddddddd", "z".repeat(40)]]);
+    assert.match(names.text(), /\na bb c d{11}… {2}z{18}…\n/);
+  });
+
+  test("shortens ids in every column", () => {
+    const { terminal, text } = screen({ env: { NO_COLOR: "1" } });
+    const id = (end: string) => `01M7V6PM3QC3XXXXXXXXXXXXX${end}`;
+    const rows = [1, 2].map((at) => [`msg_${id(String(at))}`, "end_01M7V6PM3QC3XXXXXXXXXXXXXX"]);
+    printTable(terminal, ["ID", "TO"], rows);
+    const to = "end_01M7V6PM3QC3";
+    assert.equal(text().split("\n").slice(1, 3).join("\n"), rows.map(([one]) => `${one}  ${to}`).join("\n"));
   });
 
   test("cuts the widest column where leaving out is not enough, and keeps an id whole", () => {
@@ -104,6 +140,6 @@ describe("a table", () => {
       ["ID", "AGENT", "WHAT"],
       [["apr_01K9ZQ0000", "agent:refund-bot", "y".repeat(60)]],
     );
-    assert.match(narrow.text(), /^ID {14}AGENT {3}WHAT\napr_01K9ZQ0000 {2}agent… {2}y+… \+\d+\n/);
+    assert.match(narrow.text(), /^ID {14}AGENT {8}WHAT\napr_01K9ZQ0000 {2}agent:refu… {2}y{10}…\n/);
   });
 });

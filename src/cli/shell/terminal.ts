@@ -108,19 +108,29 @@ export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
+function countIn(pieces: readonly string[], width: number): number {
+  let used = 0;
+  for (const [at, piece] of pieces.entries()) {
+    used += pieceWidth(piece);
+    if (used > width) return at;
+  }
+  return pieces.length;
+}
+
 /** At most `width` columns; the rest is counted. */
 export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const pieces = piecesOf(text);
-  let used = 0;
-  let kept = 0;
-  const room = Math.max(1, width - `… +${pieces.length}`.length);
-  for (const piece of pieces) {
-    used += pieceWidth(piece);
-    if (used > room) break;
-    kept++;
-  }
+  const kept = countIn(pieces, Math.max(1, width - `… +${pieces.length}`.length));
   return `${pieces.slice(0, kept).join("")}… +${pieces.length - kept}`;
+}
+
+/** At most `width` columns; a cell in the middle of a line has no room for a count. */
+export function clip(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const pieces = piecesOf(text);
+  const start = pieces.slice(0, countIn(pieces, width - 1)).join("");
+  return `${start.trimEnd()}…`;
 }
 
 /** Lines of at most `width` columns, broken at a space if one is near. */
@@ -182,6 +192,10 @@ export function formatMoment(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
 }
+
+/** For a table, to the minute. */
+export const formatMinute = (at: number): string =>
+  formatMoment(at).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, "$1 $2Z");
 
 export function formatAgo(at: number, now: number): string {
   return `${formatMoment(at)} (${at <= now ? `${formatSpan(now - at)} ago` : `in ${formatSpan(at - now)}`})`;

@@ -15,7 +15,7 @@ import { CommandError, type Context, EXIT, flag, usage, whereFlags } from "../sh
 import { DEFAULT_LIMIT } from "../shell/lists.ts";
 import { parseMoment } from "../shell/parse.ts";
 import { type Sections, sectionsOn } from "../shell/sections.ts";
-import { formatAgo, formatMoment, formatSpan } from "../shell/terminal.ts";
+import { formatAgo, formatSpan } from "../shell/terminal.ts";
 import { printSnapshot, printTimeline, toolOfAction } from "./history.ts";
 import { heldWords, passedWords, STATUS_STYLES, statusWords, typedCheckpoint } from "./story.ts";
 
@@ -278,7 +278,7 @@ export const workflowList: Resource = {
       ],
       piped: [
         ...["ID", cell("status"), "PASSED", "ATTEMPT"],
-        (item) => formatMoment(Number(item["createdAt"])),
+        (item) => ({ at: Number(item["createdAt"]) }),
         "NAME",
         (item) => whereCell(item) || "-",
       ],
