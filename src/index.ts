@@ -21,7 +21,7 @@ import {
 } from "./open.ts";
 import { parts, startSupervised, type VerbGroups, withMethodGroups } from "./parts.ts";
 import type { PolicyText } from "./policy/rules/document.ts";
-import type { Acknowledged, Restored, Said } from "./runtime/restore.ts";
+import type { Acknowledged, Restored, RestoreStatement } from "./runtime/restore.ts";
 import type { Journal } from "./runtime/verbs.ts";
 import type { SuperviseOptions } from "./supervise/options.ts";
 import type { SuperviseResult } from "./supervise/rules/turn.ts";
@@ -91,7 +91,7 @@ export type {
 } from "./policy/rules/verdict.ts";
 export type { JournalRecord } from "./runtime/contract.ts";
 export type { Notice } from "./runtime/notices.ts";
-export type { Said } from "./runtime/restore.ts";
+export type { RestoreStatement } from "./runtime/restore.ts";
 export { secret } from "./runtime/secrets.ts";
 export type { SqlTransaction, SqlValue, Store } from "./stores/store.ts";
 export type { Model, ModelAnswer, ModelFailure, ModelRequest } from "./supervise/models/model.ts";
@@ -99,9 +99,9 @@ export type { ModelChoice, SupervisedTool, SuperviseOptions } from "./supervise/
 export type { StopReason } from "./supervise/rules/stop-reason.ts";
 export type { SuperviseResult } from "./supervise/rules/turn.ts";
 export type {
-  Asked,
   Current,
   Passed,
+  QuestionAnswer,
   QuestionOptions,
   Retries,
   RunOptions,
@@ -179,7 +179,7 @@ export type Holdpoint = Groups & {
    * A person accepts a restored store. Effects under way become in doubt, effects that may have been done since do not
    * start by themselves, and programs may execute again. `anyway`: even without evidence of a restore.
    */
-  acknowledgeRestore(said: Said & { readonly anyway?: boolean }): Promise<Acknowledged>;
+  acknowledgeRestore(said: RestoreStatement & { readonly anyway?: boolean }): Promise<Acknowledged>;
   /** Stores a value encrypted, outside the journal. Put the returned handle into arguments. */
   putSecret(value: string): Promise<SecretHandle>;
   /** Lets effects under way finish, seals the journal and closes the store. */

@@ -22,10 +22,10 @@ import { runCommand } from "./store-access.ts";
 import { endEpoch } from "./stream.ts";
 import { logEntries, logPages } from "./subscribe.ts";
 
-/** What a person states with the acknowledgement. */
-export type Said = { readonly by: string; readonly reason: string };
+/** Who takes a restored store on as it is, and why. */
+export type RestoreStatement = { readonly by: string; readonly reason: string };
 
-function checkSaid({ by, reason }: Said): void {
+function checkStatement({ by, reason }: RestoreStatement): void {
   if (!isPrincipal(by) || !isPerson(by))
     throw new HoldpointError("invalid_input", `"${displayValue(by)}" is not a person: write person:<name>.`);
   const isText = typeof reason === "string" && reason.trim() !== "" && reason.isWellFormed();
@@ -178,10 +178,10 @@ function notRestored(): HoldpointError {
 
 export async function acknowledgeRestore(
   runtime: Runtime,
-  said: Said & { readonly anyway?: boolean },
+  said: RestoreStatement & { readonly anyway?: boolean },
 ): Promise<Acknowledged> {
   const { by, reason, anyway } = checkFields("What is said", said, ["by", "reason", "anyway"]);
-  checkSaid({ by, reason });
+  checkStatement({ by, reason });
   const { store } = runtime;
   const why = await runtime.history.suspicion("store");
   if (why === undefined && anyway !== true) throw notRestored();

@@ -69,7 +69,7 @@ export type Passed<Outputs> = {
   readonly note: string;
 };
 
-export type Asked<Value> =
+export type QuestionAnswer<Value> =
   | { readonly answered: true; readonly answer: Value; readonly by: readonly string[]; readonly note: string }
   | {
       readonly answered: false;
@@ -124,7 +124,7 @@ export type WorkflowContext = {
   ): Promise<Passed<Outputs>>;
   sleep(ms: number): Promise<void>;
   sleepUntil(time: number | Date): Promise<void>;
-  ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<Asked<Value>>;
+  ask<Value>(name: string, text: string, options?: QuestionOptions<Value>): Promise<QuestionAnswer<Value>>;
   /** Sends an intent once and returns its id. It is cancelled if the workflow rolls back past this or fails. */
   send(name: string, intent: WorkflowIntent): Promise<string>;
   /** Waits for an intent, even for days. A timeout is returned as a result, and the intent goes on. */

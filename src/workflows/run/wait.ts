@@ -27,7 +27,7 @@ import { freshId } from "../../runtime/runtime.ts";
 import { knownSecrets, validateWithSecrets } from "../../runtime/secrets.ts";
 import { loadValue, readState } from "../../runtime/store-access.ts";
 import { buildCreation, childRunTerms, validInput } from "../define.ts";
-import type { Asked, Definition, QuestionOptions, WorkflowIntent } from "../definition.ts";
+import type { Definition, QuestionAnswer, QuestionOptions, WorkflowIntent } from "../definition.ts";
 import type { Parent } from "../events.ts";
 import { askQuestion } from "../rules/ask.ts";
 import { spawnChild } from "../rules/create.ts";
@@ -177,7 +177,7 @@ export function askQuestionOperation(
   run: WorkflowRun,
   branch: Branch,
   asked: AskedQuestion,
-): Promise<Asked<Json>> {
+): Promise<QuestionAnswer<Json>> {
   checkName("question", asked.name);
   checkFields(`The question "${asked.name}"`, asked.options, QUESTION_OPTIONS);
   if (typeof asked.text !== "string" || asked.text.trim() === "") rejectInput("A question has a text.");
