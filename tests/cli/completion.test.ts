@@ -46,3 +46,11 @@ for (const shell of ["bash", "zsh", "fish"])
     const missing = COMMANDS.filter(({ name }) => name.split(" ").some((part) => !script.includes(part)));
     assert.deepEqual(missing, []);
   });
+
+for (const shell of ["bash", "zsh", "fish"]) {
+  const isHere = spawnSync(shell, ["--version"]).status === 0;
+  test(`${shell} parses its script`, { skip: isHere ? false : `there is no ${shell} here` }, async () => {
+    const { stderr, status } = spawnSync(shell, ["-n"], { input: await scriptFor(shell), encoding: "utf8" });
+    assert.deepEqual([status, stderr], [0, ""]);
+  });
+}
