@@ -1,6 +1,7 @@
 /** A small fleet of 0.1.0 under load, replaced node by node; `npm run upgrade` does the same for longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RELEASE } from "./archive.ts";
 import { LEFT } from "./rolling/load.ts";
 import { roll } from "./rolling/roll.ts";
 
@@ -8,6 +9,7 @@ test("a fleet of 0.1.0 that is replaced node by node at work loses nothing, does
   timeout: 600_000,
 }, async (t) => {
   const { orders, letters, across, lost, doubled, stuck, wrong } = await roll(t, {
+    older: RELEASE,
     orders: 4,
     pauseMs: 500,
     say: (line) => t.diagnostic(line),

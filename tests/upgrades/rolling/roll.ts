@@ -1,10 +1,9 @@
-/** A fleet of 0.1.0, from its archived sources, replaced node by node by this version while it is at work. */
+/** A fleet of an earlier version, replaced node by node by this one while it is at work. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPostgres } from "../../../src/postgres.ts";
 import { until } from "../../fixtures/until.ts";
 import { type Fleet, type Node, openFleet } from "../../fleet/nodes.ts";
-import { installProgram } from "../archive.ts";
 import { checkRun, type Findings } from "./check.ts";
 import { LEFT, startLoad } from "./load.ts";
 import { startReceiver } from "./receiver.ts";
@@ -16,6 +15,11 @@ export type Rolled = Findings & {
 };
 
 export type RollOptions = {
+  readonly older: {
+    readonly name: string;
+    /** Puts its program into a folder. */
+    install(folder: string): unknown;
+  };
   /** Orders a second; each is seven operations: begun, picked, shipped, asked, decided, shipped, ended. */
   readonly orders: number;
   /** How long the fleet works before, between and after the replacements. */
@@ -26,6 +30,7 @@ export type RollOptions = {
 const OPERATIONS = 7;
 const CLI = join(import.meta.dirname, "../../../bin/holdpoint.mjs");
 const NODE = join(import.meta.dirname, "node.ts");
+/** What 0.1.0 ran has the names of today: every commit runs it. */
 const DEFINITIONS = {
   older: join(import.meta.dirname, "../0.1.0/fleet.ts"),
   newer: join(import.meta.dirname, "definitions-newer.ts"),
@@ -75,17 +80,18 @@ async function replace(
 
 export async function roll(
   context: Parameters<typeof openFleet>[0],
-  { orders, pauseMs, say }: RollOptions,
+  { older: version, orders, pauseMs, say }: RollOptions,
 ): Promise<Rolled> {
   const fleet = await openFleet(context);
-  const program = installProgram("0.1.0", join(fleet.folder, "older"));
+  const program = join(fleet.folder, "older");
+  version.install(program);
   const start = starting(fleet, join(program, "bin/holdpoint.mjs"));
   const receiver = await startReceiver();
   context.after(() => receiver.close());
   const kinds: readonly Kind[] = ["serve", "serve", "worker", "worker"];
   const running: Running[] = [];
   for (const kind of kinds) running.push(await start(kind, "older"));
-  say("2 servers and 2 workers of 0.1.0 are there");
+  say(`2 servers and 2 workers of ${version.name} are there`);
   const urls = running.flatMap(({ url }) => url ?? []) as (string | null)[];
   const older = running.map(({ node }) => node);
   const begun = performance.now();

@@ -1,60 +1,108 @@
-/** `npm run upgrade`: a fleet at work, replaced node by node. */
+/** `npm run upgrade`: stores carried on, and a fleet at work, replaced node by node. */
 import { parseArgs } from "node:util";
+import { findCommit, installCommit, RELEASE } from "../archive.ts";
+import { upgradeFrom } from "../from-commit.ts";
 import { makeFixtures } from "../make-fixtures.ts";
-import { roll } from "./roll.ts";
+import { sweepFaults } from "../planted.ts";
+import { type RollOptions, roll } from "./roll.ts";
 
-const HELP = `npm run upgrade -- [--runs <n>] [--orders <n>] [--pause <seconds>]
+const HELP = `npm run upgrade -- [--from <commit>] [--runs <n>] [--orders <n>] [--pause <seconds>]
 
-npm run upgrade -- --make-fixture <version> --commit <commit>
+npm run upgrade -- --planted
+
+npm run upgrade -- --make-fixture <name> --commit <commit>
 
 Starts two servers and two workers of 0.1.0 on a PostgreSQL of their own and replaces them one by one by this
 version, each told to stop by SIGTERM, while orders come in and people decide. Nothing may be lost, doubled or left behind:
 by the journal, by a receiver that counts, and by what clients were told.
 
-  --runs <n>         how many fleets, one after the other (3)
+  --from <commit>    that commit instead of 0.1.0. First its program leaves everything waiting, on a file and on PostgreSQL,
+                     and the present sources carry it on. No fleet where their layouts exclude each other. Needs a clone
+                     with history
+  --runs <n>         how many fleets, one after the other (3; 1 with --from)
   --orders <n>       orders a second, of seven operations each (10)
   --pause <seconds>  how long the fleet works between two replacements (10)
 
-  --make-fixture     keeps the program of a commit and a store that it wrote in tests/upgrades/<version>: once for each
-                     release. What exists stays as it is
+  --planted          drops rows from the kept stores, one at a time: each has to be missed
+
+  --make-fixture     keeps the stores that the program of a commit leaves in tests/upgrades/<name>, and of a release
+                     (a name such as 0.2.0) the program. What exists stays as it is
 `;
 
 const { values } = parseArgs({
   options: {
-    runs: { type: "string", default: "3" },
+    from: { type: "string" },
+    runs: { type: "string" },
     orders: { type: "string", default: "10" },
     pause: { type: "string", default: "10" },
+    planted: { type: "boolean", default: false },
     "make-fixture": { type: "string" },
     commit: { type: "string", default: "HEAD" },
     help: { type: "boolean", default: false },
   },
 });
 
-async function once(): Promise<boolean> {
+const say = (line: string) => console.log(`  ${line}`);
+
+/** What it opens is closed at its end, and when this program is told to stop. */
+async function within<Result>(work: (context: never) => Promise<Result>): Promise<Result> {
   const ends: (() => unknown)[] = [];
-  const context = { after: (end: () => unknown) => void ends.push(end) };
-  const say = (line: string) => console.log(`  ${line}`);
-  const options = { orders: Number(values.orders), pauseMs: Number(values.pause) * 1_000, say };
   const stop = () => {
     for (const end of ends) void end();
   };
   process.once("SIGTERM", stop);
   try {
-    const rolled = await roll(context as never, options);
-    console.log(JSON.stringify(rolled, null, 2));
-    const { lost, doubled, stuck, wrong } = rolled;
-    return [lost, doubled, stuck, wrong].every((list) => list.length === 0);
+    return await work({ after: (end: () => unknown) => void ends.push(end) } as never);
   } finally {
     process.removeListener("SIGTERM", stop);
     for (const end of ends) await end();
   }
 }
 
-const { "make-fixture": version } = values;
-if (values.help) console.log(HELP);
-else if (version === undefined)
-  for (let run = 1; run <= Number(values.runs); run++) {
-    console.log(`fleet ${run} of ${values.runs}`);
-    if (!(await once())) process.exitCode = 1;
+async function rollOnce(older: RollOptions["older"]): Promise<boolean> {
+  const options = { older, orders: Number(values.orders), pauseMs: Number(values.pause) * 1_000, say };
+  const rolled = await within((context) => roll(context, options));
+  console.log(JSON.stringify(rolled, null, 2));
+  const { lost, doubled, stuck, wrong } = rolled;
+  return [lost, doubled, stuck, wrong].every((list) => list.length === 0);
+}
+
+async function rollAll(older: RollOptions["older"], runs: number): Promise<void> {
+  for (let run = 1; run <= runs; run++) {
+    console.log(`fleet ${run} of ${runs}`);
+    if (!(await rollOnce(older))) process.exitCode = 1;
   }
-else console.log(makeFixtures(version, values.commit).join("\n"));
+}
+
+/** undefined, and an error said, where there is no such commit. */
+function commitOf(name: string): string | undefined {
+  const commit = findCommit(name);
+  if (commit !== undefined) return commit;
+  console.error(`This tree has no commit "${name}": it needs a clone with the history up to there.`);
+  process.exitCode = 1;
+  return undefined;
+}
+
+async function runFrom(commit: string): Promise<void> {
+  console.log(`stores of ${commit}`);
+  const why = await within((context) => upgradeFrom(context, commit, say));
+  const older = { name: commit.slice(0, 8), install: (folder: string) => installCommit(commit, folder) };
+  if (why === undefined) await rollAll(older, Number(values.runs ?? 1));
+  else console.log(`no fleet: ${why}. All nodes stop for this upgrade`);
+}
+
+async function main(): Promise<void> {
+  const { from, "make-fixture": name } = values;
+  if (values.help) return console.log(HELP);
+  if (values.planted) {
+    process.exitCode = (await sweepFaults(say)) ? 0 : 1;
+    return;
+  }
+  if (from === undefined && name === undefined) return rollAll(RELEASE, Number(values.runs ?? 3));
+  const commit = commitOf(from ?? values.commit);
+  if (commit === undefined) return;
+  if (name === undefined) return runFrom(commit);
+  console.log((await makeFixtures(name, commit)).join("\n"));
+}
+
+await main();
