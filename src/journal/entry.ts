@@ -32,6 +32,9 @@ export type StoredEntry = {
   readonly body: string | null;
 };
 
+/** With the header's fields, for readers that need no exact bytes. */
+export type Entry = StoredEntry & Omit<Header, "v" | "tenant" | "body">;
+
 type EntryPosition = {
   readonly tenant: string;
   readonly stream: string;
@@ -59,13 +62,13 @@ export function headerBytes(header: Header): string {
   );
 }
 
-export function makeEntry(place: EntryPosition, event: NewEvent, salt: string): StoredEntry {
+export function makeEntry(place: EntryPosition, event: NewEvent, salt: string): Entry {
   const body = canonicalJson(event.body);
   const { tenant, stream, seq, at, prev } = place;
   const { type, tv } = event;
   const digest = bodyDigest(salt, body);
   const header = headerBytes({ v: ENTRY_VERSION, tenant, stream, seq, type, tv, at, prev, body: digest });
-  return { header, hash: sha256(header), salt, body };
+  return { stream, seq, type, tv, at, prev, header, hash: sha256(header), salt, body };
 }
 
 const HASH = /^[0-9a-f]{64}$/;

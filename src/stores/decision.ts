@@ -8,7 +8,7 @@
  * - A decision that throws has planned nothing.
  */
 
-import { makeEntry, SALT_BYTES, type StoredEntry } from "../journal/entry.ts";
+import { type Entry, makeEntry, SALT_BYTES } from "../journal/entry.ts";
 import { sha256 } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { Artifact } from "../kernel/stored-value.ts";
@@ -169,7 +169,7 @@ export type PlannedStream = {
   readonly name: string;
   readonly before: Head;
   readonly after: Head;
-  readonly entries: readonly StoredEntry[];
+  readonly entries: readonly Entry[];
 };
 
 export type PlannedName = { readonly name: string; readonly stream: StreamRef };

@@ -1,6 +1,6 @@
 /** A stream's head: the end of its chain, and the state folded up to there. Also the cache in which a store keeps heads. */
 
-import { GENESIS, type Header, type StoredEntry } from "../journal/entry.ts";
+import { type Entry, GENESIS } from "../journal/entry.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { StreamKind } from "../kernel/registry.ts";
@@ -44,15 +44,15 @@ export function foldEvent(folds: Folds, kind: StreamKind, head: Head, step: Head
 }
 
 /** Refuses a broken chain: an entry has to follow the previous one, or no decision may build on it. */
-export function foldEntry(folds: Folds, kind: StreamKind, head: Head, entry: StoredEntry): Head {
-  const { type, tv, at, seq, prev, stream }: Header = JSON.parse(entry.header);
+export function foldEntry(folds: Folds, kind: StreamKind, head: Head, entry: Entry): Head {
+  const { type, tv, at, seq, prev, stream, body, hash } = entry;
   if (prev !== head.hash || seq !== head.seq + 1) {
     throw new HoldpointError(
       "store_corrupt",
       `Entry ${seq} of the stream "${stream}" does not follow the one before it.`,
     );
   }
-  return foldEvent(folds, kind, head, { type, tv, at, seq, body: entry.body, hash: entry.hash });
+  return foldEvent(folds, kind, head, { type, tv, at, seq, body, hash });
 }
 
 export type Cache<Value> = {

@@ -9,7 +9,7 @@
  * - Views are written in the same transaction, from the folded state alone, so they can be rebuilt from the journal.
  * - If it is unknown whether a commit happened, `transact` throws `commit_unknown`.
  */
-import type { StoredEntry } from "../journal/entry.ts";
+import type { Entry } from "../journal/entry.ts";
 import type { Seal, SealDraft } from "../journal/seal.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { StreamKind } from "../kernel/registry.ts";
@@ -18,7 +18,7 @@ import type { Decide, DecideResult, DecisionScope, Needs } from "../kernel/trans
 import type { StateOf } from "../states.ts";
 
 /** One entry with its position in the store's commit order: positions rise, and may have gaps. */
-export type JournalEntry = StoredEntry & { readonly position: number };
+export type JournalEntry = Entry & { readonly position: number };
 
 /** One row per stream, computed from its folded state, for lists and indexes. A decision reads index rows only. */
 export type ViewRow = {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { Entry } from "../../src/journal/entry.ts";
 import { STREAM_KINDS, type StreamKind } from "../../src/kernel/registry.ts";
 import { canFoldEvent, parseStreamRef } from "../../src/kernel/stream.ts";
 import { emptyHead, foldEntry, type Head } from "../../src/stores/head.ts";
@@ -14,7 +15,7 @@ const FOLDER = join(import.meta.dirname, "journals");
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".ndjson"));
 
 type Line = { readonly header: string; readonly hash: string; readonly salt: string; readonly body: string };
-type Header = { readonly stream: string; readonly type: string; readonly tv: number };
+type Header = Omit<Entry, keyof Line>;
 
 function linesOf(file: string): readonly Line[] {
   const parsed = readFileSync(join(FOLDER, file), "utf8")
@@ -34,7 +35,10 @@ function heads(file: string): ReadonlyMap<string, Head> {
   for (const line of linesOf(file)) {
     const { stream } = headerOf(line);
     const { kind } = parseStreamRef(stream);
-    found.set(stream, foldEntry(FOLDS, kind, found.get(stream) ?? emptyHead(FOLDS, kind), line));
+    found.set(
+      stream,
+      foldEntry(FOLDS, kind, found.get(stream) ?? emptyHead(FOLDS, kind), { ...headerOf(line), ...line }),
+    );
   }
   return found;
 }

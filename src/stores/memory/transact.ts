@@ -1,6 +1,6 @@
 /** Decides and appends within one JavaScript turn, which is the lock. */
 
-import type { StoredEntry } from "../../journal/entry.ts";
+import type { Entry } from "../../journal/entry.ts";
 import type { IndexKey, StreamRef } from "../../kernel/stream.ts";
 import { type Decide, MOST_INDEXED, type Needs } from "../../kernel/transaction.ts";
 import { checkStoredText, type PlannedStream, planAtOnce, type TransactionPlan } from "../decision.ts";
@@ -23,7 +23,7 @@ function appendPlanned(database: MemoryDatabase, tenant: string, planned: Planne
 
 function placeEntry(
   database: MemoryDatabase,
-  { tenant, planned, entry }: { tenant: string; planned: PlannedStream; entry: StoredEntry },
+  { tenant, planned, entry }: { tenant: string; planned: PlannedStream; entry: Entry },
 ): JournalEntry {
   const position = database.data.moves.push({ tenant, stream: planned.stream });
   return { ...entry, position };

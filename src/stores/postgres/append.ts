@@ -4,8 +4,10 @@ import type { Artifact } from "../../kernel/stored-value.ts";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
 import type { PlannedStream, TransactionPlan } from "../decision.ts";
+import { type PackedEntries, packEntries } from "../entry-rows.ts";
 import { foldOf, type Head } from "../head.ts";
 import {
+  encodeBytes,
   encodeHexes,
   encodeIntegers,
   encodeLongs,
@@ -30,11 +32,17 @@ type WrittenStream = {
   head: Head;
 };
 type WrittenName = { readonly stream: StreamRef; readonly isNew: boolean };
-type WrittenEntry = { readonly sid: number; readonly seq: number } & PlannedStream["entries"][number];
+/** One row. `count`: the entries of the batch up to its last one, which determines its position. */
+type WrittenRow = {
+  readonly sid: number;
+  readonly seq: number;
+  readonly hash: string;
+  readonly count: number;
+} & PackedEntries;
 
 export type BatchWrites = {
   readonly streams: Map<string, WrittenStream>;
-  readonly entries: WrittenEntry[];
+  readonly entries: WrittenRow[];
   readonly names: Map<string, WrittenName>;
   readonly artifacts: Map<string, Artifact>;
   readonly snapshots: Map<number, PostgresSnapshot>;
@@ -55,6 +63,8 @@ export const noWrites = (): BatchWrites => ({
 
 export const isEmptyWrite = ({ entries, names, artifacts }: BatchWrites): boolean =>
   entries.length + names.size + artifacts.size === 0;
+
+export const entryCount = ({ entries }: BatchWrites): number => entries.at(-1)?.count ?? 0;
 
 export type PostgresAppend = {
   /** Adds a member's plan. If one of its rows cannot be made, throws and adds nothing. */
@@ -120,15 +130,15 @@ function addStream(writing: BatchWrites, folds: Folds, planned: PlannedStream, s
   if (known === undefined)
     writing.streams.set(name, { sid, stream, name, isNew: before.seq === 0, head: after });
   else known.head = after;
-  let seq = before.seq;
-  for (const entry of planned.entries) writing.entries.push({ sid, seq: ++seq, ...entry });
+  const count = entryCount(writing) + planned.entries.length;
+  writing.entries.push({ sid, seq: after.seq, hash: after.hash, count, ...packEntries(planned.entries) });
   const snapshot = snapshotIfDue(sid, foldOf(folds, stream.kind).version, planned);
   if (snapshot !== undefined) writing.snapshots.set(sid, snapshot);
 }
 
 type WriteStatements = {
   streams(tid: number, streams: readonly WrittenStream[]): readonly QueryStep[];
-  entries(tid: number, all: readonly WrittenEntry[], first: number): readonly QueryStep[];
+  entries(tid: number, all: readonly WrittenRow[], first: number): readonly QueryStep[];
   names(tid: number, leads: ReadonlyMap<string, WrittenName>): readonly QueryStep[];
 };
 
@@ -158,7 +168,7 @@ function writeStatements(schema: string): WriteStatements {
       const sids = encodeLongs([...new Set(all.map(({ sid }) => sid))]);
       return [
         { statement: entries, values: [tid, first, ...entryColumns(all)] },
-        { statement: moves, values: [tid, first + all.length - 1, sids] },
+        { statement: moves, values: [tid, first + (all.at(-1)?.count ?? 0) - 1, sids] },
       ];
     },
     names: (tid, leads) =>
@@ -188,12 +198,14 @@ function streamColumns(written: readonly WrittenStream[]): readonly ParameterVal
   ];
 }
 
-function entryColumns(all: readonly WrittenEntry[]): readonly ParameterValue[] {
+function entryColumns(all: readonly WrittenRow[]): readonly ParameterValue[] {
   return [
+    encodeIntegers(all.map(({ count }) => count)),
     encodeLongs(all.map(({ sid }) => sid)),
     encodeIntegers(all.map(({ seq }) => seq)),
     encodeHexes(all.map(({ hash }) => hash)),
-    encodeHexes(all.map(({ salt }) => salt)),
+    encodeBytes(all.map(({ chain }) => chain)),
+    encodeBytes(all.map(({ salt }) => salt)),
     encodeTexts(all.map(({ header }) => header)),
     encodeTexts(all.map(({ body }) => body)),
   ];
@@ -213,10 +225,10 @@ function statementsOf(schema: string) {
     },
     entries: {
       name: "hp_append",
-      text: `INSERT INTO ${schema}.hp_entries (tid, position, sid, seq, hash, salt, header, body)
-        SELECT $1::int4, $2::int8 + e.n - 1, e.sid, e.seq, e.hash, e.salt, e.header, e.body
-        FROM unnest($3::int8[], $4::int4[], $5::bytea[], $6::bytea[], $7::text[], $8::text[]) WITH ORDINALITY
-          e (sid, seq, hash, salt, header, body, n)`,
+      text: `INSERT INTO ${schema}.hp_entries (tid, position, sid, seq, hash, chain, salt, header, body)
+        SELECT $1::int4, $2::int8 + e.count - 1, e.sid, e.seq, e.hash, e.chain, e.salt, e.header, e.body
+        FROM unnest($3::int4[], $4::int8[], $5::int4[], $6::bytea[], $7::bytea[], $8::bytea[], $9::text[], $10::text[])
+          e (count, sid, seq, hash, chain, salt, header, body)`,
     },
     moves: {
       name: "hp_moved",

@@ -17,6 +17,7 @@ import { indexName, planDecision, type TransactionContext, type TransactionPlan 
 import type { Head } from "../head.ts";
 import {
   type BatchWrites,
+  entryCount,
   isEmptyWrite,
   MOST_ENTRIES,
   noWrites,
@@ -146,7 +147,7 @@ function fitsInBatch(writing: BatchWrites, plan: TransactionPlan<unknown>): bool
   if (more > MOST_ENTRIES)
     throw new HoldpointError("payload_too_large", `A decision appends at most ${MOST_ENTRIES} entries.`);
   const hasRoom = writing.size === 0 || writing.size + planSize(plan) <= MOST_BYTES;
-  return hasRoom && writing.entries.length + more <= MOST_ENTRIES;
+  return hasRoom && entryCount(writing) + more <= MOST_ENTRIES;
 }
 
 type CommitMark = {

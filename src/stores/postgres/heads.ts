@@ -11,6 +11,7 @@ import { deserialize, serialize } from "node:v8";
 import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
 import type { PlannedStream } from "../decision.ts";
+import { unpackEntries } from "../entry-rows.ts";
 import {
   type Cache,
   type CacheLimit,
@@ -22,7 +23,8 @@ import {
   isStreamOver,
 } from "../head.ts";
 import { encodeBytes, encodeHexes, encodeIntegers, encodeLongs } from "./encode.ts";
-import { bytesColumn, hexColumn, numberColumn, type QueryStep, type ResultRow, textColumn } from "./query.ts";
+import { bytesColumn, hexColumn, numberColumn, type QueryStep, type ResultRow } from "./query.ts";
+import { ENTRY_COLUMNS, entryRow } from "./read.ts";
 
 const POSTGRES_SNAPSHOT_EVERY = 200;
 
@@ -44,7 +46,7 @@ type PostgresSnapshots = {
 export function preparePostgresSnapshots(schema: string): PostgresSnapshots {
   const select = {
     name: "hp_snapshots",
-    text: `SELECT p.sid, p.seq, p.hash, p.state, e.header FROM unnest($1::int8[], $2::int4[]) w (sid, version)
+    text: `SELECT p.sid, p.seq, p.hash, p.state, ${ENTRY_COLUMNS} FROM unnest($1::int8[], $2::int4[]) w (sid, version)
       CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_snapshots k WHERE k.sid = w.sid AND k.version = w.version OFFSET 0) p
       CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = p.sid AND i.seq = p.seq OFFSET 0) e
       WHERE e.hash = p.hash`,
@@ -81,13 +83,15 @@ export function preparePostgresSnapshots(schema: string): PostgresSnapshots {
 }
 
 /** V8's own format supports big integers. A Node too old to read a newer one's bytes folds the stream again. */
+const NO_PLACE = { tenant: "", stream: "" };
+
 function snapshotHead(row: ResultRow): { readonly sid: number; readonly head: Head } | undefined {
   const packed = bytesColumn(row, 3);
   try {
     const head: Head = {
       seq: numberColumn(row, 1),
       hash: hexColumn(row, 2),
-      at: JSON.parse(textColumn(row, 4)).at,
+      at: unpackEntries(entryRow(row, 4), NO_PLACE).at(-1)?.at ?? 0,
       state: deserialize(packed),
       size: packed.length,
     };
@@ -176,7 +180,7 @@ function cachedHead({ cache, folds }: HeadLoading, tid: number, found: FoundHead
 function entriesOf(schema: string): HeadLoading["entries"] {
   const select = {
     name: "hp_newer_entries",
-    text: `SELECT w.sid, e.header, e.hash, e.body FROM unnest($1::int8[], $2::int4[], $3::int4[]) w (sid, after, upto)
+    text: `SELECT w.sid, ${ENTRY_COLUMNS} FROM unnest($1::int8[], $2::int4[], $3::int4[]) w (sid, after, upto)
       CROSS JOIN LATERAL (
         SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid AND i.seq > w.after AND i.seq <= w.upto OFFSET 0
       ) e ORDER BY e.sid, e.seq`,
@@ -257,16 +261,18 @@ function foldRows(
   const { stream, name } = found;
   try {
     let head = start ?? emptyHead(folds, stream.kind);
-    for (const row of rows)
-      head = foldEntry(folds, stream.kind, head, {
-        header: textColumn(row, 1),
-        hash: hexColumn(row, 2),
-        salt: null,
-        body: row[3] ?? null,
-      });
+    for (const row of rows) head = foldRow(folds, stream, head, row);
     cache.set(`${tid}/${name}`, head);
     return { found, head };
   } catch (error) {
     return { found, error };
   }
+}
+
+/** A row with the stream's number before the columns of the entries. A fold needs no header, so no tenant's name. */
+export function foldRow(folds: Folds, stream: StreamRef, from: Head, row: ResultRow): Head {
+  let head = from;
+  for (const entry of unpackEntries(entryRow(row, 1), { tenant: "", stream: streamName(stream) }))
+    if (entry.seq > from.seq) head = foldEntry(folds, stream.kind, head, entry);
+  return head;
 }

@@ -84,10 +84,15 @@ const homeMigration = ({ schema }: SchemaRole): string =>
 const viewVersionsMigration = ({ schema }: SchemaRole): string =>
   `ALTER TABLE ${schema}.hp_views ADD COLUMN oldest int4, ADD COLUMN stale bool NOT NULL DEFAULT false`;
 
+/** All entries of one commit in one stream are one row. Programs of before cannot read it. */
+const entryRowsMigration = ({ schema }: SchemaRole): string =>
+  `ALTER TABLE ${schema}.hp_entries ADD COLUMN chain bytea`;
+
 export const SCHEMA_MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: firstLayout },
   { version: 2, oldestReader: 1, sql: homeMigration },
   { version: 3, oldestReader: 1, sql: viewVersionsMigration },
+  { version: 4, oldestReader: 4, sql: entryRowsMigration },
 ];
 export const SCHEMA_LAYOUT = SCHEMA_MIGRATIONS.at(-1)?.version ?? 0;
 

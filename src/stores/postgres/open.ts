@@ -191,8 +191,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     },
     transact: (tenant, needs, decide) => call(() => transactPostgres(session, tenant, needs, decide)),
     read: (tenant, stream, { fromSeq = 1, limit = Number.MAX_SAFE_INTEGER } = {}) =>
-      ask(tenant, (tid) => reads.stream(tid, streamName(stream), { fromSeq, limit })),
-    log: (tenant, after, limit) => ask(tenant, (tid) => reads.log(tid, after, limit)),
+      ask(tenant, (tid) => reads.stream({ tid, tenant }, streamName(stream), { fromSeq, limit })),
+    log: (tenant, after, limit) => ask(tenant, (tid) => reads.log({ tid, tenant }, after, limit)),
     query: (tenant, query) => ask(tenant, (tid) => views.query(tid, query)),
     count: (tenant, view, bucket) => ask(tenant, (tid) => views.count(tid, view, bucket)),
     claim: (tenant, claim) => ask(tenant, (tid) => journal.claim(tid, claim)),

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal, type LastSeal } from "../../journal/seal.ts";
+import { type EntryRow, unpackEntries } from "../entry-rows.ts";
 import type { JournalEntry } from "../store.ts";
 import type { Client } from "./driver.ts";
 import { decodeText, encodeHalves, indexKey } from "./encode.ts";
@@ -23,18 +24,23 @@ import {
   textColumn,
 } from "./query.ts";
 
+type TenantNumber = { readonly tid: number; readonly tenant: string };
+
 export type PostgresReads = {
   stream(
-    tid: number,
+    tenant: TenantNumber,
     name: string,
     options: { fromSeq: number; limit: number },
   ): Promise<readonly JournalEntry[]>;
-  log(tid: number, after: number, limit: number): Promise<readonly JournalEntry[]>;
+  log(tenant: TenantNumber, after: number, limit: number): Promise<readonly JournalEntry[]>;
   position(): Promise<number>;
 };
 
 const PAGE = 256;
-const COLUMNS = "e.position, e.header, e.hash, e.salt, e.body";
+/** As `entryRow` reads them. */
+export const ENTRY_COLUMNS = "e.position, e.seq, e.header, e.hash, e.chain, e.salt, e.body";
+/** Number of entries in a row. */
+const COUNT = "coalesce(length(e.chain) / 32, 1)";
 
 /** No transaction that still runs, or begins later, has a position before this. */
 const settledHorizon = (schema: string): string =>
@@ -45,13 +51,14 @@ export function preparePostgresReads({ ask }: QueryRunner, schema: string): Post
   const horizon = settledHorizon(schema);
   const stream = {
     name: "hp_stream",
-    text: `SELECT ${COLUMNS}, e.seq FROM ${schema}.hp_entries e
-      WHERE e.sid = (SELECT s.sid FROM ${schema}.hp_streams s WHERE s.tid = $1 AND s.key = $2) AND e.seq > $3
-      ORDER BY e.seq LIMIT $4`,
+    text: `SELECT ${ENTRY_COLUMNS}, s.key FROM ${schema}.hp_streams s
+      CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = s.sid AND i.seq > $3 ORDER BY i.seq LIMIT $4) e
+      WHERE s.tid = $1 AND s.key = $2 ORDER BY e.seq`,
   };
   const log = {
     name: "hp_log",
-    text: `SELECT ${COLUMNS}, e.position FROM ${schema}.hp_entries e
+    text: `SELECT ${ENTRY_COLUMNS}, (SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = e.sid)
+      FROM ${schema}.hp_entries e
       WHERE e.tid = $1 AND e.position > $2 AND e.position < (SELECT ${horizon}) ORDER BY e.position LIMIT $3`,
   };
   const position = {
@@ -59,15 +66,15 @@ export function preparePostgresReads({ ask }: QueryRunner, schema: string): Post
     text: `SELECT coalesce(max(position), 0) FROM ${schema}.hp_moves WHERE position < (SELECT ${horizon})`,
   };
   return {
-    stream: (tid, name, { fromSeq, limit }) =>
-      paged(fromSeq - 1, limit, async (after, many) => {
+    stream: ({ tid, tenant }, name, { fromSeq, limit }) =>
+      paged({ place: "seq", after: fromSeq - 1, limit }, async (after, many) => {
         const [rows = []] = await ask(tid, { statement: stream, values: [tid, indexKey(name), after, many] });
-        return rows;
+        return rows.map((row) => ({ row, stream: name, tenant }));
       }),
-    log: (tid, after, limit) =>
-      paged(after, limit, async (place, many) => {
+    log: ({ tid, tenant }, after, limit) =>
+      paged({ place: "position", after, limit }, async (place, many) => {
         const [rows = []] = await ask(tid, { statement: log, values: [tid, place, many] });
-        return rows;
+        return rows.map((row) => ({ row, stream: decodeText(textColumn(row, STREAM)), tenant }));
       }),
     async position() {
       const [rows] = await ask("ids", { statement: position });
@@ -76,29 +83,41 @@ export function preparePostgresReads({ ask }: QueryRunner, schema: string): Post
   };
 }
 
-/** In pages: none is large, and none keeps a snapshot of the database open. */
+/** The column after those of the entry. */
+const STREAM = 7;
+type Paging = { readonly place: "seq" | "position"; readonly after: number; readonly limit: number };
+type FoundRow = { readonly row: ResultRow; readonly stream: string; readonly tenant: string };
+
+/** In pages: none is large, and none keeps a snapshot of the database open. A page may begin inside a row. */
 async function paged(
-  start: number,
-  limit: number,
-  page: (after: number, many: number) => Promise<readonly ResultRow[]>,
+  { place, after: start, limit }: Paging,
+  page: (after: number, many: number) => Promise<readonly FoundRow[]>,
 ): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for (let after = start; ; ) {
+  for (let after = start; entries.length < limit; ) {
     const wanted = Math.min(PAGE, limit - entries.length);
-    const rows = wanted > 0 ? await page(after, wanted) : [];
-    for (const row of rows) entries.push(journalEntry(row));
-    if (rows.length < PAGE) return entries;
-    after = numberColumn(rows.at(-1), 5);
+    const rows = await page(after, wanted);
+    for (const { row, ...named } of rows)
+      for (const entry of unpackEntries(entryRow(row), named)) if (entry[place] > start) entries.push(entry);
+    if (rows.length < wanted) break;
+    after = numberColumn(rows.at(-1)?.row, place === "position" ? 0 : 1);
   }
+  return entries.length > limit ? entries.slice(0, limit) : entries;
 }
 
-function journalEntry(row: ResultRow): JournalEntry {
+const bufferColumn = (row: ResultRow, at: number): Buffer | null =>
+  row[at] === null ? null : Buffer.from(hexColumn(row, at), "hex");
+
+/** Of the columns from `first` on, in the order of `ENTRY_COLUMNS`. */
+export function entryRow(row: ResultRow, first = 0): EntryRow {
   return {
-    position: numberColumn(row, 0),
-    header: textColumn(row, 1),
-    hash: hexColumn(row, 2),
-    salt: row[3] === null ? null : hexColumn(row, 3),
-    body: row[4] ?? null,
+    position: numberColumn(row, first),
+    seq: numberColumn(row, first + 1),
+    header: textColumn(row, first + 2),
+    hash: hexColumn(row, first + 3),
+    chain: bufferColumn(row, first + 4),
+    salt: bufferColumn(row, first + 5),
+    body: row[first + 6] ?? null,
   };
 }
 
@@ -180,7 +199,7 @@ function sealStatements(schema: string) {
       name: "hp_seal_now",
       text: `SELECT ${DATABASE_NOW}, ${horizon}, (SELECT value FROM ${schema}.hp_meta WHERE key = 'incarnation')`,
     },
-    span: { name: "hp_seal_span", text: `SELECT count(*), max(e.position) ${span}` },
+    span: { name: "hp_seal_span", text: `SELECT coalesce(sum(${COUNT}), 0), max(e.position) ${span}` },
     leaves: {
       name: "hp_seal_leaves",
       text: `SELECT (SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = m.sid), m.seq, m.hash

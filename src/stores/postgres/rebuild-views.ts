@@ -6,7 +6,7 @@
 
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
-import { emptyHead, foldEntry, type Head } from "../head.ts";
+import { emptyHead, type Head } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import type { Projections } from "../views.ts";
 import type { Client } from "./driver.ts";
@@ -19,13 +19,13 @@ import {
   encodeTexts,
 } from "./encode.ts";
 import { retryWhileUnavailable } from "./errors.ts";
+import { foldRow } from "./heads.ts";
 import type { PostgresJournal } from "./journal.ts";
 import { lockOf, orderLocks } from "./locks.ts";
 import { postgresViewTable } from "./migrations.ts";
 import {
   BEGIN,
   COMMIT,
-  hexColumn,
   numberColumn,
   type ParameterValue,
   type QueryStep,
@@ -34,6 +34,7 @@ import {
   sendPipeline,
   textColumn,
 } from "./query.ts";
+import { ENTRY_COLUMNS } from "./read.ts";
 
 /** Skips views that another version has built or is building. */
 const isOurs = (first: number): string =>
@@ -85,7 +86,7 @@ function rebuildStatements(schema: string, projections: Projections) {
     entries: (sids: Buffer) =>
       step(
         "entries",
-        `SELECT e.sid, e.header, e.hash, e.body FROM unnest($1::int8[]) w (sid)
+        `SELECT e.sid, ${ENTRY_COLUMNS} FROM unnest($1::int8[]) w (sid)
           CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid OFFSET 0) e
           ORDER BY e.sid, e.seq`,
         sids,
@@ -215,13 +216,7 @@ function rowsOf(journal: PostgresJournal, { sid, stream }: Stream, rows: readonl
   if (stream === undefined) return undefined;
   try {
     let head: Head = emptyHead(journal.folds, stream.kind);
-    for (const row of rows)
-      head = foldEntry(journal.folds, stream.kind, head, {
-        header: textColumn(row, 1),
-        hash: hexColumn(row, 2),
-        salt: null,
-        body: row[3] ?? null,
-      });
+    for (const row of rows) head = foldRow(journal.folds, stream, head, row);
     return head.seq === 0 ? [] : journal.views.project({ sid, isNew: false }, stream, { after: head.state });
   } catch (error) {
     if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;

@@ -63,6 +63,7 @@ type TransactionParts = {
   readonly file: string;
   readonly heads: SqliteHeads;
   readonly tenants: { forget(): void };
+  readonly positions: { forget(): void };
   readonly marker: BatchMarker;
   readonly patience: BusyRetry;
   readonly around: AroundCommit;
@@ -73,13 +74,14 @@ type TransactionParts = {
 };
 
 export function createWriteTransaction(parts: TransactionParts): WriteTransaction {
-  const { db, heads, tenants, marker } = parts;
+  const { db, heads, tenants, positions, marker } = parts;
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const rollBack = () => {
     undoTransaction(db);
     heads.rolledBack();
     tenants.forget();
+    positions.forget();
   };
   return {
     begin() {
@@ -88,6 +90,7 @@ export function createWriteTransaction(parts: TransactionParts): WriteTransactio
       try {
         heads.refresh();
         const others = heads.othersWrote();
+        if (others) positions.forget();
         if (others) parts.check();
         return others;
       } catch (error) {

@@ -9,9 +9,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
 import type { StreamKind } from "../../kernel/registry.ts";
-import type { StreamRef } from "../../kernel/stream.ts";
+import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
 import type { PlannedStream } from "../decision.ts";
+import { unpackEntries } from "../entry-rows.ts";
 import {
   type CacheLimit,
   createCache,
@@ -22,6 +23,7 @@ import {
   isStreamOver,
 } from "../head.ts";
 import { hex } from "./connect.ts";
+import { ENTRY_COLUMNS, entryRow } from "./read.ts";
 
 export const SQLITE_SNAPSHOT_EVERY = 200;
 
@@ -153,10 +155,8 @@ type Load = (
 function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   const last = db.prepare("SELECT seq, hash FROM hp_entries WHERE sid = ? ORDER BY seq DESC LIMIT 1");
-  const newer = db.prepare(
-    "SELECT header, hash, body FROM hp_entries WHERE sid = ? AND seq > ? ORDER BY seq",
-  );
-  const place = db.prepare("SELECT header, hash FROM hp_entries WHERE sid = ? AND seq = ?");
+  const newer = db.prepare(`SELECT ${ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? AND seq > ? ORDER BY seq`);
+  const place = db.prepare(`SELECT ${ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? AND seq = ?`);
 
   const start = (sid: number, stream: StreamRef): Head => {
     const snapshot = snapshots.find(sid, foldOf(folds, stream.kind).version);
@@ -166,7 +166,7 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
     return {
       seq: snapshot.seq,
       hash: snapshot.hash,
-      at: JSON.parse(String(row["header"])).at,
+      at: unpackEntries(entryRow(row), NO_PLACE).at(-1)?.at ?? 0,
       state: snapshot.state,
       size: snapshot.size,
     };
@@ -179,17 +179,17 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
     const hash = hex(row["hash"]);
     if (cached?.seq === seq && cached.hash === hash) return cached;
     let head = cached !== undefined && cached.seq < seq ? cached : start(sid, stream);
-    for (const entry of newer.iterate(sid, head.seq)) head = foldRow(folds, stream, head, entry);
+    for (const row of newer.iterate(sid, head.seq)) head = foldRow(folds, stream, head, row);
     return { ...head, sid };
   };
 }
 
-function foldRow(folds: Folds, stream: StreamRef, head: Head, row: Record<string, unknown>): Head {
-  const body = row["body"] === null ? null : String(row["body"]);
-  return foldEntry(folds, stream.kind, head, {
-    header: String(row["header"]),
-    hash: hex(row["hash"]),
-    salt: null,
-    body,
-  });
+/** A fold needs no header, so neither the tenant's name. */
+const NO_PLACE = { tenant: "", stream: "" };
+
+export function foldRow(folds: Folds, stream: StreamRef, from: Head, row: Record<string, unknown>): Head {
+  let head = from;
+  for (const entry of unpackEntries(entryRow(row), { tenant: "", stream: streamName(stream) }))
+    if (entry.seq > from.seq) head = foldEntry(folds, stream.kind, head, entry);
+  return head;
 }

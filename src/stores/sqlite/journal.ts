@@ -22,6 +22,7 @@ import {
   type TransactionContext,
   type TransactionPlan,
 } from "../decision.ts";
+import { packEntries } from "../entry-rows.ts";
 import { type CacheLimit, emptyHead, foldOf, type Head } from "../head.ts";
 import type { Projections } from "../views.ts";
 import { type BusyRetry, retryWhileBusy } from "./errors.ts";
@@ -108,32 +109,46 @@ type AppendTables = {
   readonly snapshots: SqliteSnapshots;
   readonly views: SqliteViews;
   readonly marker: BatchMarker;
+  readonly positions: SqlitePositions;
 };
+
+/** Positions of entries: a row has that of its last one. */
+export type SqlitePositions = {
+  /** Inside the write transaction: the last of the next positions. */
+  take(count: number): number;
+  /** Others wrote, or this transaction was rolled back: look again. */
+  forget(): void;
+};
+
+function preparePositions(db: DatabaseSync): SqlitePositions {
+  const last = db.prepare("SELECT coalesce(max(position), 0) AS position FROM hp_entries");
+  let known: number | undefined;
+  return {
+    take(count) {
+      known = (known ?? Number(last.get()?.["position"])) + count;
+      return known;
+    },
+    forget() {
+      known = undefined;
+    },
+  };
+}
 
 type WritePlan = (tid: number, plan: TransactionPlan<unknown>) => void;
 
 function prepareSqliteAppend(tables: AppendTables): WritePlan {
-  const { db, folds, heads, names, artifacts, snapshots, views, marker } = tables;
+  const { db, folds, heads, names, artifacts, snapshots, views, marker, positions } = tables;
   const insertStream = db.prepare("INSERT INTO hp_streams (tid, name) VALUES (?, ?)");
   const insertEntry = db.prepare(
-    "INSERT INTO hp_entries (tid, sid, seq, header, hash, salt, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO hp_entries (position, tid, sid, seq, header, hash, chain, salt, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const writeStream = (tid: number, planned: PlannedStream) => {
     const { stream, name, before, after } = planned;
     const sid = sidOf(before) ?? Number(insertStream.run(tid, name).lastInsertRowid);
-    let seq = before.seq;
-    for (const { header, hash, salt, body } of planned.entries) {
-      const { lastInsertRowid } = insertEntry.run(
-        tid,
-        sid,
-        ++seq,
-        header,
-        bytesOf(hash),
-        bytesOf(salt),
-        body,
-      );
-      marker.set(Number(lastInsertRowid), hash);
-    }
+    const { header, chain, salt, body } = packEntries(planned.entries);
+    const position = positions.take(planned.entries.length);
+    insertEntry.run(position, tid, sid, after.seq, header, bytesOf(after.hash), chain, salt, body);
+    marker.set(position, after.hash);
     const size = snapshots.keep(sid, foldOf(folds, stream.kind).version, planned) ?? after.size;
     const states = before.seq === 0 ? { after: after.state } : { before: before.state, after: after.state };
     views.write({ tid, sid }, stream, states);
@@ -151,7 +166,7 @@ function sidOf(head: Head): number | undefined {
   return "sid" in head && typeof head.sid === "number" && head.sid > 0 ? head.sid : undefined;
 }
 
-const bytesOf = (hex: string | null): Buffer | null => (hex === null ? null : Buffer.from(hex, "hex"));
+const bytesOf = (hex: string): Buffer => Buffer.from(hex, "hex");
 
 type SqliteJournalParts = {
   readonly db: DatabaseSync;
@@ -175,6 +190,7 @@ export type SqliteJournal = SqliteJournalParts & {
   readonly reads: SqliteReads;
   readonly seals: SqliteSeals;
   readonly marker: BatchMarker;
+  readonly positions: SqlitePositions;
   readonly append: WritePlan;
   readonly beginRead: StatementSync;
   readonly endRead: StatementSync;
@@ -188,6 +204,7 @@ export function prepareSqliteJournal(parts: SqliteJournalParts): SqliteJournal {
   const artifacts = prepareSqliteArtifacts(db);
   const views = prepareSqliteViews(db, projections);
   const marker = createBatchMarker();
+  const positions = preparePositions(db);
   return {
     ...parts,
     heads,
@@ -195,11 +212,12 @@ export function prepareSqliteJournal(parts: SqliteJournalParts): SqliteJournal {
     artifacts,
     views,
     marker,
+    positions,
     tenants: prepareSqliteTenants(db),
     secrets: prepareSqliteSecrets(db),
     reads: prepareSqliteReads(db, parts.patience),
     seals: prepareSqliteSeals(db),
-    append: prepareSqliteAppend({ db, folds, heads, names, artifacts, snapshots, views, marker }),
+    append: prepareSqliteAppend({ db, folds, heads, names, artifacts, snapshots, views, marker, positions }),
     beginRead: db.prepare("BEGIN"),
     endRead: db.prepare("ROLLBACK"),
   };

@@ -69,12 +69,16 @@ const CLAIMS = `CREATE TABLE hp_claims (
 const VIEW_VERSIONS = `ALTER TABLE hp_views ADD COLUMN oldest INTEGER;
 ALTER TABLE hp_views ADD COLUMN stale INTEGER NOT NULL DEFAULT 0`;
 
+/** All entries of one commit in one stream are one row. Programs of before cannot read it. */
+const ENTRY_ROWS = "ALTER TABLE hp_entries ADD COLUMN chain BLOB";
+
 export const FILE_MIGRATIONS: readonly Migration[] = [
   { version: 1, oldestReader: 1, sql: FIRST },
   { version: 2, oldestReader: 1, sql: SNAPSHOT_HASH },
   { version: 3, oldestReader: 1, sql: CLAIMS },
   { version: 4, oldestReader: 1, sql: NO_TENANT_INDEX },
   { version: 5, oldestReader: 1, sql: VIEW_VERSIONS },
+  { version: 6, oldestReader: 6, sql: ENTRY_ROWS },
 ];
 export const FILE_LAYOUT = FILE_MIGRATIONS.at(-1)?.version ?? 0;
 

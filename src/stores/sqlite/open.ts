@@ -116,7 +116,7 @@ type Parts = {
 
 function openWriter({ options, opened, journal, followers }: Parts): Writer {
   const { db, file } = opened;
-  const { heads, tenants, marker, patience } = journal;
+  const { heads, tenants, positions, marker, patience } = journal;
   const around = options.hooks?.commit ?? ((commit) => commit());
   const check = watchLayout(journal);
   const committed = () => {
@@ -127,6 +127,7 @@ function openWriter({ options, opened, journal, followers }: Parts): Writer {
     file,
     heads,
     tenants,
+    positions,
     marker,
     patience,
     around,
@@ -278,8 +279,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     transactWithSql: (tenant, needs, decide) =>
       call(() => transactWithSql(session, tenant, needs, decide)).then(unwrapSqlAnswer),
     read: (tenant, stream, { fromSeq = 1, limit = Number.MAX_SAFE_INTEGER } = {}) =>
-      ask(tenant, (tid) => journal.reads.stream(tid, streamName(stream), { fromSeq, limit })),
-    log: (tenant, after, limit) => ask(tenant, (tid) => journal.reads.log(tid, after, limit)),
+      ask(tenant, (tid) => journal.reads.stream({ tid, tenant }, streamName(stream), { fromSeq, limit })),
+    log: (tenant, after, limit) => ask(tenant, (tid) => journal.reads.log({ tid, tenant }, after, limit)),
     query: (tenant, query) => ask(tenant, (tid) => journal.views.query(tid, query)),
     claim: (tenant, asked) => ask(tenant, (tid) => claimSqliteRows(session, tid, asked)),
     count: (tenant, view, bucket) => ask(tenant, (tid) => journal.views.count(tid, view, bucket)),

@@ -1,21 +1,24 @@
 /** Reads the journal in pages, the changes since a position, and the seals of a tenant. */
 
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal, type LastSeal } from "../../journal/seal.ts";
 import { findStreamRef } from "../../kernel/stream.ts";
+import { type EntryRow, unpackEntries } from "../entry-rows.ts";
 import type { JournalEntry, StoreChanges } from "../store.ts";
 import { hex } from "./connect.ts";
 import { type BusyRetry, retryWhileBusy } from "./errors.ts";
 
+type TenantNumber = { readonly tid: number; readonly tenant: string };
+
 export type SqliteReads = {
   stream(
-    tid: number,
+    tenant: TenantNumber,
     name: string,
     options: { fromSeq: number; limit: number },
   ): Promise<readonly JournalEntry[]>;
-  log(tid: number, after: number, limit: number): Promise<readonly JournalEntry[]>;
+  log(tenant: TenantNumber, after: number, limit: number): Promise<readonly JournalEntry[]>;
   position(): number;
   moved(after: number): StoreChanges;
 };
@@ -23,48 +26,72 @@ export type SqliteReads = {
 const PAGE = 256;
 /** A follower that slept for long gets its changes in portions. */
 const MOST_MOVES = 20_000;
-const COLUMNS = "position, header, hash, salt, body";
+export const ENTRY_COLUMNS = "position, seq, header, hash, chain, salt, body";
+/** Number of entries in a row. */
+const COUNT = "coalesce(length(chain) / 32, 1)";
 
 export function prepareSqliteReads(db: DatabaseSync, patience: BusyRetry): SqliteReads {
   const stream = db.prepare(
-    `SELECT ${COLUMNS}, seq AS place FROM hp_entries
+    `SELECT ${ENTRY_COLUMNS}, ? AS tenant, ? AS name FROM hp_entries
      WHERE sid = (SELECT sid FROM hp_streams WHERE tid = ? AND name = ?) AND seq > ? ORDER BY seq LIMIT ?`,
   );
   const log = db.prepare(
-    `SELECT ${COLUMNS}, position AS place FROM hp_entries WHERE tid = ? AND position > ? ORDER BY position LIMIT ?`,
+    `SELECT e.position, e.seq, e.header, e.hash, e.chain, e.salt, e.body, s.name FROM hp_entries e
+     CROSS JOIN hp_streams s ON s.sid = e.sid WHERE e.tid = ? AND e.position > ? ORDER BY e.position LIMIT ?`,
   );
   const position = db.prepare("SELECT coalesce(max(position), 0) AS position FROM hp_entries");
   return {
-    stream: (tid, name, { fromSeq, limit }) =>
-      paged(patience, stream, { key: [tid, name], after: fromSeq - 1, limit }),
-    log: (tid, after, limit) => paged(patience, log, { key: [tid], after, limit }),
+    stream: ({ tid, tenant }, name, { fromSeq, limit }) =>
+      paged({ patience, tenant, place: "seq", after: fromSeq - 1, limit }, (after, many) =>
+        stream.all(tenant, name, tid, name, after, many),
+      ),
+    log: ({ tid, tenant }, after, limit) =>
+      paged({ patience, tenant, place: "position", after, limit }, (place, many) =>
+        log.all(tid, place, many),
+      ),
     position: () => Number(position.get()?.["position"]),
     moved: prepareMoved(db),
   };
 }
 
-/** Yields between two pages, and no page keeps a snapshot of the file open. */
+type Paging = {
+  readonly patience: BusyRetry;
+  readonly tenant: string;
+  readonly place: "seq" | "position";
+  readonly after: number;
+  readonly limit: number;
+};
+type Row = Record<string, unknown>;
+
+/** Yields between two pages, and no page keeps a snapshot of the file open. A page may begin inside a row. */
 async function paged(
-  patience: BusyRetry,
-  statement: StatementSync,
-  { key, after, limit }: { key: readonly (number | string)[]; after: number; limit: number },
+  { patience, tenant, place, after: start, limit }: Paging,
+  page: (after: number, many: number) => readonly Row[],
 ): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for (let place = after; ; await nextTurn()) {
+  for (let after = start; entries.length < limit; await nextTurn()) {
     const wanted = Math.min(PAGE, limit - entries.length);
-    const rows = wanted > 0 ? await retryWhileBusy(patience, () => statement.all(...key, place, wanted)) : [];
-    for (const row of rows) entries.push(journalEntry(row));
-    if (rows.length < PAGE) return entries;
-    place = Number(rows.at(-1)?.["place"]);
+    const rows = await retryWhileBusy(patience, () => page(after, wanted));
+    for (const row of rows)
+      for (const entry of unpackEntries(entryRow(row), { tenant, stream: String(row["name"]) }))
+        if (entry[place] > start) entries.push(entry);
+    if (rows.length < wanted) break;
+    after = Number(rows.at(-1)?.[place]);
   }
+  return entries.length > limit ? entries.slice(0, limit) : entries;
 }
 
-function journalEntry(row: Record<string, unknown>): JournalEntry {
+const bytes = (value: unknown): Buffer | null =>
+  value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : null;
+
+export function entryRow(row: Row): EntryRow {
   return {
     position: Number(row["position"]),
+    seq: Number(row["seq"]),
     header: String(row["header"]),
     hash: hex(row["hash"]),
-    salt: row["salt"] === null ? null : hex(row["salt"]),
+    chain: bytes(row["chain"]),
+    salt: bytes(row["salt"]),
     body: row["body"] === null ? null : String(row["body"]),
   };
 }
@@ -115,7 +142,7 @@ export function prepareSqliteSeals(db: DatabaseSync): SqliteSeals {
     "SELECT n, at, position, entries, jws FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1",
   );
   const span = db.prepare(
-    "SELECT count(*) AS entries, max(position) AS position FROM hp_entries WHERE tid = ? AND position > ?",
+    `SELECT coalesce(sum(${COUNT}), 0) AS entries, max(position) AS position FROM hp_entries WHERE tid = ? AND position > ?`,
   );
   const leaves = db.prepare(LEAVES);
   const insert = db.prepare(

@@ -5,12 +5,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isHoldpointError } from "../../kernel/errors.ts";
 import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
-import { emptyHead, foldEntry } from "../head.ts";
+import { emptyHead } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
-import { hex } from "./connect.ts";
 import { type Writer, writeInNextBatch } from "./group-commit.ts";
+import { foldRow } from "./heads.ts";
 import type { SqliteJournal } from "./journal.ts";
 import { bumpFileLayout, sqliteViewTable } from "./migrations.ts";
+import { ENTRY_COLUMNS } from "./read.ts";
 
 const PAGE = 100;
 
@@ -100,11 +101,8 @@ function refold(
 ) {
   let head = emptyHead(folds, stream.kind);
   for (const row of db
-    .prepare("SELECT header, hash, body FROM hp_entries WHERE sid = ? ORDER BY seq")
-    .iterate(sid)) {
-    const body = row["body"] === null ? null : String(row["body"]);
-    const entry = { header: String(row["header"]), hash: hex(row["hash"]), salt: null, body };
-    head = foldEntry(folds, stream.kind, head, entry);
-  }
+    .prepare(`SELECT ${ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? ORDER BY seq`)
+    .iterate(sid))
+    head = foldRow(folds, stream, head, row);
   return head;
 }
