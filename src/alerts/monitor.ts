@@ -75,7 +75,7 @@ function checkMonitor(given: MonitorOptions): WatchedMonitor {
 }
 
 type StreamSubject = Pick<MonitoredEntry, "tool" | "agent" | "workflow">;
-type EntryHeader = { readonly stream: string; readonly type: string; readonly at: number };
+type EntryHeader = Pick<JournalEntry, "stream" | "type" | "at">;
 
 /** A stream's subject never changes: an evicted one is read again from its first entry. */
 const MOST_KNOWN = 10_000;
@@ -145,29 +145,27 @@ function createSightingReader(place: TenantStore, values: boolean): SightingRead
     if (found !== undefined) return keep(name, found);
     const [first] = await place.store.read(place.tenant, ref, { limit: 1 });
     if (first?.body == null) return NOTHING;
-    const header = JSON.parse(first.header) as EntryHeader;
-    return keep(name, await firstSays(ref, header, JSON.parse(first.body) as JsonObject));
+    return keep(name, await firstSays(ref, first, JSON.parse(first.body) as JsonObject));
   }
 
-  async function aboutEntry(ref: StreamRef, header: EntryHeader, body: JsonObject): Promise<StreamSubject> {
+  async function aboutEntry(ref: StreamRef, entry: EntryHeader, body: JsonObject): Promise<StreamSubject> {
     if (ref.kind !== "action" && ref.kind !== "workflow") return NOTHING;
-    const isFirst = header.type === "action.proposed" || header.type === "workflow.created";
-    if (isFirst) return keep(header.stream, await firstSays(ref, header, body));
-    const about = await aboutStream(ref, header.stream);
-    return header.type === "call.made" ? { ...about, tool: textOf(body["tool"]) } : about;
+    const isFirst = entry.type === "action.proposed" || entry.type === "workflow.created";
+    if (isFirst) return keep(entry.stream, await firstSays(ref, entry, body));
+    const about = await aboutStream(ref, entry.stream);
+    return entry.type === "call.made" ? { ...about, tool: textOf(body["tool"]) } : about;
   }
 
   return {
-    async of({ header: text, body: kept, position }) {
-      const header = JSON.parse(text) as EntryHeader;
-      const ref = findStreamRef(header.stream);
+    async of(entry) {
+      const { stream, type, at, position, body: kept } = entry;
+      const ref = findStreamRef(stream);
       if (kept === null || ref === undefined || OWN_KINDS.includes(ref.kind)) return undefined;
       const body = frozenJson(JSON.parse(kept)) as JsonObject;
-      const about = await aboutEntry(ref, header, body);
-      const result = values ? await unlessCorrupt(loadValue(place, resultIn(header, body))) : null;
-      const hash = values ? snapshotHash(header, body) : null;
+      const about = await aboutEntry(ref, entry, body);
+      const result = values ? await unlessCorrupt(loadValue(place, resultIn(entry, body))) : null;
+      const hash = values ? snapshotHash(entry, body) : null;
       const snapshot = hash === null ? null : await unlessCorrupt(openSnapshot(place, hash));
-      const { stream, type, at } = header;
       return { position, at, stream, type, body, ...about, result, snapshot };
     },
   };

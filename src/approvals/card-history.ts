@@ -74,8 +74,7 @@ const PAGE = 100;
 async function* untilStarted({ store, tenant }: TenantStore, action: string): AsyncGenerator<RecordedAction> {
   for (let fromSeq = 1; ; fromSeq += PAGE) {
     const page = await store.read(tenant, actionStream(action), { fromSeq, limit: PAGE });
-    for (const { header, body } of page) {
-      const { type, at } = JSON.parse(header) as RecordedAction;
+    for (const { type, at, body } of page) {
       if (type === "effect.started") return;
       if (body !== null) yield { type, at, body: JSON.parse(body) } as RecordedAction;
     }

@@ -35,8 +35,7 @@ async function readUses({ store, tenant }: Runtime, id: string): Promise<readonl
   const entries = await store.read(tenant, grant.ref(id));
   if (entries.length === 0) throw unknownId(grants, id);
   const uses = new Map<string, GrantUse>();
-  for (const { header, body } of entries) {
-    const { type, at } = JSON.parse(header) as { type: string; at: number };
+  for (const { type, at, body } of entries) {
     if (body === null || (type !== "grant.used" && type !== "grant.returned")) continue;
     const { action, effect, amount } = JSON.parse(body) as RecordedUse;
     const since = uses.get(effect)?.at ?? at;

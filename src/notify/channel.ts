@@ -30,10 +30,9 @@ export type MessageContent = AnnouncementText & {
 
 type Entry = { readonly at: number; readonly body: JsonObject };
 
-function parseEntry({ body: text, header }: JournalEntry): Entry | undefined {
+function parseEntry({ body: text, at }: JournalEntry): Entry | undefined {
   if (text === null) return undefined;
   const body: unknown = JSON.parse(text);
-  const { at } = JSON.parse(header) as { readonly at: number };
   return isJsonObject(body) ? { at, body } : undefined;
 }
 
@@ -47,7 +46,6 @@ async function readEntry(
 }
 
 const PAGE = 100;
-const typeOf = ({ header }: JournalEntry) => (JSON.parse(header) as { readonly type: string }).type;
 
 /** The last entry up to `upTo` that changed the arguments; undefined if there is none. */
 async function lastRevisionUpTo(
@@ -60,7 +58,7 @@ async function lastRevisionUpTo(
   for (let fromSeq = 2; fromSeq <= upTo; fromSeq += PAGE) {
     const limit = Math.min(PAGE, upTo - fromSeq + 1);
     const page = await store.read(tenant, ref, { fromSeq, limit });
-    last = page.findLast((entry) => typeOf(entry) === `${ref.kind}.revised`) ?? last;
+    last = page.findLast((entry) => entry.type === `${ref.kind}.revised`) ?? last;
   }
   return last;
 }

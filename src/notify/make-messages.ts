@@ -10,7 +10,6 @@ import {
   actionStream,
   approvalStream,
   canFoldEvent,
-  type EventIdentity,
   intentStream,
   NOTIFIER,
   parseStreamRef,
@@ -100,21 +99,16 @@ async function listActiveEndpoints(
 const PAGE = 500;
 const KEEP_AFTER = 500;
 
-type LogHeader = EventIdentity & { readonly seq: number; readonly at: number };
-
-type AnnouncedStreamEntry = {
-  readonly header: LogHeader;
+type AnnouncedStreamEntry = Pick<JournalEntry, "stream" | "type" | "seq" | "at" | "hash" | "position"> & {
   readonly body: JsonObject;
-  readonly hash: string;
-  readonly position: number;
 };
 
 async function receiversOfEntry(
   runtime: Runtime,
   { target, owner }: ActiveEndpoint,
-  { header, body }: AnnouncedStreamEntry,
+  { stream, type, body }: AnnouncedStreamEntry,
 ): Promise<readonly (string | null)[]> {
-  const ref = parseStreamRef(header.stream);
+  const ref = parseStreamRef(stream);
   if (!(await mayHearOf(runtime, owner, ref))) return [];
   if (target.kind !== "mail") return [null];
   const asked =
@@ -123,7 +117,7 @@ async function receiversOfEntry(
       : undefined;
   const roster = await readState(runtime, ROSTER);
   const isNobody = asked === undefined || asked.status === "none";
-  const approvers = isNobody ? [] : peopleToNotify(asked, roster, { type: header.type, body });
+  const approvers = isNobody ? [] : peopleToNotify(asked, roster, { type, body });
   return resolveRecipients(roster, target.to, approvers);
 }
 
@@ -144,7 +138,7 @@ async function addressOfRun(place: TenantStoreAndClock, ref: StreamRef): Promise
 async function endpointsToTell(
   runtime: Runtime,
   endpoints: readonly ActiveEndpoint[],
-  { header: { stream, type }, position }: AnnouncedStreamEntry,
+  { stream, type, position }: AnnouncedStreamEntry,
 ): Promise<readonly ActiveEndpoint[]> {
   const known = endpoints.filter(({ since }) => position > since);
   const told = known.filter((one) => wantsEvent(one, type));
@@ -159,8 +153,7 @@ async function makeMessagesOfEntry(
   endpoints: readonly ActiveEndpoint[],
   entry: AnnouncedStreamEntry,
 ): Promise<void> {
-  const { header, hash } = entry;
-  const { stream, type, seq, at } = header;
+  const { stream, type, seq, at, hash } = entry;
   const told = await endpointsToTell(runtime, endpoints, entry);
   const messages: NewMessage[] = [];
   for (const endpoint of told)
@@ -197,36 +190,35 @@ type MakerState = {
 };
 
 /** Returns whether the stored position has to follow: without endpoints, it need not. */
-async function seeLogEntry(desk: MakerState, entry: JournalEntry, header: LogHeader): Promise<boolean> {
+async function seeLogEntry(desk: MakerState, entry: JournalEntry): Promise<boolean> {
   const { runtime, places } = desk;
-  const { kind, id } = parseStreamRef(header.stream);
+  const { kind, id } = parseStreamRef(entry.stream);
   if (kind === "notifier") return false;
   if (kind === "endpoint") {
     desk.endpoints = await listActiveEndpoints(runtime, places);
-    if (header.type === "endpoint.removed") await dropMessagesOf(runtime, id);
+    if (entry.type === "endpoint.removed") await dropMessagesOf(runtime, id);
   }
   const { endpoints } = desk;
-  const isAnnounced = entry.body !== null && ANNOUNCED_EVENTS.has(header.type) && endpoints.length > 0;
+  const isAnnounced = entry.body !== null && ANNOUNCED_EVENTS.has(entry.type) && endpoints.length > 0;
   if (isAnnounced) {
-    const { hash, position } = entry;
+    const { stream, type, seq, at, hash, position } = entry;
     const body = JSON.parse(entry.body ?? "null") as JsonObject;
-    await makeMessagesOfEntry(runtime, endpoints, { header, hash, position, body });
+    await makeMessagesOfEntry(runtime, endpoints, { stream, type, seq, at, hash, position, body });
   }
   if (isAnnounced || kind === "message" || kind === "endpoint") desk.isNews = true;
   return endpoints.length > 0 || kind === "endpoint";
 }
 
 /** Without endpoints, only entries of endpoints and messages matter. */
-function isSkipped({ endpoints }: MakerState, { header }: JournalEntry): boolean {
-  return endpoints.length === 0 && !/"(?:endpoint|message)\//.test(header);
+function isSkipped({ endpoints }: MakerState, { stream }: JournalEntry): boolean {
+  return endpoints.length === 0 && !/^(?:endpoint|message)\//.test(stream);
 }
 
 /** What cannot be read here may have to be announced by a newer process: no position is stored past it. */
 async function seeOrSkip(desk: MakerState, entry: JournalEntry, before: number): Promise<boolean> {
   if (isSkipped(desk, entry)) return false;
   try {
-    const header = JSON.parse(entry.header) as LogHeader;
-    if (canFoldEvent(FOLDS, header)) return await seeLogEntry(desk, entry, header);
+    if (canFoldEvent(FOLDS, entry)) return await seeLogEntry(desk, entry);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
   }

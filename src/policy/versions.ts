@@ -23,8 +23,7 @@ const ERASED = "(erased)";
 
 type PolicyEntry = { readonly type: string; readonly at: number; readonly body: JsonObject };
 
-function parsePolicyEntry({ header, body }: JournalEntry): PolicyEntry {
-  const { type, at } = JSON.parse(header) as { readonly type: string; readonly at: number };
+function parsePolicyEntry({ type, at, body }: JournalEntry): PolicyEntry {
   return { type, at, body: body === null ? {} : (JSON.parse(body) as JsonObject) };
 }
 

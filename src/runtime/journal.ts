@@ -3,7 +3,6 @@
 import type { ApprovalQuestion } from "../approvals/state.ts";
 import { findAction } from "../effects/actions.ts";
 import { requestName } from "../effects/rules/propose.ts";
-import type { Header } from "../journal/entry.ts";
 import { exportLine } from "../journal/export.ts";
 import type { PublicJwk } from "../journal/jws.ts";
 import { type Report, startVerification } from "../journal/verify.ts";
@@ -26,9 +25,9 @@ import { logEntries, logPages } from "./subscribe.ts";
 const MOST_FINDINGS = 1_000;
 
 export function parseRecord(entry: JournalEntry): JournalRecord {
-  const { stream, seq, type, at } = JSON.parse(entry.header) as Header;
+  const { position, stream, seq, type, at, hash } = entry;
   const body = entry.body === null ? null : (JSON.parse(entry.body) as Json);
-  return { position: entry.position, stream, seq, type, at, hash: entry.hash, body };
+  return { position, stream, seq, type, at, hash, body };
 }
 
 type StreamSelection = {
@@ -196,12 +195,11 @@ async function findUnnamed(
 }
 
 /** An erased or damaged entry names no request; verification finds a damaged one by its hash. */
-function requestOf({ header, body }: JournalEntry) {
-  if (body === null || !header.includes('"action.proposed"')) return [];
+function requestOf({ type, stream, seq, body }: JournalEntry) {
+  if (body === null || type !== "action.proposed") return [];
   try {
-    const { type, stream, seq } = JSON.parse(header) as Header;
     const { requestId } = JSON.parse(body) as { requestId?: unknown };
-    if (type !== "action.proposed" || typeof requestId !== "string" || !requestId.isWellFormed()) return [];
+    if (typeof requestId !== "string" || !requestId.isWellFormed()) return [];
     return [{ name: requestName(requestId), stream, seq }];
   } catch {
     return [];

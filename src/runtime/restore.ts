@@ -6,7 +6,6 @@
 import { actionRows } from "../effects/actions.ts";
 import { settleAfterRestore } from "../effects/rules/outcome.ts";
 import { revokeGrant } from "../grants/rules.ts";
-import type { Header } from "../journal/entry.ts";
 import { readSealPayload } from "../journal/seal.ts";
 import { recordRestore } from "../journal/stream.ts";
 import { HoldpointError } from "../kernel/errors.ts";
@@ -62,8 +61,7 @@ async function countOpen({ store, tenant }: CommandStore): Promise<Restored["ope
 /** Null if the last commit was another tenant's. */
 async function lastEntryAt(place: CommandStore): Promise<number | null> {
   let last: number | null = null;
-  for await (const { header } of logEntries(place, (await place.store.position()) - 1))
-    last = (JSON.parse(header) as Header).at;
+  for await (const { at } of logEntries(place, (await place.store.position()) - 1)) last = at;
   return last;
 }
 
@@ -97,9 +95,8 @@ type EndedCounts = {
 async function openEpochs(place: CommandStore): Promise<readonly string[]> {
   const open = new Set<string>();
   for await (const page of logPages(place))
-    for (const { header } of page) {
-      if (!header.includes('"epoch.')) continue;
-      const { stream, type } = JSON.parse(header) as Header;
+    for (const { stream, type } of page) {
+      if (!type.startsWith("epoch.")) continue;
       const id = stream.slice("epoch/".length);
       if (type === "epoch.opened") open.add(id);
       else if (stream.startsWith("epoch/")) open.delete(id);

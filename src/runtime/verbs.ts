@@ -19,7 +19,9 @@ import { bindLibrary, capability, readVerb, runVerb } from "./verb.ts";
 
 /** Entries read at a time, before it is known whether they fit the page. */
 const BATCH = 50;
-const weightOf = ({ body, header }: JournalEntry): number => (body?.length ?? 0) + header.length;
+/** Of its header, hash and salt. */
+const BESIDE_BODY = 400;
+const weightOf = ({ body }: JournalEntry): number => (body?.length ?? 0) + BESIDE_BODY;
 
 async function* streamEntries(
   { store, tenant }: TenantStore,

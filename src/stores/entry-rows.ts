@@ -1,12 +1,12 @@
 /**
- * How the SQL stores keep entries: one row for all entries that one commit adds to one stream. The row says only what
- * does not follow from the rest: a header is written again from its fields, byte for byte, when it is read.
- * - `position` and `seq` are those of the last entry, and so is `hash`. The others count down from there.
- * - `chain` has 32 bytes for each entry: the hash before it. It is null in a row of 0.1, which holds one entry with the
- *   text of its header.
- * - `header` is JSON: the time, then type and version of each entry.
- * - `salt` has 16 bytes for each entry, and `body` a line. An erased entry has zeros there, and its body's digest as the
- *   line: canonical JSON of an object begins with a brace.
+ * How the SQL stores keep entries: one row for all entries that one commit adds to one stream. A row holds only what
+ * cannot be derived: a header is written again from its fields, byte for byte, when it is needed.
+ * - `position`, `seq` and `hash` are those of the last entry. The others count down from there.
+ * - `header` is JSON: the time of the commit, then type and version of each entry.
+ * - `chain` has 32 bytes for each entry, the hash before it. `salt` has 16 bytes for each, and `body` one line.
+ * - An erased entry has zeros as its salt, and the digest of its body as the line. A body begins with a brace.
+ * - In a row of 0.1 `chain` is null: it holds one entry, with the text of its header.
+ * A damaged row is not refused here: it becomes an entry that no chain and no verifier accepts.
  */
 import { bodyDigest, type Entry, type Header, headerBytes, SALT_BYTES } from "../journal/entry.ts";
 import type { JournalEntry } from "./store.ts";
@@ -23,7 +23,7 @@ export type EntryRow = {
   readonly body: string | null;
 };
 
-/** The last entry determines `position`, `seq` and `hash`. */
+/** Without what the last entry determines. */
 export type PackedEntries = {
   readonly header: string;
   readonly chain: Buffer;
@@ -31,10 +31,10 @@ export type PackedEntries = {
   readonly body: string;
 };
 
-/** Of one commit in one stream, so all at one time. */
+/** Entries of one commit in one stream. */
 export function packEntries(entries: readonly Entry[]): PackedEntries {
   const chain = Buffer.allocUnsafe(HASH_BYTES * entries.length);
-  const salt = Buffer.allocUnsafe(SALT_BYTES * entries.length);
+  const salt = Buffer.alloc(SALT_BYTES * entries.length);
   let header = `[${entries[0]?.at}`;
   let body = "";
   let at = 0;
@@ -48,93 +48,97 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
   return { header: `${header}]`, chain, salt, body };
 }
 
-const hexAt = (bytes: Buffer, size: number, at: number): string =>
-  bytes.toString("hex", at * size, (at + 1) * size);
+/** Of the stream that the row belongs to. Folding needs no header, and so no tenant. */
+type RowOwner = { readonly tenant: string; readonly stream: string };
 
-type Place = { readonly tenant: string; readonly stream: string };
-
-/** An entry of a row of 0.1, whose header is kept as it was written. */
-function entryOf01({ position, header, hash, salt, body }: EntryRow): JournalEntry {
-  const { stream, seq, type, tv, at, prev } = JSON.parse(header) as Header;
-  return {
-    position,
-    stream,
-    seq,
-    type,
-    tv,
-    at,
-    prev,
-    hash,
-    header,
-    salt: salt === null ? null : salt.toString("hex"),
-    body,
-  };
+export function unpackEntries(row: EntryRow, owner: RowOwner): readonly JournalEntry[] {
+  if (row.chain === null) return [entryOf01(row, owner)];
+  const packed = readPacked({ ...row, chain: row.chain });
+  if (packed === undefined) return [damagedEntry(row, owner)];
+  return packed.lines.map((line, index) => packedEntry(packed, owner, { line, index }));
 }
 
-/** Most readers need neither salt, hash nor header, so these are made when they are asked for. */
-function unpackedEntry(
-  row: EntryRow & { readonly chain: Buffer },
-  place: Place,
-  from: Pick<JournalEntry, "position" | "seq" | "type" | "tv" | "at"> & {
-    readonly line: string;
-    readonly index: number;
-    readonly isLast: boolean;
-  },
+/** The text of its header was kept, and is not judged here. */
+function entryOf01(row: EntryRow, owner: RowOwner): JournalEntry {
+  const { seq, type, tv, at, prev } = parsedObject(row.header) as Partial<Header>;
+  if (typeof type !== "string" || typeof prev !== "string") return damagedEntry(row, owner);
+  return { ...damagedEntry(row, owner), seq: Number(seq), type, tv: Number(tv), at: Number(at), prev };
+}
+
+function damagedEntry(
+  { position, seq, header, hash, salt, body }: EntryRow,
+  { stream }: RowOwner,
 ): JournalEntry {
-  const { chain, salt } = row;
-  const { line, index, isLast, position, seq, type, tv, at } = from;
+  const fields = { stream, seq, type: "", tv: 0, at: 0, prev: "" };
+  return { position, ...fields, header, hash, salt: salt === null ? null : salt.toString("hex"), body };
+}
+
+type PackedRow = EntryRow & {
+  readonly chain: Buffer;
+  readonly at: number;
+  /** Type and version of each entry in turn. */
+  readonly types: readonly (string | number)[];
+  readonly lines: readonly string[];
+};
+
+function readPacked(row: EntryRow & { readonly chain: Buffer }): PackedRow | undefined {
+  const [at, ...types] = parsedArray(row.header);
+  const lines = (row.body ?? "").split("\n");
+  const isWhole =
+    typeof at === "number" &&
+    types.length === 2 * lines.length &&
+    row.chain.length === HASH_BYTES * lines.length &&
+    row.salt?.length === SALT_BYTES * lines.length;
+  return isWhole ? { ...row, at, types: types as (string | number)[], lines } : undefined;
+}
+
+/** Most readers need neither hash, salt nor header, so these are made when they are read. */
+function packedEntry(
+  row: PackedRow,
+  { tenant, stream }: RowOwner,
+  { line, index }: { readonly line: string; readonly index: number },
+): JournalEntry {
+  const { chain, at, types, lines } = row;
+  const later = lines.length - 1 - index;
+  const seq = row.seq - later;
+  const type = String(types[2 * index]);
+  const tv = Number(types[2 * index + 1]);
   const isErased = !line.startsWith("{");
-  const salted = () => (isErased || salt === null ? null : hexAt(salt, SALT_BYTES, index));
   return {
-    position,
-    stream: place.stream,
-    seq,
-    type,
-    tv,
-    at,
-    body: isErased ? null : line,
+    ...{ position: row.position - later, stream, seq, type, tv, at, body: isErased ? null : line },
     get prev() {
       return hexAt(chain, HASH_BYTES, index);
     },
     get hash() {
-      return isLast ? row.hash : hexAt(chain, HASH_BYTES, index + 1);
+      return later === 0 ? row.hash : hexAt(chain, HASH_BYTES, index + 1);
     },
     get salt() {
-      return salted();
+      return isErased || row.salt === null ? null : hexAt(row.salt, SALT_BYTES, index);
     },
     get header() {
-      const body = isErased ? line : bodyDigest(salted() ?? "", line);
-      return headerBytes({
-        v: 1,
-        tenant: place.tenant,
-        stream: place.stream,
-        seq,
-        type,
-        tv,
-        at,
-        prev: hexAt(chain, HASH_BYTES, index),
-        body,
-      });
+      const body = isErased ? line : bodyDigest(this.salt ?? "", line);
+      return headerBytes({ v: 1, tenant, stream, seq, type, tv, at, prev: this.prev, body });
     },
   };
 }
 
-export function unpackEntries(row: EntryRow, place: Place): readonly JournalEntry[] {
-  const { chain } = row;
-  if (chain === null) return [entryOf01(row)];
-  const [at, ...types] = JSON.parse(row.header) as [number, ...(string | number)[]];
-  const lines = row.body === null ? [] : row.body.split("\n");
-  const count = chain.length / HASH_BYTES;
-  return Array.from({ length: count }, (_, index) =>
-    unpackedEntry({ ...row, chain }, place, {
-      position: row.position - count + 1 + index,
-      seq: row.seq - count + 1 + index,
-      type: String(types[2 * index]),
-      tv: Number(types[2 * index + 1]),
-      at,
-      line: lines[index] ?? "",
-      index,
-      isLast: index === count - 1,
-    }),
-  );
+const hexAt = (bytes: Buffer, size: number, index: number): string =>
+  bytes.toString("hex", index * size, (index + 1) * size);
+
+function parsedArray(text: string): readonly unknown[] {
+  const value = parsed(text);
+  return Array.isArray(value) ? value : [];
+}
+
+function parsedObject(text: string): object {
+  const value = parsed(text);
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

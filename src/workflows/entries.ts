@@ -7,7 +7,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json.ts";
 import { workflowStream } from "../kernel/stream.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { TenantStore } from "../stores/store.ts";
+import type { JournalEntry, TenantStore } from "../stores/store.ts";
 import type { Fork } from "./events.ts";
 import {
   applyEntry,
@@ -21,10 +21,7 @@ import {
 
 const ENTRIES_PER_PAGE = 1_000;
 
-type Header = { readonly type: string; readonly tv: number; readonly seq: number; readonly at: number };
-
-function parseEntry(id: string, text: string, body: string | null): WorkflowEntry {
-  const { type, tv, seq, at } = JSON.parse(text) as Header;
+function parseEntry(id: string, { type, tv, seq, at, body }: JournalEntry): WorkflowEntry {
   if (tv !== 1)
     throw new HoldpointError("unknown_event", `The workflow ${id} met the event "${type}" version ${tv}.`);
   if (body === null) throw new HoldpointError("body_erased", `The body of entry ${seq} of ${id} is gone.`);
@@ -37,7 +34,7 @@ export async function entryAt(
   seq: number,
 ): Promise<WorkflowEntry | undefined> {
   const [found] = await store.read(tenant, workflowStream(id), { fromSeq: seq, limit: 1 });
-  return found === undefined ? undefined : parseEntry(id, found.header, found.body);
+  return found === undefined ? undefined : parseEntry(id, found);
 }
 
 export async function* entriesOf(
@@ -47,7 +44,7 @@ export async function* entriesOf(
 ): AsyncGenerator<WorkflowEntry> {
   for (let fromSeq = from; ; fromSeq += ENTRIES_PER_PAGE) {
     const page = await store.read(tenant, workflowStream(id), { fromSeq, limit: ENTRIES_PER_PAGE });
-    for (const { header, body } of page) yield parseEntry(id, header, body);
+    for (const entry of page) yield parseEntry(id, entry);
     if (page.length < ENTRIES_PER_PAGE) return;
   }
 }

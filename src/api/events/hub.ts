@@ -4,7 +4,6 @@
  * - Frames go out in commit order, each once; `position` is that of the last one.
  */
 
-import type { Header } from "../../journal/entry.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isJsonObject, type Json } from "../../kernel/json.ts";
 import type { StreamKind } from "../../kernel/registry.ts";
@@ -71,14 +70,16 @@ type Framer = (entry: JournalEntry) => Frame | Promise<Frame> | undefined;
 const isAboutNone = (body: string | null): boolean =>
   body === null || !/"(?:within|subject|workflow|action)":/.test(body);
 
-function frameOf(entry: JournalEntry, header: Header, kind: StreamKind, workflow: string | null): Frame {
-  const { stream, seq, type, at } = header;
-  const { position, hash } = entry;
+/** Of its frame beside the body. */
+const FRAME_FIELDS = 300;
+
+function frameOf(entry: JournalEntry, kind: StreamKind, workflow: string | null): Frame {
+  const { position, stream, seq, type, at } = entry;
   const text = () => {
-    const data = { position, stream, seq, type, at: time(at), hash, workflow_id: workflow };
+    const data = { position, stream, seq, type, at: time(at), hash: entry.hash, workflow_id: workflow };
     return textOfEntry(data, entry.body);
   };
-  const size = entry.header.length + (entry.body?.length ?? 0);
+  const size = FRAME_FIELDS + (entry.body?.length ?? 0);
   return { position, kind, workflow, type, record: once(() => parseRecord(entry)), text: once(text), size };
 }
 
@@ -109,23 +110,18 @@ function createFramer(place: TenantStore): Framer {
   }
 
   /** undefined: it has to be read first. */
-  function workflowNow(
-    { stream, seq }: Header,
-    ref: StreamRef,
-    body: string | null,
-  ): string | null | undefined {
+  function workflowNow({ stream, seq, body }: JournalEntry, ref: StreamRef): string | null | undefined {
     if (ref.kind === "workflow") return ref.id;
     if (seq === 1 && isAboutNone(body)) return keep(stream, null);
     return known.get(stream);
   }
 
   return (entry) => {
-    const header = JSON.parse(entry.header) as Header;
-    const ref = findStreamRef(header.stream);
+    const ref = findStreamRef(entry.stream);
     if (ref === undefined) return undefined;
-    const workflow = workflowNow(header, ref, entry.body);
-    if (workflow !== undefined) return frameOf(entry, header, ref.kind, workflow);
-    return workflowOf(ref).then((found) => frameOf(entry, header, ref.kind, found));
+    const workflow = workflowNow(entry, ref);
+    if (workflow !== undefined) return frameOf(entry, ref.kind, workflow);
+    return workflowOf(ref).then((found) => frameOf(entry, ref.kind, found));
   };
 }
 

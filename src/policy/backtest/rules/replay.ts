@@ -49,14 +49,14 @@ type ReplayEntry = Omit<RecordedEvent, "body"> & {
 const REPLAYED_KINDS: readonly string[] = ["action", "approval", "workflow"];
 
 /** Undefined for an entry that a replay does not use. */
-export function parseReplayEntry(entry: {
-  readonly position: number;
-  readonly header: string;
-  readonly body: string | null;
-}): ReplayEntry | undefined {
-  const { stream, type, tv, at, seq } = JSON.parse(entry.header) as RecordedEvent & {
+export function parseReplayEntry(
+  entry: Omit<RecordedEvent, "body"> & {
     readonly stream: string;
-  };
+    readonly position: number;
+    readonly body: string | null;
+  },
+): ReplayEntry | undefined {
+  const { stream, type, tv, at, seq } = entry;
   const slash = stream.indexOf("/");
   const kind = stream.slice(0, slash);
   if (!REPLAYED_KINDS.includes(kind)) return undefined;
