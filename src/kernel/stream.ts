@@ -175,6 +175,7 @@ type StreamView<Kind, State> = {
   readonly version: number;
   readonly oldest?: number;
   row(id: string, state: State): Row | undefined;
+  keys(state: State): Omit<Row, "data"> | undefined;
   isSame(before: State, after: State): boolean;
 };
 
@@ -320,6 +321,7 @@ function makeView<Kind, State, Live>(
   isLive: (state: State) => boolean,
 ): StreamView<Kind, State> {
   const isListed = (state: State) => isLive(state) && only?.(state as unknown as Live) !== false;
+  const keysOf = (live: Live) => ({ bucket: bucket(live), at: at(live), due: due?.(live) ?? null });
   return {
     view,
     kind,
@@ -328,8 +330,9 @@ function makeView<Kind, State, Live>(
     row(_id, state) {
       if (!isListed(state)) return undefined;
       const live = state as unknown as Live;
-      return { bucket: bucket(live), at: at(live), due: due?.(live) ?? null, data: data(live) };
+      return { ...keysOf(live), data: data(live) };
     },
+    keys: (state) => (isListed(state) ? keysOf(state as unknown as Live) : undefined),
     isSame(before, after) {
       const isIn = isListed(after);
       if (isListed(before) !== isIn) return false;

@@ -6,6 +6,7 @@ import type { JsonObject } from "../kernel/json.ts";
 import type { StreamKind } from "../kernel/registry.ts";
 import type { Fold } from "../kernel/stream.ts";
 import type { Folds } from "../states.ts";
+import type { StateBefore } from "./views.ts";
 
 export type Head = {
   /** Number of entries; 0 if the stream does not exist. */
@@ -26,6 +27,10 @@ export function isStreamOver(folds: Folds, kind: StreamKind, head: Head): boolea
 export function emptyHead(folds: Folds, kind: StreamKind): Head {
   return { seq: 0, hash: GENESIS, at: 0, state: folds[kind].initial, size: 0 };
 }
+
+/** The state that the stream's rows were written from. */
+export const stateBefore = ({ seq, state }: Head): StateBefore =>
+  seq === 0 ? { kind: "none" } : { kind: "state", state };
 
 type HeadEvent = {
   readonly type: string;

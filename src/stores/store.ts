@@ -40,13 +40,18 @@ export type Projection<K extends StreamKind = StreamKind> = {
   /** Oldest version whose rows may coexist with these: processes that write them go on. Default: `version`. */
   readonly oldest?: number;
   row(id: string, state: StateOf<K>): Omit<ViewRow, "stream"> | undefined;
+  /** Its row without the data, where that is cheaper to make than the row. */
+  keys?(state: StateOf<K>): RowKeys | undefined;
   /** True only if both states make the same row, which is then not written again. */
   isSame?(before: StateOf<K>, after: StateOf<K>): boolean;
 };
 
+export type RowKeys = Pick<ViewRow, "bucket" | "at" | "due">;
+
 /** A projection as a store runs it, on states that it folded itself from streams of the projection's kind. */
-export type StoredProjection = Omit<Projection, "row" | "isSame"> & {
+export type StoredProjection = Omit<Projection, "row" | "keys" | "isSame"> & {
   row(id: string, state: unknown): Omit<ViewRow, "stream"> | undefined;
+  keys?(state: unknown): RowKeys | undefined;
   isSame?(before: unknown, after: unknown): boolean;
 };
 

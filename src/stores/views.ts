@@ -8,7 +8,7 @@
 
 import { HoldpointError } from "../kernel/errors.ts";
 import { STREAM_KINDS, type StreamKind } from "../kernel/registry.ts";
-import type { StoredProjection, ViewQuery } from "./store.ts";
+import type { RowKeys, StoredProjection, ViewQuery, ViewRow } from "./store.ts";
 
 export type Projections = {
   readonly all: readonly StoredProjection[];
@@ -38,6 +38,39 @@ export function projectionTable(projections: readonly StoredProjection[]): Proje
     },
   };
 }
+
+/** The state that a stream's row was written from. `unknown`: the view is built again. */
+export type StateBefore =
+  | { readonly kind: "none" }
+  | { readonly kind: "state"; readonly state: unknown }
+  | { readonly kind: "unknown" };
+
+/** What a commit does to a stream's row. `kept`: its bucket may change, but not its times, and so not their indexes. */
+export type RowChange =
+  | { readonly kind: "none" }
+  | { readonly kind: "gone" }
+  | { readonly kind: "added" | "kept" | "moved"; readonly row: Omit<ViewRow, "stream"> };
+
+const NO_CHANGE: RowChange = { kind: "none" };
+
+/** A row that cannot exist is not removed, and one that no list shows differently is not made. */
+export function rowChange(
+  projection: StoredProjection,
+  id: string,
+  before: StateBefore,
+  after: unknown,
+): RowChange {
+  if (before.kind === "state" && projection.isSame?.(before.state, after) === true) return NO_CHANGE;
+  const row = projection.row(id, after);
+  if (before.kind === "unknown") return row === undefined ? { kind: "gone" } : { kind: "moved", row };
+  const was = before.kind === "none" ? undefined : keysIn(projection, id, before.state);
+  if (row === undefined) return was === undefined ? NO_CHANGE : { kind: "gone" };
+  if (was === undefined) return { kind: "added", row };
+  return { kind: was.at === row.at && was.due === row.due ? "kept" : "moved", row };
+}
+
+const keysIn = (projection: StoredProjection, id: string, state: unknown): RowKeys | undefined =>
+  projection.keys === undefined ? projection.row(id, state) : projection.keys(state);
 
 type StoredView = {
   readonly version: number;

@@ -5,7 +5,7 @@ import { type StreamRef, streamName } from "../../kernel/stream.ts";
 import type { Folds } from "../../states.ts";
 import type { PlannedStream, TransactionPlan } from "../decision.ts";
 import { type PackedEntries, packEntries } from "../entry-rows.ts";
-import { foldOf, type Head } from "../head.ts";
+import { foldOf, type Head, stateBefore } from "../head.ts";
 import {
   encodeBytes,
   encodeHexes,
@@ -91,8 +91,7 @@ export function preparePostgresAppend(parts: AppendParts): PostgresAppend {
     add(writing, plan, { sidOf, isTaken }) {
       const rows = plan.streams.flatMap(({ name, stream, before, after }) => {
         const isNew = writing.streams.get(name)?.isNew ?? before.seq === 0;
-        const states =
-          before.seq === 0 ? { after: after.state } : { before: before.state, after: after.state };
+        const states = { before: stateBefore(before), after: after.state };
         return views.project({ sid: sidOf(name), isNew }, stream, states);
       });
       for (const planned of plan.streams) addStream(writing, folds, planned, sidOf(planned.name));

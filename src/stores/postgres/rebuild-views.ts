@@ -217,7 +217,12 @@ function rowsOf(journal: PostgresJournal, { sid, stream }: Stream, rows: readonl
   try {
     let head: Head = emptyHead(journal.folds, stream.kind);
     for (const row of rows) head = foldRow(journal.folds, stream, head, row);
-    return head.seq === 0 ? [] : journal.views.project({ sid, isNew: false }, stream, { after: head.state });
+    return head.seq === 0
+      ? []
+      : journal.views.project({ sid, isNew: false }, stream, {
+          before: { kind: "unknown" },
+          after: head.state,
+        });
   } catch (error) {
     if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;
     return undefined;

@@ -5,7 +5,7 @@
 
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { checkViewQuery, type Projections } from "../views.ts";
+import { checkViewQuery, type Projections, rowChange, type StateBefore } from "../views.ts";
 import { decodeText, encodeLongs, encodeText, encodeTexts, indexKey } from "./encode.ts";
 import { postgresViewTable } from "./migrations.ts";
 import {
@@ -29,8 +29,7 @@ export type PlannedRow = {
 
 type PostgresRowKey = Pick<PlannedRow, "sid" | "isNew">;
 
-/** Without `before` the row is always made. */
-type ViewStates = { readonly before?: unknown; readonly after: unknown };
+type ViewStates = { readonly before: StateBefore; readonly after: unknown };
 
 export type PostgresViews = {
   /** Runs before anything is written, because a projection may throw. */
@@ -63,10 +62,11 @@ export function preparePostgresViews(
   };
   return {
     project: (place, stream, { before, after }) =>
-      projections
-        .of(stream.kind)
-        .filter((one) => before === undefined || one.isSame?.(before, after) !== true)
-        .map((one) => ({ view: one.view, ...place, row: one.row(stream.id, after) })),
+      projections.of(stream.kind).flatMap((one) => {
+        const change = rowChange(one, stream.id, before, after);
+        if (change.kind === "none") return [];
+        return [{ view: one.view, ...place, row: change.kind === "gone" ? undefined : change.row }];
+      }),
     write: (tid, rows) =>
       [...Map.groupBy(rows, ({ view }) => view)].flatMap(([view, planned]) => write(view, tid, planned)),
     async query(tid, asked) {

@@ -23,7 +23,7 @@ import {
   type TransactionPlan,
 } from "../decision.ts";
 import { packEntries } from "../entry-rows.ts";
-import { type CacheLimit, emptyHead, foldOf, type Head } from "../head.ts";
+import { type CacheLimit, emptyHead, foldOf, type Head, stateBefore } from "../head.ts";
 import type { Projections } from "../views.ts";
 import { type BusyRetry, retryWhileBusy } from "./errors.ts";
 import { type BatchMarker, createBatchMarker, type PreparedWrite, type Writer } from "./group-commit.ts";
@@ -150,8 +150,7 @@ function prepareSqliteAppend(tables: AppendTables): WritePlan {
     insertEntry.run(position, tid, sid, after.seq, header, bytesOf(after.hash), chain, salt, body);
     marker.set(position, after.hash);
     const size = snapshots.keep(sid, foldOf(folds, stream.kind).version, planned) ?? after.size;
-    const states = before.seq === 0 ? { after: after.state } : { before: before.state, after: after.state };
-    views.write({ tid, sid }, stream, states);
+    views.write({ tid, sid }, stream, { before: stateBefore(before), after: after.state });
     heads.moved(tid, stream, name, { ...after, sid, size });
   };
   return (tid, plan) => {

@@ -86,7 +86,8 @@ function build(
   if (stream === undefined) return false;
   try {
     const folded = refold(journal.db, journal, { sid: place.sid, stream });
-    if (folded.seq > 0) journal.views.write(place, stream, { after: folded.state });
+    if (folded.seq > 0)
+      journal.views.write(place, stream, { before: { kind: "unknown" }, after: folded.state });
     return true;
   } catch (error) {
     if (!isHoldpointError(error, "unknown_event") && !isHoldpointError(error, "body_erased")) throw error;

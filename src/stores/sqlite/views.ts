@@ -2,12 +2,11 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { STREAM_KINDS } from "../../kernel/registry.ts";
 import { parseStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import type { StoredProjection, ViewClaim, ViewQuery, ViewRow } from "../store.ts";
-import { checkViewQuery, type Projections } from "../views.ts";
+import { checkViewQuery, type Projections, rowChange, type StateBefore } from "../views.ts";
 import { sqliteViewTable } from "./migrations.ts";
 
 export type SqliteViews = {
-  /** `before`: the state that the existing row was written from, if any. */
-  write(place: SqliteRowKey, stream: StreamRef, states: { before?: unknown; after: unknown }): void;
+  write(place: SqliteRowKey, stream: StreamRef, states: { before: StateBefore; after: unknown }): void;
   query(tid: number, query: ViewQuery): readonly ViewRow[];
   count(tid: number, view: string, bucket: string): number;
   /** Due rows without a claim, with the numbers of their streams. */
@@ -77,14 +76,13 @@ function prepareWrite(db: DatabaseSync, projection: StoredProjection): Write {
   // If a row's times are unchanged, their indexes are not touched: that is most changes.
   const update = db.prepare(`UPDATE ${table} SET bucket = ?, data = ? WHERE sid = ?`);
   return ({ sid, tid }, stream, { before, after }) => {
-    if (before !== undefined && projection.isSame?.(before, after) === true) return;
-    const row = projection.row(stream.id, after);
-    if (row === undefined) return void remove.run(sid);
-    const data = JSON.stringify(row.data);
-    const was = before === undefined ? undefined : projection.row(stream.id, before);
-    const isInPlace = was !== undefined && was.at === row.at && was.due === row.due;
-    if (isInPlace && update.run(row.bucket, data, sid).changes === 1) return;
-    upsert.run(sid, tid, row.bucket, row.at, row.due, data);
+    const change = rowChange(projection, stream.id, before, after);
+    if (change.kind === "none") return;
+    if (change.kind === "gone") return void remove.run(sid);
+    const { bucket, at, due } = change.row;
+    const data = JSON.stringify(change.row.data);
+    if (change.kind === "kept" && update.run(bucket, data, sid).changes === 1) return;
+    upsert.run(sid, tid, bucket, at, due, data);
   };
 }
 
