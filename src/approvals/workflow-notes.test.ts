@@ -19,7 +19,7 @@ function journal(of: (workflow: string) => readonly Line[]) {
     const page = of(id).slice(fromSeq - 1, fromSeq - 1 + limit);
     seen.entries += page.length;
     return page.map(([type, body], index) => ({
-      header: JSON.stringify({ type, tv: 1, seq: fromSeq + index, at: 1 }),
+      ...{ type, tv: 1, seq: fromSeq + index, at: 1 },
       body: JSON.stringify(body),
     })) as unknown as Awaited<ReturnType<Read>>;
   };

@@ -163,6 +163,9 @@ async function holdsStill(own: Epoch, idle: Clock, ended: AbortSignal): Promise<
   return own.leaseLeftMs() !== 0;
 }
 
+/** A run that has not returned. `stop` ends what watches it. */
+type RunWatch = { isEnded: boolean; stop: () => void };
+
 /**
  * Aborts when the lease of the sending epoch was lost or has expired: another process may have taken over the effect.
  * The tool's answer is still heard, but the process that took over determines the outcome.
@@ -171,13 +174,25 @@ async function watchLease(
   { idle, begunEpoch }: Pick<Runtime, "idle" | "begunEpoch">,
   epoch: string,
   over: AbortController,
-  ended: AbortSignal,
+  watch: RunWatch,
 ): Promise<void> {
   const lapse = () => over.abort(new Error("the lease of this process has run out"));
   const own = await begunEpoch();
-  if (ended.aborted) return;
+  if (watch.isEnded) return;
   if (own === undefined || own.id !== epoch) return lapse();
-  own.lost.addEventListener("abort", lapse, { once: true, signal: ended });
+  own.lost.addEventListener("abort", lapse, { once: true });
+  watch.stop = () => own.lost.removeEventListener("abort", lapse);
+  // An abort costs as much as a small commit: without a lease there is nothing to wait for, and so to interrupt.
+  if (own.leaseLeftMs() === null) return;
+  const ended = new AbortController();
+  watch.stop = () => {
+    own.lost.removeEventListener("abort", lapse);
+    ended.abort();
+  };
+  await untilLapsed(own, idle, ended.signal, lapse);
+}
+
+async function untilLapsed(own: Epoch, idle: Clock, ended: AbortSignal, lapse: () => void): Promise<void> {
   while (!ended.aborted) {
     const left = own.leaseLeftMs();
     if (left === null) return;
@@ -195,10 +210,12 @@ export function attempt(runtime: Runtime, tool: Tool, call: AttemptCall): Promis
   const frame = effectFrame(runtime.tools, context, call.state.within?.workflow);
   const run = async () => ({ value: await tool.run(args, context), spent });
   const ended = insideFunction(frame, () => judged(tool, known, run));
-  const watched = new AbortController();
-  void watchLease(runtime, call.state.effect.epoch, over, watched.signal);
-  void ended.then(() => watched.abort());
-  over.signal.addEventListener("abort", () => watched.abort(), { once: true });
+  const watch: RunWatch = { isEnded: false, stop: () => undefined };
+  void watchLease(runtime, call.state.effect.epoch, over, watch);
+  void ended.then(() => {
+    watch.isEnded = true;
+    watch.stop();
+  });
   return tool.timeoutMs === null ? ended : withinTime(runtime.clock, tool.timeoutMs, ended, over);
 }
 

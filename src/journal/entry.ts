@@ -32,8 +32,8 @@ export type StoredEntry = {
   readonly body: string | null;
 };
 
-/** With the header's fields, for readers that need no exact bytes. */
-export type Entry = StoredEntry & Omit<Header, "v" | "tenant" | "body">;
+/** With the header's fields, for readers that need no exact bytes. `digest` is that of the body, which may be gone. */
+export type Entry = StoredEntry & Omit<Header, "v" | "tenant" | "body"> & { readonly digest: string };
 
 type EntryPosition = {
   readonly tenant: string;
@@ -68,7 +68,7 @@ export function makeEntry(place: EntryPosition, event: NewEvent, salt: string): 
   const { type, tv } = event;
   const digest = bodyDigest(salt, body);
   const header = headerBytes({ v: ENTRY_VERSION, tenant, stream, seq, type, tv, at, prev, body: digest });
-  return { stream, seq, type, tv, at, prev, header, hash: sha256(header), salt, body };
+  return { stream, seq, type, tv, at, prev, digest, header, hash: sha256(header), salt, body };
 }
 
 const HASH = /^[0-9a-f]{64}$/;

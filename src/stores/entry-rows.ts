@@ -3,15 +3,16 @@
  * cannot be derived: a header is written again from its fields, byte for byte, when it is needed.
  * - `position`, `seq` and `hash` are those of the last entry. The others count down from there.
  * - `header` is JSON: the time of the commit, then type and version of each entry.
- * - `chain` has 32 bytes for each entry, the hash before it. `salt` has 16 bytes for each, and `body` one line.
- * - An erased entry has zeros as its salt, and the digest of its body as the line. A body begins with a brace.
+ * - `chain` has 64 bytes for each entry: the hash before it, and the digest of its body.
+ * - `salt` has 16 bytes for each entry, and `body` one line. An erased entry has zeros, and an empty line.
  * - In a row of 0.1 `chain` is null: it holds one entry, with the text of its header.
  * A damaged row is not refused here: it becomes an entry that no chain and no verifier accepts.
  */
-import { bodyDigest, type Entry, type Header, headerBytes, SALT_BYTES } from "../journal/entry.ts";
+import { type Entry, type Header, headerBytes, SALT_BYTES } from "../journal/entry.ts";
 import type { JournalEntry } from "./store.ts";
 
 const HASH_BYTES = 32;
+const LINK_BYTES = 2 * HASH_BYTES;
 
 export type EntryRow = {
   readonly position: number;
@@ -33,13 +34,14 @@ export type PackedEntries = {
 
 /** Entries of one commit in one stream. */
 export function packEntries(entries: readonly Entry[]): PackedEntries {
-  const chain = Buffer.allocUnsafe(HASH_BYTES * entries.length);
+  const chain = Buffer.allocUnsafe(LINK_BYTES * entries.length);
   const salt = Buffer.alloc(SALT_BYTES * entries.length);
   let header = `[${entries[0]?.at}`;
   let body = "";
   let at = 0;
   for (const entry of entries) {
-    chain.write(entry.prev, at * HASH_BYTES, "hex");
+    chain.write(entry.prev, at * LINK_BYTES, "hex");
+    chain.write(entry.digest, at * LINK_BYTES + HASH_BYTES, "hex");
     salt.write(entry.salt ?? "", at * SALT_BYTES, "hex");
     header += `,${JSON.stringify(entry.type)},${entry.tv}`;
     body += at === 0 ? entry.body : `\n${entry.body}`;
@@ -60,16 +62,17 @@ export function unpackEntries(row: EntryRow, owner: RowOwner): readonly JournalE
 
 /** The text of its header was kept, and is not judged here. */
 function entryOf01(row: EntryRow, owner: RowOwner): JournalEntry {
-  const { seq, type, tv, at, prev } = parsedObject(row.header) as Partial<Header>;
+  const { seq, type, tv, at, prev, body } = parsedObject(row.header) as Partial<Header>;
   if (typeof type !== "string" || typeof prev !== "string") return damagedEntry(row, owner);
-  return { ...damagedEntry(row, owner), seq: Number(seq), type, tv: Number(tv), at: Number(at), prev };
+  const fields = { seq: Number(seq), type, tv: Number(tv), at: Number(at), prev, digest: String(body) };
+  return { ...damagedEntry(row, owner), ...fields };
 }
 
 function damagedEntry(
   { position, seq, header, hash, salt, body }: EntryRow,
   { stream }: RowOwner,
 ): JournalEntry {
-  const fields = { stream, seq, type: "", tv: 0, at: 0, prev: "" };
+  const fields = { stream, seq, type: "", tv: 0, at: 0, prev: "", digest: "" };
   return { position, ...fields, header, hash, salt: salt === null ? null : salt.toString("hex"), body };
 }
 
@@ -87,7 +90,7 @@ function readPacked(row: EntryRow & { readonly chain: Buffer }): PackedRow | und
   const isWhole =
     typeof at === "number" &&
     types.length === 2 * lines.length &&
-    row.chain.length === HASH_BYTES * lines.length &&
+    row.chain.length === LINK_BYTES * lines.length &&
     row.salt?.length === SALT_BYTES * lines.length;
   return isWhole ? { ...row, at, types: types as (string | number)[], lines } : undefined;
 }
@@ -103,21 +106,23 @@ function packedEntry(
   const seq = row.seq - later;
   const type = String(types[2 * index]);
   const tv = Number(types[2 * index + 1]);
-  const isErased = !line.startsWith("{");
+  const isErased = line === "";
   return {
     ...{ position: row.position - later, stream, seq, type, tv, at, body: isErased ? null : line },
     get prev() {
-      return hexAt(chain, HASH_BYTES, index);
+      return hexAt(chain, HASH_BYTES, 2 * index);
+    },
+    get digest() {
+      return hexAt(chain, HASH_BYTES, 2 * index + 1);
     },
     get hash() {
-      return later === 0 ? row.hash : hexAt(chain, HASH_BYTES, index + 1);
+      return later === 0 ? row.hash : hexAt(chain, HASH_BYTES, 2 * index + 2);
     },
     get salt() {
       return isErased || row.salt === null ? null : hexAt(row.salt, SALT_BYTES, index);
     },
     get header() {
-      const body = isErased ? line : bodyDigest(this.salt ?? "", line);
-      return headerBytes({ v: 1, tenant, stream, seq, type, tv, at, prev: this.prev, body });
+      return headerBytes({ v: 1, tenant, stream, seq, type, tv, at, prev: this.prev, body: this.digest });
     },
   };
 }

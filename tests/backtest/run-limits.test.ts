@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import type { PolicyText } from "../../src/policy/rules/document.ts";
 import type { SuperviseOptions } from "../../src/supervise/options.ts";
 import { errorOf, linesOf, runCli } from "../cli/bench.ts";
+import { eraseEntries } from "../fixtures/erase-entries.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { GOAL, scripted } from "../supervise/refund.ts";
 
@@ -87,11 +87,9 @@ test("explain says which document was asked and is no longer kept", async (conte
   await house.supervise({ goal: GOAL, tools: [other], policy: OPEN, model });
   const both = (await house.actions.list({ phase: "applied" })).items.find(({ tool }) => tool === "other");
   await Promise.all([hp.close(), house.close()]);
-  const db = new DatabaseSync(join(folder.path, "journal.db"));
-  db.exec(
-    `UPDATE hp_entries SET body = NULL, salt = NULL WHERE header LIKE '%"policy.adopted"%' AND body LIKE '%"policy":"open"%'`,
-  );
-  db.close();
+  const isOpen = (type: string, body: string) =>
+    type === "policy.adopted" && body.includes('"policy":"open"');
+  eraseEntries(join(folder.path, "journal.db"), isOpen);
   const one = await runCli(folder, ["policy", "explain", both?.id ?? "", "--json"]);
   const told = linesOf(one.out).map((line) => JSON.parse(line));
   assert.deepEqual(

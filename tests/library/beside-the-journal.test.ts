@@ -84,7 +84,10 @@ test("an entry that was damaged does not keep verify from its other findings", a
   const pay = hp.gate({ name: "pay", policy: "approve", run: () => "paid" });
   for (const requestId of ["r1", "r2", "r3"]) await pay({}, { requestId });
   onFile(folder, (db) => {
-    const damage = db.prepare("UPDATE hp_entries SET body = ? WHERE body LIKE ?");
+    // The line of the proposal is the first of its row.
+    const damage = db.prepare(
+      "UPDATE hp_entries SET body = ? || substr(body, instr(body, char(10))) WHERE body LIKE ?",
+    );
     damage.run("{", '%"requestId":"r1"%');
     damage.run('{"requestId":"\\ud800"}', '%"requestId":"r2"%');
     damage.run("null", '%"requestId":"r3"%');

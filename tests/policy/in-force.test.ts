@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
 import { admin } from "../../src/admin.ts";
 import type { Holdpoint } from "../../src/index.ts";
@@ -10,6 +9,7 @@ import { HoldpointError } from "../../src/kernel/errors.ts";
 import { policiesNow } from "../../src/policy/explain-action.ts";
 import { livePolicy } from "../../src/policy/live-policy.ts";
 import { listPolicies } from "../../src/policy/versions.ts";
+import { eraseEntries } from "../fixtures/erase-entries.ts";
 import { type Folder, temporaryFolder } from "../fixtures/folder.ts";
 import { machine, type Process } from "../fixtures/runtime.ts";
 import { FINAL, GOAL, scripted } from "../supervise/refund.ts";
@@ -217,13 +217,9 @@ describe("an action that was judged by a version whose document was erased", () 
     const before = await explained(whole, action);
     assert.deepEqual(before, [["house", newer?.digest]]);
     await whole.close();
-    const db = new DatabaseSync(join(folder.path, "journal.db"));
-    const erased = `header LIKE '%"policy.adopted"%' AND body LIKE '%${house?.digest}%'`;
-    assert.equal(
-      db.prepare(`UPDATE hp_entries SET body = NULL, salt = NULL WHERE ${erased}`).run().changes,
-      1,
-    );
-    db.close();
+    const isHouse = (type: string, body: string) =>
+      type === "policy.adopted" && body.includes(house?.digest ?? "?");
+    assert.equal(eraseEntries(join(folder.path, "journal.db"), isHouse), 1);
     const hp = folder.open({ mode: "existing" });
     assert.deepEqual(await explained(hp, action), before);
     const { policies } = admin(hp);

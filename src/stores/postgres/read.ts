@@ -40,7 +40,7 @@ const PAGE = 256;
 /** As `entryRow` reads them. */
 export const ENTRY_COLUMNS = "e.position, e.seq, e.header, e.hash, e.chain, e.salt, e.body";
 /** Number of entries in a row. */
-const COUNT = "coalesce(length(e.chain) / 32, 1)";
+const COUNT = "coalesce(length(e.chain) / 64, 1)";
 
 /** No transaction that still runs, or begins later, has a position before this. */
 const settledHorizon = (schema: string): string =>

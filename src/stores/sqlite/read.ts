@@ -28,7 +28,7 @@ const PAGE = 256;
 const MOST_MOVES = 20_000;
 export const ENTRY_COLUMNS = "position, seq, header, hash, chain, salt, body";
 /** Number of entries in a row. */
-const COUNT = "coalesce(length(chain) / 32, 1)";
+const COUNT = "coalesce(length(chain) / 64, 1)";
 
 export function prepareSqliteReads(db: DatabaseSync, patience: BusyRetry): SqliteReads {
   const stream = db.prepare(
