@@ -161,6 +161,8 @@ export function preparePostgresSeals(asking: QueryRunner, place: SealParts): Pos
   const statements = sealStatements(schema);
   return {
     async seal(sealing, sign) {
+      const [behind] = await ask(sealing.tid, { statement: statements.behind, values: [sealing.tid] });
+      if (behind?.length === 0) return undefined;
       await waitUntilSettled(asking, sealing.tid, statements.unsettled);
       const attempt: SealAttempt = { ...sealing, signed: undefined };
       return retryWhileUnavailable(asking.patience, () =>
@@ -186,6 +188,11 @@ function sealStatements(schema: string) {
   const horizon = `(SELECT ${settledHorizon(schema)})`;
   const span = `FROM ${schema}.hp_entries e WHERE e.tid = $1 AND e.position > $2 AND e.position < $3`;
   return {
+    behind: {
+      name: "hp_unsealed",
+      text: `SELECT 1 FROM ${schema}.hp_entries e WHERE e.tid = $1 AND e.position >
+        (SELECT coalesce(max(position), 0) FROM ${schema}.hp_seals WHERE tid = $1) LIMIT 1`,
+    },
     unsettled: {
       name: "hp_unsettled",
       text: `SELECT 1 FROM ${schema}.hp_entries e WHERE e.tid = $1 AND e.position >= ${horizon} LIMIT 1`,

@@ -290,7 +290,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     artifact: (tenant, hash) => ask(tenant, (tid) => journal.artifacts.find(tid, hash)),
     holdEpoch: (id) => call(() => holdSqliteEpoch(session, id)),
     epochHeld: (id) => call(() => retryWhileBusy(patience, () => isEpochLocked(folder, id))),
-    seal: (tenant, sign) => call(() => sealSqliteTenant(session, tenant, sign)),
+    seal: (tenant, sign) =>
+      ask(tenant, (tid) =>
+        journal.seals.isBehind(tid) ? sealSqliteTenant(session, tenant, sign) : undefined,
+      ),
     seals: (tenant, after = 0) => ask(tenant, (tid) => journal.seals.list(tid, after)),
     sealOver: (tenant, position) => ask(tenant, (tid) => journal.seals.over(tid, position)),
     tenants: () => call(() => retryWhileBusy(patience, journal.tenants.withEntries)),

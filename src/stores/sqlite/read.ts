@@ -126,6 +126,8 @@ type SqliteSealing = {
 type SignedSeal = { readonly seal: Seal; keep(): void };
 
 export type SqliteSeals = {
+  /** Whether there are entries after the last seal. Needs no transaction. */
+  isBehind(tid: number): boolean;
   /** Inside a write transaction: signs what moved; `keep` writes the seal. */
   sign(sealing: SqliteSealing, sign: (draft: SealDraft) => Seal): SignedSeal | undefined;
   list(tid: number, after: number): readonly Seal[];
@@ -153,7 +155,12 @@ export function prepareSqliteSeals(db: DatabaseSync): SqliteSeals {
     "SELECT n, jws, leaves FROM hp_seals WHERE tid = ? AND position >= ? ORDER BY position LIMIT 1",
   );
   const newest = db.prepare("SELECT n, jws, leaves FROM hp_seals WHERE tid = ? ORDER BY n DESC LIMIT 1");
+  const behind = db.prepare(
+    `SELECT 1 FROM hp_entries WHERE tid = ? AND position >
+       coalesce((SELECT max(position) FROM hp_seals WHERE tid = ?), 0) LIMIT 1`,
+  );
   return {
+    isBehind: (tid) => behind.get(tid, tid) !== undefined,
     sign({ tid, ...sealing }, sign) {
       const before = lastSealFromRow(last.get(tid));
       const moved = span.get(tid, before?.position ?? 0);
