@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Plain ES2020 on purpose: an old Node has to be able to read this file in order to hand over to a newer one.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import module from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -19,10 +20,22 @@ if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
 
 async function run() {
   silenceSqliteWarning();
+  // The only command that needs nothing of the program.
+  if (process.argv.length === 3 && process.argv[2] === "--version") return console.log(ownVersion());
   const source = path.join(here, "..", "src", "cli", "main.ts");
   const built = path.join(here, "..", "dist", "cli", "main.js");
+  // Compiled code is kept from one command to the next, beside the program: what may write there may change the program
+  // too. Where this process may not, it compiles again.
+  const kept = existsSync(source)
+    ? path.join(here, "..", "node_modules", ".cache", "node")
+    : path.join(here, "..", ".cache");
+  if (process.env.NODE_COMPILE_CACHE === undefined) module.enableCompileCache(kept);
   const { main } = await import(pathToFileURL(existsSync(source) ? source : built).href);
   process.exitCode = await main(process.argv.slice(2));
+}
+
+function ownVersion() {
+  return JSON.parse(readFileSync(path.join(here, "..", "package.json"), "utf8")).version;
 }
 
 function crash(error) {
