@@ -1,11 +1,11 @@
-/** A small fleet of 0.1.0 under load, replaced node by node; `npm run upgrade` does the same for longer. */
+/** A small fleet of 0.1.0 under load, replaced by this version; `npm run upgrade` does the same for longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RELEASE } from "./archive.ts";
 import { LEFT } from "./rolling/load.ts";
 import { roll } from "./rolling/roll.ts";
 
-test("a fleet of 0.1.0 that is replaced node by node at work loses nothing, does nothing twice and leaves nothing behind", {
+test("a fleet of 0.1.0 that is replaced at work loses nothing, does nothing twice and leaves nothing behind", {
   timeout: 600_000,
 }, async (t) => {
   const { orders, letters, across, lost, doubled, stuck, wrong } = await roll(t, {

@@ -58,10 +58,13 @@ async function tryOne(url: string, request: Request, failed: (why: string) => vo
   return undefined;
 }
 
+/** Looks for a server, 20 ms apart, after which a client gives up: a whole fleet may just be starting. */
+const MOST_TRIES = 3_000;
+
 /** At any server, until one has an answer. */
 function askingAny({ urls }: Servers, failed: (why: string) => void): Ask {
   return async (request) => {
-    for (let at = Math.floor(Math.random() * urls.length), tries = 0; tries < 400; at++, tries++) {
+    for (let at = Math.floor(Math.random() * urls.length), tries = 0; tries < MOST_TRIES; at++, tries++) {
       const url = urls[at % urls.length];
       const answer = url == null ? undefined : await tryOne(url, request, failed);
       if (answer !== undefined) return answer;

@@ -1,4 +1,4 @@
-/** A fleet of an earlier version, replaced node by node by this one while it is at work. */
+/** A fleet of an earlier version, replaced by this one while it is at work: node by node, or all nodes at once. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPostgres } from "../../../src/postgres.ts";
@@ -19,6 +19,8 @@ export type RollOptions = {
     readonly name: string;
     /** Puts its program into a folder. */
     install(folder: string): unknown;
+    /** It cannot read what this version writes, so that all its nodes stop before the first new one starts. */
+    readonly stopsAll?: boolean;
   };
   /** Orders a second; each is seven operations: begun, picked, shipped, asked, decided, shipped, ended. */
   readonly orders: number;
@@ -59,23 +61,30 @@ function starting(fleet: Fleet, older: string) {
   };
 }
 
-/** Tells a node to stop, waits until it has ended, and starts a newer one. */
+type Replacing = {
+  readonly running: Running[];
+  readonly start: ReturnType<typeof starting>;
+  readonly urls: (string | null)[];
+};
+
+/** Tells nodes to stop, waits until they have ended, and starts newer ones. Clients learn of it by having no answer. */
 async function replace(
-  running: Running[],
-  at: number,
-  { start, urls }: { readonly start: ReturnType<typeof starting>; readonly urls: (string | null)[] },
-): Promise<number | string> {
-  const before = running[at];
-  if (before === undefined) throw new Error(`there is no node ${at}`);
-  const place = urls.indexOf(before.url);
-  before.node.signal("SIGTERM");
-  // Clients learn of it by having no answer.
-  const code = await before.node.ended();
-  if (before.url !== null) urls[place] = null;
-  const next = await start(before.kind, "newer");
-  running[at] = next;
-  if (next.url !== null) urls[place] = next.url;
-  return code;
+  { running, start, urls }: Replacing,
+  all: readonly number[],
+): Promise<readonly (number | string)[]> {
+  const before = all.map((at) => running[at]).filter((one) => one !== undefined);
+  const places = before.map(({ url }) => urls.indexOf(url));
+  for (const { node } of before) node.signal("SIGTERM");
+  const codes = await Promise.all(before.map(({ node }) => node.ended()));
+  before.forEach(({ url }, index) => {
+    if (url !== null) urls[places[index] ?? 0] = null;
+  });
+  for (const [index, { kind }] of before.entries()) {
+    const next = await start(kind, "newer");
+    running[all[index] ?? 0] = next;
+    if (next.url !== null) urls[places[index] ?? 0] = next.url;
+  }
+  return codes;
 }
 
 export async function roll(
@@ -102,13 +111,12 @@ export async function roll(
     return load.left.size === LEFT ? true : undefined;
   }, "the first questions");
   const ends: (number | string)[] = [];
-  for (const at of [0, 2, 1, 3]) {
+  for (const all of version.stopsAll === true ? [[0, 2, 1, 3]] : [[0], [2], [1], [3]]) {
     await sleep(pauseMs);
     load.check();
-    ends.push(await replace(running, at, { start, urls }));
-    say(
-      `${running[at]?.kind} ${at % 2} is a newer one; ${load.started.size} orders so far, ${load.decided.size} decided`,
-    );
+    ends.push(...(await replace({ running, start, urls }, all)));
+    const what = all.map((at) => `${running[at]?.kind} ${at % 2}`).join(", ");
+    say(`newer now: ${what}; ${load.started.size} orders so far, ${load.decided.size} decided`);
   }
   load.hurry();
   await sleep(pauseMs);

@@ -1,4 +1,4 @@
-/** `npm run upgrade`: stores carried on, and a fleet at work, replaced node by node. */
+/** `npm run upgrade`: stores carried on, and a fleet at work, replaced by this version. */
 import { parseArgs } from "node:util";
 import { findCommit, installCommit, RELEASE } from "../archive.ts";
 import { upgradeFrom } from "../from-commit.ts";
@@ -12,9 +12,10 @@ npm run upgrade -- --planted
 
 npm run upgrade -- --make-fixture <name> --commit <commit>
 
-Starts two servers and two workers of 0.1.0 on a PostgreSQL of their own and replaces them one by one by this
-version, each told to stop by SIGTERM, while orders come in and people decide. Nothing may be lost, doubled or left behind:
-by the journal, by a receiver that counts, and by what clients were told.
+Starts two servers and two workers of 0.1.0 on a PostgreSQL of their own, stops them by SIGTERM while orders come in and people
+decide, and starts this version. Nothing may be lost, doubled or left behind: by the journal, by a receiver that counts, and by
+what clients were told. 0.1.0 cannot read what this version writes, so all its nodes stop first. Nodes of a later commit are
+replaced one by one.
 
   --from <commit>    that commit instead of 0.1.0. First its program leaves everything waiting, on a file and on PostgreSQL,
                      and the present sources carry it on. No fleet where their layouts exclude each other. Needs a clone
