@@ -72,7 +72,7 @@ export function parseStreamRef(name: string): StreamRef {
   throw new HoldpointError("unknown_event", `The stream "${name}" is of a kind that is not known here.`);
 }
 
-export type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
+type EventIdentity = { readonly stream: string; readonly type: string; readonly tv: number };
 
 /** A fold checks type and version first: any other error, such as for the missing body, means it knows the event. */
 export function canFoldEvent(

@@ -46,7 +46,7 @@ export type StateBefore =
   | { readonly kind: "unknown" };
 
 /** What a commit does to a stream's row. `kept`: its bucket may change, but not its times, and so not their indexes. */
-export type RowChange =
+type RowChange =
   | { readonly kind: "none" }
   | { readonly kind: "gone" }
   | { readonly kind: "added" | "kept" | "moved"; readonly row: Omit<ViewRow, "stream"> };

@@ -24,7 +24,7 @@ import {
 } from "../head.ts";
 import { encodeBytes, encodeHexes, encodeIntegers, encodeLongs } from "./encode.ts";
 import { bytesColumn, hexColumn, numberColumn, type QueryStep, type ResultRow } from "./query.ts";
-import { ENTRY_COLUMNS, entryRow } from "./read.ts";
+import { POSTGRES_ENTRY_COLUMNS, postgresEntryRow } from "./read.ts";
 
 const POSTGRES_SNAPSHOT_EVERY = 200;
 
@@ -46,7 +46,7 @@ type PostgresSnapshots = {
 export function preparePostgresSnapshots(schema: string): PostgresSnapshots {
   const select = {
     name: "hp_snapshots",
-    text: `SELECT p.sid, p.seq, p.hash, p.state, ${ENTRY_COLUMNS} FROM unnest($1::int8[], $2::int4[]) w (sid, version)
+    text: `SELECT p.sid, p.seq, p.hash, p.state, ${POSTGRES_ENTRY_COLUMNS} FROM unnest($1::int8[], $2::int4[]) w (sid, version)
       CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_snapshots k WHERE k.sid = w.sid AND k.version = w.version OFFSET 0) p
       CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = p.sid AND i.seq = p.seq OFFSET 0) e
       WHERE e.hash = p.hash`,
@@ -91,7 +91,7 @@ function snapshotHead(row: ResultRow): { readonly sid: number; readonly head: He
     const head: Head = {
       seq: numberColumn(row, 1),
       hash: hexColumn(row, 2),
-      at: unpackEntries(entryRow(row, 4), NO_PLACE).at(-1)?.at ?? 0,
+      at: unpackEntries(postgresEntryRow(row, 4), NO_PLACE).at(-1)?.at ?? 0,
       state: deserialize(packed),
       size: packed.length,
     };
@@ -180,7 +180,7 @@ function cachedHead({ cache, folds }: HeadLoading, tid: number, found: FoundHead
 function entriesOf(schema: string): HeadLoading["entries"] {
   const select = {
     name: "hp_newer_entries",
-    text: `SELECT w.sid, ${ENTRY_COLUMNS} FROM unnest($1::int8[], $2::int4[], $3::int4[]) w (sid, after, upto)
+    text: `SELECT w.sid, ${POSTGRES_ENTRY_COLUMNS} FROM unnest($1::int8[], $2::int4[], $3::int4[]) w (sid, after, upto)
       CROSS JOIN LATERAL (
         SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid AND i.seq > w.after AND i.seq <= w.upto OFFSET 0
       ) e ORDER BY e.sid, e.seq`,
@@ -261,7 +261,7 @@ function foldRows(
   const { stream, name } = found;
   try {
     let head = start ?? emptyHead(folds, stream.kind);
-    for (const row of rows) head = foldRow(folds, stream, head, row);
+    for (const row of rows) head = foldPostgresRow(folds, stream, head, row);
     cache.set(`${tid}/${name}`, head);
     return { found, head };
   } catch (error) {
@@ -270,9 +270,9 @@ function foldRows(
 }
 
 /** A row with the stream's number before the columns of the entries. A fold needs no header, so no tenant's name. */
-export function foldRow(folds: Folds, stream: StreamRef, from: Head, row: ResultRow): Head {
+export function foldPostgresRow(folds: Folds, stream: StreamRef, from: Head, row: ResultRow): Head {
   let head = from;
-  for (const entry of unpackEntries(entryRow(row, 1), { tenant: "", stream: streamName(stream) }))
+  for (const entry of unpackEntries(postgresEntryRow(row, 1), { tenant: "", stream: streamName(stream) }))
     if (entry.seq > from.seq) head = foldEntry(folds, stream.kind, head, entry);
   return head;
 }

@@ -37,8 +37,8 @@ export type PostgresReads = {
 };
 
 const PAGE = 256;
-/** As `entryRow` reads them. */
-export const ENTRY_COLUMNS = "e.position, e.seq, e.header, e.hash, e.chain, e.salt, e.body";
+/** As `postgresEntryRow` reads them. */
+export const POSTGRES_ENTRY_COLUMNS = "e.position, e.seq, e.header, e.hash, e.chain, e.salt, e.body";
 /** Number of entries in a row. */
 const COUNT = "coalesce(length(e.chain) / 64, 1)";
 
@@ -51,13 +51,13 @@ export function preparePostgresReads({ ask }: QueryRunner, schema: string): Post
   const horizon = settledHorizon(schema);
   const stream = {
     name: "hp_stream",
-    text: `SELECT ${ENTRY_COLUMNS}, s.key FROM ${schema}.hp_streams s
+    text: `SELECT ${POSTGRES_ENTRY_COLUMNS}, s.key FROM ${schema}.hp_streams s
       CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = s.sid AND i.seq > $3 ORDER BY i.seq LIMIT $4) e
       WHERE s.tid = $1 AND s.key = $2 ORDER BY e.seq`,
   };
   const log = {
     name: "hp_log",
-    text: `SELECT ${ENTRY_COLUMNS}, (SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = e.sid)
+    text: `SELECT ${POSTGRES_ENTRY_COLUMNS}, (SELECT coalesce(s.whole, s.key) FROM ${schema}.hp_streams s WHERE s.sid = e.sid)
       FROM ${schema}.hp_entries e
       WHERE e.tid = $1 AND e.position > $2 AND e.position < (SELECT ${horizon}) ORDER BY e.position LIMIT $3`,
   };
@@ -98,7 +98,8 @@ async function paged(
     const wanted = Math.min(PAGE, limit - entries.length);
     const rows = await page(after, wanted);
     for (const { row, ...named } of rows)
-      for (const entry of unpackEntries(entryRow(row), named)) if (entry[place] > start) entries.push(entry);
+      for (const entry of unpackEntries(postgresEntryRow(row), named))
+        if (entry[place] > start) entries.push(entry);
     if (rows.length < wanted) break;
     after = numberColumn(rows.at(-1)?.row, place === "position" ? 0 : 1);
   }
@@ -108,8 +109,8 @@ async function paged(
 const bufferColumn = (row: ResultRow, at: number): Buffer | null =>
   row[at] === null ? null : Buffer.from(hexColumn(row, at), "hex");
 
-/** Of the columns from `first` on, in the order of `ENTRY_COLUMNS`. */
-export function entryRow(row: ResultRow, first = 0): EntryRow {
+/** Of the columns from `first` on, in the order of `POSTGRES_ENTRY_COLUMNS`. */
+export function postgresEntryRow(row: ResultRow, first = 0): EntryRow {
   return {
     position: numberColumn(row, first),
     seq: numberColumn(row, first + 1),

@@ -19,7 +19,7 @@ import {
   encodeTexts,
 } from "./encode.ts";
 import { retryWhileUnavailable } from "./errors.ts";
-import { foldRow } from "./heads.ts";
+import { foldPostgresRow } from "./heads.ts";
 import type { PostgresJournal } from "./journal.ts";
 import { lockOf, orderLocks } from "./locks.ts";
 import { postgresViewTable } from "./migrations.ts";
@@ -34,7 +34,7 @@ import {
   sendPipeline,
   textColumn,
 } from "./query.ts";
-import { ENTRY_COLUMNS } from "./read.ts";
+import { POSTGRES_ENTRY_COLUMNS } from "./read.ts";
 
 /** Skips views that another version has built or is building. */
 const isOurs = (first: number): string =>
@@ -86,7 +86,7 @@ function rebuildStatements(schema: string, projections: Projections) {
     entries: (sids: Buffer) =>
       step(
         "entries",
-        `SELECT e.sid, ${ENTRY_COLUMNS} FROM unnest($1::int8[]) w (sid)
+        `SELECT e.sid, ${POSTGRES_ENTRY_COLUMNS} FROM unnest($1::int8[]) w (sid)
           CROSS JOIN LATERAL (SELECT * FROM ${schema}.hp_entries i WHERE i.sid = w.sid OFFSET 0) e
           ORDER BY e.sid, e.seq`,
         sids,
@@ -216,7 +216,7 @@ function rowsOf(journal: PostgresJournal, { sid, stream }: Stream, rows: readonl
   if (stream === undefined) return undefined;
   try {
     let head: Head = emptyHead(journal.folds, stream.kind);
-    for (const row of rows) head = foldRow(journal.folds, stream, head, row);
+    for (const row of rows) head = foldPostgresRow(journal.folds, stream, head, row);
     return head.seq === 0
       ? []
       : journal.views.project({ sid, isNew: false }, stream, {

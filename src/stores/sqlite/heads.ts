@@ -23,7 +23,7 @@ import {
   isStreamOver,
 } from "../head.ts";
 import { hex } from "./connect.ts";
-import { ENTRY_COLUMNS, entryRow } from "./read.ts";
+import { SQLITE_ENTRY_COLUMNS, sqliteEntryRow } from "./read.ts";
 
 export const SQLITE_SNAPSHOT_EVERY = 200;
 
@@ -155,8 +155,10 @@ type Load = (
 function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
   const findStream = db.prepare("SELECT sid FROM hp_streams WHERE tid = ? AND name = ?");
   const last = db.prepare("SELECT seq, hash FROM hp_entries WHERE sid = ? ORDER BY seq DESC LIMIT 1");
-  const newer = db.prepare(`SELECT ${ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? AND seq > ? ORDER BY seq`);
-  const place = db.prepare(`SELECT ${ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? AND seq = ?`);
+  const newer = db.prepare(
+    `SELECT ${SQLITE_ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? AND seq > ? ORDER BY seq`,
+  );
+  const place = db.prepare(`SELECT ${SQLITE_ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? AND seq = ?`);
 
   const start = (sid: number, stream: StreamRef): Head => {
     const snapshot = snapshots.find(sid, foldOf(folds, stream.kind).version);
@@ -166,7 +168,7 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
     return {
       seq: snapshot.seq,
       hash: snapshot.hash,
-      at: unpackEntries(entryRow(row), NO_PLACE).at(-1)?.at ?? 0,
+      at: unpackEntries(sqliteEntryRow(row), NO_PLACE).at(-1)?.at ?? 0,
       state: snapshot.state,
       size: snapshot.size,
     };
@@ -179,7 +181,7 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
     const hash = hex(row["hash"]);
     if (cached?.seq === seq && cached.hash === hash) return cached;
     let head = cached !== undefined && cached.seq < seq ? cached : start(sid, stream);
-    for (const row of newer.iterate(sid, head.seq)) head = foldRow(folds, stream, head, row);
+    for (const row of newer.iterate(sid, head.seq)) head = foldSqliteRow(folds, stream, head, row);
     return { ...head, sid };
   };
 }
@@ -187,9 +189,14 @@ function prepareLoad({ db, folds, snapshots }: Omit<Options, "most">): Load {
 /** A fold needs no header, so neither the tenant's name. */
 const NO_PLACE = { tenant: "", stream: "" };
 
-export function foldRow(folds: Folds, stream: StreamRef, from: Head, row: Record<string, unknown>): Head {
+export function foldSqliteRow(
+  folds: Folds,
+  stream: StreamRef,
+  from: Head,
+  row: Record<string, unknown>,
+): Head {
   let head = from;
-  for (const entry of unpackEntries(entryRow(row), { tenant: "", stream: streamName(stream) }))
+  for (const entry of unpackEntries(sqliteEntryRow(row), { tenant: "", stream: streamName(stream) }))
     if (entry.seq > from.seq) head = foldEntry(folds, stream.kind, head, entry);
   return head;
 }

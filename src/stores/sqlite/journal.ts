@@ -113,7 +113,7 @@ type AppendTables = {
 };
 
 /** Positions of entries: a row has that of its last one. */
-export type SqlitePositions = {
+type SqlitePositions = {
   /** Inside the write transaction: the last of the next positions. */
   take(count: number): number;
   /** Others wrote, or this transaction was rolled back: look again. */

@@ -26,13 +26,13 @@ export type SqliteReads = {
 const PAGE = 256;
 /** A follower that slept for long gets its changes in portions. */
 const MOST_MOVES = 20_000;
-export const ENTRY_COLUMNS = "position, seq, header, hash, chain, salt, body";
+export const SQLITE_ENTRY_COLUMNS = "position, seq, header, hash, chain, salt, body";
 /** Number of entries in a row. */
 const COUNT = "coalesce(length(chain) / 64, 1)";
 
 export function prepareSqliteReads(db: DatabaseSync, patience: BusyRetry): SqliteReads {
   const stream = db.prepare(
-    `SELECT ${ENTRY_COLUMNS}, ? AS tenant, ? AS name FROM hp_entries
+    `SELECT ${SQLITE_ENTRY_COLUMNS}, ? AS tenant, ? AS name FROM hp_entries
      WHERE sid = (SELECT sid FROM hp_streams WHERE tid = ? AND name = ?) AND seq > ? ORDER BY seq LIMIT ?`,
   );
   const log = db.prepare(
@@ -73,7 +73,7 @@ async function paged(
     const wanted = Math.min(PAGE, limit - entries.length);
     const rows = await retryWhileBusy(patience, () => page(after, wanted));
     for (const row of rows)
-      for (const entry of unpackEntries(entryRow(row), { tenant, stream: String(row["name"]) }))
+      for (const entry of unpackEntries(sqliteEntryRow(row), { tenant, stream: String(row["name"]) }))
         if (entry[place] > start) entries.push(entry);
     if (rows.length < wanted) break;
     after = Number(rows.at(-1)?.[place]);
@@ -84,7 +84,7 @@ async function paged(
 const bytes = (value: unknown): Buffer | null =>
   value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : null;
 
-export function entryRow(row: Row): EntryRow {
+export function sqliteEntryRow(row: Row): EntryRow {
   return {
     position: Number(row["position"]),
     seq: Number(row["seq"]),

@@ -8,10 +8,10 @@ import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import { emptyHead } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import { type Writer, writeInNextBatch } from "./group-commit.ts";
-import { foldRow } from "./heads.ts";
+import { foldSqliteRow } from "./heads.ts";
 import type { SqliteJournal } from "./journal.ts";
 import { bumpFileLayout, sqliteViewTable } from "./migrations.ts";
-import { ENTRY_COLUMNS } from "./read.ts";
+import { SQLITE_ENTRY_COLUMNS } from "./read.ts";
 
 const PAGE = 100;
 
@@ -102,8 +102,8 @@ function refold(
 ) {
   let head = emptyHead(folds, stream.kind);
   for (const row of db
-    .prepare(`SELECT ${ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? ORDER BY seq`)
+    .prepare(`SELECT ${SQLITE_ENTRY_COLUMNS} FROM hp_entries WHERE sid = ? ORDER BY seq`)
     .iterate(sid))
-    head = foldRow(folds, stream, head, row);
+    head = foldSqliteRow(folds, stream, head, row);
   return head;
 }
