@@ -174,7 +174,7 @@ function answeringEarly(db: DatabaseSync): DatabaseSync {
   const prepare = (sql: string) => {
     const statement = db.prepare(sql);
     if (sql === "COMMIT") return { ...statement, run: owe };
-    if (sql !== "BEGIN IMMEDIATE") return statement;
+    if (!sql.startsWith("BEGIN")) return statement;
     return {
       ...statement,
       run() {

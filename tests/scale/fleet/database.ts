@@ -27,6 +27,13 @@ async function countOf(client: Client, table: string): Promise<number> {
   return Number(rows[0]?.many ?? 0);
 }
 
+/** A row holds the entries that one commit added to one stream. */
+async function entriesOf(client: Client): Promise<number> {
+  const text = `SELECT sum(length(chain) / 64) AS many FROM ${SCHEMA}.hp_entries`;
+  const { rows } = await client.query(text);
+  return Number(rows[0]?.many ?? 0);
+}
+
 async function viewsOf(client: Client): Promise<readonly string[]> {
   const text = `SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename LIKE 'hp\\_view\\_%'`;
   const { rows } = await client.query(text, [SCHEMA]);
@@ -45,7 +52,7 @@ async function stockOf(client: Client): Promise<Stock> {
   let viewRows = 0;
   for (const view of await viewsOf(client)) viewRows += await countOf(client, view);
   return {
-    entries: await countOf(client, "hp_entries"),
+    entries: await entriesOf(client),
     streams: await countOf(client, "hp_streams"),
     names: await countOf(client, "hp_names"),
     commits: await countOf(client, "hp_moves"),
