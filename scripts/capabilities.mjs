@@ -25,17 +25,30 @@ export const CAPABILITIES = [...folders.flatMap((name) => [name, ...within(name)
   (name) => !Object.hasOwn(NO_VERBS, name),
 );
 
-/** Files of the definition in one place, and hand-written files that it replaces. Pages and streams keep routes by hand. */
+/** Files of the definition in one place, and hand-written files that it replaces. */
 const DEFINED = ["contract.ts", "verbs.ts"];
-const BY_HAND = /^(?:(?:[\w-]+-)?methods|input|(?:[\w-]+-)?wire)\.ts$/;
+const BY_HAND = /(?:^|[/-])(?:methods|wire|routes|checks|input|forms)\.ts$/;
 
-/** `state`: converted, left, or both (verbs beside methods, input checks or wire forms that are written by hand). */
+/** Hand-written files that stay, and why. Their routes are in `tests/http/by-hand.ts`, with the reason for each. */
+export const STAY_BY_HAND = {
+  "src/agents/creation-input.ts": "the body of `POST /api/workflows`, which is the seed's",
+  "src/agents/intents/long-poll-routes.ts": "long polls and a stream: a contract answers one value at once",
+  "src/agents/remote-checks.ts": "checks what `hp.remote.workflows.create` takes, whose route is the seed's",
+  "src/agents/seed-forms.ts": "the fields of the seed's surface, which programs that exist read",
+  "src/agents/seed-routes.ts": "the routes of the seed's surface, and the verbs that answer in its form",
+  "src/approvals/routes.ts": "pages, and what a page shows of several resources",
+  "src/people/sessions/routes.ts": "about the caller's own cookie",
+  "src/policy/routes.ts": "has no route: what only a server limits of the verbs",
+};
+
+/** `state`: converted, left, or both (verbs beside hand-written files that have no reason to stay). */
 export function inspectCapability(name, files) {
-  const own = files
-    .filter((file) => file.startsWith(`src/${name}/`))
-    .map((file) => file.slice(name.length + 5));
-  const isWhole = DEFINED.every((file) => own.includes(file));
-  const byHand = own.filter((file) => BY_HAND.test(file));
+  const folder = `src/${name}/`;
+  const own = files.filter((file) => file.startsWith(folder));
+  const isWhole = DEFINED.every((file) => own.includes(folder + file));
+  const byHand = own
+    .filter((file) => BY_HAND.test(file) && !Object.hasOwn(STAY_BY_HAND, file))
+    .map((file) => file.slice(folder.length));
   if (isWhole) return { name, state: byHand.length > 0 ? "both" : "converted", byHand };
   return { name, state: "left", byHand };
 }

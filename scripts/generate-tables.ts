@@ -123,7 +123,11 @@ export async function verbTable(): Promise<string> {
     .map(({ file, name, value }) => {
       const { name: group, door = "library" } = value["contract"] as Contract;
       const part = file.replace("src/", "./");
-      return { group, door, text: `${group}: () => load<typeof import("${part}")>("${part}").${name},\n` };
+      return {
+        group,
+        door,
+        text: `${JSON.stringify(group)}: () => load<typeof import("${part}")>("${part}").${name},\n`,
+      };
     })
     .sort((one, other) => byName(one.group, other.group));
   const doors = [...Map.groupBy(rows, ({ door }) => door)].sort(([one], [other]) => byName(one, other));

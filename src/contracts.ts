@@ -1,5 +1,5 @@
 /** Made by `npm run generate`: every contract, in the order of their names. */
-import { remote } from "./agents/contract.ts";
+import { remote, remoteWorkflows } from "./agents/contract.ts";
 import { intents } from "./agents/intents/contract.ts";
 import { alerts } from "./alerts/contract.ts";
 import { approvals } from "./approvals/contract.ts";
@@ -32,6 +32,7 @@ export const CONTRACTS = [
   policies,
   receipts,
   remote,
+  remoteWorkflows,
   tenants,
   workflows,
 ] as const;

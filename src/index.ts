@@ -35,11 +35,12 @@ export type {
   OutcomeReport,
   Permit,
   RemoteAnswer,
+  RemoteCheckpointRequest,
+  RemoteCheckpointResult,
   RemoteProposal,
 } from "./agents/contract.ts";
 export type { Intent, IntentAnswer, OutgoingIntent } from "./agents/intents/contract.ts";
 export type { IntentDelivery, Waited } from "./agents/intents/delivery.ts";
-export type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./agents/remote-checkpoint.ts";
 export type { RemoteTool } from "./agents/remote-tool.ts";
 export type { NewRemoteWorkflow, RemoteWorkflow } from "./agents/remote-workflow.ts";
 export type {

@@ -28,4 +28,8 @@ export const VERBS = {
     remote: () => load<typeof import("./agents/verbs.ts")>("./agents/verbs.ts").remoteVerbs,
     workflows: () => load<typeof import("./workflows/verbs.ts")>("./workflows/verbs.ts").workflowVerbs,
   },
+  remote: {
+    "remote.workflows": () =>
+      load<typeof import("./agents/verbs.ts")>("./agents/verbs.ts").remoteWorkflowVerbs,
+  },
 };

@@ -1,13 +1,28 @@
-/** Verbs of remote agents: they propose actions, perform them by a permit, and report. */
+/**
+ * Verbs of remote agents: they propose actions, perform them by a permit, and report; and they drive workflows. The route
+ * that creates such a workflow is the seed's (`seed-routes.ts`).
+ */
 import { z } from "zod";
 import { receipt, refusalFields } from "../effects/contract.ts";
-import { contract, type Library, verb } from "../kernel/contract.ts";
-import { agentWhoActs, anyJson, id, jsonValue, micros, timestamp } from "../kernel/values.ts";
+import { contract, type Library, plainVerb, verb } from "../kernel/contract.ts";
+import {
+  agentWhoActs,
+  anyJson,
+  id,
+  jsonValue,
+  micros,
+  reason,
+  spelled,
+  timestamp,
+} from "../kernel/values.ts";
+import { many, snapshot, workflowStatus } from "../workflows/views.ts";
+import { checkpointTerms } from "./checkpoint-terms.ts";
 
 const text = z.string().max(10_000);
 const toolName = z.string().min(1).max(128);
-const texts = z.array(z.string()).readonly();
+const texts = many(z.string());
 const action = id("action");
+const requestId = z.string().min(1).max(200).nullish();
 
 /** Exact: errors never contain the value, because a holder is a secret. */
 const holder = z
@@ -24,12 +39,12 @@ const permitFields = {
     .nullish()
     .describe("begin the permit in the commit that issues it; without a holder it always is"),
 };
-export const permitRequest = z.strictObject({ ...permitFields, agent: agentWhoActs });
+const permitRequest = z.strictObject({ ...permitFields, agent: agentWhoActs });
 
 const proposalFields = {
   tool: toolName,
   args: anyJson.optional(),
-  requestId: z.string().min(1).max(200).nullish().describe("the identity of the action, for ever"),
+  requestId: requestId.describe("the identity of the action, for ever"),
   rationale: text.nullish().describe("for the approvers, as the agent's own words"),
   onBehalfOf: z
     .array(z.string().min(1).max(210))
@@ -37,20 +52,18 @@ const proposalFields = {
     .readonly()
     .nullish()
     .describe(
-      "principals for whom it is done; none of them decides about it, so without workflows:write it names nobody but the caller",
+      "principals for whom it is done; none of them may decide; without workflows:write only the caller itself",
     ),
   undo: z
     .strictObject({ tool: toolName, args: anyJson.optional() })
     .nullish()
     .describe(
-      "of an action in a workflow: the call by which the agent takes it back when that workflow goes back; people see it and approve it with the rest",
+      "of an action in a workflow: the call by which the agent undoes it in a rollback; people see it and approve it with the action",
     ),
   ...permitFields,
   agent: agentWhoActs,
 };
-/** Without the workflow, which a route of a workflow has in its path. */
-export const proposalInWorkflow = z.strictObject(proposalFields);
-export const proposal = z.strictObject({
+const proposal = z.strictObject({
   ...proposalFields,
   workflow: id("workflow").nullish().describe("the workflow that it belongs to, which this agent drives"),
 });
@@ -96,7 +109,7 @@ const pending = z.discriminatedUnion("waitingFor", [
   }),
 ]);
 
-export const remoteAnswer = z.discriminatedUnion("status", [
+const remoteAnswer = z.discriminatedUnion("status", [
   permit,
   pending,
   z.object({
@@ -182,8 +195,155 @@ export const remote = contract({
   },
 });
 
+const object = z.record(z.string(), anyJson);
+const checkpoint = z.strictObject({
+  checkpoint: spelled(
+    "checkpoint_id",
+    z
+      .string()
+      .min(1)
+      .max(100)
+      .describe(
+        "its id or name; one that was not declared asks people too, and only there the agent may say who decides and how long they have",
+      ),
+  ),
+  executionState: object
+    .nullish()
+    .describe(
+      "agent_memory, api_calls, intermediate_outputs, decision_trace, resource_consumption; other fields are stored with the memory",
+    ),
+  summary: text.nullish(),
+  decisionNeeded: text.nullish(),
+  context: object.nullish(),
+  recommendation: z.enum(["approve", "modify", "reject"]).nullish(),
+  confidence: z.number().min(0).max(1).nullish(),
+  confidenceScores: z.record(z.string(), z.number()).nullish(),
+  inputs: object.nullish(),
+  outputs: object.nullish().describe("what people may modify"),
+  artifacts: z.array(anyJson).max(1_000).readonly().nullish(),
+  nextSteps: z.array(text).max(1_000).readonly().nullish(),
+  risk: anyJson.nullish(),
+  ...checkpointTerms,
+  requestId,
+  agent: agentWhoActs,
+});
+
+const reached = z.object({
+  kind: z
+    .enum(["waiting", "passed", "decided"])
+    .describe(
+      "waiting: people are asked. passed: the agent may go on. decided: not approved, or undone later; the workflow is rolling back, was rolled back or has failed",
+    ),
+  checkpoint: z.string(),
+  approval: id("approval").nullable(),
+  snapshot: snapshot.nullable().describe("what was captured; null if people did not approve"),
+  status: workflowStatus,
+  attempt: z.number(),
+});
+
+const compensation = z.object({
+  workflow: id("workflow"),
+  agent: z.string().describe("the agent that performed the effect"),
+  undoes: z.string().describe("the action that it undoes; tool, args and result are those of that action"),
+  tool: z.string(),
+  args: jsonValue,
+  result: jsonValue,
+  undo: z
+    .object({ tool: z.string(), args: jsonValue })
+    .nullable()
+    .describe("the undo that the agent declared with its proposal"),
+  attempt: z.number().describe("from 1 on"),
+  action: action.nullable().describe("the action of the undo, after the agent has requested it"),
+  reason: z.string().describe("why the workflow is rolled back"),
+  by: z.string().describe("who requested that"),
+});
+
+/** A move of a workflow by its agent. */
+const MOVES = { scope: "workflows:drive", takes: "said", output: workflowStatus, wrap: "status" } as const;
+
+export const remoteWorkflows = contract({
+  name: "remote.workflows",
+  owner: "workflow",
+  resource: "workflows",
+  tag: "workflows",
+  scopes: "workflows",
+  door: "remote",
+  verbs: {
+    start: verb({
+      ...MOVES,
+      http: "POST /api/workflows/{id}/start",
+      summary: "Start the workflow, as its agent",
+      whenLost: "repeat",
+      input: z.strictObject({ agent: agentWhoActs }),
+    }),
+    checkpoint: verb({
+      http: "POST /api/workflows/{id}/checkpoints",
+      call: "reach",
+      scope: "workflows:drive",
+      noun: "checkpoint",
+      summary:
+        "Reach a checkpoint: its state is captured, and people are asked if the checkpoint requires it",
+      description:
+        "A checkpoint is reached once under a request_id. A repeated request returns the same result; another checkpoint or other content is 409. `last_decision` of the workflow has the decision.",
+      mayAsk: () => true,
+      takes: "checkpoint",
+      input: checkpoint,
+      output: reached,
+    }),
+    /** `remote.propose` with the workflow in the path. */
+    propose: verb({
+      http: "POST /api/workflows/{id}/actions",
+      scope: "actions:propose",
+      noun: "action",
+      summary: "Propose an action in the workflow, for its agent to perform",
+      takes: "proposal",
+      input: z.strictObject(proposalFields),
+      output: remoteAnswer,
+    }),
+    complete: verb({
+      ...MOVES,
+      http: "POST /api/workflows/{id}/complete",
+      summary: "Complete the workflow; refused while one of its actions is open",
+      whenLost: "repeat",
+      input: z.strictObject({ result: anyJson.optional(), agent: agentWhoActs }),
+    }),
+    fail: verb({
+      ...MOVES,
+      http: "POST /api/workflows/{id}/fail",
+      summary: "Fail the workflow; with `rollback_enabled` its effects are undone first",
+      whenLost: "repeat",
+      input: z.strictObject({ reason, agent: agentWhoActs }),
+    }),
+    outstanding: plainVerb({
+      http: "GET /api/workflows/{id}/compensations",
+      call: "compensations",
+      summary: "The compensation that the agent has to perform now; at most one",
+      description:
+        "`settling` is true while the workflow rolls back and the next compensation is not known yet: an action is being withdrawn, is not reported, is in doubt, or is undone by the server. Ask again.",
+      output: z.object({ compensations: many(compensation), settling: z.boolean() }),
+    }),
+    compensate: verb({
+      http: "POST /api/workflows/{id}/compensations/{action}/start",
+      scope: "actions:propose",
+      noun: "request",
+      summary: "Undo that action: the undo is an action of its own, permitted and reported like any other",
+      whenLost: "none",
+      repeatable: true,
+      takes: "request",
+      input: permitRequest,
+      output: remoteAnswer,
+    }),
+  },
+});
+
 export type RemoteVerbs = Library<typeof remote>;
 export type RemoteProposal = z.input<typeof proposal>;
+export type RemoteWorkflowVerbs = Library<typeof remoteWorkflows>;
+/** What an agent submits at a checkpoint. */
+export type RemoteCheckpointRequest = z.input<typeof checkpoint>;
+export type RemoteCheckpointResult = z.output<typeof reached>;
+/** An undo that the agent has to perform now. */
+export type Compensation = z.output<typeof compensation>;
 export type PermitRequest = Pick<z.input<typeof permitRequest>, "holder" | "begin">;
 export type OutcomeReport = z.input<typeof report>;
 export type RemoteAnswer = z.output<typeof remoteAnswer>;

@@ -2,7 +2,6 @@
  * Which program acts in a request: the principal of its credential. The name in the body counts only without
  * authentication.
  */
-import { z } from "zod";
 import type { Who } from "../api/authenticate.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { isPrincipal } from "../kernel/principal.ts";
@@ -16,13 +15,6 @@ export function principalNamed(kind: PrincipalKind, name: string, field: string)
   if (isPrincipal(named)) return named;
   throw new HoldpointError("invalid_input", `"${field}" is not a name: ${kind}:<name>, or the name alone.`);
 }
-
-export const agentSchema = z
-  .string()
-  .min(1)
-  .max(210)
-  .nullish()
-  .meta({ description: "the agent; taken from the credential, and refused if it is another one" });
 
 function credentialMismatch(field: string): HoldpointError {
   return new HoldpointError("forbidden", `"${field}" is not whose credential this is.`, {

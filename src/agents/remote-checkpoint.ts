@@ -7,7 +7,7 @@ import { plainJson } from "../effects/arguments.ts";
 import { checkGateOptions } from "../effects/gate.ts";
 import { digestOf } from "../kernel/canonical-json.ts";
 import { HoldpointError } from "../kernel/errors.ts";
-import { checkFields, rejectInput } from "../kernel/fields.ts";
+import { rejectInput } from "../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { refusalData } from "../kernel/refusals.ts";
 import { workflowStream } from "../kernel/stream.ts";
@@ -30,24 +30,11 @@ import {
   questionAt,
 } from "../workflows/run/checkpoint.ts";
 import { checkName } from "../workflows/run/operation.ts";
-import type { LiveWorkflow, WorkflowStatus } from "../workflows/state.ts";
-import { checkPrincipal, requireDriver } from "./remote-checks.ts";
+import type { LiveWorkflow } from "../workflows/state.ts";
+import type { RemoteCheckpointRequest, RemoteCheckpointResult } from "./contract.ts";
+import { requireDriver } from "./remote-checks.ts";
 import { hasNoUndo } from "./remote-rollback.ts";
 import { DEFAULT_CHECKPOINT_SECONDS } from "./remote-workflow.ts";
-
-/** What a definition captures, plus the agent's own execution state. */
-type RemoteCapture = Omit<Captured, "memory" | "apiCalls" | "trace" | "resources" | "agent"> & {
-  /**
-   * `agent_memory`, `api_calls`, `intermediate_outputs`, `decision_trace` and `resource_consumption` are shown by name.
-   * All other fields are kept with the agent's memory, to be restored after a rollback.
-   */
-  readonly executionState?: JsonObject;
-};
-
-const CAPTURE_FIELDS = [
-  ...["summary", "decisionNeeded", "recommendation", "confidence", "artifacts", "context"],
-  ...["inputs", "outputs", "nextSteps", "confidenceScores", "risk", "executionState"],
-];
 
 const NAMED = [
   ...["agent_memory", "api_calls", "intermediate_outputs", "decision_trace", "resource_consumption"],
@@ -114,8 +101,7 @@ function executionOf(given: Json | undefined): JsonObject {
 }
 
 function captureFromAgent(agent: string, given: object): Captured {
-  const plain = plainJson(checkFields("What is captured", given, CAPTURE_FIELDS)) as JsonObject;
-  const { executionState, ...said } = plain;
+  const { executionState, ...said } = plainJson(given) as JsonObject;
   const { outputs: intermediate, ...execution } = restoreCaptured({
     execution_state: executionOf(executionState),
   });
@@ -123,31 +109,8 @@ function captureFromAgent(agent: string, given: object): Captured {
   return checkCaptured({ ...execution, ...outputs, ...said, agent });
 }
 
-/** Who is asked, and how long they have. */
+/** Who decides, and how long they have. */
 type ApprovalTermsInput = Pick<CheckpointDefinition, "timeoutSeconds" | "onTimeout" | "approvers" | "stages">;
-
-export type RemoteCheckpointRequest = RemoteCapture & {
-  /** A declared checkpoint's id or name, or any other name: an undeclared checkpoint always asks people. */
-  readonly checkpoint: string;
-  readonly agent: string;
-  /** Its identity in this workflow: a repeated request returns its outcome. */
-  readonly requestId?: string;
-  /** Only for an undeclared checkpoint. The agent does not choose who decides about a declared one. */
-  readonly asks?: ApprovalTermsInput;
-};
-
-export type RemoteCheckpointResult = {
-  /** `decided`: not approved, or undone later; the workflow is rolling back, was rolled back or has failed. */
-  readonly kind: RemoteReached["kind"];
-  readonly checkpoint: string;
-  readonly approval: string | null;
-  /** The captured snapshot; null if people did not approve. */
-  readonly snapshot: RemoteReached["snapshot"];
-  readonly status: WorkflowStatus;
-  readonly attempt: number;
-};
-
-const ASKING = ["timeoutSeconds", "onTimeout", "approvers", "stages"];
 
 type CheckpointArrival = {
   readonly name: string;
@@ -160,22 +123,21 @@ type CheckpointArrival = {
 function checkApprovalTerms(
   name: string,
   declared: Declared | undefined,
-  asks: unknown,
+  asks: ApprovalTermsInput | undefined,
 ): ApprovalTermsInput | undefined {
   if (asks === undefined) return undefined;
   if (declared !== undefined)
     rejectInput(
       `The checkpoint "${name}" was declared: who is asked there was said when the workflow was created.`,
     );
-  const own = checkFields("Who is asked", asks as ApprovalTermsInput, ASKING);
-  checkCheckpoints([{ ...own, name }]);
-  return own;
+  checkCheckpoints([{ ...asks, name }]);
+  return asks;
 }
 
 function nameAt(
   { checkpoints }: LiveWorkflow,
-  given: unknown,
-  asks: unknown,
+  given: string,
+  asks: ApprovalTermsInput | undefined,
 ): Omit<CheckpointArrival, "captured"> {
   const declared = checkpoints.find(({ id, name }) => id === given || name === given);
   const name = declared?.name ?? checkName("checkpoint", given);
@@ -253,13 +215,26 @@ function otherContentError(
   });
 }
 
+type CheckpointRequest = RemoteCheckpointRequest & { readonly agent: string };
+type Submitted = Omit<CheckpointRequest, "checkpoint" | "agent" | "requestId">;
+
+/** A field that is null counts as absent, except the time to decide: null is no limit. */
+function splitSubmitted({ timeoutSeconds, onTimeout, approvers, stages, ...given }: Submitted) {
+  const named = Object.entries({ timeoutSeconds, onTimeout, approvers, stages });
+  const terms = Object.fromEntries(named.filter(([, term]) => term !== undefined)) as ApprovalTermsInput;
+  const capture = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
+  return { asks: Object.keys(terms).length === 0 ? undefined : terms, capture };
+}
+
 /** Retries until nothing was written between its read and its commit. */
 async function recordReach(
   runtime: Runtime,
   workflow: string,
-  given: RemoteCheckpointRequest,
+  given: CheckpointRequest,
 ): Promise<RemoteReached> {
-  const { checkpoint, agent, requestId = null, asks, ...capture } = given;
+  const { checkpoint, agent, requestId: request, ...submitted } = given;
+  const requestId = request ?? null;
+  const { asks, capture } = splitSubmitted(submitted);
   const state = await workflowState(runtime, workflow);
   const flow = { runtime, id: workflow, state };
   const standing = { ...nameAt(state, checkpoint, asks), captured: captureFromAgent(agent, capture) };
@@ -273,7 +248,7 @@ async function recordReach(
     );
     await runtime.reach("after_checkpoint");
     if (answer.kind === "moved") continue;
-    const reached = requireDriver(workflow, agent, "stand at a checkpoint", answer);
+    const reached = requireDriver(workflow, agent, "reach a checkpoint", answer);
     if (reached.kind === "conflict") throw otherContentError(workflow, requestId, reached);
     if (reached.approval === ids.approval && found.ask !== null)
       notifyCheckpoint(flow, found.ask, reached.state.changedAt);
@@ -284,10 +259,9 @@ async function recordReach(
 export async function reachRemoteCheckpointNow(
   runtime: Runtime,
   workflow: string,
-  given: RemoteCheckpointRequest,
+  given: CheckpointRequest,
 ): Promise<RemoteCheckpointResult> {
-  checkPrincipal("The agent", given.agent);
-  checkGateOptions(given.requestId === undefined ? {} : { requestId: given.requestId });
+  checkGateOptions(given.requestId == null ? {} : { requestId: given.requestId });
   await runtime.epoch();
   const { kind, name, approval, snapshot, state } = await recordReach(runtime, workflow, given);
   return { kind, checkpoint: name, approval, snapshot, status: state.status, attempt: state.generation };

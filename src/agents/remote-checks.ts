@@ -1,5 +1,5 @@
 /**
- * Checks input from a remote agent, or from a server on its behalf: principals, action ids, permit requests. Turns
+ * Checks of what no contract checks: a creation in the library, and the principals for whom something is done. Turns
  * results of the workflow rules into errors if the agent does not drive that workflow or may not do so now.
  */
 
@@ -10,7 +10,6 @@ import { rejectInput } from "../kernel/fields.ts";
 import { isId } from "../kernel/ids.ts";
 import { isPrincipal } from "../kernel/principal.ts";
 import { displayValue } from "../kernel/text.ts";
-import type { PermitAsker } from "../policy/rules/tool-rules.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { refusedRequestError } from "../workflows/operate.ts";
 import type { DriveRefused } from "../workflows/rules/remote.ts";
@@ -41,31 +40,21 @@ export function checkTextLength(what: string, given: unknown, most: number): str
   return isText && given.trim() !== "" ? given : rejectInput(`${what} is a text of 1 to ${most} characters.`);
 }
 
-/** At least 128 random bits: 22 characters of base64url, 32 of hex. */
-const HOLDER = /^[A-Za-z0-9_-]{22,200}$/;
-
-/** Errors never contain the value: a holder is a secret. */
-function holderDigest(holder: unknown): string | null {
-  if (holder == null) return null;
-  if (typeof holder === "string" && HOLDER.test(holder)) return sha256(holder);
-  return rejectInput("A holder is a random text of 22 to 200 characters out of A-Z, a-z, 0-9, _ and -.");
-}
-
-function readPermitAsker(runtime: Runtime, given: PermitRequest): PermitAsker {
-  const begin: unknown = given.begin ?? false;
-  if (typeof begin !== "boolean") return rejectInput("begin is true or false.");
-  return { holder: holderDigest(given.holder), begin, ask: freshId(runtime, "non") };
-}
-
 /** Whether the connection of the agent has closed, if there is one. */
 export type AgentConnection = { readonly isGone?: (() => boolean) | undefined };
 
+/** Only the digest of a holder is kept. */
 export function readPermitCaller(
   runtime: Runtime,
   given: PermitRequest,
   { isGone }: AgentConnection = {},
 ): Caller {
-  const asker = readPermitAsker(runtime, given);
+  const { holder, begin } = given;
+  const asker = {
+    holder: holder == null ? null : sha256(holder),
+    begin: begin ?? false,
+    ask: freshId(runtime, "non"),
+  };
   return isGone === undefined ? { asker } : { asker, isGone };
 }
 

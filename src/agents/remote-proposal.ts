@@ -38,7 +38,6 @@ import type { Permit, RemoteAnswer, RemoteProposal } from "./contract.ts";
 import {
   type AgentConnection,
   checkActionId,
-  checkPrincipal,
   notYoursError,
   readPermitCaller,
   requesterWithAgent,
@@ -347,7 +346,6 @@ export async function proposeRemoteAction(
 
 /** The action, if it belongs to this agent. */
 export async function loadOwnAction(runtime: Runtime, action: string, agent: string): Promise<LiveAction> {
-  checkPrincipal("The agent", agent);
   const state = await readState(runtime, actionStream(checkActionId(action)));
   if (state.phase === "none") throw new HoldpointError("unknown_id", `There is no action ${action}.`);
   if (state.agent !== agent) throw notYoursError(`The action ${action}`, agent);

@@ -29,8 +29,8 @@ import {
   type UndoAttempt,
 } from "../workflows/rules/rollback.ts";
 import type { LiveWorkflow } from "../workflows/state.ts";
-import type { RemoteAnswer } from "./contract.ts";
-import { checkActionId, checkPrincipal, notYoursError } from "./remote-checks.ts";
+import type { Compensation, RemoteAnswer } from "./contract.ts";
+import { checkActionId, notYoursError } from "./remote-checks.ts";
 import { askForUndo, updateUndoIntents, withdrawUndoIntents } from "./remote-compensation.ts";
 import { proposeChecked, takeUpPermit } from "./remote-proposal.ts";
 import {
@@ -76,27 +76,6 @@ async function loadRollbackRange(
   return { calls, undos, seq };
 }
 
-/** An undo that the agent has to perform now. */
-export type Compensation = {
-  readonly workflow: string;
-  /** The agent that performed the effect. */
-  readonly agent: string;
-  /** The action to undo; `tool`, `args` and `result` are those of that action. */
-  readonly undoes: string;
-  readonly tool: string;
-  readonly args: Json;
-  readonly result: Json;
-  /** The undo that the agent declared with its proposal; null if it declared none. */
-  readonly undo: { readonly tool: string; readonly args: Json } | null;
-  /** 1-based attempt number. */
-  readonly attempt: number;
-  /** The undo's own action, once the agent has requested it. */
-  readonly action: string | null;
-  /** Why the workflow is rolled back, and who requested that. */
-  readonly reason: string;
-  readonly by: string;
-};
-
 type RollbackProgress = {
   readonly state: LiveWorkflow;
   readonly range: RollbackRange;
@@ -130,14 +109,14 @@ const loadUndoOfCall = async (runtime: Runtime, call: EffectToUndo): Promise<Dec
 type OutstandingCompensations = {
   readonly compensations: readonly Compensation[];
   /** It rolls back, but the agent has nothing to do now: a call has not ended yet, or is undone here. */
-  readonly isSettling: boolean;
+  readonly settling: boolean;
 };
 
 /** Read-only: does not advance the rollback. */
 export async function readOutstanding(runtime: Runtime, workflow: string): Promise<OutstandingCompensations> {
   const back = await readRollback(runtime, workflow);
   if (back?.way.kind !== "undo" || back.way.call.undo !== "agent")
-    return { compensations: [], isSettling: back !== undefined };
+    return { compensations: [], settling: back !== undefined };
   const { call, attempt, action } = back.way;
   const { agent, rollback } = back.state;
   const { reason, by } = rollback ?? { reason: "", by: "" };
@@ -145,7 +124,7 @@ export async function readOutstanding(runtime: Runtime, workflow: string): Promi
   const declared = await loadUndoOfCall(runtime, call);
   const undo = declared === undefined ? null : { tool: declared.tool, args: declared.args };
   const what = { undoes: call.action, tool: call.tool, args, result, undo };
-  return { compensations: [{ workflow, agent, ...what, attempt, action, reason, by }], isSettling: false };
+  return { compensations: [{ workflow, agent, ...what, attempt, action, reason, by }], settling: false };
 }
 
 export const listCompensations = async (
@@ -294,7 +273,6 @@ export async function proposeUndo(
   workflow: string,
   { undoes, agent, caller }: { readonly undoes: string; readonly agent: string; readonly caller: Caller },
 ): Promise<RemoteAnswer> {
-  checkPrincipal("The agent", agent);
   checkActionId(undoes);
   const { agent: own } = await workflowState(runtime, workflow);
   // Checked first: another agent must not advance the rollback.

@@ -1,4 +1,4 @@
-/** Workflows that a remote agent drives: created, started, completed, failed and read. */
+/** Workflows that a remote agent drives: created and read. */
 
 import { plainJson } from "../effects/arguments.ts";
 import { checkGateOptions } from "../effects/gate.ts";
@@ -8,26 +8,20 @@ import { checkFields, rejectInput } from "../kernel/fields.ts";
 import { isJsonObject, type Json, type JsonObject } from "../kernel/json.ts";
 import { checkAmount, type Money, moneyToJson } from "../kernel/money.ts";
 import { workflowStream } from "../kernel/stream.ts";
-import type { Draft, Need } from "../kernel/transaction.ts";
 import { freshId, type Runtime } from "../runtime/runtime.ts";
 import { loadValue, runCommand } from "../runtime/store-access.ts";
 import type { TenantStore } from "../stores/store.ts";
 import { DEFAULT_MAX_ATTEMPTS, declareCheckpoint } from "../workflows/define.ts";
 import type { CreatedBody, Declared, DeclaredAsking } from "../workflows/events.ts";
-import { withdrawOpen } from "../workflows/operate.ts";
-import { getWorkflow, workflowState } from "../workflows/read.ts";
+import { getWorkflow } from "../workflows/read.ts";
 import { checkCheckpoints } from "../workflows/rules/check-checkpoints.ts";
 import type { CheckpointConditions, CheckpointDefinition } from "../workflows/rules/checkpoints.ts";
-import {
-  completeRemoteWorkflow,
-  createRemoteWorkflow,
-  failRemoteWorkflow,
-  startRemoteWorkflow,
-} from "../workflows/rules/remote.ts";
-import type { CheckpointTally, WorkflowStatus } from "../workflows/state.ts";
+import { createRemoteWorkflow } from "../workflows/rules/remote.ts";
+import type { CheckpointTally } from "../workflows/state.ts";
 import type { WorkflowDetails } from "../workflows/views.ts";
-import { checkPrincipal, checkTextLength, requesterWithAgent, requireDriver } from "./remote-checks.ts";
-import { type Compensation, listCompensations, settleRollback } from "./remote-rollback.ts";
+import type { Compensation } from "./contract.ts";
+import { checkPrincipal, checkTextLength, requesterWithAgent } from "./remote-checks.ts";
+import { listCompensations } from "./remote-rollback.ts";
 
 /** Default time for people to decide at a checkpoint of such a workflow. */
 export const DEFAULT_CHECKPOINT_SECONDS = 300;
@@ -160,7 +154,7 @@ function bodyOf(given: NewRemoteWorkflow): CreatedBody {
 export async function createRemoteWorkflowNow(runtime: Runtime, given: NewRemoteWorkflow): Promise<string> {
   const { requestId, by } = checkFields("A workflow", given, FIELDS);
   checkGateOptions(requestId === undefined ? {} : { requestId });
-  checkPrincipal("Whoever creates a workflow", by);
+  checkPrincipal("The creator", by);
   const workflow = freshId(runtime, "wf");
   const creation = { workflow, requestId: requestId ?? null, epoch: null, body: bodyOf(given) };
   // In a restored store, a person has to confirm first what may be done.
@@ -176,59 +170,6 @@ export async function createRemoteWorkflowNow(runtime: Runtime, given: NewRemote
     data: "Nothing was written.",
     details: { workflow: made.workflow },
   });
-}
-
-type WorkflowDriver = { readonly agent: string };
-
-/** A move by its agent. `what`: as an error says it. */
-async function moveWorkflow<Answer extends { readonly kind: string }>(
-  runtime: Runtime,
-  { workflow, agent }: WorkflowDriver & { readonly workflow: string },
-  what: string,
-  rule: (draft: Draft, driver: { readonly workflow: string; readonly agent: string }) => Need | Answer,
-) {
-  checkPrincipal("The agent", agent);
-  await workflowState(runtime, workflow);
-  const answer = await runCommand(runtime, { write: [workflowStream(workflow)] }, (draft) =>
-    rule(draft, { workflow, agent }),
-  );
-  return requireDriver(workflow, agent, what, answer);
-}
-
-export async function startRemoteWorkflowNow(
-  runtime: Runtime,
-  workflow: string,
-  { agent }: WorkflowDriver,
-): Promise<WorkflowStatus> {
-  const done = await moveWorkflow(runtime, { workflow, agent }, "start", startRemoteWorkflow);
-  return done.state.status;
-}
-
-export async function completeRemoteWorkflowNow(
-  runtime: Runtime,
-  workflow: string,
-  { agent, result }: WorkflowDriver & { readonly result?: unknown },
-): Promise<WorkflowStatus> {
-  const kept = result === undefined ? null : plainJson(result);
-  const done = await moveWorkflow(runtime, { workflow, agent }, "be completed", (draft, driver) =>
-    completeRemoteWorkflow(draft, driver, kept),
-  );
-  return done.state.status;
-}
-
-/** Withdraws what it began. If it was created with rollback enabled, begins to undo its effects. */
-export async function failRemoteWorkflowNow(
-  runtime: Runtime,
-  workflow: string,
-  { agent, reason }: WorkflowDriver & { readonly reason: string },
-): Promise<WorkflowStatus> {
-  checkTextLength("The reason", reason, 10_000);
-  await moveWorkflow(runtime, { workflow, agent }, "fail", (draft, driver) =>
-    failRemoteWorkflow(draft, driver, reason),
-  );
-  await withdrawOpen(runtime, workflow, { by: agent, reason });
-  await settleRollback(runtime, workflow);
-  return (await workflowState(runtime, workflow)).status;
 }
 
 /** The outputs captured there, before people decided; undefined if they were erased. */

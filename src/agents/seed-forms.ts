@@ -6,7 +6,6 @@
  * - A job exists from the beginning. Nothing is locked: `escrow_id` is null, and the amount is only recorded.
  */
 import { z } from "zod";
-import { ok, type RouteAnswer } from "../api/route.ts";
 import { json, moneySchema, time, timeOrNull, timeSchema, undoOnWire, undoSchema } from "../api/wire.ts";
 import type { Approval } from "../approvals/contract.ts";
 import { STAGE_STATES } from "../approvals/state.ts";
@@ -192,10 +191,10 @@ export function workflowOnWire(workflow: WorkflowDetails, account: CheckpointAcc
   };
 }
 
-/** The workflow's state after a change. */
-export async function readWorkflowAnswer(runtime: Runtime, id: string): Promise<RouteAnswer> {
+/** The workflow as it is now. */
+export async function readSeedWorkflow(runtime: Runtime, id: string) {
   const workflow = await getWorkflow(runtime, id);
-  return ok(workflowOnWire(workflow, await loadCheckpointAccount(runtime, workflow)));
+  return workflowOnWire(workflow, await loadCheckpointAccount(runtime, workflow));
 }
 
 const about = z.enum(["action", "checkpoint", "question", "intent"]);

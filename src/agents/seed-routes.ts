@@ -1,6 +1,6 @@
 /**
  * HTTP routes of the seed's REST surface, whose clients work unchanged: a workflow created, listed and read; its
- * pending approvals and their decisions; figures.
+ * pending approvals and their decisions; figures. Also the answers that routes of verbs give in its forms.
  */
 
 import { z } from "zod";
@@ -32,10 +32,12 @@ import type { TenantStore } from "../stores/store.ts";
 import { getWorkflow, listWorkflows, type WorkflowSummary, workflowState } from "../workflows/read.ts";
 import { openSnapshot } from "../workflows/snapshots.ts";
 import { WORKFLOW_STATUSES } from "../workflows/state.ts";
+import { workflowStatus } from "../workflows/views.ts";
+import type { RemoteCheckpointResult } from "./contract.ts";
 import { creationSchema, readCreation } from "./creation-input.ts";
 import { createRemoteWorkflowNow } from "./remote-workflow.ts";
 import {
-  readWorkflowAnswer,
+  readSeedWorkflow,
   SEED_DECISIONS,
   seedCreatedOnWire,
   seedCreatedSchema,
@@ -125,6 +127,54 @@ async function* approvalsWithContext(
   }
 }
 
+const reachedSchema = z.object({
+  workflow_id: z.string(),
+  checkpoint_name: z.string(),
+  result: z.enum(["waiting", "passed", "decided"]).meta({
+    description:
+      "waiting: people are asked; passed: the agent may go on; decided: not approved, see the workflow's last_decision",
+  }),
+  approval_id: z.string().nullable(),
+  snapshot_id: z.string().nullable(),
+  artifact_uri: z.string().nullable(),
+  status: workflowStatus,
+  attempt: z.number(),
+  message: z.string(),
+});
+
+const REACHED: { readonly [kind in RemoteCheckpointResult["kind"]]: string } = {
+  waiting: "Checkpoint reached - people are asked",
+  passed: "Checkpoint passed - go on",
+  decided: "Checkpoint decided - people have not agreed",
+};
+
+function reachedOnWire(id: string, { kind, snapshot, ...reached }: RemoteCheckpointResult) {
+  return {
+    workflow_id: id,
+    checkpoint_name: reached.checkpoint,
+    result: kind,
+    approval_id: reached.approval,
+    snapshot_id: snapshot?.id ?? null,
+    artifact_uri: snapshot?.uri ?? null,
+    ...{ status: reached.status, attempt: reached.attempt },
+    message: REACHED[kind],
+  };
+}
+
+const inFull = { schema: workflowSchema, answer: readSeedWorkflow };
+
+/** Verbs of agents that drive a workflow, by route: clients read these answers in the seed's form. */
+export const SEED_ANSWERS = {
+  "POST /api/workflows/{id}/start": inFull,
+  "POST /api/workflows/{id}/checkpoints": {
+    schema: reachedSchema,
+    answer: async (_runtime: Runtime, id: string, reached: unknown) =>
+      reachedOnWire(id, reached as RemoteCheckpointResult),
+  },
+  "POST /api/workflows/{id}/complete": inFull,
+  "POST /api/workflows/{id}/fail": inFull,
+} as const;
+
 const AT_WORK: readonly unknown[] = ["executing", "rolling_back"];
 
 /** Only workflows at work have waits to show. One written by a newer server is shown by that server. */
@@ -201,7 +251,7 @@ export const seedRoutes = [
     scope: "workflows:read",
     params: idParams,
     answers: { 200: workflowSchema },
-    handle: ({ runtime, params }) => readWorkflowAnswer(runtime, params.id),
+    handle: async ({ runtime, params }) => ok(await readSeedWorkflow(runtime, params.id)),
   }),
   route({
     method: "GET",

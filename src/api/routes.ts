@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { actingAgent, actingSpeaker } from "../agents/identify-agent.ts";
 import { intentStreamRoutes, intentWaitRoutes } from "../agents/intents/long-poll-routes.ts";
-import { remoteRoutes } from "../agents/remote-routes.ts";
-import { seedRoutes } from "../agents/seed-routes.ts";
+import { SEED_ANSWERS, seedRoutes } from "../agents/seed-routes.ts";
 import { approvalReads, type CardParts, cardPageRoutes } from "../approvals/routes.ts";
 import { actorIn, makeCodec, type OnWire, pathOnWire } from "../kernel/codec.ts";
 import {
@@ -21,6 +20,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import { type Actor, viewerIn } from "../kernel/values.ts";
 import { ownSessionRoutes, type SessionParts, sessionRoutes } from "../people/sessions/routes.ts";
 import { policyGuards } from "../policy/routes.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { type AnyBinding, bindingFor, type Capability } from "../runtime/verb.ts";
 import { VERBS } from "../verbs.ts";
 import { workflowState } from "../workflows/read.ts";
@@ -85,7 +85,11 @@ type InputOnWire<One extends VerbContract> = One extends {
 }
   ? { [field in Field]: Value } & Fields<One>
   : Fields<One>;
-type OutputOnWire<One extends VerbContract, Name extends string> = One extends { readonly item: infer Item }
+type SeedAnswers = typeof SEED_ANSWERS;
+type OutputOnWire<One extends VerbContract, Name extends string> = One["http"] extends keyof SeedAnswers
+  ? z.output<SeedAnswers[One["http"]]["schema"]>
+  : DerivedOutput<One, Name>;
+type DerivedOutput<One extends VerbContract, Name extends string> = One extends { readonly item: infer Item }
   ? { [field in ItemsField<One, Name>]: OnWire<Item>[] } & { next_cursor: string | null }
   : One extends { readonly wrap: infer Field extends string }
     ? { [field in Field]: OnWire<One["output"]> }
@@ -120,7 +124,7 @@ type Wire = {
   readonly output: z.ZodType;
   /** In the library's form, without the actor. */
   decode(given: unknown): object;
-  encode(answer: unknown, given: unknown): unknown;
+  encode(answer: unknown, given: unknown, asked: RouteRequest): unknown;
 };
 type Paged = { readonly items: readonly unknown[]; readonly next: string | null };
 
@@ -142,6 +146,23 @@ function listWire(contract: Contract, facts: VerbContract): Wire {
       const { items, next } = answer as Paged;
       return { [field]: items.map(one.encode), next_cursor: sealCursor(cursorsOf(given), next) };
     },
+  };
+}
+
+type SeedAnswer = {
+  readonly schema: z.ZodType;
+  answer(runtime: Runtime, id: string, value: unknown): Promise<unknown>;
+};
+const isSeedAnswer = (http: string): http is keyof SeedAnswers => Object.hasOwn(SEED_ANSWERS, http);
+
+function withSeedAnswer(http: string, wire: Wire): Wire {
+  if (!isSeedAnswer(http)) return wire;
+  const { schema, answer }: SeedAnswer = SEED_ANSWERS[http];
+  const idIn = ({ params }: RouteRequest) => (params as { readonly id: string }).id;
+  return {
+    ...wire,
+    output: schema,
+    encode: (value, _given, asked) => answer(asked.runtime, idIn(asked), value),
   };
 }
 
@@ -226,7 +247,7 @@ function serveVerb(one: Capability, serving: Serving, wire: Wire): Serve {
     const read = input === undefined ? {} : parseInput(what, input, acting, nameOf);
     const all = { ...(params as object), ...read, ...withViewer(viewer, asked, read) };
     const serve = () => perform({ runtime, how: { via: who.via }, caller: who, isGone }, all);
-    return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given);
+    return wire.encode(await (guard === undefined ? serve() : guard(asked, all, serve)), given, asked);
   };
 }
 
@@ -308,7 +329,7 @@ function verbRoutes(one: Capability): readonly Route[] {
   const { contract } = one;
   const guards = (GUARDS as { readonly [contract: string]: Guards })[contract.name] ?? {};
   const served = Object.entries(contract.verbs).map(([name, facts]) => {
-    const wire = wireForm(contract, facts);
+    const wire = withSeedAnswer(facts.http, wireForm(contract, facts));
     const serving = { name, facts, guard: guards[name] };
     return { facts, wire, serve: serveVerb(one, serving, wire), hooks: hooksFor(one, serving, wire) };
   });
@@ -337,7 +358,6 @@ function resources({ condition, audience, hands, metrics, cards, pages, example 
   return [
     ...seedRoutes,
     ...contractRoutes,
-    ...remoteRoutes,
     ...approvalReads,
     ...activityRoutes,
     ...cardPageRoutes(cards),

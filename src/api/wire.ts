@@ -4,6 +4,7 @@
  */
 
 import { z } from "zod";
+import { makeCodec, type OnWire } from "../kernel/codec.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { actorOnWire, anyJson, moneyOnWire, timeOnWire } from "../kernel/values.ts";
 
@@ -32,8 +33,6 @@ export function dropUndefinedFields<Given extends object>(
   return Object.fromEntries(there) as { [Field in keyof Given]?: Exclude<Given[Field], undefined> };
 }
 
-/** A person's comment on what they do. */
-export const reasonSchema = z.string().trim().min(1).max(10_000);
 /** Digest of what was on the page when they decided. */
 export const shownSchema = z
   .string()
@@ -90,4 +89,13 @@ export function pageOf(
 ): { readonly limit: number; readonly after?: string } {
   const after = openCursor(list, cursor);
   return { limit, ...(after === undefined ? {} : { after }) };
+}
+
+/** For the bodies of hand-written routes. What is decoded is checked again as input of the library. */
+export function bodyCodec<Schema extends z.ZodObject>(schema: Schema) {
+  const { wire, decode } = makeCodec(schema);
+  return {
+    wire: wire as z.ZodType<OnWire<Schema, true>, OnWire<Schema, true>>,
+    decode: decode as (body: OnWire<Schema, true>) => Partial<z.input<Schema>>,
+  };
 }

@@ -117,13 +117,6 @@ const OTHER_CALLS = {
     list: query("GET /api/workflows"),
     get: alone("GET /api/workflows/{id}"),
     stats: alone("GET /api/stats"),
-    start: body("POST /api/workflows/{id}/start"),
-    reach: body("POST /api/workflows/{id}/checkpoints"),
-    propose: body("POST /api/workflows/{id}/actions"),
-    complete: body("POST /api/workflows/{id}/complete"),
-    fail: body("POST /api/workflows/{id}/fail"),
-    compensations: alone("GET /api/workflows/{id}/compensations"),
-    compensate: repeatable(body("POST /api/workflows/{id}/compensations/{action}/start")),
     wait: query("GET /api/workflows/{id}/wait"),
   },
   actions: {

@@ -123,13 +123,18 @@ export const CONTRACT_CALLS = {
     get: { route: "GET /api/receipts/{id}", takes: "nothing" },
     sign: { route: "POST /api/receipts/{id}/sign", takes: "nothing" },
   },
-  tenants: {
-    list: { route: "GET /api/tenants", takes: "query" },
-    add: { route: "POST /api/tenants", takes: "body", unkept: "once" },
-    get: { route: "GET /api/tenants/{tenant}", takes: "nothing" },
-    close: { route: "POST /api/tenants/{tenant}/close", takes: "body" },
-  },
   workflows: {
+    start: { route: "POST /api/workflows/{id}/start", takes: "body" },
+    reach: { route: "POST /api/workflows/{id}/checkpoints", takes: "body" },
+    propose: { route: "POST /api/workflows/{id}/actions", takes: "body" },
+    complete: { route: "POST /api/workflows/{id}/complete", takes: "body" },
+    fail: { route: "POST /api/workflows/{id}/fail", takes: "body" },
+    compensations: { route: "GET /api/workflows/{id}/compensations", takes: "nothing" },
+    compensate: {
+      route: "POST /api/workflows/{id}/compensations/{action}/start",
+      takes: "body",
+      unkept: "repeatable",
+    },
     at: { route: "GET /api/workflows/{id}/at", takes: "query" },
     timeline: { route: "GET /api/workflows/{id}/timeline", takes: "query" },
     find: { route: "GET /api/workflows/find", takes: "query" },
@@ -139,5 +144,11 @@ export const CONTRACT_CALLS = {
     rollbackOutlook: { route: "GET /api/workflows/{id}/rollback", takes: "nothing" },
     rollback: { route: "POST /api/workflows/{id}/rollback", takes: "body" },
     startByName: { route: "POST /api/definitions/{name}/start", takes: "body" },
+  },
+  tenants: {
+    list: { route: "GET /api/tenants", takes: "query" },
+    add: { route: "POST /api/tenants", takes: "body", unkept: "once" },
+    get: { route: "GET /api/tenants/{tenant}", takes: "nothing" },
+    close: { route: "POST /api/tenants/{tenant}/close", takes: "body" },
   },
 } as const;

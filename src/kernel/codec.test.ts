@@ -23,6 +23,7 @@ import {
   valueKind,
   viewer,
   whole,
+  writtenDuration,
 } from "./values.ts";
 
 const thing = z.strictObject({
@@ -193,6 +194,15 @@ test("a field has another name where it says so, also when it may be null or mis
   assert.deepEqual(decode(wire), library);
   assert.deepEqual(actorIn(schema), { field: "by", as: "approved_by", may: "person" });
   assert.equal(actorIn(z.strictObject({ by: z.string() })), undefined);
+});
+
+test("a duration may be text on the wire, of at least a minute", () => {
+  const { wire, encode, decode } = makeCodec(z.strictObject({ remindEveryMs: writtenDuration.optional() }));
+  assert.deepEqual(decode({ remind_every: "1h30m" }), { remindEveryMs: 5_400_000 });
+  assert.deepEqual(decode(encode({ remindEveryMs: 60_001 })), { remindEveryMs: 60_001 });
+  assert.deepEqual(wire.parse({}), {});
+  for (const remind_every of ["59s", "soon", "-2h", 60_000, `${"0".repeat(70)}1h`])
+    assert.equal(wire.safeParse({ remind_every }).success, false, String(remind_every));
 });
 
 test("the actor may be in any field and may be left out; a duration that may be 0 stays 0", () => {

@@ -8,6 +8,7 @@
  * | `timestamp`: milliseconds since 1970    | RFC 3339 in UTC                         |
  * | `duration`, a field `…Ms`: milliseconds | `…_seconds`: whole seconds, at least 1  |
  * | `durationOrNone`, a field `…Ms`         | the same, or 0                          |
+ * | `writtenDuration`, a field `…Ms`        | `…`: text, such as `4h`                 |
  * | `moneyAmount`: `micros` is a bigint     | `micros` is text                        |
  * | `micros` as `spent`: a bigint           | `spent_micros`: text                    |
  * | `id("grant")` as `id`                   | `grant_id`                              |
@@ -26,6 +27,7 @@
  * - Refinements of a contract beyond its shape are checked after decoding, by the library's own schema.
  */
 import { z } from "zod";
+import { durationMs } from "./duration.ts";
 import type { HoldpointError } from "./errors.ts";
 import { problemFields, readProblem } from "./problem.ts";
 import {
@@ -50,17 +52,18 @@ type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
     ? `${First}${Snake<Rest>}`
     : `_${Lowercase<First>}${Snake<Rest>}`
   : Text;
+type WithoutMs<Name> = Name extends `${infer Start}Ms` ? Start : never;
 type FieldOnWire<Name extends string, Schema> = Schema extends { readonly "~as": infer As extends string }
   ? As
   : Bare<Schema> extends { readonly "~of": infer Of extends string }
     ? `${Name extends "id" ? Of : Snake<Name>}_id`
     : Bare<Schema> extends Marked<unknown, "span">
-      ? Name extends `${infer Start}Ms`
-        ? `${Snake<Start>}_seconds`
-        : never
-      : Bare<Schema> extends Marked<unknown, "micros">
-        ? `${Snake<Name>}_micros`
-        : Snake<Name>;
+      ? `${Snake<WithoutMs<Name>>}_seconds`
+      : Bare<Schema> extends Marked<unknown, "written">
+        ? Snake<WithoutMs<Name>>
+        : Bare<Schema> extends Marked<unknown, "micros">
+          ? `${Snake<Name>}_micros`
+          : Snake<Name>;
 
 type Unwrapped<Schema> = Schema extends
   | z.ZodOptional<infer Inner>
@@ -103,7 +106,7 @@ type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] };
 
 /** The type of a schema's values on the wire. `In`: as a request sends them. */
 export type OnWire<Schema, In extends boolean = false> =
-  Schema extends Marked<unknown, "time" | "id" | "actor" | "principal" | "viewer" | "micros">
+  Schema extends Marked<unknown, "time" | "written" | "id" | "actor" | "principal" | "viewer" | "micros">
     ? string
     : Schema extends Marked<unknown, "span">
       ? number
@@ -141,6 +144,7 @@ type Codec = {
 };
 
 const SECOND = 1_000;
+const WRITTEN = "is a length of time of at least a minute, such as 4h";
 const LONGEST_PRINCIPAL = 210;
 const same = (value: unknown): unknown => value;
 const asPrincipal = (name: unknown): string =>
@@ -201,6 +205,14 @@ const MARKED: { readonly [Name in ValueKind]: (schema: z.ZodType) => Codec } = {
   listener: (schema) => ({ wire: schema, encode: same, decode: same }),
   name: (schema) => ({ wire: schema, encode: same, decode: same }),
   expression: (schema) => ({ wire: schema, encode: same, decode: same }),
+  written: (schema) => ({
+    wire: z
+      .string()
+      .max(64)
+      .refine((text) => schema.safeParse(durationMs(text)).success, WRITTEN),
+    encode: (ms) => `${ms}ms`,
+    decode: (text) => durationMs(text as string),
+  }),
   span: (schema) => {
     const { minValue, maxValue } = schema as z.ZodNumber;
     const least = minValue === 0 ? 0 : 1;
@@ -222,6 +234,7 @@ function fieldOnWire(name: string, schema: z.ZodType): string {
   if (as !== undefined) return as;
   if (kind === "id") return `${name === "id" ? of : snake(name)}_id`;
   if (kind === "micros") return `${snake(name)}_micros`;
+  if (kind === "written") return snake(name.replace(/Ms$/, ""));
   return kind === "span" ? `${snake(name.replace(/Ms$/, ""))}_seconds` : snake(name);
 }
 
@@ -381,14 +394,5 @@ export function viewCodec<Schema extends z.ZodType>(schema: Schema) {
   return {
     wire: wire as z.ZodType<OnWire<Schema>, OnWire<Schema>>,
     encode: encode as (value: z.output<Schema>) => OnWire<Schema>,
-  };
-}
-
-/** For the bodies of hand-written routes. What is decoded has to be parsed by the schema. */
-export function bodyCodec<Schema extends z.ZodObject>(schema: Schema) {
-  const { wire, decode } = makeCodec(schema);
-  return {
-    wire: wire as z.ZodType<OnWire<Schema, true>, OnWire<Schema, true>>,
-    decode: decode as (body: OnWire<Schema, true>) => Partial<z.input<Schema>>,
   };
 }

@@ -88,8 +88,11 @@ export type Contract<Name extends string = string, All extends Verbs = Verbs> = 
   readonly tag?: string;
   /** What its scopes begin with. Default: the name. */
   readonly scopes?: string;
-  /** Where the library's methods are. `admin`: in a group of `admin(hp)`. `instance`: `hp` has them itself. Default: in a group of `hp`. */
-  readonly door?: "admin" | "instance";
+  /**
+   * Where the library's methods are. `admin`: in a group of `admin(hp)`. `instance`: `hp` has them itself. `remote`: in a
+   * group of `hp.remote`. Default: in a group of `hp`.
+   */
+  readonly door?: "admin" | "instance" | "remote";
   readonly verbs: All;
 };
 

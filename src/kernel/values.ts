@@ -7,7 +7,7 @@ import { agentScope } from "./stream.ts";
 import { displayValue } from "./text.ts";
 
 export type ValueKind =
-  | ("time" | "span" | "money" | "micros" | "id" | "flag" | "name" | "expression" | "failure")
+  | ("time" | "span" | "written" | "money" | "micros" | "id" | "flag" | "name" | "expression" | "failure")
   | ("actor" | "principal" | "channel" | "viewer" | "listener");
 /** A schema whose values are spelled differently on the wire. The mark exists for the compiler only. */
 export type Marked<Schema, Name extends ValueKind> = Schema & { readonly "~wire": Name };
@@ -163,6 +163,8 @@ export const duration = (most: number, error: string) => mark(whole(most, error)
 /** The same, or 0. */
 export const durationOrNone = (most: number, error: string) =>
   mark(z.int({ error }).min(0, { error }).max(most, { error }), { kind: "span" });
+/** At least a minute in milliseconds; on the wire it is text. */
+export const writtenDuration = mark(z.int().min(60_000), { kind: "written" });
 /** Milliseconds since 1970, at most `most`. */
 export const timestampUpTo = (most: number, error: string) => mark(whole(most, error), { kind: "time" });
 const isText = (text: string): boolean => text.isWellFormed();

@@ -16,7 +16,7 @@ import type { Runtime } from "./runtime.ts";
 import { runCommand } from "./store-access.ts";
 
 /** `how.via`: the channel through which the actor authenticated, if known. `caller`: over HTTP. */
-type VerbContext = {
+export type VerbContext = {
   readonly runtime: Runtime;
   readonly how: Via;
   readonly caller?: CallerRights;

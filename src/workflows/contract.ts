@@ -1,7 +1,7 @@
 /**
  * Verbs of workflows: their history, what operators do to them, and the start by a definition's name. The routes that
- * create, list and read a workflow are the seed's (`src/agents/seed-routes.ts`); a remote agent drives one by those of
- * `src/agents/remote-routes.ts`.
+ * create, list and read a workflow are the seed's (`src/agents/seed-routes.ts`); the verbs by which a remote agent drives
+ * one are in `src/agents/contract.ts`.
  */
 import { z } from "zod";
 import { isBudgetName } from "../budgets/stream.ts";

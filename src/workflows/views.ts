@@ -15,7 +15,7 @@ const report = z.object({
   notUndone: many(z.object({ action: id("action"), reason: text })),
   irreversible: irreversibles,
 });
-const snapshot = z.object({
+export const snapshot = z.object({
   id: id("snapshot"),
   uri: text,
   hash: text,

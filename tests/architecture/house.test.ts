@@ -22,13 +22,16 @@ type House = {
 type Capabilities = {
   readonly CAPABILITIES: readonly string[];
   readonly NO_VERBS: { readonly [name: string]: string };
+  readonly STAY_BY_HAND: { readonly [file: string]: string };
   inspectCapability(name: string, files: readonly string[]): { state: string; byHand: string[] };
 };
 
 const load = (script: string): Promise<unknown> =>
   import(pathToFileURL(resolve(import.meta.dirname, "../../scripts", script)).href);
 const house = (await load("house.mjs")) as House;
-const { CAPABILITIES, inspectCapability, NO_VERBS } = (await load("capabilities.mjs")) as Capabilities;
+const { CAPABILITIES, inspectCapability, NO_VERBS, STAY_BY_HAND } = (await load(
+  "capabilities.mjs",
+)) as Capabilities;
 
 const limits = JSON.parse(readFileSync(resolve(import.meta.dirname, "limits.json"), "utf8")) as Figures;
 
@@ -153,12 +156,31 @@ const NEW = [
 
 test("a capability is left, converted, or has both styles at once", () => {
   const byHand = ["src/grants/methods.ts", "src/grants/remote-wire.ts"];
-  const others = ["src/grants/routes.ts", "src/effects/methods.ts"];
+  const others = ["src/grants/read.ts", "src/effects/methods.ts"];
   const left = inspectCapability("grants", [...byHand, ...others]);
   assert.deepEqual([left.state, left.byHand], ["left", ["methods.ts", "remote-wire.ts"]]);
   assert.equal(inspectCapability("grants", [...NEW, ...others]).state, "converted");
   assert.equal(inspectCapability("grants", [...NEW, ...byHand]).state, "both");
   assert.equal(inspectCapability("grants", ["src/grants/stream.ts"]).state, "left");
+});
+
+test("routes, checks, input and forms by hand are seen, unless they are listed with a reason", () => {
+  const seen = ["routes.ts", "remote-checks.ts", "creation-input.ts", "forms.ts", "uses/wait-routes.ts"];
+  for (const file of seen)
+    assert.deepEqual(inspectCapability("grants", [...NEW, `src/grants/${file}`]).byHand, [file]);
+  assert.deepEqual(inspectCapability("grants", [...NEW, "src/grants/rules/checks-of.ts"]).byHand, []);
+  const listed = Object.keys(STAY_BY_HAND);
+  const files = readTree("src").map(({ path }) => path);
+  assert.deepEqual(
+    listed.filter((file) => !files.includes(file)),
+    [],
+  );
+  assert.deepEqual(
+    CAPABILITIES.flatMap((name) => inspectCapability(name, files).byHand),
+    [],
+  );
+  const others = [...files, "src/agents/other-routes.ts"];
+  assert.equal(inspectCapability("agents", others).state, "both");
 });
 
 test("capabilities that are not converted are counted, so that none goes back", () => {

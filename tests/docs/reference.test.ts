@@ -81,7 +81,7 @@ test("docs/reference/library.md has every method of an instance, and no other", 
   const expected = [
     ...methodsOf("Holdpoint", index).map((name) => `hp.${name}`),
     ...parts.flatMap((part) => methodsOf(part, instance).map((name) => `hp.${placeOf(part)}.${name}`)),
-    ...contractMethods(undefined, "instance").map((name) => `hp.${name}`),
+    ...contractMethods(undefined, "instance", "remote").map((name) => `hp.${name}`),
   ];
   const written = codeCells(readRoot("docs/reference/library.md"))
     .filter((code) => code.startsWith("hp."))

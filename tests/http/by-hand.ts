@@ -35,10 +35,4 @@ export const BY_HAND: { readonly [reason: string]: readonly string[] } = {
     ...["POST /api/workflows", "GET /api/workflows", "GET /api/workflows/{id}", "GET /api/stats"],
     ...["GET /api/approvals/pending", "POST /api/approvals/submit"],
   ],
-  "of agents that drive a workflow over HTTP": [
-    ...["POST /api/workflows/{id}/start", "POST /api/workflows/{id}/checkpoints"],
-    ...["POST /api/workflows/{id}/actions", "POST /api/workflows/{id}/complete"],
-    ...["POST /api/workflows/{id}/fail", "GET /api/workflows/{id}/compensations"],
-    "POST /api/workflows/{id}/compensations/{action}/start",
-  ],
 };

@@ -277,6 +277,35 @@ describe("a workflow from outside", () => {
       "waiting",
     );
   });
+
+  test("says who decides at a checkpoint that was not declared, and proposes within the workflow", async (context) => {
+    const hp = temporaryFolder(context).open();
+    tools(hp);
+    const { workflows } = hp.remote;
+    const id = await begun(hp, { checkpoints: [] });
+    const terms = { timeoutSeconds: null, approvers: { from: ["person:ann"], remindEveryMs: 7_200_000 } };
+    const reached = { checkpoint: "Own", requestId: "own", summary: null, ...terms, ...FAR };
+    const { approval } = await workflows.checkpoint(id, reached);
+    assert.partialDeepStrictEqual(await hp.approvals.get(approval ?? ""), {
+      decideBy: null,
+      approvers: { from: ["person:ann"], remindEveryMs: 7_200_000 },
+    });
+    await assert.rejects(
+      workflows.checkpoint(id, { ...reached, approvers: { remindEveryMs: 59_999 } }),
+      code("invalid_input"),
+    );
+    await assert.rejects(workflows.checkpoint(id, { ...reached, summry: "x" } as never), /"summry"/);
+    await hp.approvals.approve(approval ?? "", ANN);
+    assert.equal((await workflows.checkpoint(id, reached)).kind, "passed");
+    const given = permit(await workflows.propose(id, { tool: "book", args: {}, ...FAR }));
+    await hp.remote.report(given.action, { ...FAR, status: "applied" });
+    await hp.workflows.rollback(id, { ...ANN, reason: "back", to: "start" });
+    const { compensations, settling } = await workflows.outstanding(id);
+    assert.deepEqual([compensations.map(({ undoes }) => undoes), settling], [[given.action], false]);
+    const undoing = permit(await workflows.compensate(id, given.action, FAR));
+    await hp.remote.report(undoing.action, { ...FAR, status: "applied" });
+    assert.equal((await workflows.get(id)).status, "executing");
+  });
 });
 
 describe("a workflow from outside that is sent back", () => {

@@ -1,41 +1,30 @@
 /**
- * One table for both drivers of a workflow: a definition that a process runs, and a remote agent that calls methods.
- * Both do the same work, ask the same people and have to come to the same end, also where the process that they talk to
- * dies before or after any of its commits.
+ * One table for both drivers of a workflow: a definition that a process runs, and a remote agent that calls methods or
+ * goes over HTTP. They do the same work, ask the same people and have to come to the same end, also where the process
+ * that they talk to dies before or after any of its commits.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import type { Permit, RemoteAnswer } from "../../src/agents/contract.ts";
-import { type Remote, remoteMethods } from "../../src/agents/verbs.ts";
-import { isHoldpointError } from "../../src/kernel/errors.ts";
+import { describe, type TestContext, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { createClient } from "../../src/client/client.ts";
+import type { Holdpoint } from "../../src/index.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
+import { memoryTenant } from "../../src/stores/memory/database.ts";
 import { settled } from "../fixtures/runtime.ts";
-import { type Death, deaths, dieAt, told } from "./death.ts";
-import { ANN, type Desk, type Office, office } from "./office.ts";
-
-const FAR = { agent: "agent:far" };
-
-/** What really happened, in order. A receiver that knows a key does nothing again. */
-type Outside = { readonly done: string[]; readonly keys: Set<string> };
-
-function happen({ done, keys }: Outside, key: string, line: string): void {
-  if (!keys.has(key)) done.push(line);
-  keys.add(key);
-}
-
-type Step = { readonly call: "book" | "mail"; readonly n: number } | { readonly checkpoint: string };
-type Plan = {
-  readonly steps: readonly Step[];
-  readonly attempts?: number;
-  readonly onIrreversible?: "fail" | "continue";
-  readonly timeoutSeconds?: number | null;
-};
-type Checkpoint = { readonly name: string; readonly timeoutSeconds: number | null };
-
-const checkpointsOf = ({ steps, timeoutSeconds = null }: Plan): readonly Checkpoint[] =>
-  steps.flatMap((step) => ("checkpoint" in step ? [{ name: step.checkpoint, timeoutSeconds }] : []));
-
-const terms = ({ attempts = 5, onIrreversible = "fail" }: Plan) => ({ attempts, onIrreversible });
+import { serverSite } from "../fixtures/server.ts";
+import {
+  Agent,
+  byMethods,
+  checkpointsOf,
+  declareTools,
+  happen,
+  type Outside,
+  overHttp,
+  type Plan,
+  terms,
+} from "./agent.ts";
+import { type Death, deathsAt, dieAt, told } from "./death.ts";
+import { ANN, type Desk, office } from "./office.ts";
 
 /** Begins the work in a process, or goes on with it in another one. Answers the workflow's id. */
 type Driver = (desk: Desk, plan: Plan, outside: Outside) => Promise<string>;
@@ -67,101 +56,22 @@ async function runDefinition(desk: Desk, plan: Plan, outside: Outside): Promise<
   return (await start().catch(start)).id;
 }
 
-const remoteOf = ({ runtime }: Desk): Remote =>
-  remoteMethods({ tools: runtime.tools as never, warned: new Set(), open: async () => runtime });
-
-/** An agent that knows nothing but what the server answers, and asks for everything under the same request ids. */
-class Agent {
-  readonly #desk: Desk;
-  readonly #remote: Remote;
-  readonly #plan: Plan;
-  readonly #outside: Outside;
-
-  constructor(desk: Desk, plan: Plan, outside: Outside) {
-    this.#desk = desk;
-    this.#remote = remoteOf(desk);
-    this.#plan = plan;
-    this.#outside = outside;
-  }
-
-  async begin(): Promise<string> {
-    const { workflows, tool } = this.#remote;
-    tool({ name: "book", policy: "approve", effect: "idempotent", undo: true });
-    tool({ name: "mail", policy: "approve", effect: "idempotent" });
-    const creation = { name: "trip", checkpoints: checkpointsOf(this.#plan), requestId: "r", by: FAR.agent };
-    const create = () => workflows.create({ ...creation, ...terms(this.#plan) });
-    const id = await create().catch(create);
-    void this.#work(id);
-    return id;
-  }
-
-  async #work(id: string): Promise<void> {
-    for (;;) {
-      try {
-        const flow = await this.#remote.workflows.get(id);
-        if (flow.end !== null) return;
-        if (flow.status === "initialized") await this.#remote.workflows.start(id, FAR);
-        else if (flow.status === "rolling_back") await this.#goBack(id);
-        else if (flow.status === "executing") await this.#goOn(id);
-      } catch (error) {
-        // The workflow has moved in the meantime, or the answer was lost: the agent looks again.
-        if (!isHoldpointError(error)) throw error;
-      }
-      await this.#desk.runtime.clock.sleep(100, undefined as never);
-    }
-  }
-
-  async #perform(answer: RemoteAnswer, key: string, line: string): Promise<void> {
-    if (answer.status !== "permitted") return;
-    const { action } = answer as Permit;
-    happen(this.#outside, key, line);
-    await this.#remote.report(action, { ...FAR, status: "applied", result: { key } });
-  }
-
-  async #goOn(id: string): Promise<void> {
-    const { workflows, propose } = this.#remote;
-    const { attempt, passed, lastDecision } = await workflows.get(id);
-    const { steps } = this.#plan;
-    const last = passed.at(-1)?.name;
-    const from = steps.findIndex((step) => "checkpoint" in step && step.checkpoint === last) + 1;
-    for (const [index, step] of steps.entries()) {
-      if (index < from) continue;
-      const requestId = `${attempt}-${index}`;
-      if ("call" in step) {
-        const { call: tool, n } = step;
-        const answer = await propose({ tool, args: { n }, workflow: id, requestId, ...FAR });
-        await this.#perform(answer, requestId, `${tool} ${n}`);
-      } else {
-        const { checkpoint } = step;
-        const outputs = { city: "Rome" };
-        const { kind } = await workflows.checkpoint(id, { checkpoint, outputs, requestId, ...FAR });
-        if (kind !== "passed") return;
-      }
-    }
-    await workflows.complete(id, { ...FAR, result: lastDecision?.outputs ?? null });
-  }
-
-  async #goBack(id: string): Promise<void> {
-    const { workflows, report } = this.#remote;
-    for (const { undoes, action, args, attempt } of await workflows.compensations(id)) {
-      const [key, line] = [`undo ${undoes} ${attempt}`, `undo book ${(args as { n: number }).n}`];
-      if (action === null) await this.#perform(await workflows.undo(id, { undoes, ...FAR }), key, line);
-      // The answer was lost. An undo is of the class `once`: the agent says whether it has performed it.
-      else if (this.#outside.keys.has(key)) await report(action, { ...FAR, status: "applied" });
-      else await report(action, { ...FAR, status: "not_applied", reason: "the permit was lost" });
-    }
-  }
+async function driveRemotely(desk: Desk, plan: Plan, outside: Outside): Promise<string> {
+  const agent = new Agent(byMethods(desk), plan, outside);
+  const id = await agent.create().catch(() => agent.create());
+  void agent.work(id);
+  return id;
 }
 
 const DRIVERS: { readonly [name: string]: Driver } = {
   "a definition": runDefinition,
-  "a remote agent": (desk, plan, outside) => new Agent(desk, plan, outside).begin(),
+  "a remote agent": driveRemotely,
 };
 
+type Counter = Pick<Holdpoint, "approvals" | "workflows">;
 /** What people do at a question: `before` counts the decisions at this checkpoint until then. */
 type People = (asked: {
-  readonly place: Office;
-  readonly desk: Desk;
+  readonly desk: Counter;
   readonly approval: string;
   readonly workflow: string;
   readonly checkpoint: string;
@@ -206,6 +116,49 @@ const SENT_BACK: Scenario = {
   ],
 };
 
+const MODIFIED: Scenario = {
+  name: "gets what people changed",
+  plan: TRIP,
+  people: ({ desk, approval }) => desk.approvals.approve(approval, { ...ANN, edit: { city: "Oslo" } }),
+  done: ["book 1", "book 2", "book 3"],
+  ends: { status: "completed", result: { city: "Oslo" } },
+  workflow: { lastDecision: { decision: "modified", outputs: { city: "Oslo" } } },
+  history: ["checkpoint Plan modified", "checkpoint Result modified", "workflow completed"],
+};
+
+const REJECTED_FOR_GOOD: Scenario = {
+  name: "is rejected for good: what it did since is undone, and it has failed",
+  plan: TRIP,
+  people: (asked) => (asked.checkpoint === "Result" ? reject(asked, { final: true }) : approve(asked)),
+  done: ["book 1", "book 2", "book 3", "undo book 3", "undo book 2"],
+  ends: { status: "failed", code: "rejected", reason: "not like this", report: { notUndone: [] } },
+  history: [
+    ...["checkpoint Plan approved", "checkpoint Result rejected", "rollback Plan done"],
+    ...["undo book undone", "undo book undone", "workflow rejected failed"],
+  ],
+};
+
+const EXPIRED: Scenario = {
+  name: "gets no decision in time: it goes back, and has failed",
+  plan: { ...TRIP, attempts: 1, timeoutSeconds: 2 },
+  people: async () => undefined,
+  done: ["book 1", "undo book 1"],
+  ends: { status: "failed", code: "expired" },
+  history: ["checkpoint Plan expired", "rollback  done", "undo book undone", "workflow expired failed"],
+};
+
+const CANCELLED: Scenario = {
+  name: "is cancelled while people are asked: what was done stays done",
+  plan: TRIP,
+  people: (asked) =>
+    asked.checkpoint === "Result"
+      ? asked.desk.workflows.cancel(asked.workflow, { ...ANN, reason: "no more need" })
+      : approve(asked),
+  done: ["book 1", "book 2", "book 3"],
+  ends: { status: "failed", code: "cancelled", by: "person:ann", reason: "no more need" },
+  history: ["checkpoint Plan approved", "checkpoint Result withdrawn", "workflow cancelled failed"],
+};
+
 const SCENARIOS: readonly Scenario[] = [
   {
     name: "is approved at each checkpoint, and completes",
@@ -216,15 +169,7 @@ const SCENARIOS: readonly Scenario[] = [
     workflow: { attempt: 1, tally: { snapshots: 2, questions: 2, decisions: 2 } },
     history: ["checkpoint Plan approved", "checkpoint Result approved", "workflow completed"],
   },
-  {
-    name: "gets what people changed",
-    plan: TRIP,
-    people: ({ desk, approval }) => desk.approvals.approve(approval, { ...ANN, edit: { city: "Oslo" } }),
-    done: ["book 1", "book 2", "book 3"],
-    ends: { status: "completed", result: { city: "Oslo" } },
-    workflow: { lastDecision: { decision: "modified", outputs: { city: "Oslo" } } },
-    history: ["checkpoint Plan modified", "checkpoint Result modified", "workflow completed"],
-  },
+  MODIFIED,
   SENT_BACK,
   {
     name: "is rejected at its first checkpoint, and begins again",
@@ -238,17 +183,7 @@ const SCENARIOS: readonly Scenario[] = [
       ...["checkpoint Result approved", "workflow completed"],
     ],
   },
-  {
-    name: "is rejected for good: what it did since is undone, and it has failed",
-    plan: TRIP,
-    people: (asked) => (asked.checkpoint === "Result" ? reject(asked, { final: true }) : approve(asked)),
-    done: ["book 1", "book 2", "book 3", "undo book 3", "undo book 2"],
-    ends: { status: "failed", code: "rejected", reason: "not like this", report: { notUndone: [] } },
-    history: [
-      ...["checkpoint Plan approved", "checkpoint Result rejected", "rollback Plan done"],
-      ...["undo book undone", "undo book undone", "workflow rejected failed"],
-    ],
-  },
+  REJECTED_FOR_GOOD,
   {
     name: "is rejected in its last attempt, and has failed",
     plan: { ...TRIP, attempts: 2 },
@@ -261,25 +196,8 @@ const SCENARIOS: readonly Scenario[] = [
       ...["rollback  done", "undo book undone", "workflow rejected failed"],
     ],
   },
-  {
-    name: "asks nobody who decides in time: it goes back, and has failed",
-    plan: { ...TRIP, attempts: 1, timeoutSeconds: 2 },
-    people: async () => undefined,
-    done: ["book 1", "undo book 1"],
-    ends: { status: "failed", code: "expired" },
-    history: ["checkpoint Plan expired", "rollback  done", "undo book undone", "workflow expired failed"],
-  },
-  {
-    name: "is cancelled while people are asked: what was done stays done",
-    plan: TRIP,
-    people: (asked) =>
-      asked.checkpoint === "Result"
-        ? asked.desk.workflows.cancel(asked.workflow, { ...ANN, reason: "no more need" })
-        : approve(asked),
-    done: ["book 1", "book 2", "book 3"],
-    ends: { status: "failed", code: "cancelled", by: "person:ann", reason: "no more need" },
-    history: ["checkpoint Plan approved", "checkpoint Result withdrawn", "workflow cancelled failed"],
-  },
+  EXPIRED,
+  CANCELLED,
   {
     name: "cannot undo everything, says what, and has failed",
     plan: { steps: [{ call: "book", n: 1 }, { call: "mail", n: 2 }, { checkpoint: "Result" }] },
@@ -308,54 +226,85 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Lets people decide what is asked now. */
-async function decide(
-  place: Office,
-  desk: Desk,
-  people: People,
-  decided: Map<string, string>,
-): Promise<void> {
+type Decided = { readonly checkpoint: string; readonly done: Promise<unknown> };
+
+/** Lets people decide what is asked now. An edit is answered when a process has looked at it, so no decision is awaited. */
+async function decide(desk: Counter, people: People, decided: Map<string, Decided>): Promise<void> {
   for (const { id: approval, tool: checkpoint } of (await desk.approvals.list()).items) {
     if (decided.has(approval)) continue;
-    const before = [...decided.values()].filter((one) => one === checkpoint).length;
-    decided.set(approval, checkpoint);
+    const before = [...decided.values()].filter((one) => one.checkpoint === checkpoint).length;
     const { workflow } = await desk.approvals.get(approval);
-    await people({ place, desk, approval, workflow: workflow ?? "", checkpoint, before });
+    const done = people({ desk, approval, workflow: workflow ?? "", checkpoint, before });
+    decided.set(approval, { checkpoint, done });
   }
 }
 
-async function play(driver: Driver, { plan, people }: Scenario, death: Death) {
+type Played = {
+  readonly result: unknown;
+  readonly workflow: { readonly open: readonly string[] };
+  readonly timeline: Awaited<ReturnType<Holdpoint["workflows"]["timeline"]>>;
+  readonly done: readonly string[];
+};
+/** Types of all entries, and how many there were after each commit of the first process. */
+type Trail = { readonly entries: readonly string[]; readonly commits: readonly number[] };
+
+async function played({ workflows }: Counter, id: string, { done }: Outside): Promise<Played> {
+  const [result, workflow] = [await workflows.result(id), await workflows.get(id)];
+  return { result, workflow, timeline: await workflows.timeline(id), done };
+}
+
+async function play(driver: Driver, { plan, people }: Scenario, death: Death): Promise<Played & Trail> {
   const place = office(death.commit + 1);
   const outside: Outside = { done: [], keys: new Set() };
   const others = place.open({ agent: "people" });
   const first = place.open();
-  const counter = dieAt(first, death);
-  const decided = new Map<string, string>();
+  const { log } = memoryTenant(place.database, "acme");
+  const commits: number[] = [];
+  const { isDead, end } = dieAt(first, death, () => commits.push(log.length));
+  const decided = new Map<string, Decided>();
   let desk = first;
   void driver(first, plan, outside);
   const id = await place.until(async () => {
-    await decide(place, others, people, decided);
-    if (desk === first && counter.isDead()) {
+    await decide(others, people, decided);
+    if (desk === first && isDead()) {
       desk = place.open();
       void driver(desk, plan, outside);
     }
     const { items } = await others.workflows.list();
     return items.find(({ endedAt }) => endedAt !== null)?.id;
   });
+  // What it commits from here on, such as its close, is not part of the workflow.
+  const known = [...commits];
+  end();
+  for (const { done } of decided.values()) await place.finish(done);
   await settled(3);
-  const result = await others.workflows.result(id);
-  const workflow = await others.workflows.get(id);
-  const timeline = await others.workflows.timeline(id);
-  const commits = counter.count();
-  await desk.close();
+  const came = await played(others, id, outside);
+  const entries = log.map(({ header }) => String((JSON.parse(header) as JsonObject)["type"]));
+  if (desk !== first || !isDead()) await desk.close();
   await others.close();
-  return { result, workflow, timeline, done: outside.done, commits };
+  return { ...came, entries, commits: known };
+}
+
+/** The agent and the people take turns: people decide when the agent has done what it can. */
+async function playOverHttp(t: Pick<TestContext, "after">, { plan, people }: Scenario): Promise<Played> {
+  const { bench, hp } = await serverSite(t);
+  declareTools(hp.remote);
+  const outside: Outside = { done: [], keys: new Set() };
+  const decided = new Map<string, Decided>();
+  const client = createClient({ server: bench.url });
+  const server = overHttp(client, plan, async () => {
+    await decide(hp, people, decided);
+    await Promise.all([...decided.values()].map(({ done }) => done));
+  });
+  const agent = new Agent(server, plan, outside);
+  const id = await agent.create();
+  await agent.work(id);
+  return played(hp, id, outside);
 }
 
 const SHOWN: readonly string[] = ["checkpoint", "rollback", "undo", "workflow"];
 
-function check(scenario: Scenario, played: Awaited<ReturnType<typeof play>>): void {
-  const { result, workflow, timeline, done } = played;
+function check(scenario: Scenario, { result, workflow, timeline, done }: Played): void {
   assert.deepEqual(done, scenario.done);
   assert.partialDeepStrictEqual(result, scenario.ends);
   assert.partialDeepStrictEqual(workflow, scenario.workflow ?? {});
@@ -375,15 +324,45 @@ function check(scenario: Scenario, played: Awaited<ReturnType<typeof play>>): vo
 
 const NO_TROUBLE: Death = { commit: 0, when: "before" };
 
+/** Each is killed at the commits that the scenarios before it do not have. */
+const KILLED = [SENT_BACK, MODIFIED, REJECTED_FOR_GOOD, EXPIRED, CANCELLED];
+
+/** Commits from the last one that a trail before had too; the next thing that happens differs. */
+function ownCommits({ entries, commits }: Trail, before: readonly Trail[]): readonly number[] {
+  const isKnown = (count: number) =>
+    before.some((other) => isDeepStrictEqual(other.entries.slice(0, count), entries.slice(0, count)));
+  const known = commits.filter(isKnown).length;
+  return commits.map((_count, index) => index + 1).slice(Math.max(known - 1, 0));
+}
+
+type Killing = { readonly scenario: Scenario; readonly commits: readonly number[] };
+
+async function planKilling(driver: Driver): Promise<readonly Killing[]> {
+  const trails: Trail[] = [];
+  const killing: Killing[] = [];
+  for (const scenario of KILLED) {
+    const trail = await play(driver, scenario, NO_TROUBLE);
+    killing.push({ scenario, commits: ownCommits(trail, trails) });
+    trails.push(trail);
+  }
+  return killing;
+}
+
 for (const [name, driver] of Object.entries(DRIVERS)) {
   describe(`a workflow driven by ${name}`, () => {
     for (const scenario of SCENARIOS)
       test(scenario.name, async () => check(scenario, await play(driver, scenario, NO_TROUBLE)));
   });
 
-  describe(`a workflow driven by ${name} that is sent back, whose process`, async () => {
-    const { commits } = await play(driver, SENT_BACK, NO_TROUBLE);
-    for (const death of deaths(commits))
-      test(told(death), async () => check(SENT_BACK, await play(driver, SENT_BACK, death)));
+  describe(`a workflow driven by ${name}, whose process`, async () => {
+    for (const { scenario, commits } of await planKilling(driver))
+      for (const death of deathsAt(commits))
+        test(`${told(death)}: ${scenario.name}`, async () =>
+          check(scenario, await play(driver, scenario, death)));
   });
 }
+
+describe("a workflow driven by a remote agent over HTTP", () => {
+  for (const scenario of [MODIFIED, SENT_BACK])
+    test(scenario.name, async (t) => check(scenario, await playOverHttp(t, scenario)));
+});

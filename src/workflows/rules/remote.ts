@@ -31,7 +31,7 @@ export type DriveRefused =
   | { readonly kind: "not_yours" }
   | RefusedMove;
 
-type DriveDone = { readonly kind: "done"; readonly state: LiveWorkflow };
+export type DriveDone = { readonly kind: "done"; readonly state: LiveWorkflow };
 
 const isDrivable = (answer: Need | DriveRefused | LiveWorkflow): answer is LiveWorkflow =>
   !("kind" in answer);
