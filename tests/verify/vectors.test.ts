@@ -75,7 +75,10 @@ test("entry and body digest", () => {
     const header = readHeader(vector.header);
     assert.ok(header);
     const entry = makeEntry(header, { type: header.type, tv: header.tv, body: vector.body }, vector.salt);
+    const { stream, seq, type, tv, at, prev } = header;
     assert.deepEqual(entry, {
+      ...{ stream, seq, type, tv, at, prev },
+      digest: vector.body_digest,
       header: vector.header,
       hash: vector.hash,
       salt: vector.salt,
