@@ -4,7 +4,7 @@ import type { Who } from "../api/authenticate.ts";
 import { bodyCodec, dropUndefinedFields, json } from "../api/wire.ts";
 import { HoldpointError } from "../kernel/errors.ts";
 import { spelled } from "../kernel/values.ts";
-import { checkpointTerms } from "./checkpoint-terms.ts";
+import { checkpointTerms } from "./contract.ts";
 import { callerPrincipal, mayActFor, onlyForItselfError, principalNamed } from "./identify-agent.ts";
 import type { NewRemoteWorkflow, RemoteCheckpoint } from "./remote-workflow.ts";
 import { microsOf } from "./seed-forms.ts";
