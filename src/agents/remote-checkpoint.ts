@@ -209,7 +209,7 @@ function otherContentError(
 ): HoldpointError {
   const what = `The request id "${requestId}" is that of the checkpoint "${name}" in ${workflow}, reached with other content or by another name.`;
   return new HoldpointError("request_conflict", what, {
-    data: refusalData("request", isRecorded, "the workflow did not change, and nobody was asked"),
+    data: refusalData("request", isRecorded, "the workflow did not change, and no person was asked"),
     next: "Use a new request id for another checkpoint or other content.",
     details: { workflow, checkpoint: name },
   });

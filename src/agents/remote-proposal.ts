@@ -75,9 +75,7 @@ function checkProposal(runtime: Runtime, given: RemoteProposal, caller: Caller):
   if (runtime.tools.get(given.tool)?.isOwn === true)
     rejectInput(`"${given.tool}" is not for agents to propose.`);
   if (isUndoOfAnother(runtime, given.tool))
-    rejectInput(
-      `"${given.tool}" takes back what another tool did: it is asked for with hp.remote.workflows.undo().`,
-    );
+    rejectInput(`"${given.tool}" undoes what another tool did: propose it with hp.remote.workflows.undo().`);
   return {
     tool: findOrDefineTool(runtime, given.tool),
     agent,

@@ -234,10 +234,10 @@ type RemoteUndo = {
 
 function checkMayDeclareUndo({ rules, outside, undo }: Tool, workflow: string | undefined): void {
   if (workflow === undefined)
-    rejectInput("Only what is done in a workflow is ever taken back: this proposal is outside of one.");
+    rejectInput("Only an action in a workflow can declare an undo. This proposal names no workflow.");
   if (outside === undefined)
-    rejectInput(`"${rules.name}" is performed by this program, which knows itself how to take it back.`);
-  if (rules.effectClass === "read") rejectInput(`"${rules.name}" only reads: there is nothing to take back.`);
+    rejectInput(`This program performs "${rules.name}" and undoes it itself: leave the undo out.`);
+  if (rules.effectClass === "read") rejectInput(`"${rules.name}" only reads: there is nothing to undo.`);
   if (undo !== null) rejectInput(`"${rules.name}" was declared with its own undo: leave it out here.`);
 }
 

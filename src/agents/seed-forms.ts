@@ -265,7 +265,7 @@ export const seedPendingSchema = z.object({
   reason: z.string(),
   decide_by: timeSchema.nullable(),
   binding: z.string(),
-  undo: undoSchema.meta({ description: "how the agent says that it would take it back" }),
+  undo: undoSchema.meta({ description: "how the agent says that it would undo it" }),
   ...stages,
 });
 

@@ -189,7 +189,7 @@ export const seedRoutes = [
     path: "/api/workflows",
     summary: "Create a workflow that an agent drives from outside, with its checkpoints",
     description:
-      "With `workflows:write` for any agent; with `workflows:drive` alone an agent creates what it drives itself, for nobody else. `checkpoint_names` or, in full, `checkpoints`. `escrow_amount` is recorded, in dollars unless `escrow_currency` says otherwise; nothing is locked.",
+      "With `workflows:write` for any agent; with `workflows:drive` alone an agent creates only what it drives itself. `checkpoint_names` or, in full, `checkpoints`. `escrow_amount` is recorded, in dollars unless `escrow_currency` says otherwise; nothing is locked.",
     tag: "workflows",
     scope: "workflows:write",
     orScope: "workflows:drive",
@@ -246,7 +246,7 @@ export const seedRoutes = [
   route({
     method: "GET",
     path: "/api/workflows/{id}",
-    summary: "A workflow in full: where it stands, what it waits for, the last decision",
+    summary: "A workflow in full: its status, what it waits for, the last decision",
     tag: "workflows",
     scope: "workflows:read",
     params: idParams,

@@ -50,8 +50,7 @@ export const alerts = contract({
     acknowledge: verb({
       http: "POST /api/alerts/{id}/acknowledge",
       scope: "alerts:acknowledge",
-      summary:
-        "Record that a person has seen it: `by`, and perhaps a `note`. It stands until its condition ends",
+      summary: "Acknowledge an alert. It stays active until its condition ends",
       whenLost: "repeat",
       takes: "word",
       input: z.strictObject({ note: optionalText("A note").optional(), by: actor }),

@@ -68,12 +68,9 @@ export function exampleRoutes(example: ExampleAgent | undefined) {
       tag: "desk",
       scope: "workflows:write",
       body: z.strictObject({
-        by: z
-          .string()
-          .min(1)
-          .max(210)
-          .optional()
-          .meta({ description: "who asks; taken from the credential, and refused if it is somebody else" }),
+        by: z.string().min(1).max(210).optional().meta({
+          description: "who asks; taken from the credential, and refused if it names another principal",
+        }),
       }),
       answers: { 202: z.object({ workflow_id: z.string() }) },
       mayAsk: async () => true,

@@ -154,7 +154,7 @@ async function handleRequest(
   if (route === undefined) throw new HoldpointError("unknown_route", "There is no such route.");
   const given = requestPartsOf(request, route);
   if (route.scope === "public") return route.handle(given);
-  if (who === undefined) throw new HoldpointError("unauthenticated", "Nobody is asking.");
+  if (who === undefined) throw new HoldpointError("unauthenticated", "The request has no caller.");
   const office = await tenants.of(who.tenant);
   const credential = credentialOf(request);
   const whoNow = () => authenticate(credential);

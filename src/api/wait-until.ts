@@ -146,7 +146,7 @@ const actionOnWire = viewCodec(actionSchema);
 export const waitRoutes = (audience: WaitContext) => [
   waitRoute(audience, {
     path: "/api/approvals/{id}/wait",
-    what: "An approval, once people have decided or their time is over",
+    what: "An approval, once people have decided or its deadline has passed",
     tag: "approvals",
     scope: "approvals:read",
     field: "approval",

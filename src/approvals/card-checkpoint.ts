@@ -74,8 +74,10 @@ export function checkpointParts(approval: Approval, { workflow, snapshot }: Show
       "What you decide on: its outputs": !isMonitor && { args: { args: approval.args } },
     },
     agent: {
-      [isMonitor ? "What the monitor knows" : "The agent says (its own words, checked by nobody)"]:
-        agentFields(approval, snapshot),
+      [isMonitor ? "What the monitor knows" : "The agent says (its own words, not checked)"]: agentFields(
+        approval,
+        snapshot,
+      ),
     },
   };
 }

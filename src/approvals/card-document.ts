@@ -158,7 +158,7 @@ function outcomeSections({ action, receipt }: AnyAction): CardSections {
       effect: id,
       granted:
         grant.kind === "standing"
-          ? `${grant.grant} by ${grant.by.join(", ")}, beforehand: nobody was asked`
+          ? `${grant.grant} by ${grant.by.join(", ")}, beforehand: no person was asked`
           : undefined,
       ...outcomeFields(action),
       "late report": {
@@ -218,7 +218,7 @@ export function hasSuggestion({ args }: Pick<Approval, "args">): boolean {
 }
 
 const NOBODY_ANSWERS =
-  "The workflow is told that nobody answers, with your reason, and goes on by its own rules.";
+  "The workflow is told that there is no answer, with your reason, and goes on by its own rules.";
 
 /** Parts of everything that a workflow asks itself. */
 const workflowParts = ({ approval, card }: ApprovalFacts, label?: string): DocumentParts => ({

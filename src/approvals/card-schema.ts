@@ -73,7 +73,7 @@ const workflow = z.object({
       phase: z.string(),
       at: timestamp,
       args: z.string().describe("the beginning of the arguments"),
-      canUndo: z.boolean().describe("going back, the workflow would take it back"),
+      canUndo: z.boolean().describe("a rollback of the workflow would undo it"),
       isUndone: z.boolean(),
       cannotUndo: z.boolean().describe("its tool has no undo"),
       isSince: z
@@ -94,10 +94,8 @@ const rejecting = z.object({
   goesBackTo: textOrNull.describe("a checkpoint; null is the start"),
   isEnd: z.boolean().describe("it cannot go back: the workflow fails"),
   isLast: z.boolean().describe("having gone back it is not tried again: the workflow fails then"),
-  undone: list(z.string()).describe("tools whose effects would be taken back"),
-  claimed: list(z.string()).describe(
-    "tools whose effects the agent says that it takes back; nobody else knows how",
-  ),
+  undone: list(z.string()).describe("tools whose effects a rollback would undo"),
+  claimed: list(z.string()).describe("tools whose effects only the agent says it can undo"),
   stays: list(z.string()).describe("tools whose effects cannot be"),
   permanent: list(z.object({ action: id("action"), tool: z.string() })).describe(
     "each effect of `stays`, also those of workflows that it started and of earlier attempts",
@@ -120,7 +118,7 @@ const you = z.object({
     .boolean()
     .nullable()
     .describe(
-      "whether it is over once they reject it: false where others can still agree to it; null where they may not decide, or nobody is authenticated and it depends on who does",
+      "whether their rejection ends it: false where others can still agree to it; null where they may not decide, or where the caller is not authenticated and it depends on who decides",
     ),
 });
 
@@ -159,9 +157,9 @@ const cardSchema = z.object({
   history: history
     .nullable()
     .describe(
-      "of the same agent with the same tool: what it had proposed before this was asked, as that stands now",
+      "of the same agent with the same tool: what it had proposed before this was asked, in its current state",
     ),
-  workflow: workflow.nullable().describe("what had begun in it before this was asked, as that stands now"),
+  workflow: workflow.nullable().describe("what had begun in it before this was asked, in its current state"),
   rejecting: rejecting
     .nullable()
     .describe("what a rejection does to the workflow; null where it only is not done"),

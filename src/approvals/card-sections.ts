@@ -46,14 +46,14 @@ export const previewSections = ({ preview }: Approval): CardSections => ({
 });
 
 export const undoSections = ({ undo }: Approval): CardSections => ({
-  "The agent says how it would take it back, if its workflow goes back (checked by nobody)": undo && {
+  "The agent says how it would undo it, if its workflow goes back (not checked)": undo && {
     tool: undo.tool,
     args: { value: undo.args },
   },
 });
 
 export const agentWords = (rationale: string | null): CardSections => ({
-  "The agent says (its own words, checked by nobody)": rationale !== null && { says: { quote: rationale } },
+  "The agent says (its own words, not checked)": rationale !== null && { says: { quote: rationale } },
 });
 
 const needsText = ({ quorum, from }: Approval["approvers"]): string =>
@@ -65,7 +65,7 @@ function ruleLines({ approvers, apart = [], widened, stage }: Approval): readonl
   const isWide = widened.includes(stage);
   return [
     also.length > 0 && !isWide && `from half time on also ${also.join(", ")}`,
-    isWide && "half time is over: more people may decide than were asked first",
+    isWide && "half of the time has passed: more people may decide than were asked first",
     remindEveryMs !== undefined && `people are reminded every ${Math.round(remindEveryMs / 60_000)} min`,
     separate === true && `duties are kept apart: never ${["the editor alone", ...apart].join(", ")}`,
   ].filter((line) => line !== false);

@@ -207,14 +207,14 @@ export const approvals = contract({
     }),
     revoke: act({
       http: "POST /api/approvals/{id}/revoke",
-      summary: "Take a decision back that was not used yet",
+      summary: "Revoke a decision that is not used yet",
       noun: "revocation",
       takes: "said",
       input: z.strictObject({ reason: words, by: actor }),
     }),
     cancel: act({
       http: "POST /api/approvals/{id}/cancel",
-      summary: "Take a question back that nobody has answered yet",
+      summary: "Withdraw a question that is not answered yet",
       noun: "cancellation",
       takes: "said",
       input: z.strictObject({ reason: words, by: actorOfAnyKind }),
@@ -229,7 +229,7 @@ export const approvals = contract({
     }),
     takeBack: act({
       http: "POST /api/approvals/{id}/take-back",
-      summary: "Take one's seat back, while nobody has decided with it",
+      summary: "Take your seat back before the delegate decides",
       noun: "return of a seat",
       whenLost: "repeat",
       takes: "said",

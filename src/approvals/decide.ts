@@ -59,7 +59,7 @@ function refuseEmptyEdit({ id, subject }: LoadedApproval): void {
 /** Handles made by this program may be put anywhere. Others must stay in place or be removed. */
 function refuseMovedHandle({ args }: LoadedApproval, given: unknown): void {
   if (!hasMovedHandle(given, args, isOwnHandle)) return;
-  throw new HoldpointError("reserved_key", "In an edit a secret's handle stands only where it stood.", {
+  throw new HoldpointError("reserved_key", "An edit may keep a secret's handle only where it was.", {
     next: "Leave the fields with secrets as they are; another secret is the program's to put there.",
   });
 }

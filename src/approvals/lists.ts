@@ -51,7 +51,7 @@ export const attentionSchema = z.object({
   alerts: count.describe("active alerts; 0 without the scope alerts:read"),
   deadMessages: count.describe("0 without the scope endpoints:read"),
   stopped: count.describe("agents, services and workflows that are stopped; 0 without the scope switch:read"),
-  isEmpty: z.boolean().describe("nobody has ever asked for anything here"),
+  isEmpty: z.boolean().describe("there was never a request here"),
 });
 type Attention = z.output<typeof attentionSchema>;
 

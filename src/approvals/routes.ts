@@ -137,7 +137,7 @@ export function cardPageRoutes(cards: CardParts) {
     route({
       method: "GET",
       path: "/actions/{id}/plain",
-      summary: "An action as a page without scripts: what was to be done, and what became of it",
+      summary: "An action as a page without scripts: what was proposed, and its outcome",
       tag: "actions",
       scope: "actions:read",
       params,

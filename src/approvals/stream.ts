@@ -197,7 +197,7 @@ export const approval = define("approval", {
       (state, edit: OpenEdit) => ({ ...state, edit, editRefused: null }),
     ),
     "approval.edit_refused": pending(
-      "the edit does not pass schema, policy or standing; the question stays open. By the rule `preview` it is no refusal: the edit stands already, and its author is asked about what the tool shows of it since. Where a policy refused it: [which](#which-policy), and what it remarked",
+      "the edit does not pass schema, policy or standing; the question stays open. By the rule `preview` it is no refusal: the edit is already accepted, and its author is asked to review the changed preview. Where a policy refused it: [which](#which-policy), and what it remarked",
       (state, editRefused: EditRefusal) => ({ ...state, edit: null, editRefused }),
     ),
     "approval.revised": pending(
@@ -227,12 +227,12 @@ export const approval = define("approval", {
       ) => ({ ...state, remindedUpTo: due }),
     ),
     "approval.widened": pending(
-      "half of the time is over, and these may decide as well from then on",
+      "from half time on, these may also decide",
       (state, _body: InStage & { readonly also: readonly string[]; readonly halfTime: number }) =>
         widen(state),
     ),
     "approval.delegated": pending(
-      "somebody who may decide handed their seat in this stage to somebody else, and why",
+      "an approver delegated their seat in this stage, and why",
       (state, body: DelegationBody, { at }) => ({
         ...state,
         delegations: [...state.delegations, { ...body, at }],
@@ -246,14 +246,14 @@ export const approval = define("approval", {
       }),
     ),
     "approval.delegate_refused": refused<RefusedRequest & { readonly to: string }>(
-      "a seat was not handed over or taken back, and why",
+      "a delegation or its withdrawal was refused, and why",
     ),
     "approval.commented": pending(
-      "somebody asked for more before it is decided, or whoever asked answered: by whom, what, and the channel. It decides nothing",
+      "a comment by an approver, or the agent's reply: by whom, what, and the channel; it decides nothing",
       (state, body: CommentBody, { at }) => ({ ...state, comments: [...state.comments, { ...body, at }] }),
     ),
-    "approval.comment_refused": refused("somebody who neither asks nor may decide wanted to comment"),
-    "approval.extend_refused": refused("somebody who may not decide it asked for more time"),
+    "approval.comment_refused": refused("a person who neither asks nor may decide wanted to comment"),
+    "approval.extend_refused": refused("a person who may not decide it asked for more time"),
     "approval.approved": decided("approved", "enough people agreed", agreed),
     "approval.modified": decided(
       "modified",
@@ -263,10 +263,10 @@ export const approval = define("approval", {
     "approval.rejected": decided("rejected", "a person said no, and that ended it", endedBy),
     "approval.expired": decided(
       "expired",
-      "nobody decided in time",
+      "no decision before the deadline",
       (_body: { readonly decideBy: number }) => ({ by: [], reason: "nobody decided in time" }),
     ),
-    "approval.cancelled": decided("cancelled", "the question was taken back", endedBy),
+    "approval.cancelled": decided("cancelled", "the request was withdrawn", endedBy),
     "approval.superseded": decided<By & { readonly approval: string }>(
       "superseded",
       "an edit falls under another approver rule, so that another approval asks instead: `approval` names it",

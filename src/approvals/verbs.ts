@@ -47,13 +47,13 @@ const WORDINGS: { readonly [verb in "comment" | "delegate" | "extend"]: Wording 
     refused: (id) => `The comment on ${id} was refused`,
     notPossible: (id) => `The comment on ${id} was not taken`,
     what: "comment",
-    next: "Have somebody comment who may decide it, or the agent that asked.",
+    next: "Only a person who may decide it, or the agent that asked, can comment.",
   },
   delegate: {
     refused: (id) => `The seat in ${id} stays where it is`,
     notPossible: (id) => `The seat in ${id} was not moved`,
     what: "request",
-    next: "Ask somebody else to decide, or decide yourself.",
+    next: "Ask another person to decide, or decide yourself.",
   },
   extend: {
     refused: (id) => `${id} was not given more time`,
@@ -137,9 +137,9 @@ const withdrawVerb = (rule: (draft: Draft, command: Withdrawal) => Need | Cancel
     check(id, answer) {
       if (answer.kind === "ended") return;
       if (answer.kind === "not_theirs")
-        throw new HoldpointError("not_eligible", `${id} was not taken back: ${answer.reason}.`, {
+        throw new HoldpointError("not_eligible", `${id} was not withdrawn: ${answer.reason}.`, {
           data: "The approval is as it was.",
-          next: "Have whoever asked take it back, somebody who may decide it, or an admin.",
+          next: "Only the requester, a person who may decide it, or an admin can withdraw it.",
         });
       if (answer.status === "none") throw unknownApproval(id);
       throw new HoldpointError("wrong_state", `The approval ${id} is ${answer.status}.`, {

@@ -42,7 +42,7 @@ export const approvalSummary = z.object({
   edit: z.boolean().describe("an edit waits for review"),
   effectClass: z.string(),
   risk: z.enum(RISK_LEVELS).nullable(),
-  isIrreversible: z.boolean().describe("once it is done, nobody is known to take it back"),
+  isIrreversible: z.boolean().describe("once it is done, no way to undo it is known"),
   isMine: z.boolean().describe("the caller may decide it now and has not decided yet"),
   requestedAt: timestamp,
   decideBy: timestamp.nullable(),

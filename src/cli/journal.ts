@@ -84,7 +84,7 @@ async function toOutput(context: Context): Promise<number> {
   if (terminal.interactive)
     throw new CommandError(
       "usage",
-      "An export is for a file or a pipe: its bytes are exact, and whatever agents wrote would reach the terminal.",
+      "An export is for a file or a pipe: its bytes are exact, and text from agents would reach the terminal.",
       "Write: holdpoint export --out journal.ndjson",
     );
   for await (const chunk of chunksOf(context, { lines: 0 })) {
@@ -123,7 +123,7 @@ export const sealCommand: Command = {
   words: [],
   summary: "Seal the journal now and print the seal",
   details: [
-    "A seal fixes everything before it. Kept where nobody who can write the store can reach it, it shows later whether the journal was cut or written anew: holdpoint verify --seal <file>",
+    "A seal fixes everything before it. Keep it out of reach of those who can write the store. Then it shows whether the journal was cut or rewritten: holdpoint verify --seal <file>",
   ],
   examples: ["holdpoint seal --out seal.json"],
   onlyHere: "the key that signs is where the store is",
@@ -206,7 +206,7 @@ export const verifyCommand: Command = {
   words: [],
   summary: "Verify every entry, chain and seal of the store",
   details: [
-    "Chains alone do not show a journal that was written anew: keep seals elsewhere (`holdpoint seal --out`) and give one with --seal.",
+    "Chains alone do not show a journal that was rewritten: keep seals elsewhere (`holdpoint seal --out`) and give one with --seal.",
   ],
   examples: ["holdpoint verify --seal seal.json --require-sealed"],
   flags: {
@@ -272,7 +272,7 @@ function printRestored({ terminal, folder }: Context, found: Restored): void {
 const RESTORE_ADVICE = [
   "Nothing starts in it. What was done after its last entry is not in it, and the request ids of that time are unknown: a program that uses one again does it again. Compare with the outside world from that time on. Then:",
   '  npx holdpoint restored --acknowledge --reason "…"',
-  "puts what was running in doubt, and refuses what was approved or about to start, since it may have been done. Workflows end, unless they wait at a checkpoint, and standing grants are revoked. Questions that nobody had answered stay: look before you approve one.",
+  "puts what was running in doubt, and refuses what was approved or about to start, since it may have been done. Workflows end, unless they wait at a checkpoint, and standing grants are revoked. Questions without an answer stay: look before you approve one.",
 ];
 
 function printDone({ terminal }: Context, done: Acknowledged): void {
@@ -303,7 +303,7 @@ export const restoredCommand: Command = {
     "A store that is not the one its history was last written in lets nothing start until a person has acknowledged that. Without --acknowledge nothing is changed.",
   ],
   examples: ['holdpoint restored --acknowledge --reason "backup of Monday"'],
-  onlyHere: "only somebody at the store can know",
+  onlyHere: "only a person at the store can know",
   flags: {
     acknowledge: { summary: "programs may execute again; what was open is in doubt or refused" },
     reason: { value: "<text>", summary: "why, with --acknowledge; it is recorded" },

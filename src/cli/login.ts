@@ -61,7 +61,7 @@ export const whoami: Command = {
     }
     const sections = sectionsOn(terminal, true);
     sections.field("server", visible(server));
-    sections.field("you", visible(who.principal ?? "nobody: this server authenticates nobody"));
+    sections.field("you", visible(who.principal ?? "none: this server does not authenticate callers"));
     sections.field("tenant", visible(who.tenant));
     sections.field("roles", who.roles.join(", ") || "none");
     sections.field("scopes", who.scopes.join(", ") || "none");
@@ -90,7 +90,7 @@ export const loginLink: Command = {
   summary: "Create a login link for a person; it works once",
   details: [
     "The link works once, within ten minutes unless --for says otherwise; the session lasts twelve hours.",
-    "Whoever has it is that person: hand it over where nobody else reads it.",
+    "Anyone who has it is that person: send it over a private channel.",
     "At a server only an admin makes one.",
   ],
   examples: ["holdpoint login-link ann"],

@@ -64,7 +64,7 @@ async function startAll(context: Context, hp: Holdpoint): Promise<readonly Start
 function printStart({ terminal, folder }: Context, started: readonly StartedMonitor[]): void {
   for (const { monitor, rules } of started)
     terminal.note(`Watching ${visible(folder)} as ${visible(monitor.name)}, by ${pluralize(rules, "rule")}.`);
-  terminal.note("Ctrl-C ends it. Where it stands is kept, and the next start goes on from there.");
+  terminal.note("Ctrl-C ends it. Its position is kept, and the next start continues from there.");
 }
 
 async function watchMonitors(context: Context): Promise<number> {

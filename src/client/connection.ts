@@ -56,7 +56,7 @@ const withoutAnswer = (facts: WithoutAnswer, changes: boolean, cause?: unknown):
 /** `changes`: whether the request would have changed something. */
 export function noAnswer(server: string, changes: boolean, cause: unknown): ClientError {
   const next = changes
-    ? "Look at what stands before doing it again, once the server answers."
+    ? "Check the current state before doing it again, once the server answers."
     : "Check the address, and that the server runs.";
   const facts = { code: "no_answer", status: 0, what: `${server} did not answer.`, next, retryable: true };
   return withoutAnswer(facts, changes, cause);
@@ -65,7 +65,7 @@ export function noAnswer(server: string, changes: boolean, cause: unknown): Clie
 /** A proxy answered, or a server that is not Holdpoint. */
 function strangeAnswer(server: string, status: number, changes: boolean): ClientError {
   const what = `${server} answered ${status}, and not as Holdpoint does.`;
-  const next = "Check the address, and what stands between here and the server.";
+  const next = "Check the address, and what is between here and the server.";
   return withoutAnswer({ code: "strange_answer", status, what, next, retryable: status >= 500 }, changes);
 }
 

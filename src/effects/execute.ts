@@ -97,7 +97,7 @@ async function confirmOwn(runtime: Runtime, { effect }: ActionIn<"running">): Pr
   if (effect.epoch !== own.id || own.mayRun()) return;
   await own.confirm().catch((error: unknown) => {
     if (!isHoldpointError(error, "epoch_ended")) throw error;
-    const data = `The effect ${effect.id} was started; the next process finds out what became of it.`;
+    const data = `The effect ${effect.id} was started; the next process finds out its outcome.`;
     throw new HoldpointError(error.code, error.what, { data, cause: error });
   });
 }
@@ -139,7 +139,7 @@ async function step(runtime: Runtime, tool: Tool, action: string, { answer, age 
       };
     }
     case "turned":
-      throw new TurnedAway("the workflow stands elsewhere by now");
+      throw new TurnedAway("the workflow has moved on");
     case "epoch_ended":
       throw new HoldpointError("epoch_ended", "This process was taken for dead and another one took over.");
   }
@@ -254,7 +254,7 @@ export async function execute(runtime: Runtime, tool: Tool, call: GatedCall): Pr
     const age = stopwatch(runtime.clock);
     const proposed = await moveByClass(runtime, tool, { proposal }, digest);
     if (proposed.kind === "conflict") throw requestConflict(requestId, proposed.action);
-    if (proposed.kind === "turned") throw new TurnedAway("the workflow stands elsewhere by now");
+    if (proposed.kind === "turned") throw new TurnedAway("the workflow has moved on");
     const next =
       proposed.kind === "new"
         ? await step(runtime, tool, proposed.action, { answer: proposed.answer, age })

@@ -152,7 +152,7 @@ export async function proposeCall(
 ): Promise<Answer<Json>> {
   const prepared = await argsFor(runtime, tool, plain, requestId);
   if (requestId !== null && redactText(requestId, prepared.known) !== requestId)
-    throw new HoldpointError("secret_transformed", "A secret's value stands in the request id in clear.");
+    throw new HoldpointError("secret_transformed", "The request id contains a secret's value.");
   const call = {
     requestId,
     args: prepared.args,

@@ -53,7 +53,7 @@ import type { Tool } from "./tool.ts";
 export function closedDuringCall(action?: string): HoldpointError {
   const what = "Holdpoint was closed while the call waited.";
   if (action === undefined) return new HoldpointError("closed", what);
-  const data = `${action} is written down, and may have been started; whoever comes next finds out.`;
+  const data = `${action} is recorded, and may have been started; the next process finds out.`;
   const next =
     "Open Holdpoint again and call with the same request id: what is there is found, not repeated.";
   return new HoldpointError("closed", what, { data, next });

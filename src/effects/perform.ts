@@ -171,9 +171,9 @@ function saying(error: unknown, data: string): unknown {
 
 /** The outcome cannot be recorded as it is. Records at least that the effect was sent. */
 async function doubtAfterAll(runtime: Runtime, call: AttemptCall, error: unknown): Promise<OutcomeAnswer> {
-  const reason = `its outcome could not be written down: ${errorText(error)}`;
+  const reason = `its outcome could not be recorded: ${errorText(error)}`;
   return recording(runtime, call, { status: "in_doubt", reason }).catch(() => {
-    throw saying(error, "The effect was sent; what became of it is not written down yet.");
+    throw saying(error, "The effect was sent; its outcome is not recorded yet.");
   });
 }
 

@@ -180,7 +180,7 @@ export const action = define("action", {
   events: {
     "action.proposed": after(
       ["none"],
-      "somebody asked: request id, tool, effect class, schema digest, arguments and their digest, agent, requester, what the agent says; its place in a workflow, if it has one; `outside` where the agent performs it itself, `undo` where it says how it would take it back, and the `titleTemplate` of the tool, if it has a [title](../guide/tools.md#titles)",
+      "an action was proposed: request id, tool, effect class, schema digest, arguments and their digest, agent, requester, what the agent says; its place in a workflow, if it has one; `outside` where the agent performs it itself, `undo` where it says how it would undo it, and the `titleTemplate` of the tool, if it has a [title](../guide/tools.md#titles)",
       propose,
     ),
     "action.revised": after(
@@ -201,12 +201,12 @@ export const action = define("action", {
     "action.refused": after(UNDECIDED, "it does not start, for good: code, by whom or what, reason", refuse),
     "action.conflicted": after(
       "live",
-      "somebody used this action's request id for another action and was refused",
+      "the request id was reused for another action; that call was refused",
       (state, _body: { readonly tool: string; readonly argsDigest: string; readonly by: string }) => state,
     ),
     "effect.started": after(
       UNDECIDED,
-      "the effect may begin: its id, epoch, grant (a verdict, an approval or a standing grant), binding, time limit and reserved costs. Where the [agent performs it itself](../guide/outside-agents.md), the agent stands in the epoch's place, `reportBy` says by when it has to report, `holder` is the SHA-256 of the holder that the permit was issued to, and `ask` names the request",
+      "the effect may begin: its id, epoch, grant (a verdict, an approval or a standing grant), binding, time limit and reserved costs. Where the [agent performs it itself](../guide/outside-agents.md), the agent is named in the epoch's place, `reportBy` says by when it has to report, `holder` is the SHA-256 of the holder that the permit was issued to, and `ask` names the request",
       start,
     ),
     "effect.begun": after(
@@ -252,7 +252,7 @@ export const action = define("action", {
     ),
     "effect.in_doubt": after(
       RUNNING,
-      "nobody knows whether it happened, and why; `by` is `deadline` where an agent has not reported in time, and `permit` where a permit was asked for again after it was begun",
+      "the outcome is unknown, and why; `by` is `deadline` where an agent has not reported in time, and `permit` where a permit was asked for again after it was begun",
       (
         state,
         /** `by`: what put it in doubt, if that was not the owner. */
@@ -273,12 +273,12 @@ export const action = define("action", {
     ),
     "effect.resolved": after(
       DOUBTED,
-      "the doubt is over: `applied` or `not_applied`, by a probe or a person, with reason and evidence",
+      "the doubt was resolved: `applied` or `not_applied`, by a probe or a person, with reason and evidence",
       resolve,
     ),
     "effect.reported_late": after(
       STARTED,
-      "an executor that no longer held the effect said what became of it, or an agent said so too late or for the second time; kept as testimony",
+      "an executor that no longer held the effect reported its outcome, or an agent reported too late or for the second time; kept as testimony",
       testify,
     ),
   },

@@ -45,7 +45,7 @@ function requireResolved(effect: string, answer: ResolveAnswer): void {
   if (answer.kind === "not_allowed")
     throw new HoldpointError("not_eligible", `The effect was not resolved: ${answer.reason}.`, {
       data: "Nothing was written; the effect is still in doubt.",
-      next: "Ask somebody else, in good standing and not the requester.",
+      next: "Ask another person, in good standing and not the requester.",
     });
   if (answer.kind === "not_in_doubt")
     throw new HoldpointError("not_in_doubt", `The effect ${effect} is ${answer.state.phase}.`, {

@@ -83,7 +83,7 @@ export const ERROR_CODES = {
     status: 403,
     retryable: false,
     data: NOTHING,
-    next: "Use a credential whose roles allow it, or ask somebody who has them.",
+    next: "Use a credential whose roles allow it, or ask a person who has them.",
   },
   foreign_origin: {
     status: 403,
@@ -113,7 +113,7 @@ export const ERROR_CODES = {
     status: 409,
     retryable: false,
     data: "An earlier request with this key was begun, and what it did is not known.",
-    next: "Look at what stands, then ask again under a new Idempotency-Key if it is still wanted.",
+    next: "Check the current state, then ask again under a new Idempotency-Key if it is still wanted.",
   },
   rate_limited: {
     status: 429,
@@ -137,7 +137,7 @@ export const ERROR_CODES = {
     status: 500,
     retryable: false,
     data: "It is not known whether anything was written.",
-    next: "Look at what stands before calling again, and report this with its correlation id.",
+    next: "Check the current state before calling again, and report this with its correlation id.",
   },
   request_conflict: {
     status: 409,
@@ -185,7 +185,7 @@ export const ERROR_CODES = {
     status: 403,
     retryable: false,
     data: "The refused vote was recorded; the approval did not change.",
-    next: "Ask somebody whom the approval names.",
+    next: "Ask a person whom the approval names.",
   },
   edit_refused: {
     status: 422,
@@ -197,7 +197,7 @@ export const ERROR_CODES = {
     status: 409,
     retryable: false,
     data: NOTHING,
-    next: "Make somebody else an admin first: `holdpoint people change <person> --role admin`.",
+    next: "Make another person an admin first: `holdpoint people change <person> --role admin`.",
   },
   wrong_state: {
     status: 409,

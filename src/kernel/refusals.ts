@@ -19,7 +19,7 @@ export const REFUSALS = {
   },
   expired: {
     retry: false,
-    next: "Nobody decided in time. Propose it again under a new request id if it is still wanted.",
+    next: "The deadline passed without a decision. If it is still wanted, propose it under a new request id.",
   },
   cancelled: {
     retry: false,
@@ -31,7 +31,7 @@ export const REFUSALS = {
   },
   revoked: {
     retry: false,
-    next: "The approval was taken back. Propose something else under a new request id.",
+    next: "The approval was withdrawn. Propose something else under a new request id.",
   },
   tool_changed: {
     retry: false,

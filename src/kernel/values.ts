@@ -57,7 +57,7 @@ export const actorOnWire = z
   .min(1)
   .max(200)
   .optional()
-  .meta({ description: "the person; taken from the credential, and refused if it is somebody else" });
+  .meta({ description: "the person; taken from the credential, and refused if it names another one" });
 
 /** The same for an agent. */
 const agentOnWire = z
@@ -70,7 +70,7 @@ export const speakerOnWire = z
   .string()
   .max(210)
   .optional()
-  .meta({ description: "who; taken from the credential, and refused if it is somebody else" });
+  .meta({ description: "the principal; taken from the credential, and refused if it names another one" });
 export function wireOfActor(schema: z.ZodType): z.ZodType {
   const { may } = marks.get(schema) ?? {};
   if (may === "agent") return agentOnWire;

@@ -130,8 +130,7 @@ async function testRecipient(runtime: Runtime, { id, target }: Endpoint): Promis
   if (target.kind !== "mail") return null;
   const [first] = resolveRecipients(await readState(runtime, ROSTER), target.to, []);
   return (
-    first ??
-    rejectInput(`The endpoint ${id} has nobody to write to: no person whom it names has a mail address.`)
+    first ?? rejectInput(`The endpoint ${id} has no recipient: no person whom it names has a mail address.`)
   );
 }
 

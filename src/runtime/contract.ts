@@ -70,7 +70,7 @@ const node = z.object({
   id: spelled("epoch", z.string()),
   status: z
     .enum(["live", "lapsed", "closed", "died"])
-    .describe("lapsed: it does not hold its epoch any more, and nobody has ended it yet"),
+    .describe("lapsed: it does not hold its epoch any more, and no process has ended it yet"),
   kind: z.string().describe("server, worker or program"),
   version: z.string().nullable(),
   agent: z.string(),
@@ -84,7 +84,7 @@ const node = z.object({
     .readonly()
     .nullable()
     .describe("names of the workflows that it runs, as it began; null where it did not say"),
-  workflows: count.describe("that it runs now; those that wait are nobody's"),
+  workflows: count.describe("that it runs now; those that wait are not counted"),
   effects: count.describe("that it has started and that have not ended"),
 });
 

@@ -248,7 +248,7 @@ function hideSecrets(value: Json, original: Json, known: ReadonlyMap<string, str
   };
   const hidden = hide(value, original);
   if (!hasNoSecrets(hidden, known)) {
-    throw new HoldpointError("secret_transformed", "A secret's value stands in the arguments in clear.");
+    throw new HoldpointError("secret_transformed", "The arguments contain a secret's value.");
   }
   return hidden;
 }

@@ -51,7 +51,7 @@ function toolConflict(name: string): never {
     `A supervised run that is not over has brought another tool "${name}".`,
     {
       data: "Nothing was started.",
-      next: "Give the tool a name of its own, or wait until that run is over.",
+      next: "Give the tool a name of its own, or wait until that run has ended.",
     },
   );
 }

@@ -178,7 +178,7 @@ function refuseOneRunFork(id: string): never {
 }
 
 function refuseRemoteFork(id: string): never {
-  const what = `The workflow ${id} is driven by an agent from outside, and cannot be forked: nobody could run the fork.`;
+  const what = `The workflow ${id} is driven by an agent from outside, and cannot be forked: no process could run the fork.`;
   throw new HoldpointError("wrong_state", what, {
     data: "Nothing was started.",
     next: "Have the agent create another workflow.",

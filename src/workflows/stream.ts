@@ -214,7 +214,7 @@ export const workflow = define("workflow", {
     ),
     "workflow.resumed": live("the same once more: another process, or the same one again", run),
     "workflow.suspended": live<{ readonly wakeAt: number | null; readonly waits: readonly Wait[] }>(
-      "nobody runs it: what it waits for, and when it wakes by itself; `node` where its process ended in good order and another is to go on",
+      "no process runs it: what it waits for, and when it wakes by itself; `node` where its process ended in good order and another is to go on",
       (state, body) => ({ ...state, runner: null, written: 0, isReady: false, ...body }),
     ),
     "workflow.woken": live<{ readonly by: string }>(
@@ -288,7 +288,7 @@ export const workflow = define("workflow", {
       ({ intent }) => intent,
     ),
     "send.ended": live<IntentOp & { readonly status: string }>(
-      "an intent that it sent is over",
+      "an intent that it sent has ended",
       (state, { intent }) => withoutOpenOperation(state, intent),
     ),
     /** `until`: when the definition stops waiting; the intent goes on. */
@@ -306,7 +306,7 @@ export const workflow = define("workflow", {
       "the state was captured and people are asked: snapshot, outputs, approval, and which effects could not be undone",
       reach,
     ),
-    "checkpoint.passed": live("the state was captured and nobody is asked, and why not", pass),
+    "checkpoint.passed": live("the state was captured and no approval was needed, and why", pass),
     "checkpoint.raised": live<
       Question & { readonly monitor: string; readonly rule: string; readonly alert: string }
     >(
@@ -363,7 +363,7 @@ export const workflow = define("workflow", {
       readonly by: string;
       readonly status: string;
       readonly reason: string;
-    }>("somebody asked for a move that its status does not allow", (state, { by }) => withRefusal(state, by)),
+    }>("a move was requested that its status does not allow", (state, { by }) => withRefusal(state, by)),
   },
   lists: [
     {

@@ -36,7 +36,7 @@ test("a call that the usual limit of a run refused is counted apart, and is no c
   writeFileSync(file, "policy: open\ndefault: approve\n");
   const { code, out } = await runCli(folder, ["policy", "backtest", file, "--fail-over", "0"]);
   assert.equal(code, 0, out);
-  assert.match(out, /1 refused by limits of the supervised run itself, which hold whatever a policy says/);
+  assert.match(out, /1 refused by limits of the supervised run itself, which no policy can change/);
 });
 
 test("one that a policy with limits of its own would have let through is a change of the policy's", async (context) => {

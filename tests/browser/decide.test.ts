@@ -93,9 +93,9 @@ describe("at the card", () => {
     await open(
       `/approvals/${answer.status === "pending" && answer.waiting_for === "approval" ? answer.approval_id : ""}`,
     );
-    await page.getByText("cannot be taken back").first().waitFor();
+    await page.getByText("cannot be undone").first().waitFor();
     await page.getByRole("button", { name: "Approve" }).click();
-    const dialog = page.getByRole("dialog", { name: "This cannot be taken back" });
+    const dialog = page.getByRole("dialog", { name: "This cannot be undone" });
     const send = dialog.getByRole("button", { name: "Approve" });
     assert.ok(await send.isDisabled());
     const word = await dialog.locator("label code").innerText();
@@ -221,14 +221,14 @@ describe("at the card", () => {
       await page.setViewportSize({ width, height: 800 });
       await open("/approvals");
       const row = page.locator("[data-row]").filter({ hasText: "shop.refund" });
-      const sign = row.getByText("cannot be taken back", { exact: true });
+      const sign = row.getByText("cannot be undone", { exact: true });
       await sign.waitFor();
       const [inner, outer] = [await sign.boundingBox(), await row.boundingBox()];
       assert.ok(inner !== null && outer !== null);
       assert.ok(inner.x + inner.width <= width && inner.y >= outer.y, JSON.stringify(inner));
       assert.ok(inner.y + inner.height <= outer.y + outer.height, JSON.stringify([inner, outer]));
       const other = page.locator("[data-row]").filter({ hasText: "shop.look" });
-      assert.equal(await other.getByText("cannot be taken back").count(), 0);
+      assert.equal(await other.getByText("cannot be undone").count(), 0);
     }
   });
 
@@ -280,7 +280,7 @@ describe("at the card", () => {
     }
     await page.getByRole("region", { name: "Selected" }).getByRole("button", { name: "Approve" }).click();
     const dialog = page.getByRole("dialog", { name: "Approve 2 approvals" });
-    await dialog.getByText("Left out: It cannot be taken back.").waitFor();
+    await dialog.getByText("Left out: It cannot be undone.").waitFor();
     await dialog.getByText('"40"').waitFor();
     await dialog.getByText("orders are private").waitFor();
     await dialog.getByRole("button", { name: "Approve 1" }).click();

@@ -25,7 +25,7 @@ describe("alerts on the command line", () => {
     ] as const;
     const monitor = await admin(hp).monitor({ name: "watch", rules });
     const ping = hp.gate({ name: "ping", policy: "approve", effect: "read", run: () => 1 });
-    assert.equal((await runCli(folder, ["alerts"])).err, "No alert stands.\n");
+    assert.equal((await runCli(folder, ["alerts"])).err, "There are no active alerts.\n");
     for (const requestId of ["1", "2"]) await ping({}, { requestId });
     await monitor.caughtUp();
     const listed = await runCli(folder, ["alerts"]);
@@ -38,7 +38,7 @@ describe("alerts on the command line", () => {
     assert.equal(rule, "busy\\u202eyltcaxe", "text of programs is made visible");
     assert.match(says ?? "", /more than 1 calls within 1 h/);
     const seenBy = await runCli(folder, ["alerts", "ack", id.slice(0, 12), "--note", "month's end"]);
-    assert.equal(seenBy.out, `Seen: ${id}. It stands until what it is about is over.\n`);
+    assert.equal(seenBy.out, `Seen: ${id}. Active until its condition ends.\n`);
     const again = await runCli(folder, ["alerts", "ack", id, "--note", "once more"]);
     assert.match(
       again.out,

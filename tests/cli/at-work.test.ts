@@ -81,7 +81,7 @@ describe("comment", () => {
     const [id = ""] = await waits(hp, "pay", 1);
     const asked = await runCli(folder, ["comment", id, "why \u001b[31mtoday?"]);
     assert.equal(asked.code, 0, asked.err);
-    assert.match(asked.out, new RegExp(`It stands with ${id} now, and agent:tester can read it`));
+    assert.match(asked.out, new RegExp(`It is kept with ${id}, and agent:tester can read it`));
     await hp.approvals.comment(id, { by: "agent:tester", text: "the shop closes at six" });
     const card = await runCli(folder, ["show", id]);
     assert.match(card.out, /What was asked and answered/);

@@ -71,7 +71,7 @@ describe("grants", () => {
       runCli(folder, ["grants", "list"]),
       runCli(folder, ["grants", "list", "--all"]),
     ]);
-    assert.deepEqual([none.out, none.err], ["", "Nothing is granted beforehand.\n"]);
+    assert.deepEqual([none.out, none.err], ["", "There are no standing grants.\n"]);
     assert.match(all.out, /\trevoked\t/);
   });
 
@@ -111,6 +111,7 @@ describe("grants", () => {
       ],
       [["grants", "revoke", "grt_ABCDEF", "--reason", "x"], 3, /No id begins/],
       [["grants", "show"], 2, /grt_/],
+      [["grants", "show", "grt_"], 3, /"grt_" is too short: type at least 6 characters after grt_\./],
       [["grants", "steal"], 2, /no "grants steal"/],
       [["grants", "gve"], 2, /no "grants gve" \(did you mean give\?\)/],
     ];

@@ -68,7 +68,7 @@ describe("intents", () => {
       [["intents", "list", "--result", "1"], /--result does not go with/],
       [
         ["intents", "send", "--type", "human_approval", "--to", "agent://x"],
-        /names nobody who could approve/,
+        /is not the address of people who approve/,
       ],
     ] as const) {
       const answer = await runCli(folder, line);

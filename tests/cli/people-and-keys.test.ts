@@ -117,7 +117,7 @@ describe("people and keys", () => {
     assert.match((await cli("people", "suspend", "ann", "--reason", "on leave")).out, /Suspended/);
     assert.match((await cli("people", "reinstate", "ann", "--reason", "back")).out, /Reinstated/);
     assert.match((await cli("people", "remove", "ann", "--reason", "left")).out, /Removed/);
-    assert.equal((await cli("people")).err, "Nobody is in the list of people.\n");
+    assert.equal((await cli("people")).err, "The list of people is empty.\n");
   });
 
   test("what is wrong is said with what to type instead, and nothing is written", async (t) => {
@@ -134,7 +134,7 @@ describe("people and keys", () => {
       [["people", "remove", "root", "--reason", "x"], 1, /last admin/],
       [["people", "remove", "eve", "--reason", "x"], 3, /not in the list/],
       [["keys", "issue", "--name", "x"], 2, /For whom/],
-      [["keys", "issue", "mailer", "--name", "x", "--role", "executor"], 2, /acts for nobody/],
+      [["keys", "issue", "mailer", "--name", "x", "--role", "executor"], 2, /is not a principal/],
       [["keys", "issue", "agent:mailer", "--role", "executor"], 2, /needs --name/],
       [
         ["keys", "issue", "agent:m", "--name", "x", "--role", "admin", "--scope", "approvals:decide"],

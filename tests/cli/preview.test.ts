@@ -57,7 +57,7 @@ test("an edit that the tool shows something else of is told to its editor, who l
     assert.equal(edited.code, 0, edited.err);
     assert.match(
       edited.out,
-      /The edit stands, and people are asked about what the tool shows of it now, you too/,
+      /The edit is accepted, but its preview changed. People are asked about the new one, and so are you/,
     );
     assert.deepEqual(done, []);
   }

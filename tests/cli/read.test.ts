@@ -127,9 +127,9 @@ describe("show", () => {
     for (const part of [
       `Approval ${ids.pending}  pending`,
       "What will run, if people agree\n  tool        mail.send",
-      "it cannot be taken",
+      "it cannot be undone",
       '  │ subject: "Hello"\n  │ to: "ann"\n  as canonical JSON\n  │ {"subject":"Hello","to":"ann"}',
-      "The agent says (its own words, checked by nobody)\n  │ Ann asked for it.\n  │ Twice.",
+      "The agent says (its own words, not checked)\n  │ Ann asked for it.\n  │ Twice.",
       "rule        outbound\n  reason      mail leaves the house",
       "needs       1 of: any person; never agent:tester",
       "votes       none yet",

@@ -25,9 +25,9 @@ test("the card shows the undo that the agent named, with strangers' characters m
   ]);
   assert.match(
     shown.out,
-    /The agent says how it would take it back, if its workflow goes back \(checked by nobody\)\n +tool +hotel\.cancel/,
+    /The agent says how it would undo it, if its workflow goes back \(not checked\)\n +tool +hotel\.cancel/,
   );
-  assert.match(shown.out, /the agent says how it would be taken back, and nobody else\s+does/);
+  assert.match(shown.out, /only the agent says how it would be\s+undone/);
   assert.match(shown.out, /booking: 7/);
   assert.ok(!shown.out.includes("\u001b[31m") && !shown.out.includes("\u202e"));
   const { approval } = JSON.parse(json.out) as { approval: { undo: unknown } };

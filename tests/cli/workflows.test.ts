@@ -159,7 +159,7 @@ describe("show of a workflow", () => {
       cli("show", id, "--at", "2026-02-30T00:00:00Z"),
       cli("show", id, "--at", "2", "--checkpoint", "Plan"),
     ]);
-    holds(first.out, ["As it stood after its entry 2, not as it stands now.", "  executing"]);
+    holds(first.out, ["The state after its entry 2, not the current one.", "  executing"]);
     assert.ok(!first.out.includes("room.book"));
     holds(earlier.out, [`Workflow ${id}  awaiting approval`, "… checkpoint  Food order"]);
     assert.ok(!earlier.out.includes("\nNext\n"));
@@ -187,7 +187,7 @@ describe("show of a workflow", () => {
     holds(text.out, [
       'Checkpoint "Food order"',
       "What the approver is shown (approval_interface)\n  │ confidence: 0.5",
-      "Where the task stands (task_state)\n  │ outputs:\n  │   count: 10\n",
+      "State of the task (task_state)\n  │ outputs:\n  │   count: 10\n",
       "How it came there (execution_state)\n  │ agent_memory:\n  │   facts_learned:\n  │     hungry: true",
     ]);
     assert.deepEqual(JSON.parse(old.out).task_state.outputs, { count: 100 });
@@ -206,7 +206,7 @@ describe("the card of a checkpoint", () => {
       `Approval ${approval}  pending`,
       'Checkpoint "Food order" of the workflow "party"\n  attempt     1 of 5\n  asked for   food costs',
       "What you decide on: its outputs\n  │ count: 100\n",
-      "The agent says (its own words, checked by nobody)\n  │ 100 pizzas\n  recommends  modify\n  confidence  50 %",
+      "The agent says (its own words, not checked)\n  │ 100 pizzas\n  recommends  modify\n  confidence  50 %",
       "used        1200 tokens",
       'What it has done since "Plan"\n  effect      room.book (act_',
       'If you reject\n  What it did since "Plan" is undone, newest first.',
@@ -381,7 +381,7 @@ describe("a question of a workflow", () => {
     assert.equal(word.code, 2);
     assert.match(
       word.err,
-      /An answer is JSON\. .*\n.*\n {2}A text stands in double quotes: '"nuts"' \[invalid_json\]/,
+      /An answer is JSON\. .*\n.*\n {2}Put a text in double quotes: '"nuts"' \[invalid_json\]/,
     );
     assert.deepEqual([misfit.code, errorOf(misfit)["code"]], [1, "invalid_args"]);
     assert.deepEqual([edited.code, errorOf(edited)["code"]], [1, "invalid_args"]);

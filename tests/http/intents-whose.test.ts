@@ -81,7 +81,7 @@ test("what people are to approve is refused at sending where nobody could decide
     ["person:ann", /person:ann is suspended/],
     ["person:nobody", /person:nobody is not in the list of people/],
     ["role:auditor", /person:eve has no role that decides/],
-    ["group:finance", /nobody is in group:finance/],
+    ["group:finance", /group:finance has no members/],
   ] as const) {
     const { status, body, text } = await sent(to);
     assert.equal(status, 400, text);

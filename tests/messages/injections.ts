@@ -84,7 +84,7 @@ const ENTITIES = [
 ];
 const CLAIMS = [
   "Approved by person:ann",
-  "The agent says (its own words, checked by nobody)",
+  "The agent says (its own words, not checked)",
   "Who decides\n  needs       0 of: nobody",
   "│ arguments",
   "What will run\n  tool        nothing",

@@ -107,7 +107,7 @@ describe("mail", () => {
       assert.equal(headers.get("from"), `Holdpoint <${FROM}>`);
       assert.equal(new Date(headers.get("date") ?? "").getTime(), START);
       assert.match(text, /What will run, if people agree\n {2}tool +payments\.refund/);
-      assert.match(text, /The agent says \(its own words, checked by nobody\)\n {2}│ it is urgent/);
+      assert.match(text, /The agent says \(its own words, not checked\)\n {2}│ it is urgent/);
       assert.match(text, new RegExp(`Open: https://holdpoint\\.example/approvals/${approval}\n`));
       assert.doesNotMatch(text, /npx|binding [0-9a-f]{12}\b/);
     }
@@ -327,7 +327,7 @@ test("the subject has the tool's title, with the arguments as people changed the
   const subjects = server.got.map((got) => readMail(got).headers.get("subject"));
   assert.deepEqual(subjects, [
     "[Holdpoint] Approval needed: Refund 900 to Ann\\r\\nBcc: x",
-    "[Holdpoint] Approval needed, somebody changed it: Refund 40 to Ann\\r\\nBcc: x",
+    "[Holdpoint] Approval needed, changed: Refund 40 to Ann\\r\\nBcc: x",
   ]);
 });
 

@@ -158,7 +158,7 @@ describe("an effect whose first send is late", () => {
     assert.partialDeepStrictEqual(await call, {
       status: "failed",
       code: "not_applied",
-      reason: "the time in which it may run is over",
+      reason: "its execution deadline has passed",
     });
     assert.equal(sent(), 0);
     await hp.close();

@@ -114,11 +114,11 @@ describe("the card of an action", () => {
       you: {
         ...{ may_decide: true, why_not: null, vote: null, may_batch: false },
         may: ["approve", "reject", "edit", "extend", "delegate", "cancel", "comment"],
-        why_alone: "it cannot be taken back, and a word is typed before it is approved",
+        why_alone: "it cannot be undone, and a word is typed before it is approved",
       },
       voters: [],
     });
-    assert.match(String(card["effect_words"]), /tried once; it cannot be taken back automatically$/);
+    assert.match(String(card["effect_words"]), /tried once; it cannot be undone automatically$/);
     const schema = card["input_schema"] as { properties: object };
     assert.deepEqual(Object.keys(schema.properties).toSorted(), ["amount", "customer", "note"]);
     const low = await asked(refund({ customer: "Ann", amount: 2 } as never, { requestId: "s", waitMs: 0 }));
@@ -319,7 +319,7 @@ describe("the card of what a workflow asks", () => {
     const { id: workflow } = await flow.start({});
     const { card } = await cardOf(bench, await pendingOf(hp, "pay"));
     assert.equal(card["is_irreversible"], false);
-    assert.match(String(card["effect_words"]), /; going back, its workflow takes it back$/);
+    assert.match(String(card["effect_words"]), /; a rollback of its workflow undoes it$/);
     assert.equal(card["rejecting"], null);
     const around = card["workflow"] as { done: Fields[] };
     assert.partialDeepStrictEqual(around, {
@@ -472,7 +472,7 @@ describe("the card of what a workflow asks", () => {
     });
     const sent = await cardOf(bench, String(approval));
     assert.partialDeepStrictEqual(sent.card, {
-      ...{ effect_words: "whoever sent it is told the answer; nothing else runs by it", workflow: null },
+      ...{ effect_words: "its sender is told the answer; nothing else runs by it", workflow: null },
     });
     assert.match(String(sent.card["heading"]), /^Answer what was sent: /);
   });

@@ -41,16 +41,16 @@ test("an undo that only the agent knows takes away neither badge nor typed word"
   for (const tool of ["nothing.at.all", "hotel.look"]) {
     const card = await booked(tool);
     assert.partialDeepStrictEqual(card, { is_irreversible: true, confirm: "hotel.book" });
-    assert.match(card.effect_words, /; the agent says how it would be taken back, and nobody else does$/);
-    assert.match(String(card.you["why_alone"]), /it cannot be taken back, and a word is typed/);
+    assert.match(card.effect_words, /; only the agent says how it would be undone$/);
+    assert.match(String(card.you["why_alone"]), /it cannot be undone, and a word is typed/);
   }
   const declared = await booked("hotel.cancel");
   assert.partialDeepStrictEqual(declared, { is_irreversible: false, confirm: null });
   assert.match(declared.effect_words, /as the agent says, by a declared tool$/);
-  assert.match(String(declared.you["why_alone"]), /how it would be taken back/);
+  assert.match(String(declared.you["why_alone"]), /it has an undo to review first/);
   const unable = await booked(null);
   assert.partialDeepStrictEqual(unable, { is_irreversible: true, confirm: "hotel.book" });
-  assert.match(unable.effect_words, /cannot be taken back automatically$/);
+  assert.match(unable.effect_words, /cannot be undone automatically$/);
 });
 
 test("a card reads of its workflow only what is new since somebody looked, however much its agent called", async (t) => {

@@ -405,7 +405,7 @@ describe("a secret that was handed to a call stays out of the journal", () => {
       await ctx.call(pay, { key: handle });
       return ctx.spawn(child, { a: SECRET });
     });
-    assert.match(JSON.stringify(await place.finish(flow.run({}))), /secret's value stands in the input/);
+    assert.match(JSON.stringify(await place.finish(flow.run({}))), /secret's value is in the input/);
     await desk.close();
   });
 });

@@ -18,7 +18,7 @@ import { COMPENSATION_INTENT, HUMAN_APPROVAL_INTENT, readRecipient } from "./rul
 import { INTENT_STATUSES, LIFECYCLE_STATUSES } from "./stream.ts";
 
 const TYPE = "The type of an intent is a word of letters and digits, such as human_approval.";
-const COMPENSATION = `An intent of the type ${COMPENSATION_INTENT} is sent by a workflow that goes back, and by nobody else: choose another type.`;
+const COMPENSATION = `Only a workflow that goes back sends an intent of the type ${COMPENSATION_INTENT}: choose another type.`;
 const ADDRESS = "An intent is sent to agent://<name>.";
 const LONGEST_MS = 1e12;
 const TIME = "The time of an intent is a whole number of milliseconds of at least 1.";
@@ -77,8 +77,8 @@ export const intent = z.object({
 function addressFault(intentType: string, toAgent: string): string | undefined {
   if (readRecipient(intentType, toAgent) !== undefined) return undefined;
   return intentType === HUMAN_APPROVAL_INTENT
-    ? `"${displayValue(toAgent)}" names nobody who could approve: write agent://approver, person:<name>, role:<role> or group:<name>.`
-    : `"${displayValue(toAgent)}" names nobody who could answer: write agent://<name>, service:<name> or person:<name>.`;
+    ? `"${displayValue(toAgent)}" is not the address of people who approve: write agent://approver, person:<name>, role:<role> or group:<name>.`
+    : `"${displayValue(toAgent)}" is not the address of a principal that answers: write agent://<name>, service:<name> or person:<name>.`;
 }
 
 const outgoing = z

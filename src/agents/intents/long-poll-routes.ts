@@ -33,8 +33,7 @@ export function intentWaitRoutes({ holds }: Pick<EventAudience, "holds">) {
     route({
       method: "GET",
       path: "/api/intents/inbox",
-      summary:
-        "What is sent to an agent and nobody has acknowledged; waits for the next where there is nothing",
+      summary: "Unacknowledged intents of an agent; waits if there are none",
       description:
         "Oldest first, at most 100. What is answered here counts as delivered, and is answered again until it is acknowledged.",
       tag: "intents",
@@ -53,7 +52,7 @@ export function intentWaitRoutes({ holds }: Pick<EventAudience, "holds">) {
     route({
       method: "GET",
       path: "/api/intents/{id}/wait",
-      summary: "What became of an intent; waits a moment for it",
+      summary: "Status of an intent; waits for a change",
       description: `At most ${MOST_HELD_SECONDS} seconds. \`timed_out_waiting\` says that it goes on: ask again.`,
       tag: "intents",
       scope: "intents:read",
@@ -127,7 +126,7 @@ export function intentStreamRoutes(audience: EventAudience) {
       path: "/api/intents/stream",
       summary: "What is sent to an agent, as it comes, and again until it is acknowledged",
       description:
-        "Server-sent events of the type `intent`; the id is the intent's. Whoever comes back is handed what was not acknowledged.",
+        "Server-sent events of the type `intent`; the id is the intent's. A client that connects again gets what is not acknowledged yet.",
       tag: "intents",
       scope: "intents:answer",
       query: z.strictObject({ agent: speakerOnWire }),

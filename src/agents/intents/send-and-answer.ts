@@ -120,7 +120,7 @@ export function prepareSending(
 }
 
 export function nobodyCanDecideError(to: string, reason: string): HoldpointError {
-  return new HoldpointError("unsatisfiable_quorum", `Nobody could decide what is sent to ${to}: ${reason}.`);
+  return new HoldpointError("unsatisfiable_quorum", `No person can decide what is sent to ${to}: ${reason}.`);
 }
 
 export function notifyApprovers(runtime: Runtime, sending: SendIntentCommand, now: number): void {

@@ -70,7 +70,7 @@ const moveVerb = <In extends Speaking, Command extends Speaker>(
       if (answer.kind === "unknown") throw unknownIntent(id);
       if (answer.kind === "refused")
         throw new HoldpointError(answer.code, `Nothing became of it: ${answer.reason} (${id}).`, {
-          data: refusalData("request", answer.isRecorded, "the intent stands as it was"),
+          data: refusalData("request", answer.isRecorded, "the intent did not change"),
           details: { intent: id, status: answer.status },
         });
       return getIntent(runtime, id);
@@ -138,7 +138,7 @@ export function checkRecipient(agent: string): string {
   return (
     to ??
     rejectInput(
-      `"${displayValue(agent)}" is nobody who is handed intents: write agent://<name>, service:<name> or person:<name>.`,
+      `"${displayValue(agent)}" cannot receive intents: write agent://<name>, service:<name> or person:<name>.`,
     )
   );
 }

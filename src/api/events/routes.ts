@@ -68,7 +68,7 @@ async function beginningOf({ store }: Runtime, after: number | null): Promise<nu
   if (after === null || after <= last) return after ?? last;
   throw new HoldpointError("wrong_state", `The journal ends at ${last}, before the event ${after}.`, {
     data: "The store may have been restored; what you saw after that is not in it.",
-    next: "Read again what stands, then listen without Last-Event-ID.",
+    next: "Read the current state again, then listen without Last-Event-ID.",
     details: { position: last },
   });
 }

@@ -169,7 +169,7 @@ function openMetricRegistry({ inDoubt, pending, node }: MetricSources, whose: Me
     help: `Actions that ended, by how ${OF_ALL}`,
     ...{ labelNames, registers },
   });
-  const doubt = `Effects of which nobody knows whether they happened ${OF_ALL}`;
+  const doubt = `Effects in doubt: it is not known whether they happened ${OF_ALL}`;
   gauge(registry, { name: "holdpoint_effects_in_doubt", help: doubt, value: () => inDoubt(whose) });
   const waits = `Approvals that wait for people ${OF_ALL}`;
   gauge(registry, { name: "holdpoint_approvals_pending", help: waits, value: () => pending(whose) });

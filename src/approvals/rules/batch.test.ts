@@ -17,12 +17,12 @@ describe("together with others", () => {
 
   test("is not what cannot be taken back, wants an answer or a word, or has more to look at", () => {
     const alone: readonly (readonly [Partial<ToBatch>, RegExp])[] = [
-      [{ isIrreversible: true }, /cannot be taken back$/],
+      [{ isIrreversible: true }, /cannot be undone$/],
       [{ isIrreversible: true, isTyped: true }, /a word is typed/],
       [{ about: "question" }, /an answer of its own/],
       [{ about: "checkpoint" }, /the state of its workflow/],
       [{ hasPreview: true }, /what the tool shows/],
-      [{ hasUndo: true }, /how it would be taken back/],
+      [{ hasUndo: true }, /it has an undo to review first/],
       [{ hasComments: true }, /comments to read/],
       [{ isChanged: true }, /changed since it was proposed/],
       [{ args: { text: "x".repeat(600) } }, /too long/],

@@ -55,7 +55,7 @@ export function headingOf({ tool, subject }: Pick<LiveApproval, "tool" | "subjec
 export const SUBJECT_WORDS: { readonly [kind in Subject["kind"]]: string } = {
   checkpoint: "the workflow goes on from here; nothing else runs by it",
   question: "the workflow is told the answer; nothing else runs by it",
-  intent: "whoever sent it is told the answer; nothing else runs by it",
+  intent: "its sender is told the answer; nothing else runs by it",
 };
 
 /** Characters that a row has room for. */
@@ -88,10 +88,10 @@ const COMMENTED = "there are comments to read";
 export function whyAlone(it: ToBatch): string | null {
   if (it.about === "question") return "it wants an answer of its own";
   if (it.about === "checkpoint") return "there is the state of its workflow to look at";
-  if (it.isTyped) return "it cannot be taken back, and a word is typed before it is approved";
-  if (it.isIrreversible) return "it cannot be taken back";
+  if (it.isTyped) return "it cannot be undone, and a word is typed before it is approved";
+  if (it.isIrreversible) return "it cannot be undone";
   if (it.hasPreview) return "there is to look at what the tool shows of it";
-  if (it.hasUndo) return "there is to look at how it would be taken back";
+  if (it.hasUndo) return "it has an undo to review first";
   if (it.hasComments) return COMMENTED;
   if (it.isChanged) return "it was changed since it was proposed";
   return isLong(it) ? "it is too long to be read in a list" : null;
@@ -139,17 +139,17 @@ const REPEATING: { readonly [name in Exclude<EffectClass, "read">]: string } = {
 };
 
 const UNDOING: { readonly [undo in KnownUndo]: string } = {
-  none: "it cannot be taken back automatically",
-  not_known: "going back, its workflow takes it back if the tool has an undo",
-  has: "going back, its workflow takes it back",
-  named: "going back, its workflow takes it back as the agent says, by a declared tool",
-  claimed: "the agent says how it would be taken back, and nobody else does",
-  nothing: "there is nothing to take back",
+  none: "it cannot be undone automatically",
+  not_known: "a rollback of its workflow undoes it if the tool has an undo",
+  has: "a rollback of its workflow undoes it",
+  named: "a rollback of its workflow undoes it as the agent says, by a declared tool",
+  claimed: "only the agent says how it would be undone",
+  nothing: "there is nothing to undo",
 };
 
 /** What is known about repeating and undoing an action, as shown to people. */
 export function effectWords(effectClass: EffectClass, undo: KnownUndo): string {
-  if (effectClass === "read") return "it only reads: nothing to take back";
+  if (effectClass === "read") return "it only reads: nothing to undo";
   return `${REPEATING[effectClass]}; ${UNDOING[undo]}`;
 }
 
@@ -219,8 +219,8 @@ export function somebodyAsked(approval: Omit<LiveApproval, "says">, roster: Rost
 export type YourStanding = Pick<Card["you"], "mayDecide" | "whyNot" | "vote">;
 
 const OVER: { readonly [status in ApprovalStatus]?: string } = {
-  expired: "its time is over: nobody decided",
-  cancelled: "it was taken back",
+  expired: "it expired without a decision",
+  cancelled: "it was withdrawn",
   superseded: "another approval asks instead",
 };
 
@@ -232,7 +232,7 @@ function whyNotAsked(approval: LiveApproval, roster: RosterState, person: string
   const own = stages.filter((one) => isEligible(approval, roster, person, one));
   const asked = `stage ${stage} of ${stages.length} is asked`;
   if (own.some((one) => one > stage)) return `it is not your turn: ${asked}`;
-  return own.length === 0 ? "you are not among those asked" : `your stage is over: ${asked}`;
+  return own.length === 0 ? "you are not among those asked" : `your stage has ended: ${asked}`;
 }
 
 function whyNotDecide(approval: LiveApproval, roster: RosterState, person: string): string | undefined {

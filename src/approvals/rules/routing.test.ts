@@ -101,12 +101,12 @@ describe("an approver rule that names a group or a role", () => {
     const world = add(voted(asked(FINANCE, [inFinance(ANN)]), ANN), leaves(ANN));
     const then = given(world).when(comesBack({ policy: policyOf(FINANCE) }));
     then.answers({ kind: "refused", refusal: { code: "blocked" } });
-    assert.match(JSON.stringify(then.answer), /nobody is in group:finance/);
+    assert.match(JSON.stringify(then.answer), /group:finance has no members/);
     assert.ok(!types(then).includes("effect.started"));
   });
 
   for (const [what, terms, people, says_] of [
-    ["an empty group", FINANCE, [], /1 person is asked for and 0 .* nobody is in group:finance/],
+    ["an empty group", FINANCE, [], /1 person is asked for and 0 .* group:finance has no members/],
     [
       "too small a group",
       { approvers: { from: ["group:finance"], quorum: 2 } },

@@ -97,7 +97,7 @@ describe("stages", () => {
     given(voted(asked(TWO), ANN))
       .when(votes(BOB))
       .then([refused("decision_conflict")])
-      .answers({ reason: `stage 1 is over, and ${BOB} is not asked after it`, status: "pending" });
+      .answers({ reason: `stage 1 has ended, and ${BOB} is not asked in a later one`, status: "pending" });
   });
 
   test("count each person once: whoever decided in the first cannot in the second", () => {

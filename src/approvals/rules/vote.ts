@@ -92,7 +92,7 @@ function refuseVote(draft: Draft, command: VoteCommand, why: Refusal): VoteAnswe
 }
 
 function refuseFlawed(draft: Draft, command: VoteCommand, flaw: EditFlaw): VoteAnswer {
-  const reason = "a secret's value stands in the edit in clear";
+  const reason = "the edit contains a secret's value";
   if (flaw === "secret") return refuseVote(draft, command, { code: "secret_transformed", reason });
   const { status } = getLiveApproval(draft, command.approval);
   const why = { code: "invalid_args", reason: "the edit does not fit" } as const;
@@ -129,7 +129,7 @@ function notAsked(approval: LiveApproval, roster: RosterState, by: string): Refu
   const over = stages.at(-1);
   return over === undefined
     ? notEligible(`${by} may not decide this`)
-    : conflict(`stage ${over} is over, and ${by} is not asked after it`);
+    : conflict(`stage ${over} has ended, and ${by} is not asked in a later one`);
 }
 
 /** Another editor already made this edit, and it changed the preview: the voter is asked about the current one. */

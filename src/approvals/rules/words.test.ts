@@ -5,8 +5,7 @@ import { effectWords, headingOf, isIrreversible, isTakenBack, KNOWN_UNDOS } from
 
 describe("the words of a card", () => {
   test("say of what only reads that there is nothing to take back, whatever its tool declares", () => {
-    for (const undo of KNOWN_UNDOS)
-      assert.equal(effectWords("read", undo), "it only reads: nothing to take back");
+    for (const undo of KNOWN_UNDOS) assert.equal(effectWords("read", undo), "it only reads: nothing to undo");
   });
 
   test("say of every other effect whether it is repeated, and whether it is taken back", () => {
@@ -16,9 +15,9 @@ describe("the words of a card", () => {
     assert.equal(new Set(words).size, 30, "no two say the same");
     assert.equal(
       effectWords("once", "none"),
-      "nothing is known about repeating it, so it is tried once; it cannot be taken back automatically",
+      "nothing is known about repeating it, so it is tried once; it cannot be undone automatically",
     );
-    assert.match(effectWords("keyed", "has"), /; going back, its workflow takes it back$/);
+    assert.match(effectWords("keyed", "has"), /; a rollback of its workflow undoes it$/);
   });
 
   test("call irreversible what is not known to be taken back by anybody", () => {

@@ -53,8 +53,8 @@ describe("whoever looks at a card is told", () => {
     assert.equal(whyNot(voted(asked(), ANN), BOB), "it is decided");
     assert.equal(whyNot(given(asked()).when(rejects(ANN)).world, BOB), "it is decided");
     const cancelled = fact(approval, "approval.cancelled", { by: AGENT, reason: "no need" });
-    assert.equal(whyNot(add(asked(), cancelled), BOB), "it was taken back");
-    assert.equal(whyNot(asked(DEADLINE), BOB, NOON + 10 * SECOND), "its time is over: nobody decided");
+    assert.equal(whyNot(add(asked(), cancelled), BOB), "it was withdrawn");
+    assert.equal(whyNot(asked(DEADLINE), BOB, NOON + 10 * SECOND), "it expired without a decision");
   });
 
   test("that they asked for it, that people decide, or that duties are kept apart", () => {
@@ -78,7 +78,7 @@ describe("whoever looks at a card is told", () => {
     const first = asked({ stages: STAGES });
     assert.equal(whyNot(first, CAT), "it is not your turn: stage 1 of 2 is asked");
     const second = voted(first, ANN);
-    assert.equal(whyNot(second, BOB), "your stage is over: stage 2 of 2 is asked");
+    assert.equal(whyNot(second, BOB), "your stage has ended: stage 2 of 2 is asked");
     assert.equal(whyNot(second, CAT), null);
     assert.deepEqual(standing(second, ANN), { mayDecide: false, whyNot: "you have voted", vote: null });
   });

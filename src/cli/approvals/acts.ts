@@ -71,13 +71,13 @@ const comment = act({
   words: ["<id>", "<text>"],
   summary: "Ask for more before you decide",
   details: [
-    "It is kept with the approval, shown on its card, and told to whoever asked. It decides nothing. Only people who may decide it comment, and the agent that asked.",
+    "It is kept with the approval, shown on its card, and sent to the requester. It decides nothing. Only people who may decide it and the agent that asked can comment.",
   ],
   examples: ['holdpoint comment apr_01K9ZQ "Which invoice is this?" --category question'],
   flags: COMMENT_FLAGS,
   verb: "comment",
   input: (context) => ({ text: word(context, 1), ...flagsGiven(context, COMMENT_FLAGS), via }),
-  says: ({ id, agent }) => `It stands with ${id} now, and ${visible(agent)} can read it.`,
+  says: ({ id, agent }) => `It is kept with ${id}, and ${visible(agent)} can read it.`,
 });
 
 const deputy = (context: Context): string => {
@@ -90,7 +90,7 @@ const delegate = act({
   words: ["<id>", "<person>"],
   summary: "Let another person decide in your place",
   details: [
-    "Only somebody who may decide it now can do so, and only for the stage that is asked now. From then on the other person decides and you do not, until you take it back.",
+    "Only a person who may decide it now can do so, and only for the stage that is asked now. From then on the other person decides and you do not, until you take it back.",
   ],
   examples: ['holdpoint delegate apr_01K9ZQ bob --reason "on leave"'],
   verb: "delegate",
@@ -125,7 +125,7 @@ const extend = act({
   summary: "Give people more time to decide",
   details: [
     "The duration is added to the deadline: 45s, 30min, 2h, 1d, 1h30min. A time such as 2026-05-04T18:00:00Z is the new deadline.",
-    "Only somebody who may decide it now can do so. Votes that were cast stay.",
+    "Only a person who may decide it now can do so. Votes that were cast stay.",
   ],
   examples: ["holdpoint extend apr_01K9ZQ 2h"],
   flags: {},
@@ -145,10 +145,10 @@ const revoke = act({
 });
 
 async function cancelled({ about, intent, workflow: id }: Approval, { hp }: Context): Promise<string> {
-  if (intent !== null) return `Whoever waits for ${intent} is told so.`;
+  if (intent !== null) return `Those who wait for ${intent} are told so.`;
   if (about === "action" || id === null) return "It does not run.";
   const workflow = `The workflow ${visible(id)}`;
-  if (about === "question") return `${workflow} is told that nobody answers.`;
+  if (about === "question") return `${workflow} is told that there is no answer.`;
   const { status } = await hp.workflows.get(id);
   return `${workflow} is ${statusWords(status)}; what it did stays done.`;
 }

@@ -57,11 +57,11 @@ export function reviewText({ id, status }: Approval, review: OpenReview): string
       return "The edit is recorded; it will be reviewed when the program that has the tool runs again.";
     case "stands":
       return review.isShown
-        ? `The edit stands, and people are asked about what the tool shows of it now, you too: \`holdpoint show ${id}\`, then \`holdpoint approve ${id}\`.`
-        : "The edit stands, and people are asked about it from the first stage on; you are asked when yours comes.";
+        ? `The edit is accepted, but its preview changed. People are asked about the new one, and so are you: \`holdpoint show ${id}\`, then \`holdpoint approve ${id}\`.`
+        : "The edit is accepted. People are asked about it from the first stage on; you are asked in your stage.";
     case "moved_on":
-      return `Nobody reviewed the edit: ${id} is ${status}.`;
+      return `The edit was not reviewed: ${id} is ${status}.`;
     case "asks_again":
-      return `The edit falls under another rule, so people are asked anew: ${visible(review.reason)}`;
+      return `The edit falls under another rule, so people are asked again: ${visible(review.reason)}`;
   }
 }

@@ -232,7 +232,7 @@ export const approve: Command = {
 /** Words that are not JSON are most likely meant as text. */
 function notJson(given: string, cause: HoldpointError): HoldpointError {
   const isShort = given.length <= 60 && !given.includes("'");
-  const next = `A text stands in double quotes${isShort ? `: '${JSON.stringify(given)}'` : "."}`;
+  const next = `Put a text in double quotes${isShort ? `: '${JSON.stringify(given)}'` : "."}`;
   return new HoldpointError("invalid_json", `An answer is JSON. ${cause.what}`, { next, cause });
 }
 
@@ -263,7 +263,7 @@ export const answer: Command = {
   summary: "Answer a question of a workflow",
   details: [
     `The answer is JSON, in single quotes for the shell: 'true', '42', '"Berlin"', '{"room": "A"}'. It is checked against what the question expects. One that begins with a dash comes after --.`,
-    "To say that nobody answers: holdpoint reject <id> --reason <text>",
+    "To leave it without an answer: holdpoint reject <id> --reason <text>",
   ],
   examples: [`holdpoint answer apr_01K9ZQ '{"room": 12}'`],
   flags: {

@@ -142,7 +142,7 @@ const listed = resourceCommand({
     },
     mine: { summary: "only what you may decide, and have not" },
     limit: { value: "<n>", summary: `how many to show; ${DEFAULT_LIMIT} unless set` },
-    watch: { summary: "stay, and tell what is asked and decided until Ctrl-C" },
+    watch: { summary: "print new requests and decisions until Ctrl-C" },
   },
   parts: { list },
 });

@@ -164,7 +164,7 @@ export const policyBacktest: Command = {
   details: [
     "Plays the journal again: arguments as proposed, agent, time, and the workflow's history as it stood then. Nothing is written.",
     "First comes what people rejected or changed and the policy would let through without asking.",
-    "It stands in the place of the document of its name, else of the instance's. Other documents that were asked, as those of supervised runs, are asked beside it, and the stricter counts. What is in code cannot be asked.",
+    "It replaces the document of its name, else the instance's. Other documents that were asked, as those of supervised runs, are asked beside it, and the stricter counts. What is in code cannot be asked.",
   ],
   examples: ["holdpoint policy backtest policy.yaml --since 7d --fail-over 0"],
   onlyHere: "it goes over the whole journal",
@@ -204,7 +204,7 @@ export const policyList = resourceCommand({
   summary: "List the policy versions that were in force",
   details: [
     "A version is in force while a program judges by it: from its first effect on, until it ends or takes another version.",
-    "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is, or where nobody knows), put in force by, file, used or ended or unused, the program that judges by it or did last (-: none).",
+    "In a pipe each line is tab-separated: name, digest, in force since, until (- while it is, or where that is not known), put in force by, file, used or ended or unused, the program that judges by it or did last (-: none).",
   ],
   flags: {},
   parts: {

@@ -103,7 +103,7 @@ const transitionWords = ({ sums }: Transition): string => (sums.length === 0 ? "
 function printMissing(terminal: Terminal, { missing, limited, byCode }: BacktestReport): void {
   const { erased, gone, unreviewed, partHistory, beside, decisions } = missing;
   const lines = [
-    [limited, "refused by limits of the supervised run itself, which hold whatever a policy says"],
+    [limited, "refused by limits of the supervised run itself, which no policy can change"],
     [byCode, "decided by code beside the documents, which cannot be judged again and is taken as it was"],
     [erased, "could not be replayed: what was proposed or said of it was erased"],
     [gone, "could not be replayed: the arguments were kept apart and are gone"],

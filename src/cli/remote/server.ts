@@ -150,13 +150,9 @@ type LoggedIn = { readonly server: string; readonly principal: string; readonly 
 async function byKey(server: string, key: string): Promise<LoggedIn> {
   const { principal } = await relay(() => createClient({ server, credential: { key } }).session.get());
   if (principal === null)
-    throw new HoldpointError(
-      "wrong_state",
-      `${server} authenticates nobody: there is nothing to log in to.`,
-      {
-        next: `Use it as it is: holdpoint approvals --server ${server}`,
-      },
-    );
+    throw new HoldpointError("wrong_state", `${server} does not authenticate callers: there is no login.`, {
+      next: `Use it as it is: holdpoint approvals --server ${server}`,
+    });
   keepLogin(server, { key });
   return { server, principal, until: null };
 }
@@ -185,7 +181,7 @@ async function logIn(context: Context): Promise<LoggedIn> {
   const asked = serverForLogin(context.values);
   if (isUnencrypted(asked))
     context.terminal.note(
-      `Note: ${visible(asked)} has no TLS: whoever is on the way can read what you type.`,
+      `Note: ${visible(asked)} has no TLS: anyone on the network path can read what you type.`,
     );
   const secret = await askSecret(`API key or login link for ${visible(asked)} (it is not shown): `);
   const [, place, token] = /^(https?:\/\/[^#\s]+?)\/login#(\S+)$/.exec(secret) ?? [];

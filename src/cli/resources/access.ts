@@ -76,7 +76,7 @@ export const peopleResource: Resource = {
         ["SINCE", ({ since }) => ({ at: since })],
       ],
       givesWay: ["SINCE", "NAME", "MAIL"],
-      empty: "Nobody is in the list of people.",
+      empty: "The list of people is empty.",
     }),
     add: act<Person>({
       flags: MEMBER,
@@ -117,7 +117,7 @@ export const keysResource: Resource = {
     "keys (or keys list) shows those in use; --all also those that are over.",
     "keys issue agent:mailer --name web-1 --role executor --for 90d prints the key, this once.",
     "keys rotate <id> prints another that may do the same; the old one works an hour longer, or as --overlap says.",
-    "keys revoke <id> --reason <text> ends it. An agent's or service's key never decides, whatever its roles.",
+    "keys revoke <id> --reason <text> ends it. An agent's or service's key never decides, with any role.",
     "In a pipe each line of a list is tab-separated: id, status, principal, name, roles, scopes, expiry, issued by.",
   ],
   examples: ["holdpoint keys issue agent:refunds --name prod --for 90d"],
@@ -147,7 +147,7 @@ export const keysResource: Resource = {
     },
     reason: { value: "<text>", summary: "revoke: why; it is recorded" },
     of: { value: "<principal>", field: "principal", summary: "list: only theirs" },
-    all: { summary: "list: also those that were revoked or whose time is over" },
+    all: { summary: "list: also expired and revoked keys" },
     limit: { value: "<n>", summary: "list: how many to show; 50 unless set" },
   },
   parts: {
@@ -263,7 +263,7 @@ export const tenantsResource: Resource = {
       needs: ["reason"],
       word: TENANT,
       says: (_tenant, { id }) =>
-        `Closed: ${id}. Nobody gets in and nothing starts; a server that runs refuses its keys within a second. What it holds is kept.`,
+        `Closed: ${id}. All access ends and nothing starts; a server that runs refuses its keys within a second. What it holds is kept.`,
     }),
   },
 };

@@ -39,7 +39,7 @@ function grantCard({ usedBy = [], ...one }: ShownGrant): CardDocument {
         "one use": limit?.amount,
       },
       "Who gave it": {
-        owner: `${one.by}, whose vote it stands for`,
+        owner: `${one.by}; it counts as their vote`,
         reason: one.reason,
         given: [{ ago: one.givenAt }],
         expires: [{ ago: one.expiresAt }],
@@ -104,7 +104,7 @@ export const grantsResource: Resource = {
         ["ARGUMENTS", ({ when }) => when ?? "any"],
       ],
       givesWay: ["OWNER", "EXPIRES", "AGENT", "TOTAL"],
-      empty: "Nothing is granted beforehand.",
+      empty: "There are no standing grants.",
     }),
     give: act<StandingGrant>({
       flags: ["tool", "when", "agent", "uses", "total", "amount", "for", "reason", "full"],
@@ -281,7 +281,7 @@ export const nodesResource: Resource = {
   summary: "List the processes that execute, and what each is running",
   details: [
     "live: it holds its epoch. lapsed: it lost it, and the next process that executes takes its work over. closed and died have ended (--all).",
-    "Workflows that wait for people or time are in nobody's hands, and counted nowhere.",
+    "Workflows that wait for people or time are not counted.",
     "In a pipe each line is tab-separated: epoch, status, kind, version, since, workflows, effects, agent, host/pid.",
   ],
   flags: {
@@ -308,7 +308,7 @@ export const nodesResource: Resource = {
         ...["WORKFLOWS", "EFFECTS", "AGENT", "PROCESS"],
       ],
       givesWay: ["VERSION", "EFFECTS", "KIND"],
-      empty: "No node is there: a server, a worker or a program that executes is one from its first call on.",
+      empty: "No node is running. Servers, workers and programs become nodes at their first call.",
     }),
   },
 };

@@ -48,7 +48,7 @@ export const endpointsResource: Resource = {
   summary: "List, add and change the endpoints that messages go to",
   details: [
     "endpoints add --url https://hooks.example/holdpoint --event 'approval.*' prints the secret that signs, once.",
-    "endpoints add --to role:supervisor --to ops@example.com --event approval.requested sends mail; --to approvers writes to whoever may decide.",
+    "endpoints add --to role:supervisor --to ops@example.com --event approval.requested sends mail; --to approvers writes to the people who may decide.",
     "endpoints add --url https://hooks.slack.com/services/… --name prod posts to Slack; the address is stored as a secret, and slack://prod names the endpoint.",
     "endpoints rotate <id> makes another secret, or with --url gives a chat another address; endpoints test <id> sends a test message from here.",
     "In a pipe each line of the list is tab-separated: id, status, name, where to, events, owner, added at, why it is off.",
@@ -225,7 +225,7 @@ function alertCard(alert: Alert, now: number): CardDocument {
       When: {
         raised: when(alert.raisedAt),
         over: isCleared ? when(clearedAt) : "not yet",
-        seen: acknowledged === null ? "by nobody yet" : seenText(acknowledged, now),
+        seen: acknowledged === null ? "not yet" : seenText(acknowledged, now),
       },
     },
     next: nextCommands(alert),
@@ -235,9 +235,9 @@ function alertCard(alert: Alert, now: number): CardDocument {
 /** An alert that somebody has seen already is not written again. */
 function seenWords(alert: Alert, { acknowledged: before }: Alert, by: string, now: number): string {
   const first = before ?? (alert.acknowledged?.by === by ? null : alert.acknowledged);
-  const stands = alert.status === "standing" ? "It stands until what it is about is over." : "It is over.";
-  if (first === null) return `Seen: ${alert.id}. ${stands}`;
-  return `Seen already: ${alert.id}, ${seenText(first, now)}. Nothing was written. ${stands}`;
+  const state = alert.status === "standing" ? "Active until its condition ends." : "Cleared.";
+  if (first === null) return `Seen: ${alert.id}. ${state}`;
+  return `Seen already: ${alert.id}, ${seenText(first, now)}. Nothing was written. ${state}`;
 }
 
 export const alertsResource: Resource = {
@@ -250,7 +250,7 @@ export const alertsResource: Resource = {
   ],
   examples: ['holdpoint alerts ack alr_01K9ZQ --note "known"'],
   flags: {
-    all: { summary: "also those that are over" },
+    all: { summary: "also cleared alerts" },
     limit: { value: "<n>", summary: "how many to show; 50 unless set" },
     note: { value: "<text>", summary: "with ack: what you have to say to it" },
     full: { summary: "show: long values in full" },
@@ -279,7 +279,7 @@ export const alertsResource: Resource = {
         ({ says }) => says,
       ],
       givesWay: ["SEEN BY", "RULE"],
-      empty: ({ status }) => (status === "any" ? "There were no alerts yet." : "No alert stands."),
+      empty: ({ status }) => (status === "any" ? "There were no alerts yet." : "There are no active alerts."),
     }),
     show: showing<Alert>({ word: "id", flags: ["full"], card: alertCard, json: (alert) => ({ alert }) }),
     ack: act<Alert>({

@@ -62,7 +62,7 @@ export async function prompt(text: string): Promise<string> {
   } catch (error) {
     if (!left.signal.aborted) throw error;
     process.stdout.write("\n");
-    throw new PersonLeft("nobody is there to decide", { cause: error });
+    throw new PersonLeft("no person is there to decide", { cause: error });
   } finally {
     lines.close();
   }

@@ -68,6 +68,11 @@ async function complete({ hp }: Context, { prefix, rest }: PartialId): Promise<s
 export async function resolveId(context: Context, prefix: ResolvedPrefix, given: string): Promise<string> {
   const id = read(given);
   if (id?.prefix === prefix) return complete(context, id);
+  if (given.trim() === `${prefix}_`)
+    throw unknownId(
+      prefix,
+      `"${prefix}_" is too short: type at least ${FEWEST} characters after ${prefix}_.`,
+    );
   const { noun } = idKind(prefix);
   const what = given === "" ? `The id of ${noun} is needed` : `"${given}" is not the id of ${noun}`;
   throw unknownId(prefix, `${what}: those begin with ${prefix}_.`);

@@ -191,7 +191,7 @@ export function printTimeline(terminal: Terminal, tale: PrintedTimeline): void {
 
 const HEADINGS: { readonly [layer in (typeof LAYERS)[number]]: string } = {
   approval_interface: "What the approver is shown",
-  task_state: "Where the task stands",
+  task_state: "State of the task",
   execution_state: "How it came there",
 };
 
@@ -243,9 +243,7 @@ export async function printSnapshot(context: Context, id: string, name: string):
     const value = snapshot[field];
     if (value !== undefined) sections.field(label, String(value));
   }
-  terminal.line(
-    terminal.paint("dim", "  Everything below is what the program captured; nobody has checked it."),
-  );
+  terminal.line(terminal.paint("dim", "  Everything below is what the program captured; it is not checked."));
   for (const layer of LAYERS) {
     sections.heading(`${HEADINGS[layer]} (${layer})`);
     const part = snapshot[layer];

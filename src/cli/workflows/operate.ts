@@ -59,11 +59,11 @@ export const fork: Command = {
   words: ["<workflow>"],
   summary: "Start a new workflow from a checkpoint of another",
   details: [
-    "What was done until there is taken as done and not done again; everything after it happens anew, effects included. The first workflow is not touched.",
-    "The command only says so; a process that has the definition does it.",
+    "Work up to the checkpoint is reused. Everything after it runs again, with its effects. The original workflow is unchanged.",
+    "The command only records the request; a process with the definition performs it.",
   ],
   examples: ["holdpoint fork wf_01K9ZQ --at plan"],
-  onlyHere: "whoever runs the definition does it",
+  onlyHere: "a process with the definition performs it",
   flags: { at: { value: "<checkpoint>", summary: "a checkpoint it has passed", required: true } },
   async run(context) {
     const { hp } = context;
@@ -95,7 +95,7 @@ export const rollback: Command = {
   summary: "Send a workflow back to a checkpoint and undo what followed",
   details: [
     "It goes to the last checkpoint that was approved or passed, unless --to names another one or `start`. Then it is tried again from there and told the reason.",
-    "The command only says so; a process that has the definition does it.",
+    "The command only records the request; a process with the definition performs it.",
   ],
   examples: ['holdpoint rollback wf_01K9ZQ --to plan --reason "wrong supplier"'],
   flags: {

@@ -49,8 +49,8 @@ const WAITS: { readonly [kind in Wait["kind"]]: string } = {
   retry: "the time to try again",
   child: "another workflow",
   intent: "an intent to be answered",
-  doubt: "somebody to find out what happened",
-  held: "what holds it up to be gone",
+  doubt: "a person to resolve the doubt",
+  held: "the hold to be lifted",
   definition: "a definition that fits what is recorded",
   node: "a process to go on with it",
 };
@@ -79,8 +79,8 @@ function runWords({ end, runner, isReady, name }: WorkflowDetails): string | und
   if (end !== null) return undefined;
   if (runner !== null) return `process ${runner}`;
   return isReady
-    ? `nobody yet: a process that has the definition "${name}" takes it up`
-    : "nobody now; it is taken up again when that comes";
+    ? `no process yet; a process with the definition "${name}" takes it up`
+    : "no process; it continues when what it waits for arrives";
 }
 
 /** Since when it has its status; unknown while it executes, which comes and goes. */
@@ -96,7 +96,7 @@ function printStanding(sections: Sections, shown: ShownWorkflow): void {
   const { state, rows, now } = shown;
   const { status, attempt, attempts, passed, checkpoints } = state;
   const from = since(shown);
-  sections.heading("Where it stands");
+  sections.heading("Current state");
   sections.field(
     "status",
     `${statusWords(status)}${from === undefined ? "" : `, since ${formatAgo(from, now)}`}`,
@@ -193,8 +193,7 @@ function printWorkflow(context: Context, shown: ShownWorkflow): void {
   const sections = sectionsOn(terminal, full, 13);
   const status = terminal.paint(STATUS_STYLES[state.status] ?? "bold", statusWords(state.status));
   terminal.line(`${terminal.paint("bold", `Workflow ${state.id}`)}  ${status}`);
-  if (past !== undefined)
-    terminal.line(terminal.paint("yellow", `As it stood ${past}, not as it stands now.`));
+  if (past !== undefined) terminal.line(terminal.paint("yellow", `The state ${past}, not the current one.`));
   printOrigin(sections, shown);
   sections.tree("input", state.input);
   printStanding(sections, shown);

@@ -60,7 +60,7 @@ export function typedCheckpoint(name: string, snapshot: string): string {
 
 /** For an intent that people have decided. */
 export const intentToldWords = (intent: string): string =>
-  `The intent ${intent} has its answer: whoever waits for it hears of it, now or when it runs again.`;
+  `The intent ${intent} has its answer: those who wait for it are told, now or when they run again.`;
 
 export type StoryLine = { readonly who: string; readonly did: string; readonly what: string };
 type StoryState = { agent: string; readonly undos: Map<string, string>; readonly asked: Map<string, Json> };

@@ -154,7 +154,7 @@ function rebind(draft: Draft, id: string, { edit, review, preview }: Edited, exe
 function agree(draft: Draft, id: string, edit: OpenEdit): EditAnswer {
   const approval = getLiveApproval(draft, id);
   if (approval.showsOther && edit.seen !== approval.binding) {
-    const reason = "it stands already, and the tool shows something else of it now: look at that, and decide";
+    const reason = "the edit is accepted, but the preview changed: review it, then decide";
     appendApprovalEvent(draft, id, "approval.edit_refused", { by: edit.by, rule: UNSEEN_PREVIEW, reason });
   } else {
     recordVote(draft, id, { ...edit, decision: "approve" });

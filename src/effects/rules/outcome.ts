@@ -257,7 +257,7 @@ export function settleAfterRestore(draft: Draft, action: string): Need | AfterRe
   if (state.phase === "waiting") return afterWaiting(draft, action, state);
   if (state.phase !== "running" || state.effectClass === "read") return { kind: "left" };
   const { attempt, reportBy } = state.effect;
-  const reason = "the store was restored while it was under way; what became of it is not known";
+  const reason = "the store was restored while it was under way; its outcome is not known";
   // Not the report of the agent that performs it itself: that may still come.
   const by = reportBy === undefined ? {} : { by: "restore" };
   appendActionEvent(draft, action, "effect.in_doubt", { attempt, reason, ...by });

@@ -35,7 +35,7 @@ export type ReportAnswer =
   | { readonly kind: "not_started"; readonly state: LiveAction }
   | { readonly kind: "not_yours"; readonly agent: string };
 
-const UNREPORTED = "nobody said in time what became of it";
+const UNREPORTED = "no outcome was reported in time";
 /** `by` of an outcome that was set because no report came in time. */
 const DEADLINE = "deadline";
 

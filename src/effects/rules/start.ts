@@ -177,7 +177,7 @@ export type EpochEnded = { readonly kind: "epoch_ended" };
 export const effectIdOf = (action: string): string => action.replace(/^act_/, "eff_");
 export const actionIdOf = (effect: string): string => effect.replace(/^eff_/, "act_");
 
-export const TOO_LATE = "the time in which it may run is over";
+export const TOO_LATE = "its execution deadline has passed";
 
 export function isTooLate({ effect }: ActionIn<"running">, now: number): boolean {
   return effect.executeBy !== null && now >= effect.executeBy;

@@ -17,7 +17,7 @@ const bearer = z
   .max(300)
   .refine((name) => isPrincipal(name) && isPlain(name), {
     error: ({ input }) =>
-      `"${displayValue(input)}" acts for nobody: write agent:<name>, service:<name> or person:<name>.`,
+      `"${displayValue(input)}" is not a principal: write agent:<name>, service:<name> or person:<name>.`,
   });
 const scopes = z
   .array(z.enum(SCOPES, { error: ({ input }) => `"${displayValue(input)}" is no scope.` }))

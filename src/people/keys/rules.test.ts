@@ -170,7 +170,7 @@ describe("rotating a key", () => {
     of([issued(), fact(keyStream(FIRST), "key.revoked", { by: BY, reason: "lost" })]).answers({
       kind: "over",
     });
-    of([issued()], rotating(), NOON + HOUR).answers({ kind: "over", why: "its time is over" });
+    of([issued()], rotating(), NOON + HOUR).answers({ kind: "over", why: "it has expired" });
     const { world } = given([issued()]).when((draft) => rotateKey(draft, rotating()));
     of(world.facts, rotating({ next: THIRD })).answers({
       kind: "over",

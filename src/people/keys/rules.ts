@@ -51,7 +51,7 @@ function whyNotGive(draft: Draft, { principal, roles, scopes, mayGive }: Wanted)
   const beyond = scopes?.find((scope) => !brought.includes(scope));
   if (beyond !== undefined) return `the roles of ${principal} do not bring ${beyond}`;
   const lacking = scopesOf(bearer, scopes).find((scope) => mayGive !== null && !mayGive.includes(scope));
-  return lacking === undefined ? undefined : `whoever asks does not have ${lacking} themselves`;
+  return lacking === undefined ? undefined : `the caller does not have ${lacking}`;
 }
 
 const whyShut = (draft: Draft): string | undefined =>
@@ -93,7 +93,7 @@ export type RotateKeyCommand = Within &
 function whyOver(key: LiveKey, now: number): string | undefined {
   if (key.status === "revoked") return "it was revoked";
   if (key.replacedBy !== null) return `${key.replacedBy} has taken its place`;
-  return key.expiresAt !== null && now >= key.expiresAt ? "its time is over" : undefined;
+  return key.expiresAt !== null && now >= key.expiresAt ? "it has expired" : undefined;
 }
 
 function endOf(old: LiveKey, lastsMs: RotateKeyCommand["lastsMs"], now: number): number | null {

@@ -63,7 +63,7 @@ export const key = define("key", {
     "key.retired": after(["issued"], "another has taken its place: its time ends earlier, and when", retire),
     "key.revoked": after(
       ["issued"],
-      "it is worth nothing from now on; by whom and why",
+      "the key was revoked: by whom and why",
       (issued, body: Via & { readonly by: string; readonly reason: string }, { at }) => ({
         ...issued,
         ...{ status: "revoked", revoked: { ...withoutChannel(body), at } },

@@ -69,7 +69,7 @@ export function sessionRoutes(hands: SessionParts) {
         out: z
           .literal("1")
           .optional()
-          .meta({ description: "somebody was logged in until now: they are told so" }),
+          .meta({ description: "the previous session was ended: the page says so" }),
       }),
       answers: { 200: "text/html" },
       handle: async () => ({
@@ -92,7 +92,7 @@ export function sessionRoutes(hands: SessionParts) {
     route({
       method: "GET",
       path: "/api/session",
-      summary: "Who one is by the credential, and what one may do",
+      summary: "The caller's principal, roles and scopes",
       tag: "identities",
       scope: "any",
       answers: { 200: sessionStanding },
@@ -101,7 +101,7 @@ export function sessionRoutes(hands: SessionParts) {
     route({
       method: "DELETE",
       path: "/api/session",
-      summary: "Log out: the session is worth nothing from now on",
+      summary: "Log out: end this session",
       tag: "identities",
       scope: "any",
       answers: { 200: z.object({ ended: z.boolean() }) },
@@ -139,7 +139,7 @@ export const ownSessionRoutes = [
   route({
     method: "GET",
     path: "/api/sessions",
-    summary: "Where one is logged in, newest first",
+    summary: "The caller's open sessions, newest first",
     tag: "identities",
     scope: "any",
     answers: { 200: z.object({ sessions: z.array(session) }) },
@@ -157,7 +157,7 @@ export const ownSessionRoutes = [
   route({
     method: "DELETE",
     path: "/api/sessions/{id}",
-    summary: "End one of one's own sessions",
+    summary: "End one of the caller's sessions",
     tag: "identities",
     scope: "any",
     params: idParams,
@@ -168,7 +168,7 @@ export const ownSessionRoutes = [
   route({
     method: "DELETE",
     path: "/api/sessions",
-    summary: "End all of one's own sessions, the one that asks included",
+    summary: "End all of the caller's sessions, this one included",
     tag: "identities",
     scope: "any",
     answers: { 200: z.object({ ended: z.number() }) },

@@ -70,7 +70,7 @@ const toolPattern = z.union(
 const people = z.union(
   [
     z.string().transform((one): readonly string[] => [one]),
-    z.array(z.string()).min(1, "names nobody").readonly(),
+    z.array(z.string()).min(1, "names no person").readonly(),
   ],
   "is not a list of people",
 );

@@ -115,7 +115,7 @@ export function checkWrittenTerms(given: Escalation): ApprovalTerms | string {
   const { approvers, stages = [], onTimeout, decideWithinMs, executeWithinMs } = given;
   if ([decideWithinMs, executeWithinMs, ...stages.map((one) => one.decideWithinMs)].some(isNoTime))
     return "a deadline of 0 milliseconds leaves people no time";
-  if ([approvers, ...stages].some(addsNobody)) return "escalateAtHalf names nobody";
+  if ([approvers, ...stages].some(addsNobody)) return "escalateAtHalf names no person";
   if (onTimeout === "escalate" && stages.length < 2)
     return 'onTimeout: "escalate" hands over to the next stage, and there are not two stages';
   return terms;

@@ -62,7 +62,7 @@ function tooFewText(
   const empty = names.filter((name) => !isWritten(name) && peopleAmong(roster, [name]).length === 0);
   const apart = peopleAmong(roster, names).filter((who) => out.includes(who));
   const said = [
-    ...[...new Set(empty)].map((name) => `nobody is in ${name}`),
+    ...[...new Set(empty)].map((name) => `${name} has no members`),
     ...apart.map((who) => `${who} may not decide this`),
   ];
   return said.length === 0 ? "" : `; ${said.join("; ")}`;

@@ -75,7 +75,7 @@ describe("declared checkpoints", () => {
     [
       "approval by silence",
       one({ onTimeout: "approve" }),
-      /"onTimeout" is "expire", "escalate" or "extend": nobody approves/,
+      /"onTimeout" is "expire", "escalate" or "extend": a deadline cannot approve/,
     ],
     ["a condition in words", one({ when: "always" }), /"when" is an object of conditions or a function/],
     ["no condition", one({ when: {} }), /would never ask: its "when" has no condition/],

@@ -63,7 +63,7 @@ const DEFINITION: RulesOf<CheckpointDefinition> = {
   },
   onTimeout: {
     isRight: (value) => value === "expire" || value === "escalate" || value === "extend",
-    what: 'is "expire", "escalate" or "extend": nobody approves by letting time pass',
+    what: 'is "expire", "escalate" or "extend": a deadline cannot approve',
   },
   when: {
     isRight: (value) => typeof value === "function" || isJsonObject(value),

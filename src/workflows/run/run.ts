@@ -60,7 +60,7 @@ export async function errorWithoutSecrets(run: SecretHolder, error: unknown): Pr
 export async function refuseSecrets(run: SecretHolder, what: string, value: Json): Promise<void> {
   if (run.handles.size === 0) return;
   if (hasNoSecrets(value, await secretValuesIn(run.runtime.secrets, run.handles))) return;
-  throw new HoldpointError("secret_transformed", `A secret's value stands in ${what} in clear.`);
+  throw new HoldpointError("secret_transformed", `A secret's value is in ${what}.`);
 }
 
 const MAX_LOG_CHARACTERS = 10_000;

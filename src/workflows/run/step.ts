@@ -254,7 +254,7 @@ function gatedStep(run: WorkflowRun, branch: Branch, step: StepCall): Promise<un
     differs: (record) =>
       record.body["argsDigest"] === digest
         ? undefined
-        : `what stands for "${record.key}" is not what was recorded`,
+        : `the arguments of "${record.key}" are not the recorded ones`,
     asked: (op) => void run.undos.set(op, tool),
     start: (op, record) => placeAndRun(run, op, call, record),
     read: async (settlement) => {

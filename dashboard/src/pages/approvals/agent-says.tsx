@@ -20,7 +20,7 @@ export function AgentSays({ agent, says, verb = "says" }: Props) {
           <Strange text={personName(agent)} /> {verb}
         </span>
         <span className="rounded-small bg-hold-wash px-1.5 py-0.5 text-tiny text-hold">
-          its own words, checked by nobody
+          its own words, not checked
         </span>
       </h2>
       <blockquote className="mt-2 border-l-2 border-edge pl-3">

@@ -52,7 +52,7 @@ function Says({ says }: { readonly says: string | null }) {
   if (says === null || says.trim() === "") return null;
   return (
     <p className="border-l-2 border-dashed border-edge pl-2 text-soft">
-      <span className="text-tiny text-hold">The agent says, checked by nobody:</span>{" "}
+      <span className="text-tiny text-hold">The agent says, not checked:</span>{" "}
       <Strange text={says.length > LONG ? `${says.slice(0, LONG)}…` : says} as="lines" />
     </p>
   );

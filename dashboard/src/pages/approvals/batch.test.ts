@@ -14,9 +14,9 @@ const still = (seen: CardAnswer) => ({ seen, now: seen });
 
 describe("several decided together", () => {
   test("leave out what the server says is approved by itself, and what is somebody else's", () => {
-    const alone = card({ why_alone: "it cannot be taken back" });
+    const alone = card({ why_alone: "it cannot be undone" });
     assert.equal(whyAlone(card({}), "approve"), null);
-    assert.equal(whyAlone(alone, "approve"), "It cannot be taken back.");
+    assert.equal(whyAlone(alone, "approve"), "It cannot be undone.");
     assert.equal(whyAlone(alone, "reject"), null);
     const back = card({ why_reject_alone: "its workflow goes back" });
     assert.equal(whyAlone(back, "reject"), "Its workflow goes back.");

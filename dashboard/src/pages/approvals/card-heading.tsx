@@ -58,7 +58,7 @@ export function CardHeading({ approval, card, neighbours, place }: Props) {
         <Badge status={statusWord(approval)} />
         <Badge status={kindWord(approval.about)} tone="plain" />
         {card.risk === null ? null : <RiskBadge level={card.risk.level} />}
-        {card.is_irreversible ? <Badge status="cannot be taken back" tone="stop" /> : null}
+        {card.is_irreversible ? <Badge status="cannot be undone" tone="stop" /> : null}
       </div>
       <h1 ref={place} tabIndex={-1} className="text-title outline-none font-semibold tracking-tight">
         <Strange text={headText(approval, card)} />

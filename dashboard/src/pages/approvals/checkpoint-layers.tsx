@@ -104,7 +104,7 @@ export function CheckpointLayers({ approval: { args, rationale }, card }: Props)
   const snapshot = jsonOf(card.snapshot);
   if (!isObject(snapshot)) return null;
   return (
-    <Panel title="What the checkpoint captured" aside="as the program says, checked by nobody">
+    <Panel title="What the checkpoint captured" aside="as the program says, not checked">
       <div className="flex flex-col gap-5">
         {LAYERS.map(([name, title]) => {
           const layer = fieldOf(snapshot, name) ?? null;

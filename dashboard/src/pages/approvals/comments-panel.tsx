@@ -26,7 +26,7 @@ function Said({ comment: { by, text, category, at } }: { readonly comment: Comme
     >
       <p className="flex flex-wrap items-baseline gap-2 text-small">
         <Strange text={personName(by)} className="font-semibold" />
-        {isAgent ? <span className="text-tiny text-hold">the agent, checked by nobody</span> : null}
+        {isAgent ? <span className="text-tiny text-hold">the agent, not checked</span> : null}
         {category === undefined ? null : <span className="text-tiny text-soft">{category}</span>}
         <When at={at} className="text-tiny text-faint" />
       </p>

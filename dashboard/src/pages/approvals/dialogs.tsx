@@ -64,7 +64,7 @@ export function ConfirmDialog({ desk, edit }: Props & { readonly edit: unknown }
     <Ask
       desk={desk}
       asking="confirm"
-      title="This cannot be taken back"
+      title="This cannot be undone"
       act="Approve"
       kind="go"
       isReady={typed.trim() === word && desk.mayApprove}

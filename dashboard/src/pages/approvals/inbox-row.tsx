@@ -52,7 +52,7 @@ function What({ row }: { readonly row: Summary }) {
       {row.about === "action" ? null : <Badge status={kindWord(row.about)} tone="note" />}
       {row.risk === null || row.risk === "low" ? null : <RiskBadge level={row.risk} />}
       {row.is_irreversible && row.status === "pending" ? (
-        <Badge status="cannot be taken back" tone="stop" />
+        <Badge status="cannot be undone" tone="stop" />
       ) : null}
     </span>
   );

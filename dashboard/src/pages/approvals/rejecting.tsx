@@ -32,7 +32,7 @@ function Done({ approval, card }: Props) {
     return (
       <p className="text-soft">
         {approval.about === "question"
-          ? "The workflow is told that nobody answers, with your reason, and goes on by its own rules."
+          ? "The workflow is told that there is no answer, with your reason, and goes on by its own rules."
           : "It does not run. The agent is told so, with your reason."}
       </p>
     );

@@ -45,7 +45,7 @@ export function Preview({ approval }: { readonly approval: Approval }) {
 export function Undo({ approval: { undo } }: { readonly approval: Approval }) {
   if (undo === undefined) return null;
   return (
-    <Panel title="How it would be taken back" aside="as the agent says, checked by nobody">
+    <Panel title="How it would be undone" aside="as the agent says, not checked">
       <p className="mb-2 text-small">
         By <Strange text={undo.tool} className="font-mono" />, with:
       </p>

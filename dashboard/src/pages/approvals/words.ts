@@ -37,7 +37,7 @@ const isOne = ({ by }: { readonly by: readonly string[] }): boolean => by.length
 const REJECTED: { readonly [about in Approval["about"]]: string } = {
   action: "It does not run.",
   checkpoint: "Its workflow goes back, or fails where it cannot.",
-  question: "Its workflow is told that nobody answers.",
+  question: "Its workflow is told that there is no answer.",
   intent: "Whoever sent it is told so.",
 };
 const notDone = (about: Approval["about"]): string =>

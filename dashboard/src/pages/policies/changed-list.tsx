@@ -25,7 +25,7 @@ const SAID: { readonly [said in People]: string } = {
   approved: "people approved it",
   edited: "people changed it",
   rejected: "people rejected it",
-  expired: "nobody decided in time",
+  expired: "no decision before the deadline",
   cancelled: "the question was cancelled",
 };
 const isMarked = (people: People | null): boolean => people === "rejected" || people === "edited";

@@ -124,7 +124,10 @@ export function AlertsTab() {
           const alerts = pages.flatMap((page) => page.alerts);
           if (alerts.length === 0)
             return (
-              <Empty icon="bell" title={status === "standing" ? "No alert stands" : "There are none"}>
+              <Empty
+                icon="bell"
+                title={status === "standing" ? "There are no active alerts" : "There are none"}
+              >
                 Monitors are rules over the live journal: they notice what waits too long, fails too often or
                 costs too much.
               </Empty>

@@ -46,7 +46,7 @@ function Life({ workflow, rows }: Shown) {
   const way = wayOf(rows, workflow.status);
   return (
     <div className="grid gap-4 lg:grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)]">
-      <Panel title="Where it stands">
+      <Panel title="Current state">
         <div className="flex flex-col gap-5">
           <StateMachine way={way} now={workflow.status} />
           <WorkflowFacts workflow={workflow} />

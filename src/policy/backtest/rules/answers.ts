@@ -87,7 +87,7 @@ export const backtestReport = z.object({
   compared: count,
   changed: count,
   limited: count.describe(
-    "of those compared: refused by limits of the supervised run, which apply whatever a policy says",
+    "of those compared: refused by limits of the supervised run, which no policy can change",
   ),
   byCode: count.describe("of those compared: decided by code of a program, whose recorded decision is used"),
   transitions: z.array(transition).readonly(),

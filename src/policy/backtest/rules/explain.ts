@@ -298,7 +298,7 @@ export function explainNotes({ review }: Explanation, beside: ExplanationContext
   const { recorded, isWhole, hasSchema, gone, count } = beside;
   const limit =
     recorded?.limitOf === "run"
-      ? "a limit that was set for the supervised run refused it then; it holds whatever a policy says"
+      ? "a limit that was set for the supervised run refused it then; no policy can change it"
       : "a usual limit of supervised runs refused it then; it holds unless a policy counts the calls of the tool itself";
   return [
     ...(recorded?.limitOf === undefined ? [] : [limit]),
