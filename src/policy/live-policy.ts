@@ -15,9 +15,9 @@ import { policyStream } from "../kernel/stream.ts";
 import type { PolicyUse, Runtime } from "../runtime/runtime.ts";
 import { runCommand } from "../runtime/store-access.ts";
 import { openPolicySource, type PolicySource, type SourceReader, sourceName } from "./read.ts";
+import { adoptPolicy, leavePolicy, takePolicy, type UsedVersion } from "./rules/adopt.ts";
 import type { CompiledPolicy } from "./rules/compile.ts";
 import type { KnownTool } from "./rules/tools.ts";
-import { adoptPolicy, leavePolicy, takePolicy, type UsedVersion } from "./stream.ts";
 
 const keyOf = ({ name, digest }: UsedVersion): string => `${name} ${digest}`;
 

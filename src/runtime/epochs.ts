@@ -13,7 +13,7 @@ import { HoldpointError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { epochStream, policyStream } from "../kernel/stream.ts";
 import { readOwnTenant } from "../people/tenants/stream.ts";
-import { takePolicy } from "../policy/stream.ts";
+import { takePolicy } from "../policy/rules/adopt.ts";
 import type { EpochHold, TenantStore, ViewRow } from "../stores/store.ts";
 import type { FleetNode, NodeList, NodePage, NodeStatus } from "./contract.ts";
 import { eachRow, forEachReadable, rowPage } from "./lists.ts";

@@ -7,7 +7,7 @@ import { digestOf } from "../../src/kernel/canonical-json.ts";
 import { wallClock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { decideWith } from "../../src/kernel/transaction.ts";
-import { adoptPolicy } from "../../src/policy/stream.ts";
+import { adoptPolicy } from "../../src/policy/rules/adopt.ts";
 import { pooledRandom } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/open.ts";
 import { FOLDS, PROJECTIONS } from "../../src/streams.ts";

@@ -24,7 +24,7 @@ import {
   type PostgresAppend,
   planSize,
 } from "./append.ts";
-import type { Client } from "./driver.ts";
+import type { Client } from "./connect.ts";
 import { isConnectionLost } from "./errors.ts";
 import { addNeeds, type BatchMember, isReader } from "./group-commit.ts";
 import type { FoundHead, LoadedHead, PostgresHeads } from "./heads.ts";

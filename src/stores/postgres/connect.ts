@@ -1,5 +1,5 @@
 /**
- * The pool of connections, each with the settings that durability and order depend on, read back after they were set.
+ * The driver, an optional package that is loaded only if PostgreSQL is used, and the pool of connections, each with the settings that durability and order depend on, read back after they were set.
  * - The address is parsed once, before any connection, so that a mistake in it is reported as such.
  * - A connection is used only if the server syncs its log, writes whole pages, and is writable.
  * - Every wait has a timeout, here and on the server: for a connection, a statement, a lock, a transaction left open,
@@ -7,11 +7,32 @@
  * - A connection on which anything failed is not used again: the server rolls back its open transaction.
  */
 import type { Socket } from "node:net";
-import type { ClientConfig } from "pg";
+import type * as Driver from "pg";
+import type { Client, ClientConfig, PoolClient } from "pg";
 import { HoldpointError } from "../../kernel/errors.ts";
-import type { Client, Pg, PoolClient } from "./driver.ts";
 import { isConnectionLost, isTransient, networkCode, sqlState, translatePostgresError } from "./errors.ts";
 import { isDatabaseUrl, type ResolvedOptions } from "./options.ts";
+
+export type { Client, Connection, PoolClient, Submittable } from "pg";
+
+type Pg = typeof Driver;
+
+export async function loadDriver(): Promise<Pg> {
+  try {
+    const { default: driver } = (await import("pg")) as unknown as { readonly default: Pg };
+    return driver;
+  } catch (error) {
+    throw driverMissing(error);
+  }
+}
+
+function driverMissing(cause: unknown): HoldpointError {
+  return new HoldpointError("store_unsuitable", 'The package "pg" is not installed.', {
+    cause,
+    data: "Nothing was opened.",
+    next: "Run `npm install pg` beside holdpoint.",
+  });
+}
 
 type DatabaseAddress = {
   /** Host and port, or the socket's folder. */

@@ -15,7 +15,7 @@ import {
   viewsToBuild,
   viewsToMarkStale,
 } from "../views.ts";
-import type { Client } from "./driver.ts";
+import type { Client } from "./connect.ts";
 import { sqlState } from "./errors.ts";
 import { firstLayout, quoteIdentifier, viewLayout } from "./tables.ts";
 

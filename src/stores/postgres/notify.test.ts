@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { until } from "../../../tests/fixtures/until.ts";
-import type { Client } from "./driver.ts";
+import type { Client } from "./connect.ts";
 import { createCommitListener } from "./notify.ts";
 
 /** Connections to a server that says goodbye when the test lets it. */

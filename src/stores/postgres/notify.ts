@@ -4,8 +4,8 @@
  */
 
 import { HoldpointError } from "../../kernel/errors.ts";
+import type { Client } from "./connect.ts";
 import { limitIdleTime } from "./connect.ts";
-import type { Client } from "./driver.ts";
 import { encodeHalves, type Halves } from "./encode.ts";
 import { type QueryRunner, textColumn } from "./query.ts";
 

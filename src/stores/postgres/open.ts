@@ -8,8 +8,13 @@ import { checkStoredText, guardCalls, type StoreEnd } from "../decision.ts";
 import type { Store } from "../store.ts";
 import { projectionTable } from "../views.ts";
 import { runBatch, runReadOnly } from "./batch.ts";
-import { type Connections, createConnections, isEndedPool, openingRetryRules } from "./connect.ts";
-import { loadDriver } from "./driver.ts";
+import {
+  type Connections,
+  createConnections,
+  isEndedPool,
+  loadDriver,
+  openingRetryRules,
+} from "./connect.ts";
 import {
   type ConnectRetry,
   isPostgresDamage,

@@ -5,8 +5,7 @@
  * - A query runs in one round trip and one transaction, under the worker role, for one tenant or over the ids of all.
  */
 
-import type { Connections } from "./connect.ts";
-import type { Client, Connection, Submittable } from "./driver.ts";
+import type { Client, Connection, Connections, Submittable } from "./connect.ts";
 import { type ConnectRetry, retryWhileUnavailable } from "./errors.ts";
 
 export type Statement = { readonly name: string; readonly text: string };

@@ -7,7 +7,7 @@ import type { Seal, SealDraft } from "../../journal/seal.ts";
 import { checkSeal, draftSeal, type LastSeal } from "../../journal/seal.ts";
 import { type EntryRow, unpackEntries } from "../entry-rows.ts";
 import type { JournalEntry } from "../store.ts";
-import type { Client } from "./driver.ts";
+import type { Client } from "./connect.ts";
 import { decodeText, encodeHalves, indexKey } from "./encode.ts";
 import { retryWhileUnavailable } from "./errors.ts";
 import { type LockSpace, lockOf } from "./locks.ts";

@@ -9,7 +9,7 @@ import { findStreamRef, type StreamRef } from "../../kernel/stream.ts";
 import { emptyHead, type Head } from "../head.ts";
 import type { Rebuilt } from "../store.ts";
 import type { Projections } from "../views.ts";
-import type { Client } from "./driver.ts";
+import type { Client } from "./connect.ts";
 import {
   decodeText,
   encodeBooleans,
