@@ -195,7 +195,7 @@ test("nobody but a workflow sends an intent of the type compensation", async (t)
   const forged = { intent_type: "compensation", to_agent: "agent:travel", payload: { start: "elsewhere" } };
   const answer = await bench.ask("/api/intents", post({ ...forged, from: "agent:other" }));
   assert.equal(answer.status, 400, answer.text);
-  assert.match(answer.text, /sent by a workflow that goes back/);
+  assert.match(answer.text, /Only a workflow that goes back sends/);
 });
 
 test("a workflow that is ended on its way back asks nobody any more", async (t) => {

@@ -269,7 +269,7 @@ describe("an outcome that cannot be written down as it is", () => {
     });
     const answer = await hp.gate({ name: "t", policy: "approve", run: () => 1 })({}, { requestId: "t" });
     assert.partialDeepStrictEqual(answer, { status: "in_doubt" });
-    assert.match(answer.status === "in_doubt" ? answer.reason : "", /could not be written down: Cannot mix/);
+    assert.match(answer.status === "in_doubt" ? answer.reason : "", /could not be recorded: Cannot mix/);
     await hp.close();
   });
 });

@@ -151,7 +151,7 @@ describe("an undo that the agent says with its proposal", () => {
     for (const tool of ["look", "own", "here"]) assert.equal(await statuses({ tool }), 400, tool);
     const alone = await bench.ask("/api/actions", post({ ...BOOK, agent: "far" }));
     assert.equal(alone.status, 400);
-    assert.match(String(alone.body["detail"]), /outside of one/);
+    assert.match(String(alone.body["detail"]), /names no workflow/);
     assert.deepEqual(ok(await bench.ask("/api/approvals/pending"))["pending_approvals"], []);
   });
 });
