@@ -64,7 +64,7 @@ test("11. killed between effect and record: the destination is asked before anyt
   const { id } = await asking.actions.get("job");
   let settled = (await runWorker(folder, { effect: "probed" })).answer;
   // Asked again only after a while: as often as that takes.
-  for (let tries = 0; settled?.status !== "done" && tries < 20; tries++)
+  for (let tries = 0; settled?.status !== "done" && tries < 200; tries++)
     settled = (await runWorker(folder, { effect: "probed" })).answer;
   assert.partialDeepStrictEqual(settled, {
     status: "done",
